@@ -48,6 +48,7 @@ class Calendar:
 
     def __init__(self) -> None:
         self.now = 0
+        self.rank = Rank.COMPUTE_END  # of the event that is under way
         self._events: list[tuple[int, Rank, tuple[int, ...], int, Callable[[], None]]] = []
         self._serials = itertools.count()
 
@@ -61,8 +62,17 @@ class Calendar:
         """Return whether nothing is to come."""
         return not self._events
 
+    @property
+    def next_event(self) -> tuple[int, Rank]:
+        """Return when the next event comes: its cycle and rank."""
+        return self._events[0][0], self._events[0][1]
+
+    def step(self) -> None:
+        """Take the next event."""
+        self.now, self.rank, _, _, action = heapq.heappop(self._events)
+        action()
+
     def run(self, horizon: int | None = None) -> None:
         """Take event after event until none is left, or none before the horizon."""
         while self._events and (horizon is None or self._events[0][0] < horizon):
-            self.now, _, _, _, action = heapq.heappop(self._events)
-            action()
+            self.step()

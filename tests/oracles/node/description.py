@@ -29,6 +29,7 @@ class Dispatch:
     dispatches_a_round: int = 1
     priorities: int = 4  # 1 is the most urgent, this the least
     history_cycles: int = 1024
+    free_of_charge: bool = False  # groups take no resources: for blame alone
     weights: tuple[tuple[str, float], ...] = ()  # energy by class of instruction; a class that is not named has 1
 
 
@@ -184,6 +185,7 @@ class Couplings:
     free_in_use: str = "wait"  # E5: or error
     chunk_bytes: int = 2 * MIB  # E8
     issue_at_once: bool = False  # touches of a phase in one cycle: for blame alone
+    chunks_at_once: bool = False  # the pool is not waited for by heaps: for blame alone
 
 
 @dataclass(frozen=True)

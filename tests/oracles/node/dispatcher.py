@@ -8,6 +8,7 @@ from typing import Protocol
 
 from tests.oracles.node.calendar import Calendar, Key, Rank
 from tests.oracles.node.description import Dispatch, Kernel, Policies
+from tests.oracles.node.gauge import Gauge
 from tests.oracles.node.history import History
 from tests.oracles.node.log import Log
 from tests.oracles.node.module import Module, Piece, demand_of
@@ -37,6 +38,7 @@ class Dispatcher:
         held: Callable[[Task], list[int]] | None = None,
     ) -> None:  # fmt: skip
         self.modules = [Module(dispatch, policies) for _ in range(dispatch.modules)]
+        self.fragmentation = [(Gauge(calendar), Gauge(calendar)) for _ in self.modules]
         self.histories = [History() for _ in self.modules]
         self.channels: dict[int, deque[Task]] = {p: deque() for p in range(1, dispatch.priorities + 1)}
         self._calendar, self._card, self._dispatch, self._log = calendar, card, dispatch, log
@@ -73,6 +75,7 @@ class Dispatcher:
         """Give back all that a task holds."""
         module, pieces = self._taken.pop(key)
         self.modules[module].give(pieces)
+        self._measure(module)
         self._log("dispatch", self._card, "release", key, module=module)
         self._plan(self._calendar.now)
 
@@ -80,6 +83,10 @@ class Dispatcher:
     def running(self) -> int:
         """Return how many tasks hold resources."""
         return len(self._taken)
+
+    def _measure(self, module: int) -> None:
+        for gauge, value in zip(self.fragmentation[module], self.modules[module].fragmentation()):
+            gauge.set(value)
 
     def _heads(self) -> list[Task]:
         return [channel[0] for channel in self.channels.values() if channel]
@@ -141,6 +148,7 @@ class Dispatcher:
             pieces = self.modules[chosen].take(demand)
             if pieces is not None:
                 self._taken[task.key] = (chosen, pieces)
+                self._measure(chosen)
                 self._log_taken(task, chosen, pieces)
                 return chosen
             fitting.remove(chosen)

@@ -39,6 +39,11 @@ class Frames:
         """Return how many granules are free."""
         return sum(length for _, length in self.free)
 
+    @property
+    def fragmentation(self) -> float:
+        """Return 1 - longest free run / free granules; 0 when none is free."""
+        return 1 - max(length for _, length in self.free) / self.free_granules if self.free else 0.0
+
     def take(self, count: int) -> Runs:
         """Take so many granules; there must be as many."""
         assert count <= self.free_granules

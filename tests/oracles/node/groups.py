@@ -203,6 +203,13 @@ class Part:
             cycle, Rank.TRANSLATION_REQUEST, item.key, lambda: self._around.translate(access, self.card)
         )
 
+    def _stalled(self, record: PhaseRecord) -> None:
+        """Enter the wait for touches into the history, once the last of them is answered (R16)."""
+        answers = [item.answered_at for item in record.items if item.access is not None]
+        if None not in answers:
+            begin, end = record.compute_end, self._around.calendar.now
+            self._around.executed(self.card, self.module, begin, end, "translation_stall", end - begin)
+
     # Mallocs.
 
     def _malloc(self, phase: Phase, number: int, record: PhaseRecord) -> None:
@@ -227,12 +234,21 @@ class Part:
 
     def _got(self, item: Item, call: Call, number: int) -> None:
         self.blocks += call.blocks
+        if item.holds and self._around.couplings.history:
+            self._lock_waited(call)
         if self.group.ended_at is not None:
             self._around.give_blocks(self, call.blocks)
         if item.holds:
             self._answered(item, number)
 
+    def _lock_waited(self, call: Call) -> None:
+        for begin, end, kind in call.spans():
+            if kind == "malloc lock":
+                self._around.executed(self.card, self.module, begin, end, "lock_wait", end - begin)
+
     def _answered(self, item: Item, number: int) -> None:
         item.answered_at = self._around.calendar.now
         self._open -= 1
+        if item.access is not None and item.holds and self._around.couplings.history:
+            self._stalled(self.phases[number])
         self._look(number)

@@ -75,17 +75,27 @@ class Heap:
     def call(self, key: Key, lanes: list[int], answered: Callable[[Call], None]) -> Call:
         """Enter a wave's call; lanes ask as the policy says."""
         call = Call(key, answered, self._calendar.now)
+        self._log("malloc", self._card, "call", key, lanes=tuple(lanes))
         requests = self._serve(lanes, self._machine.min_alloc)
         call.open = len(requests)
         for index, sizes in enumerate(requests):
             self._enter(Request(call, index, sum(sizes)))
         return call
 
-    def free(self, blocks: list[Block]) -> None:
+    def free(self, key: Key, blocks: list[Block]) -> None:
         """Give blocks back, without the lock."""
         for block in blocks:
             assert not any(block.chunk[block.start : block.start + block.count]), "a block was given back twice"
             block.chunk[block.start : block.start + block.count] = [True] * block.count
+            chunk = self._number(block)
+            self._log("malloc", self._card, "free", key, chunk=chunk, start=block.start, count=block.count)
+
+    def block(self, chunk: int, start: int, count: int) -> Block:
+        """Return the block that stands at a place of a chunk."""
+        return Block(self._chunks[chunk], start, count)
+
+    def _number(self, block: Block) -> int:
+        return next(number for number, chunk in enumerate(self._chunks) if chunk is block.chunk)
 
     def _enter(self, request: Request) -> None:
         request.trail.mark(self._calendar.now, "malloc lock")
@@ -139,7 +149,7 @@ class Heap:
         """End a critical section: the lock goes to the next, the request is answered."""
         self._busy = False
         call, block = request.call, request.block
-        chunk = -1 if block is None else next(k for k, one in enumerate(self._chunks) if one is block.chunk)
+        chunk = -1 if block is None else self._number(block)
         start = -1 if block is None else block.start
         self._log("malloc", self._card, "grant", call.key, lane=request.index, chunk=chunk, start=start)
         if block is None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tests.oracles.node.calendar import Calendar, Key
+from tests.oracles.node.calendar import Calendar, Key, Rank
 
 
 class Row(NamedTuple):
-    """One message: when, which part of which card, what, of whom, and its values by name."""
+    """One message: when (cycle and rank), which part of which card, what, of whom, and its values by name."""
 
     cycle: int
+    rank: Rank  # of the event in which it came about
     part: str
     card: int
     kind: str
@@ -30,7 +31,7 @@ class Log:
         self._calendar = calendar
 
     def __call__(self, part: str, card: int, kind: str, key: Key = Key(), **values: Any) -> None:
-        self.rows.append(Row(self._calendar.now, part, card, kind, key, tuple(values.items())))
+        self.rows.append(Row(self._calendar.now, self._calendar.rank, part, card, kind, key, tuple(values.items())))
 
     def of(self, part: str, *kinds: str, card: int | None = None) -> list[Row]:
         """Return the rows of a part, of these kinds (all if none), of one card or of all."""

@@ -33,6 +33,7 @@ class Module:
 
     def __init__(self, dispatch: Dispatch, policies: Policies) -> None:
         self.pointer = 0
+        self._free_of_charge = dispatch.free_of_charge
         self.slots = [dispatch.wave_slots] * dispatch.units
         self._split = answer_of("split", policies.split)
         self._place = {name: answer_of("registers", policies.registers) for name in ("vgpr", "sgpr")}
@@ -56,13 +57,15 @@ class Module:
             totals[resource] += sum(blocks)
         return (sum(self.slots), totals["vgpr"], totals["sgpr"], totals["shared"])
 
-    def fragmentation(self) -> float:
-        """Return 1 - longest free run / free segments of the shared memory; 0 when none is free."""
-        blocks = self._maps[-1, "shared"]
-        return 1 - _longest_run(blocks) / sum(blocks) if any(blocks) else 0.0
+    def fragmentation(self) -> tuple[float, float]:
+        """Return 1 - longest free run / free blocks, of shared memory and the mean of the register files."""
+        registers = [_fragmentation(blocks) for (_, name), blocks in self._maps.items() if name != "shared"]
+        return _fragmentation(self._maps[-1, "shared"]), sum(registers) / len(registers)
 
     def fits(self, demand: Demand) -> bool:
         """Return whether every longest free run and every count is enough (spec 3, R5, R6)."""
+        if self._free_of_charge:
+            return True
         counts, _ = self._split(demand.waves, len(self.slots), self.pointer)
         return all(count <= slots for count, slots in zip(counts, self.slots)) and all(
             _longest_run(self._maps[unit, resource]) >= amount for unit, resource, amount in _amounts(demand, counts)
@@ -70,6 +73,8 @@ class Module:
 
     def take(self, demand: Demand) -> list[Piece] | None:
         """Take what a demand needs and turn the pointer, or take nothing where a placement refuses."""
+        if self._free_of_charge:
+            return []
         counts, pointer = self._split(demand.waves, len(self.slots), self.pointer)
         pieces: list[Piece] = []
         for unit, resource, amount in _amounts(demand, counts):
@@ -104,6 +109,10 @@ def _amounts(demand: Demand, counts: list[int]) -> list[tuple[int, str, int]]:
     for unit, count in enumerate(counts):
         of_units += [(unit, "vgpr", count * demand.vgpr_blocks), (unit, "sgpr", count * demand.sgpr_blocks)]
     return [row for row in [*of_units, (-1, "shared", demand.shared_segments)] if row[2]]
+
+
+def _fragmentation(blocks: list[bool]) -> float:
+    return 1 - _longest_run(blocks) / sum(blocks) if any(blocks) else 0.0
 
 
 def _longest_run(blocks: list[bool]) -> int:

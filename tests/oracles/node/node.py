@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tests.oracles.node import patterns
 from tests.oracles.node.calendar import Calendar, Key, Rank
+from tests.oracles.node.check import wrong
 from tests.oracles.node.description import Node
 from tests.oracles.node.dispatcher import Dispatcher
 from tests.oracles.node.draws import drawn
@@ -36,6 +37,7 @@ class Simulation:
         self.pool = self._pool()
         self.programs = [Program(self, k, application) for k, application in enumerate(node.applications)]
         self._kernels: dict[tuple[int, ...], KernelRun] = {}
+        self.touches = self.remote_touches = 0
         self.mapped_pages = self.unmapped_pages = self.shootdowns = self.stalled_modules = 0
         self.failure = ""
 
@@ -90,7 +92,7 @@ class Simulation:
 
     def _answered(self, program: Program, tensor: Tensor, region: Region | None, key: Key) -> None:
         if region and (program.ended_at is not None or tensor.state == "freed"):
-            self.pool.release(region, key, lambda: None)
+            self.calendar.at(self.calendar.now, Rank.FREE, key, lambda: self.pool.release(region, key, lambda: None))
             return
         tensor.region = region
         if self.couplings.memory == "at_once":
@@ -272,6 +274,8 @@ class Simulation:
 
     def translate(self, access: Access, card: int) -> None:
         """Ask the card's translation for a page."""
+        self.touches += 1
+        self.remote_touches += access.page.card != card
         self.translations[card].request(access)
 
     def stalled_until(self, card: int, module: int) -> int:
@@ -344,6 +348,9 @@ class Simulation:
             came(region is not None)
 
         def ask(size: int, key: Key, came: Callable[[bool], None]) -> None:
+            if self.couplings.chunks_at_once:
+                came(True)
+                return
             now = self.calendar.now
             self.calendar.at(
                 now, Rank.POOL_REQUEST, key,
@@ -356,8 +363,7 @@ class Simulation:
         """Free blocks of the device heap, at this cycle."""
         if blocks:
             heap = self._heap(part)
-            self.log("malloc", part.card, "free", part.key, blocks=len(blocks))
-            self.calendar.at(self.calendar.now, Rank.FREE, part.key, lambda: heap.free(blocks))
+            self.calendar.at(self.calendar.now, Rank.FREE, part.key, lambda: heap.free(part.key, blocks))
 
 
 def _owner(key: Key) -> str:
@@ -366,5 +372,8 @@ def _owner(key: Key) -> str:
 
 
 def simulate(node: Node) -> Simulation:
-    """Run a node and return the run."""
+    """Run a node and return the run; a node that cannot run is refused with one sentence."""
+    sentences = wrong(node)
+    if sentences:
+        raise ValueError(sentences[0])
     return Simulation(node).run()

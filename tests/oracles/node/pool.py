@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from tests.oracles.node.calendar import Calendar, Key, Rank
 from tests.oracles.node.description import Machine, Policies
 from tests.oracles.node.frames import Frames, Runs, part_of
+from tests.oracles.node.gauge import Gauge
 from tests.oracles.node.links import cycles_of
 from tests.oracles.node.log import Log
 from tests.oracles.node.policies import answer_of
@@ -162,6 +163,8 @@ class Pool:
         self._releases = 0
         self.regions: list[Region] = []  # in use
         self.granted_bytes = self.freed_bytes = 0
+        self.live, self.reserved = Gauge(calendar), Gauge(calendar)
+        self.fragmentation = [Gauge(calendar) for _ in self.cards]
 
     @property
     def waiting(self) -> list[Job]:
@@ -178,7 +181,11 @@ class Pool:
         """Give a region back to its card's cache."""
         self._log("pool", region.card, "release", key, identifier=region.identifier[1], bytes=region.size)
         region.freed = True
-        self._enter(Job(key, lambda job: self._serve_release(job, region), done))
+        self._enter(Job(key, lambda job: self._serve_release(job, region), lambda: self._released(region, key, done)))
+
+    def _released(self, region: Region, key: Key, done: Callable[[], None]) -> None:
+        self._log("pool", region.card, "released", key, identifier=region.identifier[1])
+        done()
 
     def _enter(self, job: Job) -> None:
         self._jobs.append(job)
@@ -190,6 +197,7 @@ class Pool:
             if not job.serve(job):
                 self._waiting.append(job)
                 continue
+            self._measure()
             self._busy = True
             end = self._calendar.now + job.cycles
             self._calendar.at(end, Rank.POOL_ANSWER, job.key, lambda job=job: self._served(job))
@@ -203,7 +211,15 @@ class Pool:
     def _finished(self, job: Job) -> None:
         self._busy = False
         job.finish()
+        self._measure()
         self._next()
+
+    def _measure(self) -> None:
+        self.live.set(sum(region.asked for region in self.regions))
+        totals = [card.frames.granules * card.granule for card in self.cards]
+        self.reserved.set(sum(totals) - sum(card.physical for card in self.cards))
+        for gauge, card in zip(self.fragmentation, self.cards):
+            gauge.set(card.frames.fragmentation)
 
     def _cycles(self, nanoseconds: int) -> int:
         return cycles_of(nanoseconds, self._machine.clock_mhz)
@@ -285,6 +301,7 @@ class Pool:
         return True
 
     def _end_move(self, region: Region, block: Block) -> None:
+        self._log("pool", block.parent.card, "moved", region.key, source=region.card, bytes=region.size)
         old, region.block, region.moving = region.block, block, False
         self._moved(region, block)
         self._take_back(old, region.key)

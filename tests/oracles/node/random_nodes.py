@@ -18,7 +18,7 @@ COUPLED = {
     "malloc": ["wait"],
     "history": [True],
     "pages_known": ["own", "group_before"],
-    "touches_a_phase": [0, 3, 8],
+    "touches_a_phase": [2, 5, 8],
     "kernel_card": ["home", "most_bytes"],
     "chunk_bytes": [64 * KIB, 256 * KIB],
 }
@@ -101,7 +101,10 @@ def _kernel(random: Random, tensors: list[str]) -> dict[str, Any]:
 
 def _phase(random: Random, tensors: list[str]) -> dict[str, Any]:
     patterns = ["slice", "halo", "shared", "gather", "stride"]
-    touches = [{"tensor": random.choice(tensors), "pattern": random.choice(patterns)} for _ in range(random.choice([0, 1, 2]))]
+    touches = [
+        {"tensor": random.choice(tensors), "pattern": random.choice(patterns), "bytes": random.choice([None, 900, 5000])}
+        for _ in range(random.choice([0, 1, 2]))
+    ]
     return {
         "compute": random.choice([0, 20, {"uniform": [10, 90]}, {"exponential": 50}]),
         "instructions": {"matrix": random.choice([0, 40]), "load": 7},

@@ -136,6 +136,7 @@ class Program:
         self.around.log("node", self.application.home, "arrive", Key(self.application.home, self.number))
         for stream in self.streams:
             stream.begin()
+        self.maybe_end()
 
     def begin(self, stream: Stream, step: Step, key: Key) -> None:
         """Begin a step of a stream."""

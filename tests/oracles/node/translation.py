@@ -148,6 +148,7 @@ class Translation:
             self._ask_shared(miss)
             return
         miss.tries = peers[: self._machine.remote_tries]
+        self._log("translation", self._card, "directory", miss.waiting[0].key, core=miss.core, peers=tuple(miss.tries))
         self._arrives(miss, self._calendar.now + self._machine.directory_cycles, lambda: self._ask_peer(miss))
 
     def _ask_peer(self, miss: Miss) -> None:
@@ -160,10 +161,11 @@ class Translation:
 
     def _at_peer(self, miss: Miss, peer: int, way: int) -> None:
         back = self._calendar.now + way
-        if miss.page.tag in self.cores[peer].tlb:
+        held = miss.page.tag in self.cores[peer].tlb
+        self._log("translation", self._card, "peer", miss.waiting[0].key, core=miss.core, peer=peer, held=held)
+        if held:
             self._plan_answer(miss, back, "peer")
         else:
-            self._log("translation", self._card, "stale", miss.waiting[0].key, core=miss.core, peer=peer)
             self._arrives(miss, back, lambda: self._ask_peer(miss))
 
     def _hops(self, core: int, peer: int) -> int:

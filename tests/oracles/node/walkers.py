@@ -30,6 +30,8 @@ class Walkers:
     def request(self, miss: Miss) -> None:
         """Join a walk of the page, or start one, or queue for one, or wait for a place in the queue."""
         miss.trail.mark(self._calendar.now, "walkers")
+        key = miss.waiting[0].key
+        self._log("translation", self._card, "walk_request", key, core=miss.core, page=miss.page.tag)
         if miss.page.tag in self._walks:
             self._join(miss, self._walks[miss.page.tag])
         elif self._free or not self._room or len(self._queue) < self._room:
