@@ -100,7 +100,7 @@ class Heap:
     def _enter(self, request: Request) -> None:
         request.trail.mark(self._calendar.now, "malloc lock")
         self._log("malloc", self._card, "request", request.call.key, lane=request.index, bytes=request.size)
-        self.attempts += 1
+        self.attempts += self._busy
         self.failed_attempts += self._busy
         self._queue.append(request)
         self._start()
@@ -109,7 +109,7 @@ class Heap:
         while self._queue and not (self._busy and self._machine.locked):
             self._busy = True
             request = self._queue.popleft()
-            self.attempts += len(self._queue)
+            self.attempts += 1 + len(self._queue)
             self.failed_attempts += len(self._queue)
             self._section(request)
 
