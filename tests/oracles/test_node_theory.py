@@ -14,7 +14,7 @@ from tests.oracles.node.node import Simulation
 from tests.oracles.node.small import card, ends, groups_of, kernel, run, tensor
 from tests.oracles.node.times import parts_of
 
-CUSTOMERS = 1500
+CUSTOMERS = 800
 
 
 def waits_of(arrivals: list[int], services: list[int], servers: int) -> list[int]:
@@ -62,34 +62,34 @@ def erlang_c(servers: int, load: float) -> float:
 
 @pytest.mark.parametrize("servers", [1, 3])
 def test_the_mean_wait_is_that_of_m_m_c(servers: int) -> None:
-    """Check the laws too: mean wait within four standard errors of 15 batches."""
+    """Check the laws too: mean wait within four standard errors of 16 batches."""
     mean_gap, mean_service = 2000 // servers, 1200
     result = queue(poisson(mean_gap), {"compute": {"exponential": mean_service}}, servers)
     load = mean_service / mean_gap
     expected = erlang_c(servers, load) * mean_service / (servers - load)
     waits = part_times(result, "channel")
-    batches = [sum(waits[k : k + 100]) / 100 for k in range(0, CUSTOMERS, 100)]
+    batches = [sum(waits[k : k + 50]) / 50 for k in range(0, CUSTOMERS, 50)]
     mean = sum(batches) / len(batches)
     error = math.sqrt(sum((batch - mean) ** 2 for batch in batches) / (len(batches) - 1) / len(batches))
     assert abs(mean - expected) < 4 * error
 
 
 def test_walkers_are_a_queue() -> None:
-    arrivals = poisson(500, 300)
+    arrivals = poisson(500, 150)
     applications = [
         {"arrival": at, "streams": [tensor("a"), kernel(1, {"compute": 0, "touches": ({"tensor": "a"},)})]} for at in arrivals
     ]
     machine = card(10**6, translation={"registers": 10**6, "walk_cycles": 400})
     result = run([machine], applications)
-    assert part_times(result, "walkers") == waits_of(arrivals, [400] * 300, 1)
+    assert part_times(result, "walkers") == waits_of(arrivals, [400] * 150, 1)
 
 
 def test_a_heap_lock_is_a_queue() -> None:
-    arrivals = poisson(50, 300)
+    arrivals = poisson(50, 150)
     streams = [[kernel(1, {"compute": arrival, "mallocs": (8,)})] for arrival in arrivals]
     machine = card(10**6, heap={"hold_cycles": 40, "split_cycles": 0})
     result = run([machine], [{"streams": streams}], {"malloc": "wait"})
-    assert part_times(result, "malloc lock") == waits_of(arrivals, [40] * 300, 1)
+    assert part_times(result, "malloc lock") == waits_of(arrivals, [40] * 150, 1)
 
 
 @pytest.mark.parametrize(("groups", "room"), [(1, 4), (4, 4), (5, 4), (17, 4), (12, 5), (31, 1)])

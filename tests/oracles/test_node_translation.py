@@ -118,7 +118,7 @@ def test_a_page_that_is_unmapped_under_way_is_answered_and_fills_nothing() -> No
     bench = Bench(1, shared_entries=4)
     bench.unmap(50, 1)
     assert bench.run((0, 0, 1)) == [413]
-    assert bench.part.cores[0].tlb.tags == []
+    assert [tlb.tags for tlb in bench.part.tlbs] == [[], []]
     assert not bench.log.of("translation", "fill")
 
 

@@ -37,7 +37,8 @@ def _pages(run: Simulation) -> list[str]:
 def _stale(run: Simulation) -> list[str]:
     """Return an entry of a TLB whose page is not mapped."""
     mapped = {page.tag for region, pages in run._mapped_regions() if not (region and region.freed) for page in pages}
-    tags = {tag for translation in run.translations for core in translation.cores for tag in core.tlb.tags}
+    tlbs = [tlb for translation in run.translations for tlb in translation.tlbs]
+    tags = {tag for tlb in tlbs for tag in tlb.tags}
     return [f"a TLB holds page {tag}, which is not mapped" for tag in sorted(tags - mapped)]
 
 

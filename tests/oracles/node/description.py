@@ -6,6 +6,7 @@ Every class can be written as a dictionary of its fields, nested as the classes 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import types
 import typing
 from dataclasses import dataclass
@@ -241,11 +242,16 @@ def _read(kind: Any, value: Any) -> Any:
 
 
 def _read_fields(kind: type[_T], value: dict[str, Any]) -> _T:
-    kinds = typing.get_type_hints(kind)
+    kinds = _hints(kind)
     unknown = sorted(set(value) - set(kinds))
     if unknown:
         raise TypeError(f"{kind.__name__} has no field {unknown[0]}; it has {', '.join(kinds)}.")
     return kind(**{name: _read(kinds[name], given) for name, given in value.items()})
+
+
+@functools.cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
 
 
 def _read_tuple(kinds: tuple[Any, ...], value: Any) -> tuple[Any, ...]:

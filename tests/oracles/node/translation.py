@@ -52,6 +52,11 @@ class Translation:
         self._serials = itertools.count()
         self._copies: list[Miss] = []  # under way to peers
 
+    @property
+    def tlbs(self) -> list[Tlb]:
+        """Return the private TLBs and the shared one."""
+        return [*(core.tlb for core in self.cores), self._shared]
+
     def holders(self, tag: int) -> list[int]:
         """Return the cores whose private TLB holds a page."""
         return [index for index, core in enumerate(self.cores) if tag in core.tlb]
