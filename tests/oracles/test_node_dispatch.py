@@ -55,7 +55,22 @@ def test_units_take_turns() -> None:
     assert [sum(column) for column in zip(*(split for split, _ in counts))] == [5, 6, 6, 5]
 
 
-@pytest.mark.parametrize(("cycle", "order"), [(0, [1, 2, 3, 4]), (256, [2, 1, 3, 4]), (448, [3, 1, 2, 4]), (639, [4, 1, 2, 3]), (640, [1, 2, 3, 4])])
+def test_pointers_turn_with_what_is_placed() -> None:
+    """One wave goes to unit 1; three fit nowhere and are asked after in vain; the next two go to units 2 and 0."""
+    applications = [
+        {"streams": [kernel(1, {"compute": 500})]},
+        {"arrival": 5, "streams": [kernel(1, {"compute": 10}, waves=6)]},
+        {"arrival": 9, "priority": 2, "streams": [kernel(1, {"compute": 10}, waves=2)]},
+    ]
+    result = run([card(2, dispatch={"units": 3})], applications)
+    taken = [(row.cycle, row.value("unit")) for row in result.log.of("dispatch", "take")]
+    assert taken[:3] == [(0, 1), (9, 0), (9, 2)]
+
+
+@pytest.mark.parametrize(
+    ("cycle", "order"),
+    [(0, [1, 2, 3, 4]), (256, [2, 1, 3, 4]), (448, [3, 1, 2, 4]), (639, [4, 1, 2, 3]), (640, [1, 2, 3, 4])],
+)
 def test_windows(cycle: int, order: list[int]) -> None:
     assert windows([1, 2, 3, 4], cycle) == order
 
@@ -96,7 +111,12 @@ def test_a_group_that_is_not_split_waits() -> None:
 def test_affinity_follows_the_pages() -> None:
     """Groups of the second kernel go where the pages of their slice are, whatever the first choice was."""
     touch = {"compute": 10, "touches": ({"tensor": "a"},)}
-    steps = [tensor("a", 4), kernel(4, touch), kernel(2, {"compute": 10, "touches": ({"tensor": "a"},)}), kernel(4, touch)]
+    steps = [
+        tensor("a", 4),
+        kernel(4, touch),
+        kernel(2, {"compute": 10, "touches": ({"tensor": "a"},)}),
+        kernel(4, touch),
+    ]
     machine = card(1, modules=4, translation={"walkers": 4})
     result = run([machine], [{"streams": steps}], {"touches_hold": "group"}, {"choice": "affinity"})
     assert modules_of(result)[:4] == [0, 1, 2, 3] == modules_of(result)[-4:]
@@ -131,7 +151,12 @@ def stalled(**couplings: Any) -> Simulation:
     busy = {"compute": 400, "instructions": {"load": 100}}
     first = [[tensor("a"), kernel(1, touch)], [kernel(1, busy)]]
     late = {"arrival": 420, "streams": [kernel(1, {"compute": 1})]}
-    return run([card(1, modules=2)], [{"streams": first}, late], {"touches_hold": "group"} | couplings, {"choice": "least_energy"})
+    return run(
+        [card(1, modules=2)],
+        [{"streams": first}, late],
+        {"touches_hold": "group"} | couplings,
+        {"choice": "least_energy"},
+    )
 
 
 def test_stalls_may_enter_the_history() -> None:

@@ -16,12 +16,15 @@ HOLD = {"hold_cycles": 10, "split_cycles": 3, "granule_bytes": 1024, "heap_bytes
 
 
 def mallocs(
-    lanes: tuple[int, ...], serve: str, waves: int = 1, heap: dict[str, Any] | None = None, memory_bytes: int = 64 * MIB, **others: Any,
+    lanes: tuple[int, ...], serve: str, waves: int = 1, heap: dict[str, Any] | None = None,
+    memory_bytes: int = 64 * MIB, **others: Any,
 ) -> Simulation:  # fmt: skip
     """Run one group of waves that all allocate after 100 cycles."""
     machine = card(room=8, heap=HOLD | (heap or {}), memory_bytes=memory_bytes)
     phase = {"compute": 100, "mallocs": lanes}
-    return run([machine], [{"streams": [kernel(1, phase, waves=waves)]}], {"malloc": "wait"}, {"serve": serve}, **others)
+    return run(
+        [machine], [{"streams": [kernel(1, phase, waves=waves)]}], {"malloc": "wait"}, {"serve": serve}, **others
+    )
 
 
 @pytest.mark.parametrize(("serve", "end"), [("per_thread", 100 + 3 * 10 + 3), ("warp_aggregated", 100 + 10 + 3)])

@@ -67,7 +67,9 @@ def test_parallel_links_add_up() -> None:
     assert arrivals((0, 0, 1, 400), machine=machine) == [100]
 
 
-@pytest.mark.parametrize(("nanoseconds", "clock_mhz", "cycles"), [(1, 1000, 1), (1, 1410, 2), (100, 1410, 141), (0, 7, 0)])
+@pytest.mark.parametrize(
+    ("nanoseconds", "clock_mhz", "cycles"), [(1, 1000, 1), (1, 1410, 2), (100, 1410, 141), (0, 7, 0)]
+)
 def test_nanoseconds_are_rounded_up(nanoseconds: int, clock_mhz: int, cycles: int) -> None:
     assert cycles_of(nanoseconds, clock_mhz) == cycles
 

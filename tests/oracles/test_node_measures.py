@@ -42,6 +42,13 @@ def test_remote_share() -> None:
     assert measures(result)["remote_share"] == pytest.approx(2 / 3)
 
 
+def test_shootdowns_are_counted_once_a_module() -> None:
+    """Two groups on two modules hold four pages each; the free is one shoot-down that stalls two modules."""
+    touch = {"touches": ({"tensor": "a", "pattern": "shared"},)}
+    result = run([card(1, modules=2)], [{"streams": [tensor("a", 4), kernel(2, touch), {"free": "a"}]}])
+    assert (measures(result)["shootdowns"], measures(result)["stalled_modules"]) == (1, 2)
+
+
 def test_power() -> None:
     """One module of two executes 1,024 instructions in one window of 1,024 cycles."""
     phase = {"compute": 1024, "instructions": {"load": 1024}}

@@ -1,7 +1,8 @@
-"""Memory by hand: grants, refusals, frees that wait, runs that end with a sentence (spec 6, R5, R9, R10, E2, E5, E7, E9)."""
+"""Memory by hand: grants, refusals, frees that wait, runs that cannot go on (spec 6, R5, R9, R10, E2, E5, E7, E9)."""
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -21,7 +22,10 @@ def small_card(pages: int = 2, **others: Any) -> dict[str, Any]:
 
 def test_a_kernel_waits_for_its_grant() -> None:
     result = run(
-        [card()], [{"streams": [tensor("a"), kernel(tensors=("a",))]}], WAIT, machine={"pool": {"request_ns": 30, "driver_ns": 7}}
+        [card()],
+        [{"streams": [tensor("a"), kernel(tensors=("a",))]}],
+        WAIT,
+        machine={"pool": {"request_ns": 30, "driver_ns": 7}},
     )
     assert ends(result) == [137]
     assert parts_of(result, groups_of(result)[0])["memory"] == 37
@@ -41,7 +45,7 @@ def test_neutral_kernels_do_not_wait() -> None:
 
 
 def refused() -> Simulation:
-    """Refuse stream 1 its tensor at cycle 50, while three groups of stream 0 run and one waits; kernels would follow."""
+    """Refuse stream 1 its tensor at 50, while three groups of stream 0 run and one waits; kernels would follow."""
     streams = [
         [tensor("a"), kernel(4, {"compute": 200}, tensors=("a",)), kernel(7)],
         [kernel(1, {"compute": 50}), tensor("b", 2), kernel(5, tensors=("b",))],
@@ -113,7 +117,10 @@ def test_nobody_is_overtaken() -> None:
 
 
 def test_a_run_that_cannot_go_on_says_who_waits_for_what() -> None:
-    streams = [[tensor("a", 2), {"wait": 1}, {"free": "a"}], [kernel(1, {"compute": 5}), tensor("b", 1), kernel(tensors=("b",))]]
+    streams = [
+        [tensor("a", 2), {"wait": 1}, {"free": "a"}],
+        [kernel(1, {"compute": 5}), tensor("b", 1), kernel(tensors=("b",))],
+    ]
     result = run([small_card(2)], [{"streams": streams}], WAIT, machine={"pool": {"when_full": "wait"}})
     assert result.failure == (
         "nothing is pending at cycle 5, but stream 0 of application 0 waits for stream 1; "
@@ -129,7 +136,9 @@ def test_a_horizon_leaves_groups_under_way() -> None:
     assert broken(result) == []
 
 
-@pytest.mark.parametrize(("pages", "size", "mapped"), [("4k", 4096, 2), ("64k", 65536, 1), ("2m", 2 * MIB, 1), ("largest", 4096, 2)])
+@pytest.mark.parametrize(
+    ("pages", "size", "mapped"), [("4k", 4096, 2), ("64k", 65536, 1), ("2m", 2 * MIB, 1), ("largest", 4096, 2)]
+)
 def test_regions_are_rounded_up_to_whole_pages(pages: str, size: int, mapped: int) -> None:
     steps = [{"allocate": "a", "bytes": 5000}, kernel(tensors=("a",)), {"free": "a"}]
     result = run([small_card()], [{"streams": steps}], WAIT | {"pages": pages})
@@ -145,7 +154,9 @@ def fragmented(frames: str) -> Simulation:
     frees = [{"free": name} for name in names[::2]]
     steps = [*first, kernel(tensors=tuple(names)), *frees, {"allocate": "big", "bytes": MIB}, kernel(tensors=("big",))]
     machine = {"pool": {"idle_limit_bytes": 0}}
-    return run([card(memory_bytes=4 * MIB)], [{"streams": steps}], WAIT | {"pages": "largest"}, {"frames": frames}, machine)
+    return run(
+        [card(memory_bytes=4 * MIB)], [{"streams": steps}], WAIT | {"pages": "largest"}, {"frames": frames}, machine
+    )
 
 
 @pytest.mark.parametrize(("frames", "runs"), [("lowest", 4), ("longest", 1)])
@@ -154,7 +165,7 @@ def test_frames_of_a_region_may_be_several_runs(frames: str, runs: int) -> None:
     tensor_of_runs = result.log.of("node", "map")[-1]
     tags = [tag for tag, _ in tensor_of_runs.value("pages")]
     numbers = [tag & (1 << 44) - 1 for tag in tags]
-    gaps = sum(after != before + 1 for before, after in zip(numbers, numbers[1:]))
+    gaps = sum(after != before + 1 for before, after in itertools.pairwise(numbers))
     assert gaps + 1 == runs
     assert broken(result) == []
 

@@ -46,7 +46,9 @@ def test_a_gather_follows_zipf() -> None:
     assert draws.count(2) / 20_000 == pytest.approx(2 / 11, abs=0.015)
 
 
-@pytest.mark.parametrize(("limit", "chosen"), [(0, list(range(10))), (10, list(range(10))), (3, [0, 3, 6]), (4, [0, 2, 5, 7])])
+@pytest.mark.parametrize(
+    ("limit", "chosen"), [(0, list(range(10))), (10, list(range(10))), (3, [0, 3, 6]), (4, [0, 2, 5, 7])]
+)
 def test_simulated_pages(limit: int, chosen: list[int]) -> None:
     assert simulated(list(range(10)), limit) == chosen
 

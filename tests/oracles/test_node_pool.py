@@ -26,7 +26,14 @@ class Bench:
         machine = Machine(tuple(Card(memory_bytes=size) for size in sizes), links, Service(**service))
         bandwidth = Links(self.calendar, machine, log).bandwidth
         self.pool = Pool(
-            self.calendar, machine, 1, Policies(), log, bandwidth, lambda region, card, done: done(), lambda region, block: None
+            self.calendar,
+            machine,
+            1,
+            Policies(),
+            log,
+            bandwidth,
+            lambda region, card, done: done(),
+            lambda region, block: None,
         )
 
     def allocate(self, size: int, card: int = 0) -> Region | None:
@@ -106,7 +113,16 @@ def test_idle_release_takes_the_longest_unused() -> None:
     assert bench.cached() == [128, 256]
 
 
-@pytest.mark.parametrize(("answer", "count", "runs"), [(lowest, 3, [(2, 2), (6, 1)]), (lowest, 2, [(2, 2)]), (longest, 2, [(2, 2)]), (longest, 3, [(6, 3)]), (longest, 7, [(10, 6), (6, 1)])])
+@pytest.mark.parametrize(
+    ("answer", "count", "runs"),
+    [
+        (lowest, 3, [(2, 2), (6, 1)]),
+        (lowest, 2, [(2, 2)]),
+        (longest, 2, [(2, 2)]),
+        (longest, 3, [(6, 3)]),
+        (longest, 7, [(10, 6), (6, 1)]),
+    ],
+)
 def test_frames(answer: Callable[..., Any], count: int, runs: list[tuple[int, int]]) -> None:
     frames = Frames(16, lowest)
     frames.take(16)

@@ -77,7 +77,8 @@ def test_the_mean_wait_is_that_of_m_m_c(servers: int) -> None:
 def test_walkers_are_a_queue() -> None:
     arrivals = poisson(500, 150)
     applications = [
-        {"arrival": at, "streams": [tensor("a"), kernel(1, {"compute": 0, "touches": ({"tensor": "a"},)})]} for at in arrivals
+        {"arrival": at, "streams": [tensor("a"), kernel(1, {"compute": 0, "touches": ({"tensor": "a"},)})]}
+        for at in arrivals
     ]
     machine = card(10**6, translation={"registers": 10**6, "walk_cycles": 400})
     result = run([machine], applications)

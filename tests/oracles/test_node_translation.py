@@ -1,4 +1,4 @@
-"""Translation by hand: registers, pace, full queues, copies, unmapping under way (spec 4, T1 to T13; spec 6, R11, E1)."""
+"""Translation by hand: registers, pace, full queues, copies, unmappings (spec 4, T1 to T13; spec 6, R11, E1)."""
 
 from __future__ import annotations
 

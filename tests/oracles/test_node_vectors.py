@@ -96,7 +96,9 @@ def shot_down(**couplings: Any) -> Simulation:
     machine = card(room=2, modules=4, translation={"walkers": 4})
     streams = [first, [tensor("b", 4), kernel(4, late)]]
     policies = {"choice": "balanced"}
-    return run([machine], [{"streams": streams}], {"shootdown_cycles": 50, "touches_hold": "group"} | couplings, policies)
+    return run(
+        [machine], [{"streams": streams}], {"shootdown_cycles": 50, "touches_hold": "group"} | couplings, policies
+    )
 
 
 def issued(result: Simulation) -> list[int]:

@@ -1,7 +1,7 @@
 """Each part by itself, asked what the node asked it, at the cycles at which the node did (spec 6, R17).
 
-Every function takes a run of a node, feeds the requests in its log to a fresh instance of one part, and returns the rows
-that this instance logs. With neutral couplings they are the node's.
+Every function takes a run of a node, feeds the requests in its log to a fresh instance of one part, and returns the
+rows that this instance logs. With neutral couplings they are the node's.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def page_of(tag: int) -> Page:
 class _Replay:
     """A fresh calendar and log, on which requests of a run come again: each behind as many rows as in the node.
 
-    Cycle and rank alone do not say when: in the node a request may be caused, at the same cycle, by an answer of a later
-    rank, as a free is by the end of a kernel.
+    Cycle and rank alone do not say when: in the node a request may be caused, at the same cycle, by an answer of a
+    later rank, as a free is by the end of a kernel.
     """
 
     def __init__(self, run: Simulation, part: str, card: int | None = None, application: int | None = None) -> None:
@@ -124,7 +124,9 @@ def _keep(granted: dict[Key, Region | None], key: Key) -> Callable[[Region | Non
 
 def _region(granted: dict[Key, Region | None], row: Row) -> Region:
     identifier = (row.card, row.value("identifier"))
-    return next(region for region in granted.values() if region and not region.freed and region.identifier == identifier)
+    return next(
+        region for region in granted.values() if region and not region.freed and region.identifier == identifier
+    )
 
 
 @dataclass(eq=False)

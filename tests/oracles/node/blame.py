@@ -1,4 +1,4 @@
-"""What a kind of delay costs: the change of p99 when it is removed and all numbers by chance are kept (spec 6, section 7)."""
+"""What a kind of delay costs: the change of p99 without it, all numbers by chance kept (spec 6, section 7)."""
 
 from __future__ import annotations
 

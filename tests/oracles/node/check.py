@@ -23,7 +23,9 @@ def _application(node: Node, number: int, one: Application) -> Iterator[str]:
         return
     if not 1 <= one.priority <= node.machine.cards[one.home].dispatch.priorities:
         yield f"{where}.priority must be a priority of its home card. Got {one.priority}."
-    steps = [(f"{where}.streams[{s}][{k}]", step) for s, steps in enumerate(one.streams) for k, step in enumerate(steps)]
+    steps = [
+        (f"{where}.streams[{s}][{k}]", step) for s, steps in enumerate(one.streams) for k, step in enumerate(steps)
+    ]
     for at, step in steps:
         yield from _step(node, one, at, step)
     yield from _tensors(one, where, [step for _, step in steps])
@@ -36,7 +38,8 @@ def _step(node: Node, one: Application, at: str, step: Step) -> Iterator[str]:
     if sum(set_fields) != 1:
         yield f"{at} must be one of allocate, free, kernel and wait."
     if step.allocate is not None and not 0 < step.bytes <= _capacity(node):
-        yield f"{at}: tensor {step.allocate} must have 1 to {_capacity(node)} bytes, what the largest card has. Got {step.bytes}."
+        most = f"{_capacity(node)} bytes, what the largest card has"
+        yield f"{at}: tensor {step.allocate} must have 1 to {most}. Got {step.bytes}."
     if step.wait is not None and not 0 <= step.wait < len(one.streams):
         yield f"{at} must wait for a stream of its application. Got {step.wait}."
     if step.kernel is not None:
@@ -93,8 +96,11 @@ def _order(one: Application, where: str) -> Iterator[str]:
         for at, step in enumerate(steps):
             later = {name for other in steps[at + 1 :] for name in names(other.kernel)}
             if step.free in later:
-                yield f"{where}.streams[{number}][{at}] frees tensor {step.free}, which a later kernel of the stream names."
-            if any(name == other.allocate for other in steps[at + 1 :] for name in [*names(step.kernel), step.free] if name):
+                place = f"{where}.streams[{number}][{at}]"
+                yield f"{place} frees tensor {step.free}, which a later kernel of the stream names."
+            if any(
+                name == other.allocate for other in steps[at + 1 :] for name in [*names(step.kernel), step.free] if name
+            ):
                 yield f"{where}.streams[{number}][{at}] uses a tensor that its own stream allocates later."
 
 

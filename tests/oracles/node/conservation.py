@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from tests.oracles.node.node import Simulation
 from tests.oracles.node.times import parts_of, path
 
@@ -67,7 +69,7 @@ def _times(run: Simulation) -> list[str]:
     laws = []
     for group in (group for program in run.programs for group in program.groups if group.ended_at is not None):
         spans, time = path(run, group), group.ended_at - group.reached_at
-        joined = all(before[1] == after[0] for before, after in zip(spans, spans[1:]))
+        joined = all(before[1] == after[0] for before, after in itertools.pairwise(spans))
         if sum(parts_of(run, group).values()) != time or not joined:
             laws.append(f"the parts of group {group.key} do not sum to its {time} cycles: {spans}")
     return laws

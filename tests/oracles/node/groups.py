@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -179,7 +180,7 @@ class Part:
         for item, (page, size) in zip(items, pages):
             item.access = Access(page, self.module, item.key, lambda: None, lambda _: None)
             self._answer_into(item, item.access, size, number)
-        for before, item in zip(items, items[1:]):
+        for before, item in itertools.pairwise(items):
             self._follow(before, item)
         for item in items if self._around.couplings.issue_at_once else items[:1]:
             self._ask(item, self._around.calendar.now)

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 from tests.oracles.node.calendar import Calendar, Key, Rank
 
+NOBODY = Key()
+
 
 class Row(NamedTuple):
     """One message: when (cycle and rank), which part of which card, what, of whom, and its values by name."""
@@ -30,7 +32,7 @@ class Log:
         self.rows: list[Row] = []
         self._calendar = calendar
 
-    def __call__(self, part: str, card: int, kind: str, key: Key = Key(), **values: Any) -> None:
+    def __call__(self, part: str, card: int, kind: str, key: Key = NOBODY, **values: Any) -> None:
         self.rows.append(Row(self._calendar.now, self._calendar.rank, part, card, kind, key, tuple(values.items())))
 
     def of(self, part: str, *kinds: str, card: int | None = None) -> list[Row]:

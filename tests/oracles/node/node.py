@@ -228,7 +228,9 @@ class Simulation:
         for number, touch in enumerate(part.kernel.phases[phase].touches):
             tensor = self.programs[part.key.application].tensors[touch.tensor]
             path = (*group.key[1:5], 1, phase, number)
-            pages = patterns.touched(touch, len(tensor.pages), group.key.group, part.kernel.groups, self.node.seed, *path)
+            pages = patterns.touched(
+                touch, len(tensor.pages), group.key.group, part.kernel.groups, self.node.seed, *path
+            )
             chosen = patterns.simulated(pages, self.couplings.touches_a_phase)
             total = tensor.bytes_of(pages) if touch.bytes is None else touch.bytes
             rows += [(tensor.pages[n], size) for n, size in zip(chosen, patterns.shares(total, len(chosen)))]

@@ -1,4 +1,4 @@
-"""Plain answers to the node's questions, and the table that names them; any function of the same form can be given instead.
+"""Plain answers to the node's questions, and their names; any function of the same form can be given instead.
 
 | question | is given | answers |
 | --- | --- | --- |
@@ -217,8 +217,11 @@ TABLE: dict[str, dict[str, Callable[..., Any]]] = {
     "order": {"static": static, "windows": windows},
     "split": {"rotated": rotated, "unrotated": unrotated},
     "choice": {
-        **{"first_module": first_module, "balanced": balanced, "most_residual": most_residual},
-        **{"least_energy": least_energy, "affinity": affinity},
+        "first_module": first_module,
+        "balanced": balanced,
+        "most_residual": most_residual,
+        "least_energy": least_energy,
+        "affinity": affinity,
     },
     "stuck": {"never_split": never_split, "split_when_stuck": split_when_stuck},
     "registers": {"first_fit": first_fit, "nearest_boundary": nearest_boundary, "best_fit": best_fit},

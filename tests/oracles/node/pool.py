@@ -89,8 +89,7 @@ class PoolCard:
 
     def _index(self, size: int) -> int | None:
         self.cached.sort(key=lambda block: (block.parent.base, block.offset))
-        index = self._fit([block.size for block in self.cached], size)
-        return index
+        return self._fit([block.size for block in self.cached], size)
 
     def take(self, size: int) -> tuple[Block, str]:
         """Take a cached block and split it, or ask the driver (spec 5, R11 to R13)."""

@@ -43,10 +43,15 @@ def _machine(random: Random, cards: int) -> dict[str, Any]:
     links = [(a, b) for b in range(cards) for a in range(b)]
     return {
         "cards": [_card(random) for _ in range(cards)],
-        "links": [{"cards": pair, "gbps": random.choice([4, 25.5]), "latency_ns": random.choice([0, 70])} for pair in links],
+        "links": [
+            {"cards": pair, "gbps": random.choice([4, 25.5]), "latency_ns": random.choice([0, 70])} for pair in links
+        ],
         "pool": {
-            **{"request_ns": random.choice([0, 33]), "driver_ns": random.choice([0, 500]), "release_ns": 10},
-            **{"idle_limit_bytes": random.choice([None, 0, MIB]), "when_full": random.choice(["refuse", "wait"])},
+            "request_ns": random.choice([0, 33]),
+            "driver_ns": random.choice([0, 500]),
+            "release_ns": 10,
+            "idle_limit_bytes": random.choice([None, 0, MIB]),
+            "when_full": random.choice(["refuse", "wait"]),
         },
         "clock_mhz": random.choice([1000, 1410]),
         "local_cycles": random.choice([0, 7]),
@@ -57,22 +62,35 @@ def _card(random: Random) -> dict[str, Any]:
     return {
         "memory_bytes": random.choice([12 * MIB, 32 * MIB]),
         "dispatch": {
-            **{"modules": random.choice([1, 2, 4]), "units": random.choice([1, 2]), "wave_slots": random.choice([4, 6])},
-            **{"vgpr_blocks": 16, "sgpr_blocks": 8, "shared_segments": 16, "history_cycles": 512},
-            **{"dispatches_a_round": random.choice([1, 3]), "round_cycles": random.choice([1, 5])},
+            "modules": random.choice([1, 2, 4]),
+            "units": random.choice([1, 2]),
+            "wave_slots": random.choice([4, 6]),
+            "vgpr_blocks": 16,
+            "sgpr_blocks": 8,
+            "shared_segments": 16,
+            "history_cycles": 512,
+            "dispatches_a_round": random.choice([1, 3]),
+            "round_cycles": random.choice([1, 5]),
             "weights": {"matrix": 16.0, "translation_stall": 0.5},
         },
         "translation": {
-            **{"private_entries": random.choice([2, 4]), "private_ways": random.choice([0, 2])},
-            **{"shared_entries": random.choice([0, 8]), "registers": random.choice([1, 3])},
-            **{"walkers": random.choice([1, 2]), "walk_queue": random.choice([0, 1, 2])},
-            **{"private_cycles": random.choice([0, 1]), "directory_cycles": random.choice([0, 2])},
-            **{"walk_cycles": random.choice([60, 400]), "network": random.choice(["crossbar", "ring"])},
+            "private_entries": random.choice([2, 4]),
+            "private_ways": random.choice([0, 2]),
+            "shared_entries": random.choice([0, 8]),
+            "registers": random.choice([1, 3]),
+            "walkers": random.choice([1, 2]),
+            "walk_queue": random.choice([0, 1, 2]),
+            "private_cycles": random.choice([0, 1]),
+            "directory_cycles": random.choice([0, 2]),
+            "walk_cycles": random.choice([60, 400]),
+            "network": random.choice(["crossbar", "ring"]),
             "remote_tries": random.choice([1, 2]),
         },
         "heap": {
-            **{"heap_bytes": random.choice([0, 4 * KIB]), "hold_cycles": random.choice([0, 9])},
-            **{"split_cycles": random.choice([0, 4]), "granule_bytes": 1024},
+            "heap_bytes": random.choice([0, 4 * KIB]),
+            "hold_cycles": random.choice([0, 9]),
+            "split_cycles": random.choice([0, 4]),
+            "granule_bytes": 1024,
         },
     }
 
@@ -95,14 +113,23 @@ def _application(random: Random, home: int) -> dict[str, Any]:
 def _kernel(random: Random, tensors: list[str]) -> dict[str, Any]:
     phases = [_phase(random, tensors) for _ in range(random.choice([1, 2]))]
     waves = random.choice([1, 2, 4])
-    kernel = {"groups": random.choice([1, 3, 6]), "waves": waves, "phases": phases, "independent": random.random() < 0.5}
+    kernel = {
+        "groups": random.choice([1, 3, 6]),
+        "waves": waves,
+        "phases": phases,
+        "independent": random.random() < 0.5,
+    }
     return {"kernel": kernel | {"vgpr_blocks": random.choice([0, 3]), "shared_segments": random.choice([0, 5, 11])}}
 
 
 def _phase(random: Random, tensors: list[str]) -> dict[str, Any]:
     patterns = ["slice", "halo", "shared", "gather", "stride"]
     touches = [
-        {"tensor": random.choice(tensors), "pattern": random.choice(patterns), "bytes": random.choice([None, 900, 5000])}
+        {
+            "tensor": random.choice(tensors),
+            "pattern": random.choice(patterns),
+            "bytes": random.choice([None, 900, 5000]),
+        }
         for _ in range(random.choice([0, 1, 2]))
     ]
     return {

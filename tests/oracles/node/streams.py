@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from tests.oracles.node.calendar import Calendar, Key, Rank
@@ -168,9 +168,13 @@ class Program:
         if self.refused:
             return
         if tensor.users and self.around.couplings.free_in_use == "error":
-            raise Failure(f"application {self.number} frees tensor {tensor.name} while a kernel that names it is queued.")
+            raise Failure(
+                f"application {self.number} frees tensor {tensor.name} while a kernel that names it is queued."
+            )
         if tensor.users or not tensor.granted:
-            stream.waits_for = f"the kernels that name tensor {tensor.name}" if tensor.users else f"tensor {tensor.name}"
+            stream.waits_for = (
+                f"the kernels that name tensor {tensor.name}" if tensor.users else f"tensor {tensor.name}"
+            )
             tensor.when(lambda: self._free(stream, tensor, key))
             return
         tensor.state = "freed"

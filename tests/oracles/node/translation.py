@@ -228,7 +228,9 @@ class Translation:
         known = page.tag in self.cores[core].tlb
         victim = self.cores[core].tlb.fill(page.tag)
         if not known:
-            self._log("translation", self._card, "fill", core=core, page=page.tag, victim=-1 if victim is None else victim)
+            self._log(
+                "translation", self._card, "fill", core=core, page=page.tag, victim=-1 if victim is None else victim
+            )
 
     def _push(self, miss: Miss) -> None:
         """Send copies to the peers that the fill rule names (spec 4, R18, R21)."""
