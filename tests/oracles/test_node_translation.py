@@ -78,7 +78,7 @@ def test_a_blocked_core_issues_nothing() -> None:
 
 def test_a_blocked_access_looks_again_when_a_register_is_freed() -> None:
     """Core 1 gets a copy of page 1 while it waits for a register: the access hits then, not before."""
-    policies = {"fill": lambda core, page, held: [1] if core == 0 else []}
+    policies = {"locate": "directory", "fill": lambda core, page, held: [1] if core == 0 else []}
     bench = Bench(2, policies, registers=1, walkers=4)
     assert bench.run((300, 1, 9), (100, 0, 1), (350, 1, 1), (600, 1, 9)) == [401, 401, 351, 102]
 
@@ -102,7 +102,7 @@ def test_the_shared_tlb_answers_after_its_latency() -> None:
 
 def test_a_peer_answers_over_the_network() -> None:
     bench = Bench(4, {"locate": "directory"}, directory_cycles=2, hop_cycles=3, network="ring", shared_entries=4)
-    assert bench.run((0, 0, 1), (1000, 2, 1)) == [1 + 2 + 12 + 400, 1 + 2 + 6 + 6]
+    assert bench.run((0, 0, 1), (1000, 2, 1)) == [1 + 2 + 12 + 400, 1 + 2 + 6 + 1 + 6]
     assert bench.served[1] == "peer"
 
 
@@ -110,7 +110,7 @@ def test_a_stale_holder_refuses() -> None:
     """Between the look-up (1,001) and the arrival at core 0 (1,013) page 3 takes the place of page 1 there."""
     bench = Bench(2, {"locate": "directory"}, private_entries=1, directory_cycles=2, hop_cycles=10, walkers=4)
     rows = [(0, 0, 1), (610, 0, 3), (1000, 1, 1)]
-    assert bench.run(*rows)[2] == 1 + 2 + 10 + 10 + 400
+    assert bench.run(*rows)[2] == 1 + 2 + 10 + 1 + 10 + 400
     assert [row.value("held") for row in bench.log.of("translation", "peer")] == [False]
 
 
@@ -123,7 +123,7 @@ def test_a_page_that_is_unmapped_under_way_is_answered_and_fills_nothing() -> No
 
 
 def test_a_copy_of_a_page_that_is_unmapped_under_way_fills_nothing() -> None:
-    bench = Bench(2, {"fill": lambda core, page, held: [1 - core]}, hop_cycles=20)
+    bench = Bench(2, {"locate": "directory", "fill": lambda core, page, held: [1 - core]}, hop_cycles=20)
     bench.unmap(410, 1)
     bench.run((0, 0, 1))
     assert [core.tlb.tags for core in bench.part.cores] == [[], []]

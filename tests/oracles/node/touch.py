@@ -62,6 +62,7 @@ class Miss:
     trail: Trail = field(default_factory=Trail)
     answered_at: int = -1
     unmapped: bool = False
+    directed: bool = False  # a directory was asked
     tries: list[int] = field(default_factory=list)  # peers still to ask
 
 

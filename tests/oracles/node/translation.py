@@ -149,6 +149,7 @@ class Translation:
 
     def _ask_directory(self, miss: Miss) -> None:
         peers = self._locate(miss.core, self.holders(miss.page.tag), lambda peer: self._hops(miss.core, peer))
+        miss.directed = peers is not None
         if peers is None:
             self._ask_shared(miss)
             return
@@ -165,7 +166,7 @@ class Translation:
         self._arrives(miss, self._calendar.now + way, lambda: self._at_peer(miss, peer, way))
 
     def _at_peer(self, miss: Miss, peer: int, way: int) -> None:
-        back = self._calendar.now + way
+        back = self._calendar.now + self._machine.private_cycles + way
         held = miss.page.tag in self.cores[peer].tlb
         self._log("translation", self._card, "peer", miss.waiting[0].key, core=miss.core, peer=peer, held=held)
         if held:
@@ -217,9 +218,9 @@ class Translation:
         del core.misses[miss.page.tag]
         core.blocked = False
         if not miss.unmapped:
-            self._enter(miss.core, miss.page)
-            if source != "peer":
+            if miss.directed and source != "peer":
                 self._push(miss)
+            self._enter(miss.core, miss.page)
         for access in miss.waiting:
             self._answer_access(access, source if access is miss.waiting[0] else "merged")
         self._plan_issue(miss.core, self._calendar.now)
