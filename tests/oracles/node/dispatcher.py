@@ -92,23 +92,19 @@ class Dispatcher:
         return [channel[0] for channel in self.channels.values() if channel]
 
     def _plan(self, cycle: int) -> None:
-        """Plan a round at or after a cycle, if somebody waits: at the earliest `round_cycles` after the last one.
+        """Plan a round at or after a cycle, if somebody waits: rounds are at multiples of `round_cycles`, once each.
 
-        While a stuck head waits, rounds fail every `round_cycles`; those between changes are counted, not held.
+        While a stuck head waits, a round fails at each of them; those between changes are counted, not held.
         """
         if not self._heads():
             self._stuck_since = None
             return
         if self._last_round is not None:
-            cycle = max(cycle, self._last_round + self._dispatch.round_cycles)
-        if self._stuck_since is not None:
-            cycle = self._stuck_since + self._whole_rounds(cycle - self._stuck_since)
+            cycle = max(cycle, self._last_round + 1)
+        cycle = -(-cycle // self._dispatch.round_cycles) * self._dispatch.round_cycles
         if self._planned is None or cycle < self._planned:
             self._planned = cycle
             self._calendar.at(cycle, Rank.ROUND, Key(self._card), lambda: self._round(cycle))
-
-    def _whole_rounds(self, cycles: int) -> int:
-        return -(-cycles // self._dispatch.round_cycles) * self._dispatch.round_cycles
 
     def _round(self, cycle: int) -> None:
         if cycle != self._planned or not self._heads():
