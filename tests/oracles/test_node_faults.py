@@ -72,7 +72,7 @@ FAULTS = {
     "the lock is held during the split": Fault(
         "heap.py", "end = self._calendar.now + self._machine.hold_cycles",
         "end = self._calendar.now + self._machine.hold_cycles + self._machine.split_cycles",
-        "test_node_heaps.test_aggregation_takes_the_lock_once", ("per_thread", 133),
+        "test_node_heaps.test_waves_wait_for_the_lock_in_order",
     ),
     "a heap forgets what a group had": Fault(
         "node.py", "            self.give_blocks(part, part.blocks)\n", "            pass\n",

@@ -27,9 +27,22 @@ def mallocs(
     )
 
 
-@pytest.mark.parametrize(("serve", "end"), [("per_thread", 100 + 3 * 10 + 3), ("warp_aggregated", 100 + 10 + 3)])
+@pytest.mark.parametrize(("serve", "end"), [("per_thread", 100 + 3 * 10), ("warp_aggregated", 100 + 10 + 3)])
 def test_aggregation_takes_the_lock_once(serve: str, end: int) -> None:
     assert ends(mallocs((5, 5, 5), serve)) == [end]
+
+
+def test_an_aggregated_call_sums_up_first() -> None:
+    """32 lanes are summed up in five steps; the time is service, not the lock's."""
+    result = mallocs((5,), "warp_aggregated", heap={"scan_step_cycles": 4})
+    assert ends(result) == [100 + 5 * 4 + 10 + 3]
+    assert parts_of(result, groups_of(result)[0])["malloc service"] == 33
+
+
+def test_pieces_are_aligned() -> None:
+    """Five bytes take eight where the least is four (spec 2, E5)."""
+    (row,) = mallocs((5, 1, 8), "warp_aggregated").log.of("malloc", "request")
+    assert row.value("bytes") == 8 + 4 + 8
 
 
 def test_waves_wait_for_the_lock_in_order() -> None:
@@ -48,7 +61,7 @@ def test_attempts_are_those_of_the_contention_arithmetic() -> None:
 
 def test_an_empty_heap_asks_the_pool_for_a_chunk() -> None:
     result = mallocs((5,), "per_thread", heap={"heap_bytes": 0}, machine={"pool": {"request_ns": 500}})
-    assert ends(result) == [100 + 500 + 10 + 3]
+    assert ends(result) == [100 + 500 + 10]
     assert parts_of(result, groups_of(result)[0])["heap chunk"] == 500
     assert result.mapped_pages == result.unmapped_pages == 1
     assert broken(result) == []
@@ -56,7 +69,7 @@ def test_an_empty_heap_asks_the_pool_for_a_chunk() -> None:
 
 def test_a_chunk_that_is_refused_is_a_null() -> None:
     result = mallocs((5,), "per_thread", heap={"heap_bytes": 0}, memory_bytes=0)
-    assert ends(result) == [100 + 10 + 3]
+    assert ends(result) == [100 + 10]
     (answer,) = result.log.of("malloc", "answer")
     assert answer.value("nulls") == 1
 
@@ -86,5 +99,5 @@ def test_a_shootdown_stalls_mallocs_too() -> None:
     ]
     couplings = {"malloc": "wait", "shootdown_cycles": 50, "shootdown_to": "all"}
     result = run([card(room=8, heap=HOLD)], [{"streams": streams}], couplings)
-    assert ends(result) == [90, 140 + 13]
+    assert ends(result) == [90, 140 + 10]
     assert parts_of(result, groups_of(result)[1])["shoot-down"] == 40

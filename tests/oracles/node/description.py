@@ -61,7 +61,9 @@ class Heap:
     heap_bytes: int = 64 * KIB
     granule_bytes: int = 256
     hold_cycles: int = 20
-    split_cycles: int = 4
+    split_cycles: int = 4  # dividing an aggregated block
+    scan_step_cycles: int = 0  # a step of the sum over the lanes of an aggregated call
+    warp_size: int = 32
     min_alloc: int = 4
     locked: bool = True  # without, sections overlap: for blame alone
 

@@ -79,7 +79,7 @@ class Heap:
         requests = self._serve(lanes, self._machine.min_alloc)
         call.open = len(requests)
         for index, sizes in enumerate(requests):
-            self._enter(Request(call, index, sum(sizes)))
+            self._enter_after_sum(Request(call, index, sum(sizes)))
         return call
 
     def free(self, key: Key, blocks: list[Block]) -> None:
@@ -96,6 +96,20 @@ class Heap:
 
     def _number(self, block: Block) -> int:
         return next(number for number, chunk in enumerate(self._chunks) if chunk is block.chunk)
+
+    @property
+    def _aggregates(self) -> bool:
+        return getattr(self._serve, "aggregates", False)
+
+    def _enter_after_sum(self, request: Request) -> None:
+        """Enter a request, once the lanes' sizes are summed up if it is for several."""
+        steps = (self._machine.warp_size - 1).bit_length() if self._aggregates else 0
+        if not steps * self._machine.scan_step_cycles:
+            self._enter(request)
+            return
+        request.trail.mark(self._calendar.now, "malloc service")
+        entry = self._calendar.now + steps * self._machine.scan_step_cycles
+        self._calendar.at(entry, Rank.MALLOC_REQUEST, (*request.call.key, request.index), lambda: self._enter(request))
 
     def _enter(self, request: Request) -> None:
         request.trail.mark(self._calendar.now, "malloc lock")
@@ -163,7 +177,7 @@ class Heap:
 
     def _split(self, call: Call, last: Request) -> None:
         call.last = last
-        end = self._calendar.now + self._machine.split_cycles
+        end = self._calendar.now + (self._machine.split_cycles if self._aggregates else 0)
         self._calendar.at(end, Rank.MALLOC_ANSWER, (*call.key, last.index), lambda: self._answer(call))
 
     def _answer(self, call: Call) -> None:

@@ -7,7 +7,7 @@
 | `choice` | a `Candidate` a module that fits, in order | the module of one of them |
 | `stuck` | the heads of a card's channels, failed rounds, threshold | those to split, wave by wave |
 | `registers`, `shared`, `heap` | a free map (list of bool), length | first block, None if it does not fit |
-| `serve` | bytes of the lanes, least bytes | the requests at the heap: lists of lanes |
+| `serve` | bytes of the lanes, least bytes | the requests at the heap: lists of lanes; `aggregates` if it has to divide |
 | `locate` | core, the cores that hold the page, hops to each | peers to ask, in order; None = no directory |
 | `fill` | core, page, pages held by core | cores that get a copy beside the one that asked |
 | `eviction` | pages of a full set, least recent first, and how many cores hold each | the victim |
@@ -131,8 +131,12 @@ def per_thread(lanes: Sequence[int], least: int) -> list[list[int]]:
 
 
 def warp_aggregated(lanes: Sequence[int], least: int) -> list[list[int]]:
-    """Let one lane ask for all (spec 2, R5, R6, R13)."""
-    return [[max(size, least) for size in lanes]]
+    """Let one lane ask for all, each piece rounded up to the least bytes, a power of two (spec 2, R5, R6, R13, E5)."""
+    align = 1 << (least - 1).bit_length()
+    return [[-(-max(size, least) // align) * align for size in lanes]]
+
+
+warp_aggregated.aggregates = True  # type: ignore[attr-defined]
 
 
 def no_directory(core: int, holders: Sequence[int], hops: Callable[[int], int]) -> list[int] | None:
