@@ -7,7 +7,7 @@
 | `choice` | a `Candidate` a module that fits, in order | the module of one of them |
 | `stuck` | the heads of a card's channels, failed rounds, threshold | those to split, wave by wave |
 | `registers`, `shared`, `heap` | a free map (list of bool), length | first block, None if it does not fit |
-| `serve` | bytes of the lanes, least bytes | the requests at the heap: lists of lanes; `aggregates` if it has to divide |
+| `serve` | bytes of the lanes, least bytes | requests at the heap, lists of lanes; `aggregates` if it divides |
 | `locate` | core, the cores that hold the page, hops to each | peers to ask, in order; None = no directory |
 | `fill` | core, page, pages held by core | cores that get a copy beside the one that asked |
 | `eviction` | pages of a full set, least recent first, and how many cores hold each | the victim |
