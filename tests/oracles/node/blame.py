@@ -29,7 +29,7 @@ def without(node: Node, part: str) -> Node:
     """Return a node from which one kind of delay is removed."""
     change = {
         "memory": lambda: _pool(node, request_ns=0, release_ns=0, driver_ns=0),
-        "channel": lambda: _cards(node, "dispatch", wave_slots=MANY, dispatches_a_round=MANY, free_of_charge=True),
+        "channel": lambda: _cards(node, "dispatch", dispatches_a_round=MANY, round_cycles=1, free_of_charge=True),
         "compute": lambda: _instant(node),
         "issue": lambda: _cards(_couplings(node, issue_at_once=True), "translation", registers=MANY),
         "walkers": lambda: _cards(node, "translation", walkers=MANY, walk_queue=0),
