@@ -145,6 +145,7 @@ def test_regions_are_rounded_up_to_whole_pages(pages: str, size: int, mapped: in
     (row,) = result.log.of("pool", "grant")
     assert row.value("bytes") == mapped * size
     assert result.mapped_pages == result.unmapped_pages == mapped
+    assert result.pool.rounding_bytes == mapped * size - 5000
 
 
 def fragmented(frames: str) -> Simulation:

@@ -70,6 +70,7 @@ def _fragmentation(run: Simulation, end: int) -> dict[str, float]:
         "fragmentation_registers": statistics.fmean(registers.mean(end) for _, registers in modules),
         "fragmentation_cards": statistics.fmean(gauge.mean(end) for gauge in run.pool.fragmentation),
         "reserved_over_live": reserved / live if live else 1.0,
+        "rounding_bytes": run.pool.rounding_bytes,
     }
 
 

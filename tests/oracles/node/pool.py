@@ -161,7 +161,7 @@ class Pool:
         self._busy = False
         self._releases = 0
         self.regions: list[Region] = []  # in use
-        self.granted_bytes = self.freed_bytes = 0
+        self.granted_bytes = self.freed_bytes = self.rounding_bytes = 0
         self.live, self.reserved = Gauge(calendar), Gauge(calendar)
         self.fragmentation = [Gauge(calendar) for _ in self.cards]
 
@@ -255,6 +255,7 @@ class Pool:
         region = Region(block, borrower, asked, key)
         self.regions.append(region)
         self.granted_bytes += size
+        self.rounding_bytes += size - asked
         values = {"borrower": borrower, "identifier": region.identifier[1], "bytes": size, "source": source}
         self._log("pool", card, "grant", key, **values)
         return region, source
