@@ -5,8 +5,8 @@
     python -m benchmarks.side_by_side ../before . --only "plan of 1,000 points" "a run of dispatch"
 
 Each tree has a process of its own, both with this interpreter and these packages; the two take turns, case by case and
-round by round, so that a load that comes and goes meets both. Of each case and tree the least processor time of all
-rounds counts: it is the one that was disturbed least. Printed are microseconds an item, and new over old.
+round by round, so that a load that comes and goes meets both. The least processor time of all rounds counts, of each
+act by itself: it was disturbed least. Printed are microseconds an item, and new over old.
 
 A run has as little to do as its engine allows (one workgroup, one group, one warp, one access a core, one job), so that
 what is measured is what a run costs whatever it does: the workload's arrays, the state's arrays, the compiled call, the
@@ -20,7 +20,9 @@ Sweeps are written in words that every tree since 0.4.0 knows. Seconds differ be
 from __future__ import annotations
 
 import argparse
+import functools
 import gc
+import json
 import os
 import subprocess
 import sys
@@ -29,7 +31,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 SHORT, LONG = 2, 42
 """Seeds of the two sweeps whose difference is what runs cost."""
@@ -75,38 +77,45 @@ SWEEPS: dict[str, dict[str, Any]] = {
 """Sweeps whose runs have nearly nothing to do, by engine."""
 
 
-def cases() -> dict[str, Callable[[], float]]:
-    """Return what is measured by name: each returns the microseconds an item."""
-    runs = {f"a run of {name}": lambda sweep=sweep: _a_run(sweep) for name, sweep in SWEEPS.items()}
+class Case(NamedTuple):
+    """Something that is measured: one or several acts, and what follows from the seconds that each takes."""
+
+    acts: tuple[Callable[[], object], ...]
+    microseconds: Callable[..., float]
+    """Of an item, given the least seconds of each act."""
+
+
+def cases() -> dict[str, Case]:
+    """Return what is measured by name."""
     placement = SWEEPS["shared_memory"]
     return {
-        "plan of 1,000 points": lambda: _plan(1_000),
-        "plan of 10,000 points": lambda: _plan(10_000),
-        "a sweep": lambda: _seconds(lambda: _runs(placement, 1)) * 1e6,
-        **runs,
-        "a run of shared_memory, kept": lambda: _a_run(placement, kept=True),
+        "plan of 1,000 points": _plan(1_000),
+        "plan of 10,000 points": _plan(10_000),
+        "a sweep": Case((lambda: _runs(placement, 1),), lambda seconds: seconds * 1e6),
+        **{f"a run of {name}": _a_run(sweep) for name, sweep in SWEEPS.items()},
+        "a run of shared_memory, kept": _a_run(placement, kept=True),
     }
 
 
-def _a_run(sweep: dict[str, Any], kept: bool = False) -> float:
-    did: list[int] = []
-    short, long = (_seconds(lambda seeds=seeds: did.append(_runs(sweep, seeds, kept))) for seeds in (SHORT, LONG))
-    return (long - short) / (did[1] - did[0]) * 1e6
+def _a_run(sweep: dict[str, Any], kept: bool = False) -> Case:
+    """The runs that a long sweep has more than a short one."""
+    (varied,) = sweep["policy"].values()
+    more = (LONG - SHORT) * len(varied["vary"])
+    acts = tuple(functools.partial(_runs, sweep, seeds, kept) for seeds in (SHORT, LONG))
+    return Case(acts, lambda short, long: (long - short) / more * 1e6)
 
 
-def _runs(sweep: dict[str, Any], seeds: int, kept: bool = False) -> int:
+def _runs(sweep: dict[str, Any], seeds: int, kept: bool = False) -> None:
     import workbench as wb
 
     with tempfile.TemporaryDirectory() as folder:
         results = wb.run({**sweep, "seeds": seeds}, folder if kept else None, workers=int(kept))
+    assert results.rows
     assert not results.failures
-    return len(results.rows)
 
 
-def _plan(points: int) -> float:
+def _plan(points: int) -> Case:
     """Plan so many points: 20 sizes, 5 policies, and as many durations as it takes."""
-    from workbench.api import planned
-
     size = {"uniform": [1, {"vary": list(range(2, 22))}]}
     workload = {
         **WORKGROUP,
@@ -114,7 +123,13 @@ def _plan(points: int) -> float:
         "duration": {"uniform": [50, {"vary": list(range(100, 100 + points // 100))}]},
     }
     sweep = {**SWEEPS["shared_memory"], "workload": workload, "seeds": 1}
-    return _seconds(lambda: planned(sweep)) / points * 1e6
+    return Case((lambda: _planned(sweep),), lambda seconds: seconds / points * 1e6)
+
+
+def _planned(sweep: dict[str, Any]) -> None:
+    from workbench.api import planned
+
+    planned(sweep)
 
 
 def _seconds(act: Callable[[], object]) -> float:
@@ -125,10 +140,10 @@ def _seconds(act: Callable[[], object]) -> float:
 
 
 def measure() -> None:
-    """Read names of cases from standard input; print the microseconds an item of each. This is the tree's process."""
+    """Read names of cases from standard input; print the seconds of each one's acts. This is the tree's process."""
     known = cases()
     for name in map(str.strip, sys.stdin):
-        print(known[name](), flush=True)
+        print(json.dumps([_seconds(act) for act in known[name].acts]), flush=True)
 
 
 class Tree:
@@ -147,15 +162,16 @@ class Tree:
             command, cwd=root, env=here, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
-    def microseconds(self, name: str) -> float:
-        """Return the processor time of an item, in this turn."""
+    def seconds(self, name: str) -> list[float]:
+        """Return the processor time of each act of a case, in this turn."""
         told, reply = self._process.stdin, self._process.stdout
         assert told is not None and reply is not None
         print(name, file=told, flush=True)
         line = reply.readline()
         if not line:
             raise SystemExit(f"side_by_side: the tree {self._process.args} ended in the midst of {name!r}.")
-        return float(line)
+        result: list[float] = json.loads(line)
+        return result
 
     def close(self) -> None:
         """End its process."""
@@ -173,14 +189,15 @@ def _trees(paths: list[str]) -> Iterator[list[Tree]]:
 
 
 def compare(old: str, new: str, names: list[str], rounds: int) -> Iterator[tuple[str, float, float]]:
-    """Yield of each case the least microseconds an item in both trees."""
+    """Yield of each case the microseconds an item in both trees."""
+    known = cases()
     with _trees([old, new]) as trees:
         for name in names:
             for tree in trees:
-                tree.microseconds(name)  # compiles, and fills what is remembered for a process
-            turns = [[tree.microseconds(name) for tree in trees] for _ in range(rounds)]
-            before, after = map(min, zip(*turns, strict=True))
-            yield name, before, after
+                tree.seconds(name)  # compiles, and fills what is remembered for a process
+            turns = [[tree.seconds(name) for tree in trees] for _ in range(rounds)]
+            before, after = ([min(act) for act in zip(*acts, strict=True)] for acts in zip(*turns, strict=True))
+            yield name, known[name].microseconds(*before), known[name].microseconds(*after)
 
 
 def main() -> None:
