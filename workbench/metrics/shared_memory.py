@@ -140,7 +140,7 @@ def _waits(record: SharedMemoryRecord) -> dict[str, float]:
         return dict.fromkeys(("first_try_rate", "wait_mean_cycles", "wait_p99_cycles"), math.nan)
     wait = record.grant - record.arrival
     return {
-        "first_try_rate": 1 - np.count_nonzero(record.refused) / len(wait),
+        "first_try_rate": 1 - mean(record.refused),
         "wait_mean_cycles": mean(wait),
         "wait_p99_cycles": quantile(wait, 0.99),
     }
