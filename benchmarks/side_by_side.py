@@ -150,7 +150,7 @@ class Tree:
     """A source tree with the process that measures it."""
 
     def __init__(self, path: str) -> None:
-        root = Path(path).resolve()
+        self._root = root = Path(path).resolve()
         if not (root / "workbench" / "__init__.py").is_file():
             raise SystemExit(
                 f"side_by_side: {path} is no source tree of the workbench: it has no workbench/__init__.py."
@@ -169,7 +169,7 @@ class Tree:
         print(name, file=told, flush=True)
         line = reply.readline()
         if not line:
-            raise SystemExit(f"side_by_side: the tree {self._process.args} ended in the midst of {name!r}.")
+            raise SystemExit(f"side_by_side: the tree {self._root} ended in the midst of {name!r}.")
         result: list[float] = json.loads(line)
         return result
 
