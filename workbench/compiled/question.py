@@ -103,9 +103,12 @@ class Question:
             The function does not take the view, writes to what it may only read, or is not in the subset of Python
             that compiles.
         """
-        self._refuse_wrong_parameters(answer)
+        if answer.__code__.co_argcount != 1 or len(self.parameters) == 1:
+            self._refuse_wrong_parameters(answer)
         if INTERPRETED:
             return self.plain(answer, kinds)
+        if (known := self._ready.known(answer, (checked, kinds))) is not None:
+            return known
         with _compiling:
             compiled = functools.partial(self._compile, answer, checked, kinds)
             return self._ready.now(answer, (checked, kinds), compiled)

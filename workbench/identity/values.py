@@ -27,7 +27,10 @@ def other_value(walk: Walk, value: Any) -> None:
     if value is MISSING:
         walk.put("missing")
     elif callable(getattr(kind, "__identity__", None)):
-        walk.value(value.__identity__())
+        identity = value.__identity__()
+        if walk.notes is walk.package:
+            walk.package.value(value.__identity__, identity, walk.shown)
+        walk.value(identity)
     elif is_numba(kind):
         numba_value(walk, value)
     elif isinstance(value, enum.Enum):

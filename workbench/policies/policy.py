@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.compiled import NO_ANSWER, Answer
 from workbench.errors import InputError, PolicyError, at, wrong_value
-from workbench.levers import SCALAR_KINDS, Spec, read_spec
+from workbench.levers import Spec, read_spec
 from workbench.parts.registry import Registry
 
 _CATALOGUE: dict[str, Registry[type[Policy]]] = {}
@@ -91,7 +91,7 @@ class Policy(Spec):
         """
         if type(self).parameters is not Policy.parameters:
             return ()
-        return tuple((name, lv.kind) for name, lv in self.levers.items() if lv.kind in SCALAR_KINDS)
+        return self.scalars
 
     @classmethod
     def read(cls, given: object, path: str = "", where: str = "") -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -189,5 +189,11 @@ class Simulator(Generic[Record]):
         if counters[STOP.fault] != FINE:
             log = fault_of(self.faults, stop_of(counters)).log
             return {log: 2 * room[log]}
-        kept = [name for name, always in logs_of(self.state).items() if always or events]
-        return {name: int(counters[getattr(self.counts, name)]) for name in kept}
+        return {name: int(counters[place]) for name, place in _kept_logs(self.state, self.counts, events)}
+
+
+@lru_cache(maxsize=64)
+def _kept_logs(state: type, counts: Any, events: bool) -> list[tuple[str, int]]:
+    """Return the logs that runs keep, each with the place of its counter."""
+    kept = [name for name, always in logs_of(state).items() if always or events]
+    return [(name, getattr(counts, name)) for name in kept]
