@@ -77,6 +77,28 @@ def test_undisturbed_misses_are_served_in_one_step_as_by_events(seed: int) -> No
     same(quick(case), case.engine())
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_skimmed_stretch_leaves_its_entries_in_the_order_of_their_last_use(seed: int) -> None:
+    """Stretches of 2,000 hits of some of eight pages, a cycle apart, and between them pages that evict the oldest.
+
+    The first row, long before, makes windows of time longer than such a stretch, which ends with its window.
+    """
+    draw, rows, cycle = np.random.default_rng(seed), [(0, 0, 0)], 4_000_000
+    for stretch in range(3):
+        alone = [*draw.permutation(8).tolist(), *[100 + stretch] * int(draw.integers(2)), 200 + stretch]
+        rows += [(cycle + 1000 * at, 0, page) for at, page in enumerate(alone)]
+        again = draw.permutation(8).tolist()
+        rows += [(cycle + 20_000 + 1000 * at, 0, page) for at, page in enumerate(again)]
+        hits = draw.integers(0, int(draw.integers(1, 9)), 2000).tolist()
+        rows += [(cycle + 40_000 + at, 0, page) for at, page in enumerate(hits)]
+        cycle += 60_000
+    machine = {"cores": 1, "private_entries": 8, "shared_entries": 0}
+    plain = {"locate": "no_directory", "fill": "demand_always", "eviction": "lru"}
+    skimmed, by_events = simulate(rows, machine, plain), simulate(rows, machine, plain, events=True)
+    assert by_events.evictions > 8
+    same(skimmed, by_events)
+
+
 def of_core(record: Any, core: int) -> list[tuple[int, int, int]]:
     """Cycle, page and latency of a core's accesses."""
     log = events(record)

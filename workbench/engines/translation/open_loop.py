@@ -10,7 +10,7 @@ from workbench.compiled import by_reference, inlined, kernel, noinline
 from workbench.engines.kit import FINE, STOP
 from workbench.engines.translation.alone import serve_alone
 from workbench.engines.translation.counters import COUNT, FAULT
-from workbench.engines.translation.handling import let_next_happen
+from workbench.engines.translation.handling import handle_before, let_next_happen
 from workbench.engines.translation.hits import serve_hits
 from workbench.engines.translation.issuing import issue
 from workbench.engines.translation.one_row import serve_row
@@ -24,6 +24,8 @@ from workbench.engines.translation.unmapping import unmap
 from workbench.structures import agenda as at
 
 LONG_AGO = -(1 << 62)
+FEW = 3
+"""Rows before the next event, besides the first, for which a stretch is begun."""
 
 
 @kernel
@@ -39,7 +41,9 @@ def _play_in_order(run: Run) -> None:
     if end > 0:
         begin(run, rows.cycle[0])
     while counters[STOP.fault] == FINE:
-        if _event_is_next(run, row, end):
+        if row < end and next_cycle(run) < rows.cycle[row]:
+            handle_before(run, rows.cycle[row])
+        elif _event_is_next(run, row, end):
             let_next_happen(run)
         elif row == end:
             break
@@ -54,7 +58,7 @@ def _issue_rows(run: Run, row: int, end: int) -> int:
     began, rules = row, run.rules
     if rules.plain_misses and run.state.counters[COUNT.under_way] == 0 and run.state.agenda.counters[at.USED] == 0:
         row = serve_alone(run, row, end)
-    elif rules.plain_hits and row + 1 < end and run.rows.cycle[row + 1] < next_cycle(run):
+    elif rules.plain_hits and row + FEW < end and run.rows.cycle[row + FEW] < next_cycle(run):
         row = serve_hits(run, row, end)
     if row > began:
         return row
