@@ -35,8 +35,8 @@ def serve_alone(run: Run, row: int, end: int) -> int:
     until, walks_counted, done = end_of_window(run, rows.cycle[row]), 0, counters[COUNT.last_cycle]
     stop, plain = first_from(rows.cycle, row, last, until), rules.cores == 1 and sets == 1 and not unmaps
     while row < last:
-        row = _serve_hits_of_one(run, row, stop) if plain else _serve_hits(run, row, stop)
-        if row == last or (unmaps and rows.unmap[row]):
+        row = _serve_hits_of_one(run, row, stop, end, until) if plain else _serve_hits(run, row, stop)
+        if row >= last or (unmaps and rows.unmap[row]):
             break
         cycle = rows.cycle[row]
         if row == stop:
@@ -79,8 +79,11 @@ def _serve_hits(run: Run, row: int, stop: int) -> int:
 
 
 @inlined
-def _serve_hits_of_one(run: Run, row: int, stop: int) -> int:
-    """Do the same where there is one core, with one set: what it looks at of a row is the page's number."""
+def _serve_hits_of_one(run: Run, row: int, stop: int, end: int, until: int) -> int:
+    """Do the same where there is one core, with one set: what it looks at of a row is the page's number.
+
+    A stretch that is skimmed goes on to the end of its window: who looks at the TLB meanwhile finds as many entries.
+    """
     number, began, ahead, short = run.rows.number, row, is_far(run), min(stop, row + SHORT)
     while row < short:
         if ahead:
@@ -91,7 +94,7 @@ def _serve_hits_of_one(run: Run, row: int, stop: int) -> int:
         touch(run.state.tlbs, ONLY, entry)
         row += 1
     if row == began + SHORT and run.rules.dense:
-        row = skim_hits(run, row, stop)
+        row = skim_hits(run, row, first_from(run.rows.cycle, row, end, until))
     run.state.served[PRIVATE] += row - began
     return row
 
