@@ -24,6 +24,7 @@ BENCHMARKS = {
     "probe_exact_128": "benchmarks.probe_exact_128:probe_exact_128",
     "translation_lru": "benchmarks.translation_lru:translation_lru",
     "translation_directory": "benchmarks.translation_directory:translation_directory",
+    "translation_stream": "benchmarks.translation_stream:translation_stream",
     "sweep_10000_runs": "benchmarks.sweep:sweep_10000_runs",
     "runs_100000": "benchmarks.runner_scale:runs_100000",
     "fixed_cost_of_a_run": "benchmarks.runner_scale:fixed_cost_of_a_run",

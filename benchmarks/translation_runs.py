@@ -41,7 +41,7 @@ class GivenPages(Workload):
 
 
 def simulated(
-    trace: GivenPages, machine: Mapping[str, Any], policy: Mapping[str, Any], **options: Any
+    trace: Workload, machine: Mapping[str, Any], policy: Mapping[str, Any], **options: Any
 ) -> TranslationRecord:
     """One run of the engine."""
     engine = Translation()

@@ -82,6 +82,29 @@ def test_undisturbed_misses_are_served_in_one_step_as_by_events(seed: int) -> No
     same(quick(case), case.engine())
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_skimmed_stretch_leaves_its_entries_in_the_order_of_their_last_use(seed: int) -> None:
+    """Stretches of 2,600 hits of some of eight pages; then four other pages evict the oldest, and one is asked for.
+
+    The first row, long before, makes windows of time longer than such a stretch, which ends with its window.
+    """
+    draw, rows, cycle = np.random.default_rng(seed), [(0, 0, 0)], 4_000_000
+    for _ in range(5):
+        alone = [100, 101, 102, 103, int(draw.integers(8)), *draw.permutation(8).tolist()]
+        rows += [(cycle + 1000 * at, 0, page) for at, page in enumerate(alone)]
+        again = draw.permutation(8).tolist()
+        rows += [(cycle + 20_000 + 1000 * at, 0, page) for at, page in enumerate(again)]
+        hits = draw.integers(0, int(draw.integers(4, 9)), 2600).tolist()
+        rows += [(cycle + 40_000 + at, 0, page) for at, page in enumerate(hits)]
+        cycle += 80_000
+    machine = {"cores": 1, "private_entries": 8, "shared_entries": 0}
+    plain = {"locate": "no_directory", "fill": "demand_always", "eviction": "lru"}
+    often = {"sample_accesses": 2000}
+    skimmed, by_events = simulate(rows, machine, plain, **often), simulate(rows, machine, plain, events=True, **often)
+    assert by_events.evictions > 8
+    same(skimmed, by_events)
+
+
 def of_core(record: Any, core: int) -> list[tuple[int, int, int]]:
     """Cycle, page and latency of a core's accesses."""
     log = events(record)
