@@ -97,7 +97,8 @@ class Part:
 
     @property
     def requests(self) -> np.ndarray:
-        """int64[calls], the number of the request that each call is a part of; below 0 = it gets nothing, at once."""
+        """Return the number of the request that each call is a part of: int64[calls], below 0 = it gets nothing, at
+        once."""
         return self.run.cuts.request
 
     def call(self, name: str, *numbers: int) -> int:

@@ -69,7 +69,7 @@ def ask_row(run: Any, row: int, time: int) -> int:
 
 @routine
 def append(run: Any, card: int, size: int, need: int, names: int) -> int:
-    """Append a request to the table: of a card, of bytes, as the cache rounds them; or a free of what a row names.
+    """Add a request to the table: of a card, of bytes, as the cache rounds them; or a free of what a row names.
 
     Returns
     -------

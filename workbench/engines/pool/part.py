@@ -100,7 +100,7 @@ class Part:
         self.engine = Pool()
         self.case: Case = self.engine.given(setup, seed)
         self.requests, self.first_row = _table(self.case, spare)
-        columns = columns_of(self.requests, self.case.slots.cache)
+        columns = Columns(*(np.array(column) for column in columns_of(self.requests, self.case.slots.cache)))
         self._begun = Beginning(self.case, not all(policy.built_in for policy in answering(self.case.slots)))
         self._bound_by = _with_sizes(columns, spare, int(self._begun.tables.capacity.max()))
         waiting = new_waiting(columns)
@@ -182,7 +182,7 @@ def new_part(setup: Setup, seed: int, spare: int = 0) -> Part:
 
 
 def append(state: Part, *, card: int = 0, size: int = 0, frees: int | None = None) -> int:
-    """Append a request to the table: bytes for an application on a card, or the free of what another request got.
+    """Add a request to the table: bytes for an application on a card, or the free of what another request got.
 
     Raises
     ------
@@ -290,9 +290,9 @@ def _table(case: Case, spare: int) -> tuple[PoolRequests, np.ndarray]:
     check_policies(case)
     given, requests, first = case.setup.workload, PoolRequests(*np.zeros((6, 0), np.int64)), np.zeros(1, np.int64)
     if given is not None:
-        asked = given.pool_requests(case.machine, case.streams)
-        check_requests(asked, case.machine)
-        requests, first = reclaimed(asked), rows_of(asked)
+        all_requests = given.pool_requests(case.machine, case.streams)
+        check_requests(all_requests, case.machine)
+        requests, first = reclaimed(all_requests), rows_of(all_requests)
     if spare == 0:
         return requests, first
     nothing = np.zeros(spare, np.int64)
