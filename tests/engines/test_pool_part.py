@@ -46,8 +46,8 @@ from workbench.records.pool import BEFORE, PoolRecord, was_asked
 
 
 class ClockGoesBack(Exception):
-    """An application goes on before another has asked: a trace's clock leaves out what the service takes, a node's does
-    not."""
+    """An application goes on before another asked or was refused: a trace's clock leaves out what the service takes,
+    that of a node does not."""
 
 
 class Clients:
@@ -95,6 +95,8 @@ def stepped(case: Case, chance: random.Random) -> tuple[PoolRecord, list[Answer]
             if chance.random() < 0.5:
                 advance(state, (when, rank))
             advance(state, (when, rank + 1))
+            if sum(answer.outcome == "refused" for answer in state.answers) > 1:
+                raise ClockGoesBack  # all of one moment are refused before an application of one of them goes on
         elif row >= 0:
             if chance.random() < 0.3:
                 advance(state, (time, chance.randrange(RANK.pool_requests + 1)))

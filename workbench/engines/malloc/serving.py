@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import kernel, noinline
+from workbench.compiled import kernel, noinline, routine
 from workbench.engines.malloc.memory import allocate, give_back
 from workbench.engines.malloc.state import (
     ALL_NULL,
@@ -24,7 +24,7 @@ from workbench.engines.malloc.state import (
 from workbench.structures.timetable import next_due, put, take
 
 
-@noinline
+@kernel
 def ask_heap(run: Run, request: int, at: int, low: int, high: int, now: int) -> bool:
     """Do one operation on the heap for the rows at the places [low, high) of a request; False where it refuses."""
     rules, cuts, state = run.rules, run.cuts, run.state
@@ -68,6 +68,12 @@ def _book(
 
 
 @noinline
+def _ask_again(run: Run, request: int, at: int, low: int, high: int, now: int) -> bool:
+    """Ask for a part; most requests are served whole, and `ask_heap` is copied where they are."""
+    return ask_heap(run, request, at, low, high, now)
+
+
+@noinline
 def try_parts(run: Run, request: int, at: int, now: int) -> int:
     """Serve a request that was refused whole by its parts, each lane alone, or halves of halves, as the policy says;
     return the tries."""
@@ -79,7 +85,7 @@ def try_parts(run: Run, request: int, at: int, now: int) -> int:
     if rules.on_failure != HALVE:
         for place in range(first, end):
             tries += 1
-            ask_heap(run, request, at, place, place + 1, now)
+            _ask_again(run, request, at, place, place + 1, now)
         return tries
     stack, depth = state.stack, 2
     middle = first + (end - first + 1) // 2
@@ -88,7 +94,7 @@ def try_parts(run: Run, request: int, at: int, now: int) -> int:
         depth -= 1
         low, high = stack[2 * depth], stack[2 * depth + 1]
         tries += 1
-        done = ask_heap(run, request, at, low, high, now)
+        done = _ask_again(run, request, at, low, high, now)
         if not done and high - low > 1:
             middle = low + (high - low + 1) // 2
             stack[2 * depth], stack[2 * depth + 1] = middle, high
@@ -97,7 +103,7 @@ def try_parts(run: Run, request: int, at: int, now: int) -> int:
     return tries
 
 
-@noinline
+@routine
 def enter_returns(run: Run, request: int, ready: int) -> None:
     """Enter into the timetable when what a request got goes back, where that is known."""
     rules, columns, cuts, state = run.rules, run.columns, run.cuts, run.state
@@ -172,7 +178,7 @@ def note_answer(state: State, request: int, cycle: int, needs: int) -> None:
         state.counters[COUNT.answered] += 1
 
 
-@noinline
+@routine
 def return_due(run: Run, now: int) -> None:
     """Give back what is due by now (spec 2, section 8: releases come before allocations of one cycle)."""
     rules, state = run.rules, run.state
@@ -189,7 +195,7 @@ def return_due(run: Run, now: int) -> None:
             block = after
 
 
-@noinline
+@kernel
 def _return(run: Run, block: int, cycle: int) -> None:
     give_back(run.rules, run.arena, run.policies, run.state, block, cycle)
     run.state.counters[COUNT.returned] += 1

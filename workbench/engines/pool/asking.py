@@ -38,9 +38,11 @@ def next_moment(run: Any) -> int:
 @routine
 def advance_to(run: Any, until: int) -> int:
     """Refuse who has waited too long before a moment; return what went wrong, `FINE` = nothing."""
-    counters = run.state.counters
+    counters, waiting = run.state.counters, run.waiting
     due = cycle_of(until) if rank_of(until) <= RANK.services else cycle_of(until) + 1
     while counters[STOP.fault] == FINE and head_gives_up(run, due):
+        too_long = waiting.since[waiting.counters[HEAD]] + run.rules.wait_ns
+        waiting.counters[NOW] = max(waiting.counters[NOW], min(too_long, due))
         give_up(run)
     return counters[STOP.fault]
 

@@ -12,7 +12,7 @@ from workbench.structures.turns import Turns, new_turns
 
 LINE, HEAD, TAIL, ANSWERED, NOW, ROWS = range(6)
 """Counters: how many requests are answered; the first and the last that waits, -1 = none does; answers that nobody has
-taken; when the latest request was asked; rows of the table."""
+taken; when the latest request was asked, or gave up; rows of the table."""
 
 
 class Waiting(NamedTuple):
