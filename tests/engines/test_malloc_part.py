@@ -163,6 +163,33 @@ def test_a_return_that_is_asked_for_makes_room_in_its_own_cycle():
         assert finished(state) == [Answer(0, 10, 0), Answer(1, 50, 0)]
 
 
+def test_what_goes_back_in_one_cycle_does_so_in_the_order_of_the_grants():
+    """A class of sizes gives the block again that came back last, so the order is seen in the next address."""
+    for order in ((0, 1, 2), (2, 1, 0), (1, 2, 0), (2, 0, 1)):
+        state = small([(0, thread, 4, -1) for thread in range(4)], heap=SizeClasses(chunk_bytes=256), heap_bytes=256)
+        for request in range(3):
+            ask(state, Request(0, request))
+        for call in order:
+            ask(state, Free(100, call))
+        ask(state, Request(100, 3))
+        advance(state, (NEVER, 0))
+        assert finished(state)[-1] == Answer(3, 110, 8), order
+
+
+@pytest.mark.parametrize("frees", ["arena", "refcount"])
+def test_what_is_shared_goes_back_with_the_last_of_its_pieces(frees):
+    """Of three calls of a warp one's end is known before (500); the others say when they are asked to."""
+    rows = [(0, 0, 8, -1), (0, 1, 8, 500), (0, 2, 8, -1)]
+    for last, back in ((600, 600), (300, 500)):
+        state = new_part(setup(rows, WarpAggregated(warp_size=4, free_policy=frees)), 1)
+        ask(state, Request(0, 0)), ask(state, Free(100, 0))
+        advance(state, (200, 0))
+        assert record(state).returned.tolist() == [-1]
+        ask(state, Free(last, 2))
+        advance(state, (NEVER, 0))
+        assert record(state).returned.tolist() == [max(back, int(record(state).ready[0]))]
+
+
 def test_an_empty_heap_answers_null_at_once_unless_it_may_grow():
     state = small(FILLS)
     ask(state, Request(0, 0)), ask(state, Request(20, 1))

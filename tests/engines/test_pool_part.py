@@ -185,6 +185,22 @@ def test_who_waits_is_granted_by_a_release_in_the_last_nanosecond():
     assert told(state) == [(0, 0, "physical"), (2, 60, "released"), (1, 60, "cached")]
 
 
+def test_who_came_first_is_refused_and_the_next_is_tried_at_once():
+    state = small({**WAIT, "wait_limit_ns": 50})
+    for time, size in ((0, 60), (10, 60), (20, 30)):
+        ask(state, Request(time, append(state, size=size)))
+    advance(state, (60, RANK.services + 1))
+    assert told(state) == [(0, 0, "physical"), (1, 60, "refused"), (2, 60, "physical")]
+
+
+def test_who_has_waited_too_long_when_the_service_is_free_again_is_told_at_once():
+    state = small({**WAIT, "wait_order": "any_that_fits", "wait_limit_ns": 50, "driver_alloc_ns": 100})
+    for time, size in ((0, 60), (10, 60), (20, 30)):
+        ask(state, Request(time, append(state, size=size)))
+    assert told(state) == [(0, 100, "physical"), (2, 200, "physical"), (1, 200, "refused")]
+    assert next_event(state) == (NEVER, 0)
+
+
 def test_one_application_may_ask_while_another_of_its_requests_waits():
     state = small({**WAIT, "wait_order": "any_that_fits"})
     for size in (60, 60, 30):
