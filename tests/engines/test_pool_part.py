@@ -175,6 +175,8 @@ def test_who_waits_too_long_is_refused_when_nobody_came_before():
     assert told(state) == []
     advance(state, (60, RANK.services + 1))
     assert told(state) == [(1, 60, "refused")]
+    late = Request(55, append(state, size=40))
+    assert refusal(ask, state, late) == "a request is for 55 ns; it is 60 ns, and time does not go back."
 
 
 def test_who_waits_is_granted_by_a_release_in_the_last_nanosecond():
