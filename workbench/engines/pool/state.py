@@ -100,6 +100,8 @@ class Rules(NamedTuple):
     normalises: int
     filters: int
     own_first: int
+    waits: int
+    """Whether a request for which no card has room waits."""
     first_come: int
     wait_ns: int
     small_most: int
