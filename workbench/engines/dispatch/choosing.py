@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from workbench.compiled import RAISED, kernel, routine
+from workbench.compiled import RAISED, kernel, noinline
 from workbench.engines.dispatch.bits import members
 from workbench.engines.dispatch.entries import group_of, needs
 from workbench.engines.dispatch.past import remember, warm_up
@@ -20,7 +20,7 @@ from workbench.structures.xorshift import below
 ask_score = SCORE.ask
 
 
-@routine
+@noinline
 def choose(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, offer: int, now: int) -> int:
     """Choose the module that takes an offer, of those that it fits."""
     count = members(state.fits[offer], state.candidates)

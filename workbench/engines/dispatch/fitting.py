@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import RAISED, kernel, routine
+from workbench.compiled import RAISED, kernel, noinline
 from workbench.engines.dispatch.bits import change, holds
 from workbench.engines.dispatch.entries import group_of, needs, waves_of
 from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
@@ -129,7 +129,7 @@ def _consider(shape: Shape, columns: Columns, state: State, offer: int) -> None:
         state.is_asked[row] = False
 
 
-@routine
+@noinline
 def settle(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, now: int) -> None:
     """Renew the verdicts: of a new offer on all modules, of the others on the modules that changed.
 

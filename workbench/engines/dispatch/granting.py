@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER, RAISED, kernel, routine
+from workbench.compiled import NO_ANSWER, RAISED, kernel, noinline
 from workbench.engines.dispatch.entries import group_of, of_module
 from workbench.engines.dispatch.shape import OWN, Columns, Policies, Rules, Shape
 from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
@@ -179,7 +179,7 @@ def _log(state: State, unit: int, resource: int, start: int, amount: int) -> Non
     state.counters[COUNT.takes] += 1
 
 
-@routine
+@noinline
 def move_ranges(
     shape: Shape,
     columns: Columns,
@@ -234,7 +234,7 @@ def _amount(
     return shape.footprint[resource, columns.demand[group, resource] * waves]
 
 
-@routine
+@noinline
 def log_takes(shape: Shape, columns: Columns, rules: Rules, state: State, entry: int, module: int, slot: int) -> None:
     """Keep what a dispatch has taken, for the event log: ranges first, in the order in which they were taken."""
     group, place_at = group_of(columns, state, entry), 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import kernel, routine
+from workbench.compiled import kernel, noinline
 from workbench.engines.dispatch.shape import Columns, Policies, Rules
 from workbench.engines.dispatch.state import COUNT, NONE, State
 
@@ -86,7 +86,7 @@ def change_rate(columns: Columns, policies: Policies, state: State, dispatch: in
     state.event_last[module] = event
 
 
-@routine
+@noinline
 def _follow(columns: Columns, state: State, term: int, module: int, until: int) -> None:
     """Move the far end of a window up to a cycle, through the changes that leave it."""
     event = state.old_event[term, module]
@@ -127,7 +127,7 @@ def remember(columns: Columns, policies: Policies, state: State, term: int, modu
             state.recent[1, module * CLASSES + s] = state.decayed[term, module, s] / SCALE
 
 
-@routine
+@noinline
 def warm_up(rules: Rules, policies: Policies, state: State, now: int) -> None:
     """Let heat follow the power of every thermal step that has ended."""
     warmth, step = policies.warmth, rules.heat_cycles

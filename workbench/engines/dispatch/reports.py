@@ -6,7 +6,7 @@ what was true before.
 
 from __future__ import annotations
 
-from workbench.compiled import RAISED, kernel, routine
+from workbench.compiled import RAISED, kernel, noinline
 from workbench.engines.dispatch.fitting import module_changed
 from workbench.engines.dispatch.shape import Policies, Shape, Turns
 from workbench.engines.dispatch.state import COUNT, FAULT, NEVER, NONE, State
@@ -92,7 +92,7 @@ def _is_late(shape: Shape, state: State, resource: int) -> bool:
     return late
 
 
-@routine
+@noinline
 def renew_in_turn(shape: Shape, policies: Policies, state: State, until: int) -> bool:
     """Renew the late reports whose period came in the cycles up to `until`; True where a report changed."""
     turns, since = policies.turns, state.counters[COUNT.renewed_until]

@@ -98,6 +98,10 @@ class Rules(NamedTuple):
     """Cycles of a step of the thermal model, 0 = no heat."""
     events: int
     """1 where what every dispatch has taken is counted and logged."""
+    ends_asked: int = 0
+    """1 where a group that was granted stays until its end is asked, 0 where it ends after its duration."""
+    keeps_answers: int = 0
+    """1 where grants and ends are kept for whoever asked."""
 
 
 LOWEST, RANDOM, ROTATING = 0, 1, 2

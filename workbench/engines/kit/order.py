@@ -6,7 +6,7 @@ one with the lower number of what it happens to. Each engine names its phases on
 | engine | phases of a cycle | number within a phase |
 | --- | --- | --- |
 | `shared_memory` | releases, grants (the other way round by its lever) | releases as entered, grants as queued |
-| `dispatch` | releases, reports, arrivals, the round | releases as entered, the others by map, channel |
+| `dispatch` | releases, the look at the channels: reports, arrivals, the round | releases as entered, the others by map, channel |
 | `malloc` | sections end, requests come, sections start | arena; requests as they were called |
 | `pool` | none: one request after another, as the service takes them | row; of those who wait as the lever says |
 
@@ -15,10 +15,39 @@ A tournament or a heap that compares one number takes `moment(cycle, phase)`.
 
 from __future__ import annotations
 
-from workbench.compiled import kernel
+from typing import NamedTuple
 
-PHASES = 4
-"""Phases of a cycle, at most: two bits."""
+from workbench.compiled import kernel
+from workbench.engines.kit.names import numbered
+
+PHASES = 16
+"""Phases of a cycle, at most: four bits."""
+
+
+class Ranks(NamedTuple):
+    """What happens at equal cycles where several mechanisms share a clock, in this order (spec 6, R3)."""
+
+    ends_of_compute: int
+    releases: int
+    """Of workgroups."""
+    frees: int
+    """And unmappings."""
+    shoot_downs: int
+    pool_answers: int
+    link_ends: int
+    translation_answers: int
+    """And fills."""
+    malloc_answers: int
+    arrivals: int
+    """Of applications and kernels, and ends of steps."""
+    pool_requests: int
+    translation_requests: int
+    malloc_requests: int
+    rounds: int
+    """Of dispatch."""
+
+
+RANK = numbered(Ranks)
 
 
 @kernel
@@ -30,10 +59,10 @@ def moment(cycle: int, phase: int) -> int:
 @kernel
 def cycle_of(moment: int) -> int:
     """Return the cycle of a moment."""
-    return moment >> 2
+    return moment >> 4
 
 
 @kernel
 def phase_of(moment: int) -> int:
     """Return the phase of a moment."""
-    return moment & 3
+    return moment & 15
