@@ -6,7 +6,7 @@ them by address. What is asked may lie ahead; nothing happens before its moment 
 
 from __future__ import annotations
 
-from workbench.compiled import kernel, noinline
+from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.dispatch.channels import join
 from workbench.engines.dispatch.entries import group_of
 from workbench.engines.dispatch.loop import next_cycle, next_rank, take_events
@@ -27,10 +27,8 @@ def next_moment(play: Play) -> int:
 @noinline
 def advance_to(play: Play, until: int) -> int:
     """Take every event that precedes a moment; return how many answers there are to be taken."""
-    if until == NEVER:
-        take_events(play, NEVER, 0)
-    else:
-        take_events(play, cycle_of(until), phase_of(until))
+    cycle = NEVER if until == NEVER else cycle_of(until)
+    take_events(play, cycle, phase_of(until))
     return play.state.counters[COUNT.answered]
 
 
@@ -70,7 +68,7 @@ def present(state: State) -> int:
     return max(state.counters[COUNT.now], state.due.counters[NOW])
 
 
-@kernel
+@inlined
 def earliest(play: Play, group: int) -> int:
     """Return the first cycle at which a group may join: neither in the past nor before the last of its channel."""
     columns, state, now = play.columns, play.state, present(play.state)
@@ -80,7 +78,7 @@ def earliest(play: Play, group: int) -> int:
     return max(now, columns.arrival[group_of(columns, state, state.last[channel])])
 
 
-@kernel
+@inlined
 def least_end(play: Play, dispatch: int) -> int:
     """Return the first cycle at which a dispatch may end: it runs as long as the table says, or longer."""
     return play.state.cycle[dispatch] + play.columns.duration[play.state.group[dispatch]]

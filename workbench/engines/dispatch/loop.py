@@ -8,11 +8,11 @@ later; meanwhile groups and ends may be asked (`asking`).
 
 from __future__ import annotations
 
-from workbench.compiled import NO_ANSWER, RAISED, by_reference, kernel, noinline
+from workbench.compiled import NO_ANSWER, RAISED, by_reference, inlined, kernel
 from workbench.engines.dispatch.channels import put_forward
 from workbench.engines.dispatch.reports import first_reports, next_renewal, renew_in_turn
 from workbench.engines.dispatch.rounds import NOT_SELECTED, OVER_PROMISE, count_failures, play_round
-from workbench.engines.dispatch.shape import Policies, Rules
+from workbench.engines.dispatch.shape import Policies, Rules, to_int64
 from workbench.engines.dispatch.state import COUNT, FAULT, NEVER, NONE, Play, State
 from workbench.engines.dispatch.stepping import exchange, stop_issuing
 from workbench.engines.kit.faults import FINE, STOP, fail
@@ -22,6 +22,7 @@ from workbench.policies.dispatch.priority.view import OrderView
 from workbench.structures.timetable import next_due, take
 
 ask_holds = HOLDS.ask
+NO_OFFER = to_int64(NONE)
 MOST_ORDERS = 1 << 16
 """Orders in which a selection policy may dispatch nothing, one after another, while all modules are empty."""
 
@@ -32,9 +33,9 @@ def play_until(play: Play, cycle: int, rank: int) -> None:
     take_events(by_reference(play), cycle, rank)
 
 
-@noinline
+@inlined
 def take_events(play: Play, cycle: int, rank: int) -> None:
-    """Do what `play_until` does, for a play by reference."""
+    """Take every event that precedes a cycle and a rank."""
     state = play.state
     if not state.counters[COUNT.begun]:
         state.counters[COUNT.begun] = 1
@@ -64,14 +65,14 @@ def next_rank(state: State) -> int:
     return RANK.releases if releases_next(state) else RANK.rounds
 
 
-@kernel
+@inlined
 def _precedes(state: State, cycle: int, rank: int) -> bool:
     """Return whether there is a next event before a cycle and a rank."""
     comes = next_cycle(state)
     return comes < cycle or (comes == cycle and comes < NEVER and next_rank(state) < rank)
 
 
-@noinline
+@inlined
 def _release(play: Play) -> None:
     """Let a group give back what it holds; where that is asked for, let it first have issued all it will."""
     state, now = play.state, next_due(play.state.due)
@@ -82,11 +83,11 @@ def _release(play: Play) -> None:
         return
     _enter(play, now)
     state.counters[COUNT.stale], state.counters[COUNT.look] = 1, now
-    module = int(state.module[state.slot_dispatch[slot, 0]])
-    exchange(play.shape, play.columns, play.rules, play.policies, state, NONE, module, slot, now)
+    module = to_int64(state.module[state.slot_dispatch[slot, 0]])
+    exchange(play.shape, play.columns, play.rules, play.policies, state, NO_OFFER, module, slot, now)
 
 
-@noinline
+@inlined
 def _look(play: Play) -> None:
     """Look at the channels, play the round if it is its turn, and plan the next look."""
     state, now = play.state, play.state.counters[COUNT.look]
@@ -103,7 +104,7 @@ def _look(play: Play) -> None:
         _plan(play, now)
 
 
-@noinline
+@inlined
 def _enter(play: Play, now: int) -> None:
     """Make a cycle the present one: rounds since the last one are counted, late reports in between renewed."""
     counters = play.state.counters
@@ -118,7 +119,7 @@ def _enter(play: Play, now: int) -> None:
     renew_in_turn(play.shape, play.policies, play.state, now - 1)
 
 
-@kernel
+@inlined
 def _plan(play: Play, now: int) -> None:
     """Plan the next look; a group that waits although nothing can help it any more ends the run."""
     state = play.state
@@ -132,7 +133,7 @@ def _plan(play: Play, now: int) -> None:
         fail(counters, FAULT.starved, now, NONE, counters[COUNT.tries])
 
 
-@kernel
+@inlined
 def _is_idle(rules: Rules, state: State) -> bool:
     """Return whether all modules are empty and no group will come that a channel could put forward."""
     if state.counters[COUNT.running] > 0 or state.counters[COUNT.next_arrival] != NEVER:
@@ -143,7 +144,7 @@ def _is_idle(rules: Rules, state: State) -> bool:
     return True
 
 
-@kernel
+@inlined
 def _next_look(play: Play, now: int) -> int:
     """Return the next cycle in which anything can change, but for what is given back."""
     rules, policies, state = play.rules, play.policies, play.state
@@ -163,7 +164,7 @@ def _next_look(play: Play, now: int) -> int:
     return following
 
 
-@kernel
+@inlined
 def _order_changes(rules: Rules, policies: Policies, state: State, now: int) -> int:
     if policies.priority.holds_until == NO_ANSWER:
         return now + 1

@@ -15,7 +15,6 @@ import numpy as np
 from workbench.compiled import by_reference, kernel
 from workbench.engines.dispatch.asking import (
     REFUSED,
-    advance_to,
     ask_end,
     ask_group,
     earliest,
@@ -25,13 +24,14 @@ from workbench.engines.dispatch.asking import (
 )
 from workbench.engines.dispatch.beginning import Run
 from workbench.engines.dispatch.engine import Dispatch
+from workbench.engines.dispatch.loop import play_until
 from workbench.engines.dispatch.prepare import rules_of
 from workbench.engines.dispatch.shape import Columns
 from workbench.engines.dispatch.state import COUNT, NEVER, NONE, Play
 from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt
 from workbench.engines.kit.columns import logs_of
-from workbench.engines.kit.order import cycle_of, moment, phase_of
+from workbench.engines.kit.order import cycle_of, phase_of
 from workbench.errors import InputError
 from workbench.records.dispatch import DispatchRecord
 
@@ -129,8 +129,7 @@ def advance(state: Part, until: tuple[int, int]) -> None:
     PolicyError
         A policy raised, gave an answer that its question does not allow, or refuses for ever.
     """
-    cycle, rank = until
-    _advance(state.play, NEVER if cycle >= NEVER else moment(cycle, rank))
+    play_until(state.play, *until)
     Dispatch().check(state.run, state.play.state.counters, state.play.state)
 
 
@@ -197,7 +196,9 @@ def _no_group(play: Play, request: Request) -> str:
     if cycle < now:
         return f"a request is for cycle {cycle}; it is cycle {now}, and time does not go back."
     last = earliest(play, group)
-    return f"group {group} is to join channel {play.columns.channel[group]} at cycle {cycle}, whose last joins at {last}."
+    return (
+        f"group {group} is to join channel {play.columns.channel[group]} at cycle {cycle}, whose last joins at {last}."
+    )
 
 
 def _no_end(play: Play, request: End) -> str:
@@ -218,11 +219,6 @@ def _no_end(play: Play, request: End) -> str:
 @kernel
 def _next(play: Play) -> int:
     return next_moment(by_reference(play))
-
-
-@kernel
-def _advance(play: Play, until: int) -> int:
-    return advance_to(by_reference(play), until)
 
 
 @kernel

@@ -44,10 +44,15 @@ def note_refusal(shape: Shape, state: State, module: int) -> None:
         state.counters[COUNT.moved] += 1
 
 
-@noinline
+@kernel
 def open_again(rules: Rules, state: State) -> bool:
     """Lift the bans of the modules whose placements have moved on, where nothing fits; False if there are none."""
-    if state.counters[COUNT.moved] == 0 or anything_fits(rules, state):
+    return state.counters[COUNT.moved] > 0 and _open_moved(rules, state)
+
+
+@noinline
+def _open_moved(rules: Rules, state: State) -> bool:
+    if anything_fits(rules, state):
         return False
     for module in range(state.moved.size):
         if state.moved[module]:

@@ -8,7 +8,7 @@ again in every round.
 
 from __future__ import annotations
 
-from workbench.compiled import kernel, noinline
+from workbench.compiled import inlined, noinline
 from workbench.engines.dispatch.channels import put_forward
 from workbench.engines.dispatch.choosing import choose
 from workbench.engines.dispatch.entries import group_of
@@ -26,7 +26,7 @@ DISPATCHED, FITS_NOWHERE, NOT_SELECTED, OVER_PROMISE = range(4)
 much."""
 
 
-@noinline
+@inlined
 def play_round(play: Play, now: int) -> None:
     """Play the round of a cycle, and note what it came to."""
     counters = play.state.counters
@@ -44,7 +44,7 @@ def play_round(play: Play, now: int) -> None:
         counters[COUNT.stale] = 1
 
 
-@kernel
+@inlined
 def _judge_again(play: Play, now: int) -> None:
     """Renew the verdicts, and once more where a placement that refused may have changed its mind."""
     while True:
@@ -53,7 +53,7 @@ def _judge_again(play: Play, now: int) -> None:
             return
 
 
-@kernel
+@inlined
 def _dispatch_groups(play: Play, now: int) -> int:
     """Dispatch one group after another as long as the round allows; return how many."""
     columns, rules, state = play.columns, play.rules, play.state
@@ -76,7 +76,7 @@ def _dispatch_groups(play: Play, now: int) -> int:
     return sent
 
 
-@kernel
+@inlined
 def _dispatch(play: Play, offer: int, now: int) -> bool:
     """Let an offer take its resources of the module that is chosen; False if a placement refused."""
     shape, columns, rules, policies, state = play.shape, play.columns, play.rules, play.policies, play.state
@@ -101,7 +101,7 @@ def count_rounds(columns: Columns, rules: Rules, state: State, rounds: int) -> N
                 counters[COUNT.fragmented] += rounds
 
 
-@kernel
+@inlined
 def _end_round(play: Play, sent: int, now: int) -> bool:
     """Count a round in which nothing was dispatched, and split what has been stuck too long; True if anything was."""
     state, policies = play.state, play.policies
@@ -130,7 +130,7 @@ def count_failures(columns: Columns, rules: Rules, policies: Policies, state: St
         state.failures[at, 1] += rounds
 
 
-@kernel
+@inlined
 def _log_failure(state: State, now: int) -> None:
     at = state.counters[COUNT.failures]
     if at < state.failures.shape[0]:

@@ -6,7 +6,7 @@ contiguous resource of a unit, and each of a module, has a free map of its own, 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from workbench.policies.dispatch.stuck.question import ReadyStuck
 from workbench.policies.dispatch.units.question import ReadyUnits
 from workbench.policies.placement.question import ReadyPlacement
 
+to_int64: Any = np.int64
+"""For a routine is compiled once more for each other type of whole number that it is given, a plain 0 among them."""
 OWN = -1
 """The unit of a module's own resource."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import NO_ANSWER, RAISED, kernel, noinline
+from workbench.compiled import NO_ANSWER, RAISED, inlined, noinline
 from workbench.engines.dispatch.bits import change
 from workbench.engines.dispatch.channels import call_back, take_off
 from workbench.engines.dispatch.entries import (
@@ -26,7 +26,7 @@ from workbench.engines.dispatch.granting import (
 from workbench.engines.dispatch.past import change_rate, warm_up
 from workbench.engines.dispatch.reports import renew
 from workbench.engines.dispatch.retrying import keep_memories, note_refusal
-from workbench.engines.dispatch.shape import OWN, Columns, Policies, Rules, Shape
+from workbench.engines.dispatch.shape import OWN, Columns, Policies, Rules, Shape, to_int64
 from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.policies.dispatch.choice.question import CHOSEN
@@ -37,6 +37,7 @@ from workbench.structures.timetable import put
 
 ask_parts = PARTS_QUESTION.ask
 tell_chosen = CHOSEN.ask
+ISSUES_NO_MORE = to_int64(1)
 INHERIT, LOWEST_LEVEL = 0, 1
 """Codes of a sub-group's priority."""
 
@@ -94,10 +95,10 @@ def exchange(
     return True
 
 
-@noinline
+@inlined
 def stop_issuing(columns: Columns, rules: Rules, policies: Policies, state: State, slot: int, now: int) -> None:
     """Let the group in a slot, which stays until its end is asked, execute nothing more: its duration is over."""
-    _change_rate(columns, rules, policies, state, state.slot_dispatch[slot, 0], 1, now)
+    _change_rate(columns, rules, policies, state, state.slot_dispatch[slot, 0], ISSUES_NO_MORE, now)
 
 
 @noinline
@@ -109,7 +110,7 @@ def _change_rate(
     change_rate(columns, policies, state, dispatch, ends, now)
 
 
-@kernel
+@inlined
 def _answer(state: State, dispatch: int, ends: int, now: int) -> None:
     """Keep a grant or an end for whoever asked."""
     at = state.counters[COUNT.answered]
@@ -117,7 +118,7 @@ def _answer(state: State, dispatch: int, ends: int, now: int) -> None:
     state.counters[COUNT.answered] = at + 1
 
 
-@kernel
+@inlined
 def _renew_reports(
     shape: Shape, columns: Columns, policies: Policies, state: State, entry: int, module: int, taken: bool, now: int
 ) -> None:
@@ -131,7 +132,7 @@ def _renew_reports(
         renew(shape, policies, state, h, row, taken, now)
 
 
-@kernel
+@inlined
 def _refuse(state: State, offer: int, module: int) -> None:
     """Refuse an offer that a report promised too much: it may not try the module again before it changes (E18)."""
     state.counters[COUNT.over_promised] += 1
@@ -139,7 +140,7 @@ def _refuse(state: State, offer: int, module: int) -> None:
     state.fitting[offer] += change(state.fits[offer], module, False)
 
 
-@kernel
+@inlined
 def _book(
     shape: Shape,
     columns: Columns,
@@ -177,7 +178,7 @@ def _stay(rules: Rules, state: State, dispatch: int, slot: int, until: int) -> N
         put(state.due, until, slot + state.slot_dispatch.shape[0])
 
 
-@kernel
+@inlined
 def _tell_terms(shape: Shape, policies: Policies, state: State, module: int, now: int) -> None:
     terms = policies.terms
     for term in range(terms.weights.size):
@@ -218,7 +219,7 @@ def split_stuck(columns: Columns, rules: Rules, policies: Policies, state: State
     return anything
 
 
-@kernel
+@inlined
 def _split(
     columns: Columns, rules: Rules, policies: Policies, state: State, channel: int, entry: int, parts: int, now: int
 ) -> None:
