@@ -33,6 +33,7 @@ from workbench.engines.kit.order import RANK
 from workbench.errors import InputError, PolicyError
 from workbench.machine.heat import RcHeat
 from workbench.machine.power import ClassPower
+from workbench.policies.dispatch import Backfill, SplitWhenStuck
 
 EACH = [pytest.param(slot, policy) for listed in (EVERY, ROUND) for slot, found in listed.items() for policy in found]
 HEATED: dict[str, Any] = {"power": ClassPower(), "heat": RcHeat(step_cycles=4, capacity_j_per_k=1e-9)}
@@ -64,6 +65,32 @@ def test_a_part_that_is_asked_group_by_group_does_as_a_whole_run(slot: str, poli
 @pytest.mark.parametrize("options", [{"round_cycles": 3}, {"module_tie": "random", "blocks_on_a_unit": "per_wave"}])
 def test_levers_of_the_dispatcher(options: dict[str, Any]) -> None:
     assert_the_same(crowded(3, options=options))
+
+
+@pytest.mark.parametrize(
+    "stuck",
+    [SplitWhenStuck(threshold=1), Backfill(depth=3, upstream=SplitWhenStuck(threshold=1, into="halves"))],
+    ids=name_of,
+)
+def test_groups_that_are_asked_behind_sub_groups(stuck: Any) -> None:
+    """Whatever of a channel is in front of it: a group, its parts put back into the queue, or nobody."""
+    for seed in range(2):
+        case = crowded(20 + seed, policies={"stuck": stuck})
+        rows = [row._replace(arrival=3 * k, channel=k % 2, independent=True) for k, row in enumerate(case.rows[:16])]
+        record = dataclasses.replace(case, rows=rows).engine()
+        assert record.splits.size
+        part = part_of(case := dataclasses.replace(case, rows=rows), record)
+        assert_told(stepped(case, part, seed), record, record.duration)
+        assert_same_record(part, record)
+
+
+def test_what_is_asked_ahead_comes_at_its_cycle() -> None:
+    part = part_of(Case([Row(channel=k % 3) for k in range(5)]))
+    for group, cycle in ((1, 9), (0, 5), (4, 9), (2, 7), (3, 8)):
+        ask(part, Request(cycle, group))
+    advance(part, (NEVER, 0))
+    begun = [(one.cycle, one.ticket) for one in finished(part) if not one.ended]
+    assert begun == [(5, 0), (7, 2), (8, 3), (9, 1), (10, 4)]
 
 
 def test_temperatures_that_a_choice_reads() -> None:
