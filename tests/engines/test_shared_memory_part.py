@@ -1,4 +1,4 @@
-"""The engine `shared_memory` as a part: stepped by somebody else it does as in a whole run, and its ends may be asked."""
+"""The engine `shared_memory` as a part: stepped by others it does as in a whole run, and its ends may be asked."""
 
 from __future__ import annotations
 

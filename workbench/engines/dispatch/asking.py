@@ -1,4 +1,4 @@
-"""What others may ask of a dispatcher as a part: that a group joins its queue, that a group which stayed ends (spec 6, R2).
+"""What others may ask of a dispatcher as a part: that a group joins its queue, that one which stayed ends (spec 6, R2).
 
 The routines take a play by reference and whole numbers and return a whole number, so that a compiled calendar may call
 them by address. What is asked may lie ahead; nothing happens before its moment comes.

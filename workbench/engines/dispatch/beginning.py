@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.dispatch.prepare import splits
+from workbench.engines.dispatch.rounds import FITS_NOWHERE
 from workbench.engines.dispatch.shape import Columns, Rules, Shape
 from workbench.engines.dispatch.slots import Case
-from workbench.engines.dispatch.rounds import FITS_NOWHERE
 from workbench.engines.dispatch.state import COUNT, NONE, State
 from workbench.engines.kit import made
 from workbench.engines.kit.tables import padded

@@ -29,7 +29,7 @@ MOST_ORDERS = 1 << 16
 
 @kernel
 def play_until(play: Play, cycle: int, rank: int) -> None:
-    """Take every event that precedes a cycle and a rank, unless a policy breaks its contract; with `NEVER` all of them."""
+    """Take every event that precedes a cycle and a rank, unless a policy breaks its contract; with `NEVER` all."""
     take_events(by_reference(play), cycle, rank)
 
 

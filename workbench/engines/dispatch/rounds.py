@@ -1,9 +1,9 @@
-"""A round: the groups that wait are judged, and up to so many of them dispatched, one after another (spec 3, section 8).
+"""A round: the groups that wait are judged, and as many dispatched as a round may, one by one (spec 3, section 8).
 
-A round in which nothing was dispatched is a failed one. After it nothing changes until something is given back, arrives,
-is renewed, changes its priority or is split: failed rounds in between are counted, not played. A round that failed
-because a placement refused what was promised is followed by the next one: a placement that draws or remembers is asked
-again in every round.
+A round in which nothing was dispatched is a failed one. After it nothing changes until something is given back,
+arrives, is renewed, changes its priority or is split: failed rounds in between are counted, not played. A round that
+failed because a placement refused what was promised is followed by the next one: a placement that draws or remembers
+is asked again in every round.
 """
 
 from __future__ import annotations

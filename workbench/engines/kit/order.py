@@ -6,11 +6,12 @@ one with the lower number of what it happens to. Each engine names its phases on
 | engine | phases of a cycle | number within a phase |
 | --- | --- | --- |
 | `shared_memory` | releases, grants (the other way round by its lever) | releases as entered, grants as queued |
-| `dispatch` | releases, the look at the channels: reports, arrivals, the round | releases as entered, the others by map, channel |
+| `dispatch` | releases, then reports, arrivals and the round | releases as entered, the others by map, channel |
 | `malloc` | sections end, requests come, sections start | arena; requests as they were called |
 | `pool` | none: one request after another, as the service takes them | row; of those who wait as the lever says |
 
-A tournament or a heap that compares one number takes `moment(cycle, phase)`.
+A tournament or a heap that compares one number takes `moment(cycle, phase)`. Where several engines share a clock the
+phase is a `RANK`, the same for all.
 """
 
 from __future__ import annotations
