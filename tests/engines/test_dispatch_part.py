@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from tests.depth import deeper, thinned
+from tests.depth import deeper, long_where_compiled, thinned
 from tests.engines.dispatch_cases import Case, Row
 from tests.engines.dispatch_policies import EVERY, ROUND, WARM
 from tests.engines.dispatch_stepping import assert_same_record, assert_told, decided, part_of, stepped
@@ -18,6 +18,8 @@ from tests.engines.dispatch_strategies import cases
 from tests.engines.dispatch_users import USERS
 from tests.engines.test_dispatch import crowded
 from tests.engines.test_dispatch_refusals import WRONG, Nobody
+from workbench.compiled import bound
+from workbench.engines.dispatch.asking import REFUSED, advance_to, ask_end, ask_group, next_moment
 from workbench.engines.dispatch.part import (
     NEVER,
     End,
@@ -29,7 +31,7 @@ from workbench.engines.dispatch.part import (
     next_event,
     record_of,
 )
-from workbench.engines.kit.order import RANK
+from workbench.engines.kit.order import RANK, moment
 from workbench.errors import InputError, PolicyError
 from workbench.machine.heat import RcHeat
 from workbench.machine.power import ClassPower
@@ -213,6 +215,27 @@ def test_looking_at_the_next_event_and_advancing_in_vain_change_nothing() -> Non
             assert next_event(part) == comes
         advance(part, (comes[0], comes[1] + 1))
     assert_same_record(part, record)
+
+
+@long_where_compiled
+def test_routines_that_a_compiled_calendar_calls_by_address() -> None:
+    case = crowded(8)
+    record = case.engine()
+    part = part_of(case, record)
+    comes, go, put = (bound(routine, part.play) for routine in (next_moment, advance_to, ask_group))
+    for row in sorted(range(len(case.rows)), key=lambda row: case.rows[row].arrival):
+        arrival = case.rows[row].arrival
+        go(moment(arrival, RANK.arrivals))
+        assert [put(row, arrival), put(row, arrival)] == [row, REFUSED]
+    while comes() != NEVER:
+        go(comes() + 1)
+    assert go(NEVER) == 2 * record.cycle.size
+    assert_same_record(part, record)
+    part = part_of(case, ends="asked")
+    go, put, end = (bound(routine, part.play) for routine in (advance_to, ask_group, ask_end))
+    put(0, case.rows[0].arrival)
+    assert go(NEVER) == 1
+    assert [end(0, 1 << 20), end(0, 1 << 20), go(NEVER)] == [0, REFUSED, 2]
 
 
 def test_what_may_not_be_asked() -> None:

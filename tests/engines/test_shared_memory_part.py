@@ -11,14 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import deeper
+from tests.depth import deeper, long_where_compiled
 from tests.engines.dispatch_policies import PLACEMENTS, ROUND
 from tests.engines.dispatch_users import MiddleFirst
 from tests.engines.test_dispatch_refusals import Anywhere, Nowhere
 from tests.engines.test_shared_memory import Fixed, Memory
+from workbench.compiled import bound
 from workbench.engines.engine import Setup
-from workbench.engines.kit.order import RANK
+from workbench.engines.kit.order import RANK, moment
 from workbench.engines.shared_memory import SharedMemory, SharedMemoryOptions
+from workbench.engines.shared_memory_asking import REFUSED, advance_to, ask_end, ask_workgroup, next_moment
 from workbench.engines.shared_memory_part import (
     NEVER,
     End,
@@ -197,6 +199,26 @@ def test_an_end_that_is_asked_behind_the_attempt_of_its_cycle() -> None:
     assert next_event(part) == (9, RANK.releases)
     advance(part, (NEVER, 0))
     assert [(one.ticket, one.cycle) for one in finished(part)] == [(0, 0), (0, 9), (1, 9)]
+
+
+@long_where_compiled
+def test_routines_that_a_compiled_calendar_calls_by_address() -> None:
+    setup = setup_of(drawn(2), None, QUEUES[1])
+    record = SharedMemory().simulate(setup, seed=1, events=True)
+    part = part_of(setup, record)
+    comes, go, put = (bound(routine, part.play) for routine in (next_moment, advance_to, ask_workgroup))
+    for row, (arrival, *_) in enumerate(setup.workload.rows):
+        go(moment(arrival, RANK.arrivals))
+        assert [put(row, arrival), put(row, arrival)] == [row, REFUSED]
+    while comes() != NEVER:
+        go(comes() + 1)
+    assert go(NEVER) == 2 * record.grant.size
+    assert_same_record(part, record)
+    part = part_of(setup, ends="asked")
+    go, put, end = (bound(routine, part.play) for routine in (advance_to, ask_workgroup, ask_end))
+    put(0, 0)
+    assert go(NEVER) == 1
+    assert [end(0, 1 << 20), end(0, 1 << 20), go(NEVER)] == [0, REFUSED, 2]
 
 
 def test_what_may_not_be_asked() -> None:

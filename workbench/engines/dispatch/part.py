@@ -100,8 +100,24 @@ def new_part(
     >>> from workbench.engines.dispatch import Dispatch
     >>> from workbench.machine import Machine
     >>> from workbench.policies.policy import read_policy
-    >>> from workbench.workloads.synthetic import RandomGroups
-    >>> policies = {slot: read_policy(Dispatch().asks(slot), name, slot) for slot, name in Dispatch.slots.items()}
+    >>> from workbench.workloads.synthetic.random_groups import RandomGroups
+    >>> slots, engine = {**Dispatch.slots, "shared_placement": "first_fit"}, Dispatch()
+    >>> policies = {slot: read_policy(engine.asks(slot), name, slot) for slot, name in slots.items()}
+    >>> workload = RandomGroups(count=3, channels=1, waves=2, duration=100)
+    >>> setup = Setup("dispatch", Machine(compute_units=2), workload, policies, engine.options())
+    >>> state = new_part(setup, seed=1, ends="asked")
+    >>> ask(state, Request(cycle=5, group=2))
+    2
+    >>> next_event(state)
+    (5, 12)
+    >>> advance(state, (6, 0))
+    >>> finished(state)
+    [Told(ticket=2, cycle=5, module=0, dispatch=0, waves=2, ended=False)]
+    >>> ask(state, End(cycle=400, dispatch=0))
+    0
+    >>> advance(state, (NEVER, 0))
+    >>> [(told.ticket, told.cycle, told.ended) for told in finished(state)]
+    [(2, 400, True)]
     """
     engine = Dispatch()
     run = engine.read(engine.given(setup, seed))
@@ -156,7 +172,7 @@ def ask(state: Part, request: Request | End) -> int:
 
 
 def finished(state: Part) -> list[Told]:
-    """Return what began and what ended since the last call, in that order in which it happened."""
+    """Return what began and what ended since the last call, in the order in which it happened."""
     kept, counters = state.play.state, state.play.state.counters
     answers = kept.answers[: counters[COUNT.answered]].tolist()
     counters[COUNT.answered] = 0
