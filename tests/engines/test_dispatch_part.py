@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import random
 from typing import Any
@@ -236,6 +237,17 @@ def test_routines_that_a_compiled_calendar_calls_by_address() -> None:
     put(0, case.rows[0].arrival)
     assert go(NEVER) == 1
     assert [end(0, 1 << 20), end(0, 1 << 20), go(NEVER)] == [0, REFUSED, 2]
+
+
+def test_a_copy_goes_its_own_way() -> None:
+    part = part_of(Case([Row(duration=5), Row(duration=5)]))
+    ask(part, Request(0, 0))
+    advance(part, (1, 0))
+    other = copy.deepcopy(part)
+    ask(other, Request(2, 1))
+    advance(other, (NEVER, 0))
+    assert next_event(part) == (5, RANK.releases)
+    assert [len(finished(one)) for one in (part, other)] == [1, 4]
 
 
 def test_what_may_not_be_asked() -> None:

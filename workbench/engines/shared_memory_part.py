@@ -8,11 +8,12 @@ then the least that it runs (spec 6, R2).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from copy import deepcopy
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import by_reference, kernel
+from workbench.compiled import bound
 from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt
 from workbench.engines.kit.columns import logs_of
@@ -58,13 +59,24 @@ class Told(NamedTuple):
     """False where it was granted."""
 
 
-class Part(NamedTuple):
-    """The state of a shared memory that somebody else moves on."""
+class Part:
+    """The state of a shared memory that somebody else moves on; it may be copied, to see what would happen.
 
-    run: Run
-    """What the setup and the seed determine."""
-    play: Play
-    """Its `state` may be read at any time."""
+    Attributes
+    ----------
+    run : Run
+        What the setup and the seed determine.
+    play : Play
+        Its `state` may be read at any time.
+    """
+
+    def __init__(self, run: Run, play: Play) -> None:
+        self.run, self.play = run, play
+        self.next_moment, self.ask_end = bound(next_moment, play), bound(ask_end, play)
+        self.ask_workgroup = bound(ask_workgroup, play)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Part:
+        return Part(self.run, deepcopy(self.play, memo))
 
 
 def new_part(
@@ -114,7 +126,7 @@ def new_part(
 
 def next_event(state: Part) -> tuple[int, int]:
     """Return the cycle and the rank of what happens next: `NEVER` and 0 where nothing will."""
-    comes = int(_next(state.play))
+    comes = int(state.next_moment())
     return (NEVER, 0) if comes == NEVER else (cycle_of(comes), phase_of(comes))
 
 
@@ -142,11 +154,11 @@ def ask(state: Part, request: Request | End) -> int:
         workgroup does not stay, or would end before it has run.
     """
     if isinstance(request, End):
-        ticket = _ask_end(state.play, request.workgroup, request.cycle)
+        ticket = state.ask_end(request.workgroup, request.cycle)
         if ticket == REFUSED:
             raise InputError(_no_end(state.play, request))
     else:
-        ticket = _ask_workgroup(state.play, request.workgroup, request.cycle)
+        ticket = state.ask_workgroup(request.workgroup, request.cycle)
         if ticket == REFUSED:
             raise InputError(_no_workgroup(state.play, request))
     return int(ticket)
@@ -194,18 +206,3 @@ def _no_end(play: Play, request: End) -> str:
     if cycle < now:
         return f"a request is for cycle {cycle}; it is cycle {now}, and time does not go back."
     return f"workgroup {row} is to end at cycle {cycle}, but it runs until cycle {least_end(play, row)}."
-
-
-@kernel
-def _next(play: Play) -> int:
-    return next_moment(by_reference(play))
-
-
-@kernel
-def _ask_workgroup(play: Play, row: int, cycle: int) -> int:
-    return ask_workgroup(by_reference(play), row, cycle)
-
-
-@kernel
-def _ask_end(play: Play, row: int, cycle: int) -> int:
-    return ask_end(by_reference(play), row, cycle)

@@ -8,11 +8,12 @@ long it computes, and the least that it stays (spec 6, R2, R12).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from copy import deepcopy
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import by_reference, kernel
+from workbench.compiled import bound
 from workbench.engines.dispatch.asking import (
     REFUSED,
     ask_end,
@@ -71,13 +72,24 @@ class Told(NamedTuple):
     """False where it began."""
 
 
-class Part(NamedTuple):
-    """The state of a dispatcher that somebody else moves on."""
+class Part:
+    """The state of a dispatcher that somebody else moves on; it may be copied, to see what would happen.
 
-    run: Run
-    """What the setup and the seed determine."""
-    play: Play
-    """Its `state` may be read at any time."""
+    Attributes
+    ----------
+    run : Run
+        What the setup and the seed determine.
+    play : Play
+        Its `state` may be read at any time.
+    """
+
+    def __init__(self, run: Run, play: Play) -> None:
+        self.run, self.play = run, play
+        self.next_moment, self.ask_end = bound(next_moment, play), bound(ask_end, play)
+        self.ask_group = bound(ask_group, play)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Part:
+        return Part(self.run, deepcopy(self.play, memo))
 
 
 def new_part(
@@ -133,7 +145,7 @@ def new_part(
 
 def next_event(state: Part) -> tuple[int, int]:
     """Return the cycle and the rank of what happens next: `NEVER` and 0 where nothing will."""
-    comes = int(_next(state.play))
+    comes = int(state.next_moment())
     return (NEVER, 0) if comes == NEVER else (cycle_of(comes), phase_of(comes))
 
 
@@ -161,11 +173,11 @@ def ask(state: Part, request: Request | End) -> int:
         dispatch does not stay, or would end before it has computed.
     """
     if isinstance(request, End):
-        ticket = _ask_end(state.play, request.dispatch, request.cycle)
+        ticket = state.ask_end(request.dispatch, request.cycle)
         if ticket == REFUSED:
             raise InputError(_no_end(state.play, request))
     else:
-        ticket = _ask_group(state.play, request.group, request.cycle)
+        ticket = state.ask_group(request.group, request.cycle)
         if ticket == REFUSED:
             raise InputError(_no_group(state.play, request))
     return int(ticket)
@@ -230,18 +242,3 @@ def _no_end(play: Play, request: End) -> str:
     if cycle < now:
         return f"a request is for cycle {cycle}; it is cycle {now}, and time does not go back."
     return f"dispatch {dispatch} is to end at cycle {cycle}, but it computes until cycle {least_end(play, dispatch)}."
-
-
-@kernel
-def _next(play: Play) -> int:
-    return next_moment(by_reference(play))
-
-
-@kernel
-def _ask_group(play: Play, group: int, cycle: int) -> int:
-    return ask_group(by_reference(play), group, cycle)
-
-
-@kernel
-def _ask_end(play: Play, dispatch: int, cycle: int) -> int:
-    return ask_end(by_reference(play), dispatch, cycle)
