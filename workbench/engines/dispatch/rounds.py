@@ -55,7 +55,7 @@ def _judge_again(play: Play, now: int) -> None:
 
 @inlined
 def _dispatch_groups(play: Play, now: int) -> int:
-    """Dispatch one group after another as long as the round allows; return how many."""
+    """Let one group after another go, as long as the round allows; return how many."""
     columns, rules, state = play.columns, play.rules, play.state
     counters, sent = state.counters, 0
     while counters[STOP.fault] == FINE:
