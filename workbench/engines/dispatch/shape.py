@@ -6,7 +6,7 @@ contiguous resource of a unit, and each of a module, has a free map of its own, 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from workbench.policies.dispatch.stuck.question import ReadyStuck
 from workbench.policies.dispatch.units.question import ReadyUnits
 from workbench.policies.placement.question import ReadyPlacement
 
+to_int64: Any = np.int64
+"""For a routine is compiled once more for each other type of whole number that it is given, a plain 0 among them."""
 OWN = -1
 """The unit of a module's own resource."""
 
@@ -99,6 +101,10 @@ class Rules(NamedTuple):
     """Cycles of a step of the thermal model, 0 = no heat."""
     events: int
     """1 where what every dispatch has taken is counted and logged."""
+    ends_asked: int = 0
+    """1 where a group that was granted stays until its end is asked, 0 where it ends after its duration."""
+    keeps_answers: int = 0
+    """1 where grants and ends are kept for whoever asked."""
 
 
 LOWEST, RANDOM, ROTATING = 0, 1, 2

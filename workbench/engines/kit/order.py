@@ -6,7 +6,7 @@ with the lower number of what it happens to. Ranks are those of spec 6, R3; each
 | engine | ranks of a cycle | number within a rank |
 | --- | --- | --- |
 | `shared_memory` | releases, grants (the other way round by its lever) | releases as entered, grants as queued |
-| `dispatch` | releases, reports, arrivals, the round | releases as entered, the others by map, channel |
+| `dispatch` | releases, then reports, arrivals and the round | releases as entered, the others by map, channel |
 | `malloc` | returns, sections end, requests come, sections start | block; arena; requests as they were called; arena |
 | `pool` | none: one request after another, as the service takes them | row; of those who wait as the lever says |
 

@@ -6,11 +6,7 @@ from typing import Any
 
 import numpy as np
 
-<<<<<<< HEAD
-from workbench.compiled import NO_ANSWER, RAISED, Answer, kernel, leading_zeros, routine
-=======
-from workbench.compiled import NO_ANSWER, RAISED, kernel, leading_zeros, noinline, routine
->>>>>>> partmalloc
+from workbench.compiled import NO_ANSWER, RAISED, Answer, kernel, leading_zeros, noinline, routine
 from workbench.engines.kit.faults import fail
 from workbench.engines.malloc.state import (
     ASK,

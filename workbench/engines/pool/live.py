@@ -218,11 +218,7 @@ class Live:
         self._taken = state.taken.data
 
 
-<<<<<<< HEAD
-def _carry(before: tuple[Any, ...], after: tuple[Any, ...]) -> None:
-=======
-def carry(before: Any, after: Any) -> None:
->>>>>>> partmalloc
+def carry(before: tuple[Any, ...], after: tuple[Any, ...]) -> None:
     """Copy the arrays of a tuple into the beginnings of larger ones."""
     for old, new in zip(before, after, strict=True):
         if isinstance(old, np.ndarray):
