@@ -13,7 +13,7 @@ from workbench.engines.shared_memory_loop import (
     COUNT,
     NOBODY,
     next_try,
-    rank_of,
+    rank_of_next,
     releases_first,
     take_events,
 )
@@ -29,7 +29,7 @@ def next_moment(play: Play) -> int:
     cycle = min(due, attempt)
     if cycle == NEVER:
         return NEVER
-    return moment(cycle, rank_of(play.rules, releases_first(play.rules, due, attempt)))
+    return moment(cycle, rank_of_next(play.rules, releases_first(play.rules, due, attempt)))
 
 
 @noinline

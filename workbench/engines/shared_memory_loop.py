@@ -165,7 +165,7 @@ def take_events(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, 
         due = next_due(state.due)
         releases = releases_first(rules, due, attempt)
         comes = due if releases else attempt
-        if comes >= cycle and (comes > cycle or comes == NEVER or rank_of(rules, releases) >= rank):
+        if comes >= cycle and (comes > cycle or comes == NEVER or rank_of_next(rules, releases) >= rank):
             break
         _count_blocked(jobs, state, now, comes)
         now = comes
@@ -183,7 +183,7 @@ def releases_first(rules: Rules, due: int, attempt: int) -> bool:
 
 
 @kernel
-def rank_of(rules: Rules, releases: bool) -> int:
+def rank_of_next(rules: Rules, releases: bool) -> int:
     """Return the rank of a release, or of an attempt, at its cycle."""
     if releases:
         return RANK.releases
