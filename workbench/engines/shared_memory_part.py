@@ -100,14 +100,14 @@ def new_part(
     >>> from workbench.policies.policy import read_policy
     >>> from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
     >>> slots, engine = SharedMemory.slots, SharedMemory()
-    >>> policies = {slot: read_policy(engine.asks(slot), name, slot) for slot, name in slots.items()}
+    >>> policies = {slot: read_policy(engine.question_of(slot), name, slot) for slot, name in slots.items()}
     >>> workload = RandomWorkgroups(count=2, size=3, duration=10)
     >>> setup = Setup("shared_memory", Machine(segments=16), workload, policies, engine.options())
     >>> state = new_part(setup, seed=1)
     >>> ask(state, Request(cycle=5, workgroup=1))
     1
     >>> next_event(state)
-    (5, 12)
+    (5, 13)
     >>> advance(state, (NEVER, 0))
     >>> [(told.ticket, told.cycle, told.ended) for told in finished(state)]
     [(1, 5, False), (1, 15, True)]

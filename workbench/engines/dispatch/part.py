@@ -114,14 +114,14 @@ def new_part(
     >>> from workbench.policies.policy import read_policy
     >>> from workbench.workloads.synthetic.random_groups import RandomGroups
     >>> slots, engine = {**Dispatch.slots, "shared_placement": "first_fit"}, Dispatch()
-    >>> policies = {slot: read_policy(engine.asks(slot), name, slot) for slot, name in slots.items()}
+    >>> policies = {slot: read_policy(engine.question_of(slot), name, slot) for slot, name in slots.items()}
     >>> workload = RandomGroups(count=3, channels=1, waves=2, duration=100)
     >>> setup = Setup("dispatch", Machine(compute_units=2), workload, policies, engine.options())
     >>> state = new_part(setup, seed=1, ends="asked")
     >>> ask(state, Request(cycle=5, group=2))
     2
     >>> next_event(state)
-    (5, 12)
+    (5, 13)
     >>> advance(state, (6, 0))
     >>> finished(state)
     [Told(ticket=2, cycle=5, module=0, dispatch=0, waves=2, ended=False)]
