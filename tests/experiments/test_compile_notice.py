@@ -104,7 +104,7 @@ def test_the_seconds_are_those_of_the_last_time_here(cold):
     warm.say_compiling("toy", messages.append)
     assert messages == [
         "compiling the engine shared_memory, once, about 73 s",
-        "compiling the engine dispatch, once, about 45 s",
+        "compiling the engine dispatch, once, about 40 s",
         "compiling the engine toy, once",
     ]
     (cold / "compile_seconds.json").write_text("[not json")
@@ -151,7 +151,7 @@ def test_a_command_that_runs_says_it_first_of_all(cold, capsys, monkeypatch, nam
 @pytest.mark.parametrize(
     ("compiled", "marked", "said"),
     [
-        ("workbench.engines.dispatch.loop", [], ["compiling the engine dispatch, once, about 45 s"]),
+        ("workbench.engines.dispatch.loop", [], ["compiling the engine dispatch, once, about 40 s"]),
         ("workbench.engines.shared_memory_loop", [], [SENTENCE]),
         ("workbench.engines.dispatch.loop", ["dispatch"], ["compiling more of the engine dispatch, once"]),
         ("workbench.metrics.pool", [], []),

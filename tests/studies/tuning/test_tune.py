@@ -125,8 +125,8 @@ def test_an_objective_that_is_no_number_fails_the_trial(monkeypatch):
 
     real = work._row
 
-    def poisoned(results, setup, task, *more):
-        row = real(results, setup, task, *more)
+    def poisoned(each, task):
+        row = real(each, task)
         return row._replace(measures={**row.measures, "drain_cycles": math.nan}) if task[2] == 1 else row
 
     monkeypatch.setattr(work, "_row", poisoned)

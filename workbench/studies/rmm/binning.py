@@ -80,7 +80,7 @@ class Binning:
             self._pool.free(stream, address, size)
 
     def _blocks(self, exponent: int, stream: int) -> list[int]:
-        """Get a bin's next blocks from the upstream."""
+        """Take a bin's next blocks from the upstream."""
         start = self._upstream(BLOCKS << exponent, stream)
         return list(range(start, start + (BLOCKS << exponent), 1 << exponent))
 

@@ -69,7 +69,7 @@ class StreamPool:
         return _cut(own, self._grow(max(size, self._bytes)), size)
 
     def _grow(self, size: int) -> tuple[int, int]:
-        """Get a block from the upstream; addresses that no block has keep it apart from the others."""
+        """Take a block from the upstream; addresses that no block has keep it apart from the others."""
         start = self._next
         self._next += size + GRANULE
         self._bytes += size

@@ -1,4 +1,4 @@
-"""What a program asked of a memory resource, card by card, with the stream of every request."""
+"""What a program requests of a memory resource, card by card, with the stream of every request."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def requests_by_card(file: TraceFile) -> list[CardRequests]:
         The trace holds no memory events.
     """
     rows = memory_events(file, -1)
-    asked = requests_of_rank(file, -1, True, 0)
+    requests = requests_of_rank(file, -1, True, 0)
     before = len(live_before(rows).bytes)
-    stream = np.zeros(len(asked.handle), np.int64)
+    stream = np.zeros(len(requests.handle), np.int64)
     if rows.stream is not None:
         stream[before:] = rows.stream
-    name = np.where(asked.action == ALLOC, asked.handle, -1 - asked.handle)
-    size = -(-asked.bytes // GRANULE) * GRANULE
-    cards = [np.flatnonzero(asked.card == card) for card in range(len(cards_of(rows)))]
+    name = np.where(requests.action == ALLOC, requests.handle, -1 - requests.handle)
+    size = -(-requests.bytes // GRANULE) * GRANULE
+    cards = [np.flatnonzero(requests.card == card) for card in range(len(cards_of(rows)))]
     return [CardRequests(name[own].tolist(), size[own].tolist(), stream[own].tolist()) for own in cards]
