@@ -6,7 +6,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.depth import long
 from tests.oracles.node.planting import call, planted
+
+pytestmark = long
 
 
 class Fault(NamedTuple):

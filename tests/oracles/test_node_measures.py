@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.depth import long
 from tests.oracles.node.blame import blame, without
 from tests.oracles.node.conservation import broken
 from tests.oracles.node.description import Node
@@ -12,6 +13,8 @@ from tests.oracles.node.node import simulate
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.small import card, groups_of, kernel, run, tensor
 from tests.oracles.node.times import PARTS, parts_of
+
+pytestmark = long
 
 
 def test_of_a_queue_of_groups() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.depth import long
 from tests.oracles.node.description import Node
 from tests.oracles.node.log import Row
 from tests.oracles.node.node import simulate
@@ -17,6 +18,8 @@ from workbench.policies.malloc import WarpAggregated
 from workbench.policies.placement import BestFit, NearestBoundary
 from workbench.policies.pool import MaxBandwidth, best_fit_split
 from workbench.policies.translation import SharingAwareEviction
+
+pytestmark = long
 
 
 def placement(policy: Any) -> Any:
