@@ -36,7 +36,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as problem:
             raise InputError(f"{path}: cannot be opened ({problem.strerror}).") from None
         self._pending: list[bytes] = []
@@ -132,7 +132,8 @@ class Journal:
 def _new_file(path: Path, text: bytes) -> int | None:
     """Make a file with this text; None = there is no room for it."""
     try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        path.unlink(missing_ok=True)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except OSError:
         return None
     if _written(file, text, 0) == len(text):
