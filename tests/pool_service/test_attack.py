@@ -90,6 +90,7 @@ def test_an_arena_of_another_size_is_not_gone_on_with(folder):
     os.truncate(Path("/dev/shm", names[0]), 4096)
     with in_thread(folder), PoolClient(folder) as client:
         assert client.alloc(1 << 20).memory[-1] == 0
+        assert not set(names) & set(_names(folder)), "they were made anew"
     assert not any(Path("/dev/shm", name).exists() for name in names)
 
 

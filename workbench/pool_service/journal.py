@@ -93,9 +93,13 @@ class Journal:
         try:
             self._bytes = read(text, state)
         except KeyError:
-            raise InputError(f"{self._path}: contradicts itself; clear the folder with --clear.") from None
+            raise self.contradiction() from None
         self._owed = len(state.segments) + len(state.clients) + sum(map(len, state.holders.values()))
         return state
+
+    def contradiction(self) -> InputError:
+        """Return the refusal of what it tells."""
+        return InputError(f"{self._path}: contradicts itself; clear the folder with --clear.")
 
     def rewrite(self, state: Told) -> bool:
         """Begin anew with what is so now, what was noted included.

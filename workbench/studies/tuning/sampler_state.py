@@ -30,6 +30,7 @@ _NAMES = {
     ("numpy.random._pickle", "__generator_ctor"),
     ("numpy.random._pickle", "__randomstate_ctor"),
     ("optuna.samplers._tpe.sampler", "default_gamma"),
+    ("optuna.samplers._tpe.sampler", "default_gamma_multiobjective"),
     ("optuna.samplers._tpe.sampler", "default_weights"),
     ("builtins", "set"),
     ("builtins", "frozenset"),
