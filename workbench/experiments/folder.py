@@ -62,7 +62,8 @@ def refuse_link(path: Path) -> None:
         return
     if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
         raise StoreError(
-            f"{path} leads to another file, which would be written over; put a copy in its place, or choose another folder."
+            f"{path} leads to another file, which would be written over; put a copy in its place, or choose another "
+            "folder."
         )
 
 
