@@ -6,6 +6,7 @@ import argparse
 import gc
 import json
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -38,6 +39,8 @@ def main(words: list[str] | None = None) -> int:
     except WorkbenchError as problem:
         print(f"workbench: {problem}", file=sys.stderr)
         return problem.exit_status
+    except KeyboardInterrupt:  # before it serves: from then on the signal ends its loop
+        return 128 + signal.SIGINT
 
 
 def _run(given: argparse.Namespace) -> int:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from workbench.errors import InputError
-from workbench.pool_service.arenas import attach_arena, detach_arena
 from workbench.pool_service.folder import ServiceFolder
+from workbench.pool_service.left import detach_all, whole_arenas
 from workbench.pool_service.listener import Listener
 
 
@@ -64,7 +64,6 @@ def _was_left(folder: ServiceFolder) -> bool:
         left = folder.description()
     except InputError:
         return False
-    arenas = [attach_arena(name) for name in left.arenas if name] if left else []
-    for arena in filter(None, arenas):
-        detach_arena(arena)
-    return left is not None and all(arenas)
+    arenas = whole_arenas(left) if left else None
+    detach_all(arenas or [])
+    return arenas is not None

@@ -12,17 +12,17 @@ import select
 import signal
 import time
 from collections import deque
-from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
 
 from workbench.errors import InputError
-from workbench.pool_service.arenas import attach_arena, detach_arena, free_pages, make_arena, unlink_arena
+from workbench.pool_service.arenas import detach_arena, free_pages, make_arena, unlink_arena
 from workbench.pool_service.connection import Connection
 from workbench.pool_service.driver import Driver
 from workbench.pool_service.folder import Description
 from workbench.pool_service.holdings import Holdings
 from workbench.pool_service.journal import Journal
 from workbench.pool_service.ledger import Ledger
+from workbench.pool_service.left import Arenas, detach_all, whole_arenas
 from workbench.pool_service.opening import Opening
 from workbench.pool_service.requests import Requests
 from workbench.pool_service.settings import ServiceSettings
@@ -152,17 +152,15 @@ class Service:
         if connection.client and not self._holdings.leave(connection.client):
             self._leaving.append(connection.client)
 
-    def _attached(self, cards: list[str], sizes: list[int]) -> list[SharedMemory | None]:
+    def _attached(self, cards: list[str], sizes: list[int]) -> Arenas:
         """Return the arenas: those that a killed service has left, or new ones."""
         left = self._folder.description()
         if left is not None:
-            arenas = [attach_arena(name) if name else None for name in left.arenas]
-            whole = all((arena is not None) == bool(name) for arena, name in zip(arenas, left.arenas, strict=True))
-            if whole and (left.cards, left.sizes) == (cards, sizes):
+            arenas = whole_arenas(left)
+            if arenas is not None and (left.cards, left.sizes) == (cards, sizes):
                 return arenas
-            for arena in filter(None, arenas):
-                detach_arena(arena)
-            if whole:
+            if arenas is not None:
+                detach_all(arenas)
                 raise InputError(
                     f"{self._folder.path}: holds the regions of a service with other cards ({', '.join(left.cards)}); "
                     "start it with those, or clear the folder with --clear."
@@ -187,7 +185,7 @@ class Service:
         os.close(self._held)
 
 
-def _made(description: Description) -> list[SharedMemory | None]:
+def _made(description: Description) -> Arenas:
     if sum(description.sizes) > free_pages():
         raise InputError(
             f"the arenas need {sum(description.sizes)} bytes of shared memory; {free_pages()} are free. "
