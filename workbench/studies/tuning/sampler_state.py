@@ -65,9 +65,9 @@ class _Careful(pickle._Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         named = (module, name) in _NAMES
         if "." not in name and (named or module.startswith(_ROOMS)):
-            found = super().find_class(module, name)
-            if named or (isinstance(found, type) and found.__module__ == module):
-                return found
+            result = super().find_class(module, name)
+            if named or (isinstance(result, type) and result.__module__ == module):
+                return result
         raise pickle.UnpicklingError(f"{module}.{name} is no part of a sampler")
 
     def load_build(self) -> None:
