@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.needs import needs
 from tests.pool_service.conftest import SMALL, in_thread
 from tests.pool_service.test_service import _killed
 from workbench.errors import InputError
@@ -20,7 +21,6 @@ from workbench.pool_service.settings import ServiceSettings
 
 NAME = "pool_0123456789ab_0"
 NOBODY = 65534
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to another user")
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_who_cannot_map_an_arena_leaves_it_to_the_others(arena):
     assert arena.exists()
 
 
-@needs_root
+@needs("root")
 @pytest.mark.parametrize(("owner", "mode"), [(NOBODY, 0o600), (NOBODY, 0o666), (0, 0o666)])
 def test_shared_memory_that_another_user_has_or_may_write_is_no_arena(arena, owner, mode):
     os.chown(arena, owner, owner)
@@ -66,7 +66,7 @@ def test_shared_memory_that_another_user_has_or_may_write_is_no_arena(arena, own
     assert arena.exists()
 
 
-@needs_root
+@needs("root")
 def test_a_service_goes_on_in_new_arenas_where_another_user_took_the_names(folder):
     """After the system started anew the names are free, and whoever read the description knows them."""
     _killed(folder, SMALL)
@@ -189,7 +189,7 @@ def test_a_lock_that_was_taken_away_holds_no_folder(folder, monkeypatch):
     os.close(ServiceFolder(folder).lock())
 
 
-@needs_root
+@needs("root")
 def test_a_folder_that_may_not_be_looked_at_is_told_in_a_sentence(folder):
     folder.mkdir(mode=0o700)
     (folder / "file").write_text("")
