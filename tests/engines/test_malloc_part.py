@@ -32,7 +32,7 @@ from workbench.engines.malloc.part import (
     finished,
     new_part,
     next_event,
-    record,
+    record_of,
 )
 from workbench.errors import InputError, PolicyError
 from workbench.policies.catalogue import load_all
@@ -91,7 +91,7 @@ def assert_as_the_engine(case: Setup, seed: int) -> None:
     expected = Malloc().simulate(case, 1)
     for asks_frees in (True, False):
         state, answers = stepped(case, random.Random(seed), asks_frees)
-        result = record(state)
+        result = record_of(state)
         assert_equal(result, expected, expected.free_at if asks_frees else result.free_at)
         ready = {answer.ticket: answer.cycle for answer in answers}
         assert ready == dict(enumerate(expected.ready.tolist()))
@@ -184,10 +184,10 @@ def test_what_is_shared_goes_back_with_the_last_of_its_pieces(frees):
         state = new_part(setup(rows, WarpAggregated(warp_size=4, free_policy=frees)), 1)
         ask(state, Request(0, 0)), ask(state, Free(100, 0))
         advance(state, (200, 0))
-        assert record(state).returned.tolist() == [-1]
+        assert record_of(state).returned.tolist() == [-1]
         ask(state, Free(last, 2))
         advance(state, (NEVER, 0))
-        assert record(state).returned.tolist() == [max(back, int(record(state).ready[0]))]
+        assert record_of(state).returned.tolist() == [max(back, int(record_of(state).ready[0]))]
 
 
 def test_an_empty_heap_answers_null_at_once_unless_it_may_grow():
@@ -209,7 +209,7 @@ def test_who_is_refused_waits_for_one_chunk_and_goes_on_with_it():
     advance(state, (NEVER, 0))
     assert finished(state) == [Answer(1, 110, 64), Answer(2, 120, 80)]
     assert state.run.state.held[1:3, 1].tolist() == [70, 60], "cycles that they waited for it"
-    result = record(state)
+    result = record_of(state)
     assert result.heap_bytes == 128 and address(result)[:3].tolist() == [0, 64, 80]
 
 

@@ -34,7 +34,7 @@ from workbench.engines.pool.part import (
     moved,
     new_part,
     next_event,
-    record,
+    record_of,
     rows,
 )
 from workbench.engines.pool.queue import NOW
@@ -107,7 +107,7 @@ def stepped(case: Case, chance: random.Random) -> tuple[PoolRecord, list[Answer]
         moves += moved(state)
     end(state)
     clients.listen()
-    return record(state), clients.answers, moves + moved(state)
+    return record_of(state), clients.answers, moves + moved(state)
 
 
 def assert_as_the_engine(case: Case, seed: int) -> None:
@@ -263,13 +263,13 @@ def test_room_for_moves_grows_without_a_trace():
     chance = random.Random(3)
     case = Case(crowd(8, 2, 50, 60, live=6), line(100, 120), {"residency": ManagedMemory(to="target", back=True)})
     state = new_part(case.setup(), case.seed)
-    state.run = state.run._replace(state=state.run.state._replace(moves=state.run.state.moves[:4].copy()))
+    state.lend(state.run._replace(state=state.run.state._replace(moves=state.run.state.moves[:4].copy())))
     for row, time in enumerate(state.run.columns.time.tolist()):
         ask(state, Request(time + chance.randrange(1), row))
     expected = case.simulate()
     assert len(expected.moves) > 8 and (expected.moves[:, BEFORE] > 0).all()
     for name, column in expected._asdict().items():
-        np.testing.assert_array_equal(getattr(record(state), name), column, err_msg=name)
+        np.testing.assert_array_equal(getattr(record_of(state), name), column, err_msg=name)
 
 
 REFUSALS = [

@@ -13,17 +13,23 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import bound
+from workbench.engines import shared_memory_asking as asking
 from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt
+from workbench.engines.kit import part as kit
 from workbench.engines.kit.columns import logs_of
-from workbench.engines.kit.order import cycle_of, rank_of
+from workbench.engines.kit.part import NEVER, advance, next_event
 from workbench.engines.shared_memory import Play, Run, SharedMemory
-from workbench.engines.shared_memory_asking import REFUSED, ask_end, ask_workgroup, earliest, least_end, next_moment
-from workbench.engines.shared_memory_loop import COUNT, NOBODY, play_until
+from workbench.engines.shared_memory_asking import REFUSED, earliest, least_end
+from workbench.engines.shared_memory_loop import COUNT, NOBODY
 from workbench.errors import InputError
 from workbench.records.shared_memory import SharedMemoryRecord
-from workbench.structures.timetable import NEVER
+
+# fmt: off
+__all__ = [
+    "NEVER", "End", "Part", "Request", "Told", "advance", "ask", "finished", "new_part", "next_event", "record_of",
+]
+# fmt: on
 
 
 class Request(NamedTuple):
@@ -59,7 +65,7 @@ class Told(NamedTuple):
     """False where it was granted."""
 
 
-class Part:
+class Part(kit.Part):
     """The state of a shared memory that somebody else moves on; it may be copied, to see what would happen.
 
     Attributes
@@ -71,9 +77,11 @@ class Part:
     """
 
     def __init__(self, run: Run, play: Play) -> None:
+        super().__init__(asking, play)
         self.run, self.play = run, play
-        self.next_moment, self.ask_end = bound(next_moment, play), bound(ask_end, play)
-        self.ask_workgroup = bound(ask_workgroup, play)
+
+    def check(self) -> None:
+        SharedMemory().check(self.run, self.play.state.counters, self.play.state)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Part:
         return Part(self.run, deepcopy(self.play, memo))
@@ -124,24 +132,6 @@ def new_part(
     return Part(run, play)
 
 
-def next_event(state: Part) -> tuple[int, int]:
-    """Return the cycle and the rank of what happens next: `NEVER` and 0 where nothing will."""
-    comes = int(state.next_moment())
-    return (NEVER, 0) if comes == NEVER else (cycle_of(comes), rank_of(comes))
-
-
-def advance(state: Part, until: tuple[int, int]) -> None:
-    """Let everything happen that precedes a cycle and a rank, both exclusive; until `(NEVER, 0)` all that will.
-
-    Raises
-    ------
-    PolicyError
-        The placement policy raised, gave an answer that its question does not allow, or refuses for ever.
-    """
-    play_until(*state.play, *until)
-    SharedMemory().check(state.run, state.play.state.counters, state.play.state)
-
-
 def ask(state: Part, request: Request | End) -> int:
     """Let a workgroup join the queue, or end one that stays; return the ticket: its row.
 
@@ -154,14 +144,14 @@ def ask(state: Part, request: Request | End) -> int:
         workgroup does not stay, or would end before it has run.
     """
     if isinstance(request, End):
-        ticket = state.ask_end(request.workgroup, request.cycle)
+        ticket = state.called("ask_end", request.workgroup, request.cycle)
         if ticket == REFUSED:
             raise InputError(_no_end(state.play, request))
     else:
-        ticket = state.ask_workgroup(request.workgroup, request.cycle)
+        ticket = state.called("ask_workgroup", request.workgroup, request.cycle)
         if ticket == REFUSED:
             raise InputError(_no_workgroup(state.play, request))
-    return int(ticket)
+    return ticket
 
 
 def finished(state: Part) -> list[Told]:
@@ -188,8 +178,7 @@ def _no_workgroup(play: Play, request: Request) -> str:
         return f"a request is for workgroup {row}; the table has workgroups 0 to {rows - 1}."
     if play.jobs.arrival[row] != NOBODY:
         return f"workgroup {row} joined before, at cycle {play.jobs.arrival[row]}."
-    if cycle < now:
-        return f"a request is for cycle {cycle}; it is cycle {now}, and time does not go back."
+    kit.refuse_past(cycle, now)
     return f"workgroup {row} is to join at cycle {cycle}, but the last of the queue joins at {earliest(play)}."
 
 
@@ -203,6 +192,5 @@ def _no_end(play: Play, request: End) -> str:
         return f"an end is asked of workgroup {row}, which was not granted."
     if state.end[row] != NOBODY:
         return f"the end of workgroup {row} was asked before, for cycle {state.end[row]}."
-    if cycle < now:
-        return f"a request is for cycle {cycle}; it is cycle {now}, and time does not go back."
+    kit.refuse_past(cycle, now)
     return f"workgroup {row} is to end at cycle {cycle}, but it runs until cycle {least_end(play, row)}."

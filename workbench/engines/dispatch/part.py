@@ -13,28 +13,26 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import bound
-from workbench.engines.dispatch.asking import (
-    REFUSED,
-    ask_end,
-    ask_group,
-    earliest,
-    least_end,
-    next_moment,
-    present,
-)
+from workbench.engines.dispatch import asking
+from workbench.engines.dispatch.asking import REFUSED, earliest, least_end, present
 from workbench.engines.dispatch.beginning import Run
 from workbench.engines.dispatch.engine import Dispatch
-from workbench.engines.dispatch.loop import play_until
 from workbench.engines.dispatch.prepare import rules_of
 from workbench.engines.dispatch.shape import Columns
-from workbench.engines.dispatch.state import COUNT, NEVER, NONE, Play
+from workbench.engines.dispatch.state import COUNT, NONE, Play
 from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt
+from workbench.engines.kit import part as kit
 from workbench.engines.kit.columns import logs_of
-from workbench.engines.kit.order import cycle_of, rank_of
+from workbench.engines.kit.part import NEVER, advance, next_event
 from workbench.errors import InputError
 from workbench.records.dispatch import DispatchRecord
+
+# fmt: off
+__all__ = [
+    "NEVER", "End", "Part", "Request", "Told", "advance", "ask", "finished", "new_part", "next_event", "record_of",
+]
+# fmt: on
 
 
 class Request(NamedTuple):
@@ -72,7 +70,7 @@ class Told(NamedTuple):
     """False where it began."""
 
 
-class Part:
+class Part(kit.Part):
     """The state of a dispatcher that somebody else moves on; it may be copied, to see what would happen.
 
     Attributes
@@ -84,9 +82,11 @@ class Part:
     """
 
     def __init__(self, run: Run, play: Play) -> None:
+        super().__init__(asking, play)
         self.run, self.play = run, play
-        self.next_moment, self.ask_end = bound(next_moment, play), bound(ask_end, play)
-        self.ask_group = bound(ask_group, play)
+
+    def check(self) -> None:
+        Dispatch().check(self.run, self.play.state.counters, self.play.state)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Part:
         return Part(self.run, deepcopy(self.play, memo))
@@ -143,24 +143,6 @@ def new_part(
     return Part(run, play)
 
 
-def next_event(state: Part) -> tuple[int, int]:
-    """Return the cycle and the rank of what happens next: `NEVER` and 0 where nothing will."""
-    comes = int(state.next_moment())
-    return (NEVER, 0) if comes == NEVER else (cycle_of(comes), rank_of(comes))
-
-
-def advance(state: Part, until: tuple[int, int]) -> None:
-    """Let everything happen that precedes a cycle and a rank, both exclusive; until `(NEVER, 0)` all that will.
-
-    Raises
-    ------
-    PolicyError
-        A policy raised, gave an answer that its question does not allow, or refuses for ever.
-    """
-    play_until(state.play, *until)
-    Dispatch().check(state.run, state.play.state.counters, state.play.state)
-
-
 def ask(state: Part, request: Request | End) -> int:
     """Put a group forward, or end one that stays; return the ticket: the group, or the dispatch.
 
@@ -173,14 +155,14 @@ def ask(state: Part, request: Request | End) -> int:
         dispatch does not stay, or would end before it has computed.
     """
     if isinstance(request, End):
-        ticket = state.ask_end(request.dispatch, request.cycle)
+        ticket = state.called("ask_end", request.dispatch, request.cycle)
         if ticket == REFUSED:
             raise InputError(_no_end(state.play, request))
     else:
-        ticket = state.ask_group(request.group, request.cycle)
+        ticket = state.called("ask_group", request.group, request.cycle)
         if ticket == REFUSED:
             raise InputError(_no_group(state.play, request))
-    return int(ticket)
+    return ticket
 
 
 def finished(state: Part) -> list[Told]:
@@ -221,8 +203,7 @@ def _no_group(play: Play, request: Request) -> str:
         return f"a request is for group {group}; the table has groups 0 to {groups - 1}."
     if play.columns.arrival[group] != NONE:
         return f"group {group} was put forward before, for cycle {play.columns.arrival[group]}."
-    if cycle < now:
-        return f"a request is for cycle {cycle}; it is cycle {now}, and time does not go back."
+    kit.refuse_past(cycle, now)
     last = earliest(play, group)
     return (
         f"group {group} is to join channel {play.columns.channel[group]} at cycle {cycle}, whose last joins at {last}."
@@ -239,6 +220,5 @@ def _no_end(play: Play, request: End) -> str:
         return f"an end is asked of dispatch {dispatch}; there are {state.counters[COUNT.dispatches]} so far."
     if state.slot_of[dispatch] == NONE:
         return f"the end of dispatch {dispatch} was asked before."
-    if cycle < now:
-        return f"a request is for cycle {cycle}; it is cycle {now}, and time does not go back."
+    kit.refuse_past(cycle, now)
     return f"dispatch {dispatch} is to end at cycle {cycle}, but it computes until cycle {least_end(play, dispatch)}."

@@ -8,14 +8,15 @@ a chunk before a request goes on. Times are cycles.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.compiled import bound
 from workbench.engines.engine import Setup, at_slot
-from workbench.engines.kit import Attempt, cycle_of, moment, rank_of
+from workbench.engines.kit import Attempt
+from workbench.engines.kit import part as kit
+from workbench.engines.kit.order import LAST_CYCLE
+from workbench.engines.kit.part import NEVER, advance, next_event
 from workbench.engines.malloc import asking
 from workbench.engines.malloc.asking import REFUSED
 from workbench.engines.malloc.engine import Malloc, Play, Reading
@@ -24,10 +25,14 @@ from workbench.engines.malloc.slots import Case
 from workbench.engines.malloc.state import COUNT, NEEDS, Columns, Rules, Run
 from workbench.errors import InputError, wrong_value
 from workbench.records.malloc import MallocRecord
-from workbench.structures import tournament
 
-NEVER = cycle_of(tournament.NEVER)
-"""The cycle of the next event where there is none."""
+# fmt: off
+__all__ = [
+    "NEVER", "Answer", "Chunk", "Free", "Growth", "Need", "Part", "Request", "addresses", "advance", "ask",
+    "finished", "new_part", "next_event", "record_of",
+]
+# fmt: on
+
 NULL = -1
 
 
@@ -83,7 +88,7 @@ class Growth(NamedTuple):
     """Of the heap with all its chunks: the addresses that are set aside for it, equal parts for its arenas."""
 
 
-class Part:
+class Part(kit.Part):
     """The state of a heap and its locks, and what has been asked of it."""
 
     def __init__(self, setup: Setup, seed: int, growth: Growth | None) -> None:
@@ -93,7 +98,7 @@ class Part:
         attempt = Attempt({"taken": 0, "refusals": 0}, events=False, checked=checked)
         self.play: Play = self.engine.begin(self.reading, attempt)
         self.run: Run = self.play.run()
-        self._routines: dict[str, Callable[..., int]] = {}
+        super().__init__(asking, self.run)
 
     @property
     def requests(self) -> np.ndarray:
@@ -101,19 +106,8 @@ class Part:
         once."""
         return self.run.cuts.request
 
-    def call(self, name: str, *numbers: int) -> int:
-        """Call one of the routines of `asking`, and raise what a policy did wrong in it.
-
-        Raises
-        ------
-        PolicyError
-            A policy raised, or gave an answer that its question does not allow.
-        """
-        if name not in self._routines:
-            self._routines[name] = bound(getattr(asking, name), self.run)
-        result = int(self._routines[name](*numbers))
+    def check(self) -> None:
         self.engine.check(self.reading, self.run.state.counters, self.run.state)
-        return result
 
 
 def new_part(setup: Setup, seed: int, growth: Growth | None = None) -> Part:
@@ -150,23 +144,6 @@ def new_part(setup: Setup, seed: int, growth: Growth | None = None) -> Part:
     return Part(setup, seed, growth)
 
 
-def next_event(state: Part) -> tuple[int, int]:
-    """Return the cycle and the rank of what happens next: `NEVER` and 0 where nothing will."""
-    following = state.call("next_moment")
-    return cycle_of(following), rank_of(following)
-
-
-def advance(state: Part, until: tuple[int, int]) -> None:
-    """Let everything happen that precedes a cycle and a rank, both exclusive.
-
-    Raises
-    ------
-    PolicyError
-        A policy raised, or gave an answer that its question does not allow.
-    """
-    state.call("advance_to", min(moment(*until), tournament.NEVER))
-
-
 def ask(state: Part, request: Request | Free | Chunk) -> int:
     """Ask for something at a cycle, after all that precedes it, and return its ticket: the request's or call's number.
 
@@ -177,9 +154,7 @@ def ask(state: Part, request: Request | Free | Chunk) -> int:
     PolicyError
         A policy raised, or gave an answer that its question does not allow.
     """
-    now = int(state.run.state.counters[COUNT.now])
-    if request.cycle < now:
-        raise InputError(f"a request is for cycle {request.cycle}; it is cycle {now}, and time does not go back.")
+    kit.refuse_past(request.cycle, int(state.run.state.counters[COUNT.now]))
     if isinstance(request, Chunk):
         granules = request.bytes // state.run.rules.granule
         ticket = state.call("ask_chunk", request.ticket, granules, request.cycle)
@@ -211,7 +186,7 @@ def addresses(state: Part, ticket: int) -> dict[int, int]:
     return dict(zip(rows.tolist(), where.tolist(), strict=True))
 
 
-def record(state: Part) -> MallocRecord:
+def record_of(state: Part) -> MallocRecord:
     """Return what happened so far, as the engine has it; calls arrived when they were asked."""
     return state.engine.record(state.reading, state.play)
 
@@ -249,7 +224,7 @@ def _why_refused(state: Part, request: Request | Free | Chunk) -> str:
     if isinstance(request, Chunk):
         needs = sorted(set(run.state.growth[:, NEEDS].tolist()) - {-1})
         return f"request {request.ticket} needs no chunk; those that do: {needs or 'none'}."
-    if request.cycle >= NEVER // 2:
+    if request.cycle > LAST_CYCLE:
         return f"cycle {request.cycle} is too late; cycles are below 2^57."
     if isinstance(request, Request):
         count = len(run.cuts.leader)

@@ -11,14 +11,14 @@ Times are nanoseconds here, as everywhere in this engine; cycles of a node becom
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from workbench.compiled import bound
 from workbench.engines.engine import Setup
-from workbench.engines.kit import cycle_of, moment, rank_of
+from workbench.engines.kit import part as kit
+from workbench.engines.kit.order import LAST_CYCLE
+from workbench.engines.kit.part import NEVER, advance, next_event
 from workbench.engines.pool import asking
 from workbench.engines.pool.asking import BYTES, NEEDS_ROOM, PHYSICAL, REFUSED, WHERE
 from workbench.engines.pool.beginning import Beginning, room_for
@@ -34,12 +34,15 @@ from workbench.engines.pool.state import COUNT, Columns
 from workbench.errors import InputError
 from workbench.policies.pool.cache.question import in_class
 from workbench.records.pool import ADDRESS, BEGIN, LEFT, OUTCOMES, REGION, STITCHED, TO, PoolRecord
-from workbench.structures import tournament
 from workbench.structures.size_index import NONE
 from workbench.workloads.pool_requests import ALLOC, FREE, PoolRequests
 
-NEVER = cycle_of(tournament.NEVER)
-"""The time of the next event where there is none."""
+# fmt: off
+__all__ = [
+    "NEVER", "Answer", "Move", "Part", "Piece", "Request", "advance", "append", "ask", "end", "finished", "moved",
+    "new_part", "next_event", "record_of", "rows",
+]
+# fmt: on
 
 
 class Request(NamedTuple):
@@ -93,7 +96,7 @@ class Move(NamedTuple):
     """The region's address on the new card."""
 
 
-class Part:
+class Part(kit.Part):
     """The state of a pool, and what has been asked of it."""
 
     def __init__(self, setup: Setup, seed: int, spare: int) -> None:
@@ -108,39 +111,34 @@ class Part:
         waiting.since[:] = NONE
         begun, self.paths = self._begun, self._begun.paths
         state = begun.state(self._sizes(moves_expected(columns.time.size, begun.rules)))
-        self.run = Service(columns, begun.tables, begun.rules, begun.policies, state, waiting)
-        self._routines: dict[str, Callable[..., int]] = {}
+        super().__init__(asking, Service(columns, begun.tables, begun.rules, begun.policies, state, waiting))
         self.answers: list[Answer] = []
         self.moves_seen = 0
 
-    def call(self, name: str, *numbers: int) -> int:
-        """Call one of the routines of `asking`, with more room where that is wanting, and raise what a policy did wrong
-        in it.
+    @property
+    def run(self) -> Service:
+        """Return what the routines run on; with more room it is another."""
+        return cast(Service, self.lent)
 
-        Raises
-        ------
-        PolicyError
-            A policy raised, or gave an answer that its question does not allow.
-        """
-        result = self._called(name, *numbers)
-        while result == NEEDS_ROOM and name == "ask_row":
+    def call(self, name: str, *numbers: int) -> int:
+        """Call a routine, with more room for moves where that is wanting, and take what it answered, before later
+        events change the arrays that an answer is read from."""
+        while (result := self.called(name, *numbers)) == NEEDS_ROOM and name == "ask_row":
             self._make_room()
-            result = self._called(name, *numbers)
-        run = Run(self.case, self.requests, self.run.columns)
-        self.engine.check(run, self.run.state.counters, self.run.state)
+        self.check()
+        _take_answers(self)
         return result
 
-    def _called(self, name: str, *numbers: int) -> int:
-        if name not in self._routines:
-            self._routines[name] = bound(getattr(asking, name), self.run)
-        return int(self._routines[name](*numbers))
+    def check(self) -> None:
+        run = Run(self.case, self.requests, self.run.columns)
+        self.engine.check(run, self.run.state.counters, self.run.state)
 
     def _make_room(self) -> None:
         """Make the arrays longer by which regions may move, with what they held before."""
         moves = int(self.run.state.counters[COUNT.moves] + self.run.waiting.counters[LINE] + 1)
         longer = self._begun.state(self._sizes(2 * max(moves, self.run.columns.time.size)))
         carry(self.run.state, longer)
-        self.run, self._routines = self.run._replace(state=longer), {}
+        self.lend(self.run._replace(state=longer))
 
     def _sizes(self, moves: int) -> dict[str, int]:
         sizes = room_for(self._bound_by, self._begun.rules, moves)
@@ -204,25 +202,6 @@ def append(state: Part, *, card: int = 0, size: int = 0, frees: int | None = Non
     return state.call("append", card, size, need, named)
 
 
-def next_event(state: Part) -> tuple[int, int]:
-    """Return the time and the rank of what happens next, if nobody asks: somebody has waited too long; `NEVER` and 0
-    where nobody will have."""
-    following = state.call("next_moment")
-    return cycle_of(following), rank_of(following)
-
-
-def advance(state: Part, until: tuple[int, int]) -> None:
-    """Let everything happen that precedes a time and a rank, both exclusive.
-
-    Raises
-    ------
-    PolicyError
-        A policy raised, or gave an answer that its question does not allow.
-    """
-    state.call("advance_to", min(moment(*until), tournament.NEVER))
-    _take_answers(state)
-
-
 def rows(state: Part, request: int) -> range:
     """Return the rows of the table that a request of the workload is: one; of a death one for each region that goes
     back."""
@@ -240,12 +219,9 @@ def ask(state: Part, request: Request) -> int:
     PolicyError
         A policy raised, or gave an answer that its question does not allow.
     """
-    now = int(state.run.waiting.counters[NOW])
-    if request.time < now:
-        raise InputError(f"a request is for {request.time} ns; it is {now} ns, and time does not go back.")
+    kit.refuse_past(request.time, int(state.run.waiting.counters[NOW]), "{} ns")
     if state.call("ask_row", request.row, request.time) == REFUSED:
         raise InputError(_why_refused(state, *request))
-    _take_answers(state)
     return request.row
 
 
@@ -266,10 +242,9 @@ def moved(state: Part) -> list[Move]:
 def end(state: Part) -> None:
     """Refuse who waits, because nobody asks any more; the rest of the table is never asked."""
     state.call("end_waits")
-    _take_answers(state)
 
 
-def record(state: Part) -> PoolRecord:
+def record_of(state: Part) -> PoolRecord:
     """Return what was answered so far, as the engine has it."""
     run, lines = state.run, int(state.run.waiting.counters[LINE])
     waiting = run.waiting._replace(
@@ -330,15 +305,15 @@ def _answer(state: Part, row: int) -> Answer:
 
 def _pieces(state: Part, row: int) -> tuple[Piece, ...]:
     pieces: list[Piece] = []
-    while (address := state.call("piece", row, len(pieces), WHERE)) >= 0:
-        size, physical = (state.call("piece", row, len(pieces), what) for what in (BYTES, PHYSICAL))
+    while (address := state.called("piece", row, len(pieces), WHERE)) >= 0:
+        size, physical = (state.called("piece", row, len(pieces), what) for what in (BYTES, PHYSICAL))
         pieces.append(Piece(address, size, physical))
     return tuple(pieces)
 
 
 def _why_refused(state: Part, time: int, row: int) -> str:
     """Return the sentence for what cannot be asked for."""
-    if time >= NEVER // 2:
+    if time > LAST_CYCLE:
         return f"{time} ns is too late; times are below 2^57 ns."
     if not 0 <= row < _rows(state):
         return f"there is no request {row}; the table has {_rows(state)}, numbered from 0."
