@@ -32,9 +32,9 @@ class Part:
 
     def __init__(self, asking: ModuleType, lent: Any) -> None:
         self._asking = asking
-        self.lend(lent)
+        self.run_on(lent)
 
-    def lend(self, lent: Any) -> None:
+    def run_on(self, lent: Any) -> None:
         """Let the routines run on a tuple from now on."""
         self.lent, self._bound = lent, dict[str, Callable[..., int]]()
 
