@@ -41,8 +41,9 @@ def peak_bytes(blocks: int, policy: dict[str, str]) -> int:
         tracemalloc.stop()
 
 
+@long
 @compiled_only
-@pytest.mark.parametrize("policy", [pytest.param({"locate": "no_directory"}, marks=long), {"locate": "directory"}])
+@pytest.mark.parametrize("policy", [{"locate": "no_directory"}, {"locate": "directory"}])
 def test_a_long_trace_takes_no_more_memory_than_a_short_one(policy, monkeypatch):
     """What Python has not collected yet moves a peak by less than a byte a row; the narrowest column is four."""
     monkeypatch.setattr(trace, "PIECE", ROWS)

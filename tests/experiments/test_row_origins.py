@@ -234,7 +234,8 @@ print("ended", flush=True)
 """
 
 
-@pytest.mark.parametrize("format_1", [pytest.param(False, marks=long), True])
+@long
+@pytest.mark.parametrize("format_1", [False, True])
 def test_an_upgrade_that_is_killed_leaves_the_one_or_the_other(tmp_path, format_1):
     """Killed with SIGKILL before each of its statements, until it ends of itself."""
     rows, seen, ended, step = [row(seed) for seed in range(30)], [], False, 0

@@ -200,7 +200,8 @@ except OSError:
 """
 
 
-@pytest.mark.parametrize("logged", [False, pytest.param(True, marks=long)])
+@long
+@pytest.mark.parametrize("logged", [False, True])
 def test_a_folder_that_cannot_be_written_to_can_be_opened(logged):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "r"
