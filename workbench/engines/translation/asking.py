@@ -29,7 +29,7 @@ from workbench.structures.core_bits import FIRST_WORD, copy_cores, count_cores, 
 from workbench.structures.entry_sets import set_of, touch
 
 NOBODY: Any = np.int64(-1)
-FROM_PEER = SERVED_BY.index("peer")
+FROM_PEER: Any = np.int64(SERVED_BY.index("peer"))
 REQUEST: Any = np.int64(MESSAGES.index("request"))
 ANSWER: Any = np.int64(MESSAGES.index("answer"))
 choose_peer = PEER.ask

@@ -10,13 +10,14 @@ from workbench.compiled import by_reference, inlined, kernel, noinline
 from workbench.engines.kit import FINE, STOP
 from workbench.engines.translation.alone import serve_alone
 from workbench.engines.translation.counters import COUNT, FAULT
-from workbench.engines.translation.handling import handle_before, let_next_happen
+from workbench.engines.translation.handling import let_next_happen
 from workbench.engines.translation.hits import serve_rows
 from workbench.engines.translation.issuing import issue
 from workbench.engines.translation.ordering import order_of_row
 from workbench.engines.translation.parking import FOR_CORE, TO_UNMAP, park, wait_behind
 from workbench.engines.translation.room import has_room
-from workbench.engines.translation.scheduling import ISSUES, event_precedes, next_cycle, order_of
+from workbench.engines.translation.sampling import sample_at_end
+from workbench.engines.translation.scheduling import ISSUES, event_precedes, order_of
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import Run
 from workbench.engines.translation.unmapping import unmap
@@ -31,22 +32,21 @@ def play_in_order(run: Run) -> None:
     _play_in_order(by_reference(run))
 
 
-@noinline
+@inlined
 def _play_in_order(run: Run) -> None:
     counters, rows = run.state.counters, run.rows
     row, end = counters[COUNT.row], rows.cycle.size
     if end > 0:
         begin(run, rows.cycle[0])
     while counters[STOP.fault] == FINE:
-        if row < end and next_cycle(run) < rows.cycle[row]:
-            handle_before(run, rows.cycle[row])
-        elif _event_is_next(run, row, end):
+        if _event_is_next(run, row, end):
             let_next_happen(run)
         elif row == end:
             break
         else:
             row = _issue_rows(run, row, end)
     counters[COUNT.row] = row
+    sample_at_end(run)
 
 
 @inlined
