@@ -6,7 +6,7 @@ any other.
 
 from __future__ import annotations
 
-from workbench.compiled import inlined, noinline
+from workbench.compiled import inlined
 from workbench.engines.translation.asking import ANSWER, FROM_PEER, NOBODY, REQUEST, nearest
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.far_filling import shared_set
@@ -25,7 +25,7 @@ from workbench.policies.translation.locate.question import DIRECTORY
 from workbench.structures.entry_sets import NONE, touch
 
 
-@noinline
+@inlined
 def miss(run: Run, row: int, end: int) -> None:
     """Let a row wait for a page that its core's own TLB does not hold, unless it is answered at once."""
     core, page = to_int64(run.rows.core[row]), to_int64(run.rows.number[row])

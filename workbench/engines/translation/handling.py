@@ -35,7 +35,7 @@ def let_next_happen(run: Run) -> None:
         run.state.counters[STOP.fault] = FAULT.needs_room
 
 
-@noinline
+@inlined
 def handle_next(run: Run) -> None:
     """Let the next event happen, in hand or of the agenda."""
     if next_is_in_hand(run):
