@@ -18,11 +18,11 @@ from workbench.compiled.by_reference import Reference
 from workbench.compiled.kernel import INTERPRETED
 
 
-class _Kept:
+class Lent:
     """A tuple's words in memory, and the tuple itself, to whose arrays they point."""
 
     def __init__(self, whole: Any) -> None:
-        self._whole = whole
+        self.whole = whole
         self._words = np.array(_words_of(whole), np.int64)
         self.address = self._words.ctypes.data
 
@@ -59,7 +59,7 @@ def bound(function: Callable[..., Any], whole: Any) -> Callable[..., Any]:
         return partial(function, whole)
     machine: Any = function
     numbers = [types.int64] * (machine.py_func.__code__.co_argcount - 1)
-    return partial(machine.compile((Reference(typeof(whole)), *numbers)), _Kept(whole))
+    return partial(machine.compile((Reference(typeof(whole)), *numbers)), Lent(whole))
 
 
 @unbox(Reference)
