@@ -14,16 +14,22 @@ SAME_IN_BOTH := fresh_interpreted_process or refuses_wrong_levers or yaml_and_ba
 # Nor those that count thousands of draws: that each draw is the same in both is shown by its twin and its contract.
 SAME_IN_BOTH += or is_uniform or as_likely_as_another or draws_are_independent
 IN_ONE_WAY := $(SAME_IN_BOTH) or mean_wait or in_every_order
+# Nor what is compared with theory or with recordings at length: twins and golden records say that both ways are one.
+IN_ONE_WAY += or the_queue_m_d or snapshots_come_out_exactly
+# No examples are looked for in the tests, which would import each of their files once more; nor are the files with most
+# tests begun first, but those that take longest (tests/conftest.py).
+TESTS_ALONE := --no-loadscope-reorder -o addopts="--import-mode=importlib -q -p no:cacheprovider"
 
-.PHONY: run test test-long check warm compiled browser interpreted lab dashboard bench pictures verdict-table lock clean help
+.PHONY: run test test-long check warm compiled browser examples interpreted lab dashboard bench pictures verdict-table lock clean help
 
 help:
 	@echo "make run        set up .venv, run the main sweeps, say where the results are"
 	@echo "make test       set up .venv, run every check and test, say what this machine lacks"
 	@echo "make test-long  what is long by nature: proofs, fuzzing, error rates, everything interpreted once more"
 	@echo "make check      the quick checks alone: format, lint, types, import walls"
-	@echo "make compiled   the tests alone, without those in a browser"
+	@echo "make compiled   the tests alone, without those in a browser and the examples"
 	@echo "make browser    the tests in a browser alone"
+	@echo "make examples   the examples of the docstrings alone"
 	@echo "make interpreted the tests of compiled code once more, as plain Python"
 	@echo "make lab        JupyterLab on notebooks/"
 	@echo "make dashboard  the shared-memory dashboard in a browser"
@@ -47,7 +53,7 @@ run: $(READY)
 # checker and the browser use one core each.
 test: $(READY)
 	$(MAKE) --no-print-directory -j 2 check warm
-	$(MAKE) --no-print-directory -j 2 compiled browser interpreted
+	$(MAKE) --no-print-directory -j 2 compiled browser examples interpreted
 	@$(BIN)/python -m tests.needs
 
 test-long: $(READY) warm
@@ -58,15 +64,19 @@ test-long: $(READY) warm
 warm: $(READY)
 	$(BIN)/python -m tests.compile_first
 
-# Three workers on two cores: tests of deaths and time limits wait a fifth of the time.
+# Two workers, and beside them one process with the rest: tests of deaths and time limits wait a fifth of the time. Each
+# worker collects every file, which takes it as long as a hundred tests.
 compiled: $(READY)
-	$(BIN)/python -m pytest -n 3 --dist loadfile --ignore=tests/browser -m "not long"
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS_ALONE) --ignore=tests/browser -m "not long" tests
 
 browser: $(READY)
-	$(BIN)/python -m pytest tests/browser -m "not long"
+	$(BIN)/python -m pytest $(TESTS_ALONE) tests/browser -m "not long"
+
+examples: $(READY)
+	$(BIN)/python -m pytest workbench
 
 interpreted: $(READY)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "not long" -k "not ($(IN_ONE_WAY))" $(COMPILED_ROOMS)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(TESTS_ALONE) -m "not long" -k "not ($(IN_ONE_WAY))" $(COMPILED_ROOMS)
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -24,6 +24,7 @@ BENCHMARKS = {
     "probe_exact_128": "benchmarks.probe_exact_128:probe_exact_128",
     "translation_lru": "benchmarks.translation_lru:translation_lru",
     "translation_directory": "benchmarks.translation_directory:translation_directory",
+    "translation_stream": "benchmarks.translation_stream:translation_stream",
     "sweep_10000_runs": "benchmarks.sweep:sweep_10000_runs",
     "runs_100000": "benchmarks.runner_scale:runs_100000",
     "fixed_cost_of_a_run": "benchmarks.runner_scale:fixed_cost_of_a_run",
@@ -31,6 +32,7 @@ BENCHMARKS = {
     "two_workers": "benchmarks.runner_scale:two_workers",
     "pool_service": "benchmarks.pool_service:pool_service",
     "tuner_overhead": "benchmarks.tuner_overhead:tuner_overhead",
+    "importers": "benchmarks.importers:importers",
     "first_results": "benchmarks.first_results:first_results",
 }
 

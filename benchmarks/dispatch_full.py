@@ -1,9 +1,10 @@
-"""The whole dispatcher at saturation, on 16 and on 256 modules, beside the same model in SimPy."""
+"""The whole dispatcher at saturation, on 16 and on 256 modules, beside the same rules in C++ and in SimPy."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from collections import deque
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.dispatch_simpy import Dispatcher, Module
+from benchmarks.reference import native
 from benchmarks.row import fastest, row
 from workbench.engines.dispatch import Dispatch
 from workbench.engines.engine import Setup
@@ -27,6 +29,8 @@ from workbench.policies.dispatch import (
 )
 from workbench.policies.placement import NearestBoundary
 from workbench.policies.probes import ExactRun
+from workbench.records.dispatch import DispatchRecord
+from workbench.streams import Streams
 from workbench.workloads.workload import Groups, Workload
 
 GROUPS, SIMPY_GROUPS, MANY_GROUPS = 200_000, 4_000, 1_000_000
@@ -105,7 +109,7 @@ def dispatch_full_256() -> list[dict[str, Any]]:
 
 
 def _compared(name: str, modules: int) -> list[dict[str, Any]]:
-    return [_ours(name, modules), _in_simpy(name, modules)]
+    return [_ours(name, modules), *_in_cpp(name, modules), _in_simpy(name, modules)]
 
 
 def _ours(name: str, modules: int) -> dict[str, Any]:
@@ -122,6 +126,41 @@ def _ours(name: str, modules: int) -> dict[str, Any]:
     seconds = fastest(once, 3)
     assert len(set(ends)) == 1
     return row(name, f"{modules} modules, makespan {ends[0]:,} cycles", GROUPS, "groups", seconds)
+
+
+def _in_cpp(name: str, modules: int) -> list[dict[str, Any]]:
+    """The same groups by the same rules, written for speed by hand; every dispatch is the same one."""
+    requested = setup(modules, GROUPS)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "groups"
+        path.write_bytes(_as_words(requested).tobytes() + np.array(LeastRecentEnergy().weights, np.float64).tobytes())
+        reference = native("dispatch.cpp", *map(str, (modules, GROUPS, NX, _generator(requested), path)))
+    if reference is None:
+        return []
+    record = Dispatch().simulate(requested, seed=1)
+    assert reference["groups"] == GROUPS
+    assert reference["digest"] == digest_of(record)
+    return [row(name, f"{modules} modules in C++", GROUPS, "groups", reference["seconds"])]
+
+
+def _as_words(requested: Setup) -> np.ndarray:
+    """The groups as the native reference reads them: int64[groups, 13]."""
+    groups = requested.workload.groups(requested.machine, None)
+    columns = [groups.channel, groups.priority, groups.waves, groups.duration]
+    columns += [groups.demand[label] for label in ("vgpr", "sgpr", "shared")]
+    return np.ascontiguousarray(np.column_stack([*columns, groups.instructions]).astype(np.int64))
+
+
+def _generator(requested: Setup) -> int:
+    """The state with which the selection begins to draw."""
+    seed = Streams(1).integer("selection")
+    return int(requested.policies["selection"].start_memory(CHANNELS, LEVELS, seed)[0]) % (1 << 64)
+
+
+def digest_of(record: DispatchRecord) -> int:
+    """A number of which group went where and when, modulo 2**64."""
+    when = (record.cycle * 1_000_003 + record.module).astype(np.uint64)
+    return int((when * (record.group.astype(np.uint64) + np.uint64(1))).sum(dtype=np.uint64))
 
 
 def _in_simpy(name: str, modules: int) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def needed(tuned: Mapping[str, Sequence[Costs]]) -> list[Needed]:
 def _costs(study: Study, trials: int, store: Store) -> Costs:
     sweep = study.sweep
     workload = read_workload(
-        sweep.said["workload"], "workload", sweep.where, sweep.folder, sweep.mechanism.engine.wants
+        sweep.said["workload"], "workload", sweep.where, sweep.folder, sweep.mechanism.engine.workload_kind
     )
     done = conduct(study, Book(None), Evaluator(study, store, None, None, Silent()), workload, trials)
     return StudyResults(study, done.trials, [], None, None).costs()

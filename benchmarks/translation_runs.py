@@ -41,10 +41,12 @@ class GivenPages(Workload):
 
 
 def simulated(
-    trace: GivenPages, machine: Mapping[str, Any], policy: Mapping[str, Any], **options: Any
+    trace: Workload, machine: Mapping[str, Any], policy: Mapping[str, Any], **options: Any
 ) -> TranslationRecord:
     """One run of the engine."""
     engine = Translation()
-    policies = {slot: read_policy(engine.asks(slot), policy.get(slot, usual)) for slot, usual in engine.slots.items()}
+    policies = {
+        slot: read_policy(engine.question_of(slot), policy.get(slot, usual)) for slot, usual in engine.slots.items()
+    }
     setup = Setup("translation", TranslationMachine(**machine), trace, policies, TranslationOptions.read(options))
     return engine.simulate(setup, 1)

@@ -31,6 +31,33 @@ for profile, examples in EXAMPLES.items():
     settings.register_profile(profile, deadline=None, max_examples=examples)
 settings.load_profile(" ".join(["interpreted"] * INTERPRETED + ["long"] * LONG) or "usual")
 
+LONGEST = (
+    "experiments/test_user_faults.py",
+    "experiments/test_pools.py",
+    "experiments/test_faults.py",
+    "notebooks/test_notebooks.py",
+    "pool_service/test_service.py",
+    "studies/tuning/test_database.py",
+    "experiments/test_running.py",
+    "studies/tuning/test_resume.py",
+    "house/test_recipes.py",
+    "cli/test_new_policy.py",
+    "export/test_inputs.py",
+    "export/test_tex.py",
+    "pool_service/test_folder.py",
+    "identity/test_compiled_runs.py",
+    "compiled/test_cache.py",
+    "engines/test_dispatch.py",
+    "engines/test_translation_load.py",
+    "export/test_own_parts.py",
+)
+"""Files whose tests take longest or wait most: workers that begin with them have only short ones left in the end."""
+
+
+def pytest_collection_modifyitems(items):
+    places = {f"tests/{file}": place for place, file in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(places)))
+
 
 @pytest.fixture(autouse=True, scope="module")
 def _engines_of_a_module():

@@ -17,6 +17,9 @@ LONG = os.environ.get("WORKBENCH_LONG") == "1"
 long = pytest.mark.long
 """Marks what is long by nature: a test, or the parameters of one whose others are enough for `make test`."""
 
+long_where_compiled: Any = (lambda test: test) if INTERPRETED else long
+"""Marks a test that compiles what no other does: `make test` runs it interpreted alone."""
+
 compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code: it runs where that is compiled")
 """Marks what the interpreted pass leaves out: every such test runs in the compiled pass of the same command."""
 

@@ -26,13 +26,13 @@ class ToyOptions(Spec):
 
 
 class Toy:
-    name, revision, slots, options, wants = "dispatch", 1, {"placement": "first_fit"}, ToyOptions, "workgroups"
+    name, revision, slots, options, workload_kind = "dispatch", 1, {"placement": "first_fit"}, ToyOptions, "workgroups"
     machine = Machine
 
-    def asks(self, slot: str) -> str:
+    def question_of(self, slot: str) -> str:
         return slot
 
-    def admit(self, setup: Any, seed: int) -> None:
+    def validate(self, setup: Any, seed: int) -> None:
         pass
 
     def simulate(self, setup: Any, seed: int, events: bool = False) -> Any:

@@ -34,7 +34,7 @@ def table() -> list[Copies]:
 
 def generators_of(engine: str) -> list[Part]:
     """The package's generators that give what an engine asks for."""
-    wanted = mechanism(engine).engine.wants
+    wanted = mechanism(engine).engine.workload_kind
     known = [part for part in Generator.members.parts() if part.built_in]
     return [part for part in known if Generator.members[part.name].gives(wanted)]
 
@@ -43,7 +43,7 @@ def copies(engine: str, generator: str) -> Copies:
     """Count the workloads of one generator, its levers as they stand."""
     config = {"engine": engine, "workload": {"synthetic": generator}, "seeds": 1}
     setup: Setup = planned(config).points[0].setup
-    different = different_workloads(setup, mechanism(engine).engine.wants, range(SEEDS))
+    different = different_workloads(setup, mechanism(engine).engine.workload_kind, range(SEEDS))
     return Copies(engine, generator, SEEDS if draws(setup) else different, _refused({**config, "seeds": SEEDS}))
 
 

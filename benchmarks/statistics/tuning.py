@@ -65,11 +65,11 @@ def false_winners(points: int, objectives: int, repetitions: int, seeds: int = 2
     """How often some point of a front is said to beat the baseline in every objective, where none does."""
     draws, wrong = np.random.default_rng([points, objectives]), 0
     goals = tuple(Objective(Measure(f"m{k}", "", "lower", ""), "minimize") for k in range(objectives))
-    study: Any = SimpleNamespace(objectives=goals, constraints=())
+    asked: Any = SimpleNamespace(objectives=goals, constraints=())
     for _ in range(repetitions):
         holdout: Any = HeldOut(draws, points, objectives, seeds)
-        trials = [_trial(k, {}, (0.0,) * objectives) for k in range(points)]
-        wrong += bool(Front(study, trials, holdout).table()["beats_baseline"].any())
+        trials = [trial(k, {}, (0.0,) * objectives) for k in range(points)]
+        wrong += bool(Front(asked, trials, holdout).table()["beats_baseline"].any())
     return Rate(wrong, repetitions)
 
 
@@ -79,26 +79,29 @@ def false_levers(trials: int, repetitions: int) -> tuple[Rate, Rate]:
     for _ in range(repetitions):
         chosen = draws.random((trials, len(LEVERS))).tolist()
         values = draws.normal(1000, 10, trials).tolist()
-        made = [_trial(k, dict(zip(_paths(), row, strict=True)), (values[k],)) for k, row in enumerate(chosen)]
-        shares = lever_shares(_study(), made)["drain_cycles"]
+        made = [trial(k, dict(zip(paths(), row, strict=True)), (values[k],)) for k, row in enumerate(chosen)]
+        shares = lever_shares(study(), made)["drain_cycles"]
         above = sum(share > shares[INERT] for name, share in shares.items() if name != INERT)
         levers, studies = levers + above, studies + bool(above)
     return Rate(levers, repetitions * len(LEVERS)), Rate(studies, repetitions)
 
 
-def _trial(number: int, chosen: dict[str, Any], values: tuple[float, ...]) -> Trial:
+def trial(number: int, chosen: dict[str, Any], values: tuple[float, ...]) -> Trial:
+    """Return a trial that chose these levers."""
     return Trial(number, Proposal({}, chosen), f"p{number}", values, "")
 
 
 @functools.cache
-def _study() -> Study:
+def study() -> Study:
+    """Return a study of five levers that change nothing."""
     tuned = {Indifferent.name: {name: {"tune": True} for name in LEVERS}}
     config = {"engine": "shared_memory", "workload": "large_uniform", "policy": {"placement": tuned}}
     return read_study({**config, "objectives": ["drain_cycles"], "seeds": 2, "trials": 20, "sampler": "random"})
 
 
 @functools.cache
-def _paths() -> list[str]:
+def paths() -> list[str]:
+    """Return its levers' dotted paths."""
     from workbench.studies.tuning.space import dimensions
 
-    return [dimension.path for dimension in dimensions(_study().space)]
+    return [dimension.path for dimension in dimensions(study().space)]

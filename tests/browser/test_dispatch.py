@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from tests.browser.board import MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
 from tests.browser.server import free_port, running
+from tests.depth import long
 
 CANVASES = 5
 """Histogram, timeline, waiting, units, power."""
@@ -62,6 +63,7 @@ def test_a_slider_moves_every_panel_and_nothing_leaves_the_host(board: Board, vi
     assert visit.outside == []
 
 
+@long
 def test_policies_of_one_side_and_their_levers(board: Board):
     pick(board, "probe", "grouped run")
     expect(board.page.locator(".wb-result").first).to_contain_text("grouped_run, served_marks against exact_run")
@@ -75,6 +77,7 @@ def test_policies_of_one_side_and_their_levers(board: Board):
     expect(board.page.locator(".wb-result").first).to_contain_text("grouped_run(groups=16) against exact_run: ")
 
 
+@long
 def test_scores_of_a_sum_are_added_and_taken_out_and_sections_fold(board: Board):
     items = board.page.locator(".wb-item")
     choices = board.row("choices")

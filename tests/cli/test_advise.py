@@ -2,6 +2,8 @@
 
 import json
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -105,5 +107,26 @@ def test_a_person_reads_which_resource_and_what_it_rests_on(tmp_path, capsys):
     assert main(["advise", str(rmm_log(tmp_path)), "--csv", str(table)]) == 0
     out = capsys.readouterr().out
     assert "The smallest pool that serves everything without growing has 30 MiB a card, 25.0% above" in out
-    assert "its arena and binning resources are not modelled" in out
+    assert "The smallest arena that serves everything has 30 MiB a card; an arena never grows." in out
+    assert "RMM's documented rules for pool, arena and binning, and on one stream;" in out
     assert table.read_text().startswith("setting,reserved_peak_bytes,driver_calls,driver_ns,fits")
+
+
+FIRST_LINE = """
+import os, sys
+from workbench.cli import advise, main
+
+def first(sentence):
+    late = {"workbench.experiments", "workbench.studies.pool", "pandas", "optuna"} & set(sys.modules)
+    print(sentence, sorted(late), flush=True)
+    os._exit(0)
+
+advise._say = first
+main(["advise", sys.argv[1]])
+"""
+
+
+def test_the_first_line_waits_for_nothing_that_it_does_not_need(snapshot):
+    done = subprocess.run([sys.executable, "-c", FIRST_LINE, str(snapshot)], capture_output=True, text=True)
+    assert "replayed by PyTorch's rules: segment allocations reproduced" in done.stdout, done.stderr
+    assert done.stdout.endswith(" []\n")

@@ -13,6 +13,7 @@ import pytest
 
 import workbench as wb
 from benchmarks.faults.runs import SWEEP
+from tests.depth import long
 from tests.waiting import wait_until
 from workbench.experiments import interrupts
 
@@ -67,11 +68,11 @@ def runs_began(folder: Path, least: int) -> bool:
 @pytest.mark.parametrize(
     ("number", "workers", "deaf"),
     [
-        (signal.SIGINT, "0", False),
+        pytest.param(signal.SIGINT, "0", False, marks=long),
         (signal.SIGINT, "0", True),
-        (signal.SIGINT, "1", False),
+        pytest.param(signal.SIGINT, "1", False, marks=long),
         (signal.SIGINT, "2", False),
-        (signal.SIGTERM, "2", False),
+        pytest.param(signal.SIGTERM, "2", False, marks=long),
         (signal.SIGHUP, "1", False),
     ],
     ids=str,

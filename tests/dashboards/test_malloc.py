@@ -8,6 +8,7 @@ import re
 import pytest
 
 import workbench as wb
+from tests.depth import thinned
 from workbench.dashboards.malloc import OPENING, MallocPanels
 from workbench.dashboards.opening import NothingToChoose
 from workbench.dashboards.sidebar import Sidebar
@@ -49,7 +50,7 @@ def test_a_turned_lever_changes_every_panel(shown):
     assert all(one != other for one, other in zip(before, after, strict=True))
 
 
-@pytest.mark.parametrize("name", list(regimes("mallocs")))
+@pytest.mark.parametrize("name", thinned(list(regimes("mallocs")), 4))
 def test_every_regime_can_be_turned_to(name):
     sidebar = Sidebar(mechanism("malloc"), OPENING)
     sidebar.workload.names.value = name

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 import workbench as wb
+from tests.depth import thinned
 from tests.engines.pool_cases import Case, crowd, line
 from tests.oracles import pool_memory as slow
 from tests.recorded_snapshots import Recorder
@@ -120,7 +121,7 @@ def test_notes_of_a_run(records):
         assert latency_note(record)[0] * 1000 == pytest.approx(waits[-(-len(waits) // 2) - 1])
 
 
-@pytest.mark.parametrize("name", list(regimes("pool_requests")))
+@pytest.mark.parametrize("name", thinned(list(regimes("pool_requests")), 4))
 def test_every_regime_can_be_turned_to(name):
     sidebar = Sidebar(mechanism("pool"), OPENING)
     sidebar.workload.names.value = name

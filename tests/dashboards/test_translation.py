@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 import workbench as wb
+from tests.depth import thinned
 from workbench.dashboards.panels.intervals import Side, intervals_scene
 from workbench.dashboards.sidebar import Sidebar
 from workbench.dashboards.translation import OPENING, degrees_note, hierarchy_note, latency_note, load_note, served_note
@@ -67,7 +68,7 @@ def test_it_opens_with_the_document_s_first_claim(shown):
     assert "latency mean (cycles) ↓" in shown.table.value
 
 
-@pytest.mark.parametrize("name", list(regimes("accesses")))
+@pytest.mark.parametrize("name", thinned(list(regimes("accesses")), 4))
 def test_every_regime_can_be_turned_to(name):
     sidebar = Sidebar(mechanism("translation"), OPENING)
     sidebar.workload.names.value = name

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from tests.depth import deeper, thinned
+from tests.depth import LONG, deeper, thinned
 from tests.engines.dispatch_cases import Case, Row, assert_same
 from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
 from tests.engines.dispatch_policies import EVERY, PLACEMENTS, ROUND, WARM
@@ -29,7 +29,7 @@ MOVES_LIVE_RANGES = "compaction"
 """The one registered placement that a dispatcher refuses."""
 
 
-@deeper(40, 300)
+@deeper(16, 300)
 @given(cases())
 def test_equals_the_slow_twin(case: Case) -> None:
     record = assert_same(case)
@@ -104,7 +104,7 @@ def test_every_choice_where_there_is_room(choice: Any) -> None:
 def test_every_registered_policy_is_listed() -> None:
     load_all()
     for slot in Dispatch.slots:
-        question = Dispatch().asks(slot)
+        question = Dispatch().question_of(slot)
         registered = {name for name, policy in policies(question).items() if policy.built_in}
         listed = {policy.name for policy in [*EVERY[slot], *ROUND.get(slot, []), WARM]}
         assert registered - listed <= {MOVES_LIVE_RANGES}
@@ -202,13 +202,15 @@ class DrawsUnsaid(Placement):
 
 
 FULL = [*PLACEMENTS, *ROUND["placement"], DrawsUnsaid()]
+SEEDS = 12 if LONG else 1 if INTERPRETED else 4
 
 
+@pytest.mark.deeper
 @pytest.mark.parametrize("per_wave", [True, False], ids=["per_wave", "a_group"])
 @pytest.mark.parametrize("placement", FULL, ids=lambda placement: placement.short())
 def test_placements_on_full_modules(placement: Any, per_wave: bool) -> None:
     """A placement that draws or remembers is asked again in every round in which nothing else fits."""
-    for seed in range(12):
+    for seed in range(SEEDS):
         case = full(seed, placement, per_wave)
         record = assert_same(case)
         if record is not None:

@@ -223,7 +223,7 @@ def test_a_policy_that_shares_out_wrongly_is_blamed_and_not_the_workload(
     options = {"blocks_on_a_unit": "per_wave" if per_wave else "aggregated"}
     rows = [Row(arrival=4, waves=6, need={"vgpr": 1})]
     case = Case(rows, modules=2, units=2, slots=4, policies={"units": policy}, options=options)
-    Dispatch().admit(case.setup(), 1)
+    Dispatch().validate(case.setup(), 1)
     with pytest.raises(PolicyError) as wrong:
         case.engine()
     assert str(wrong.value) == (
@@ -283,7 +283,7 @@ AT_ONCE = [
 def test_what_is_asked_before_a_run_is_stopped_as_in_it(slot: str, policy: Any, said: str) -> None:
     """Groups are admitted by what the probe and the units policy say of an empty module, which may fail as well."""
     setup = Case([Row(waves=2, need={"vgpr": 4})], policies={slot: policy}).setup()
-    Dispatch().admit(setup, 1)
+    Dispatch().validate(setup, 1)
     with pytest.raises(PolicyError, match=said):
         Dispatch().simulate(setup, 1)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from tests.engines.malloc_cases import batch, setup, simulate
 from tests.junk import refusal
 from workbench.engines.malloc import Malloc
@@ -31,7 +32,7 @@ from workbench.workloads.synthetic.random_mallocs import RandomMallocs
 sizes = st.lists(st.integers(0, 300), min_size=1, max_size=90)
 
 
-@settings(max_examples=40, deadline=None)
+@deeper(40, 200)
 @given(sizes, st.integers(1, 40), st.sampled_from([1, 4, 16]))
 def test_pieces_are_apart_and_inside_with_the_exclusive_rule(asked, warp, align):
     """Spec 2, R20, H2.6."""
@@ -39,7 +40,7 @@ def test_pieces_are_apart_and_inside_with_the_exclusive_rule(asked, warp, align)
     assert (measures["overlap_bytes"], measures["out_of_bounds_bytes"]) == (0, 0)
 
 
-@settings(max_examples=40, deadline=None)
+@deeper(40, 200)
 @given(st.lists(st.integers(1, 300), min_size=2, max_size=90).filter(lambda asked: len(set(asked)) > 1))
 def test_the_written_rule_breaks_wherever_sizes_differ(asked):
     serve = WarpAggregated(warp_size=len(asked), min_alloc=1, align=1, prefix="as_written")
@@ -47,7 +48,7 @@ def test_the_written_rule_breaks_wherever_sizes_differ(asked):
     assert measures["overlap_bytes"] + measures["out_of_bounds_bytes"] > 0
 
 
-@settings(max_examples=25, deadline=None)
+@deeper(25, 200)
 @given(st.lists(st.booleans(), min_size=1, max_size=200), st.integers(1, 40))
 def test_locks_are_taken_once_for_each_warp_with_an_active_lane(active, warp):
     """Spec 2, R15."""
@@ -236,8 +237,8 @@ def test_a_policy_of_ones_own_is_named_when_it_breaks_its_question():
 
 
 def test_admission_draws_the_calls_and_refuses_the_same():
-    assert Malloc().admit(setup(batch([4])), 1) is None
-    assert "bytes must be" in refusal(Malloc().admit, setup([(0, 0, -1, -1)]), 1)
+    assert Malloc().validate(setup(batch([4])), 1) is None
+    assert "bytes must be" in refusal(Malloc().validate, setup([(0, 0, -1, -1)]), 1)
     drawn = RandomMallocs(threads=5).mallocs(Machine(), Streams(1))
     assert len(drawn.thread) == 5
 

@@ -336,7 +336,7 @@ def test_numa_policies_name_cards(target, cards):
 def test_a_card_that_the_board_does_not_have_is_refused():
     case = Case(requests((1, 60)), line(100, 100), {"target": Bind(cards="c1 c7")})
     says = "policy.target.bind.cards: unknown card 'c7'; there are c0, c1. Did you mean c1?"
-    assert refusal(Pool().admit, case.setup(), 1) == refusal(case.simulate) == says
+    assert refusal(Pool().validate, case.setup(), 1) == refusal(case.simulate) == says
 
 
 def test_no_cache_calls_the_driver_at_every_request():
@@ -480,7 +480,7 @@ def test_a_flush_makes_room_in_one_run():
 )
 def test_a_driver_that_makes_no_sense_is_refused_in_one_sentence(policies, says):
     case = Case(requests((1, 5)), line(10), policies)
-    assert refusal(Pool().admit, case.setup(), 1) == refusal(case.simulate)
+    assert refusal(Pool().validate, case.setup(), 1) == refusal(case.simulate)
     assert refusal(case.simulate).startswith(says)
 
 
@@ -513,7 +513,7 @@ def test_a_channel_is_shared_by_its_links():
 )
 def test_a_request_that_makes_no_sense_is_refused_in_one_sentence(row, says):
     case = Case([(0, 0, 0, ALLOC, 0, 1), row], line(100, 50))
-    assert refusal(Pool().admit, case.setup(), 1) == refusal(case.simulate) == says
+    assert refusal(Pool().validate, case.setup(), 1) == refusal(case.simulate) == says
 
 
 class Impostor(CacheFit):

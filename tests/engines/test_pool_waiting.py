@@ -170,7 +170,7 @@ def test_with_room_for_all_waiting_changes_nothing():
 
 def test_who_moves_others_away_does_not_wait():
     case = Case(TWO, line(100, 100), {"residency": ManagedMemory(back=True)}, WAIT)
-    for refused in (case.simulate, lambda: Pool().admit(case.setup(), 0)):
+    for refused in (case.simulate, lambda: Pool().validate(case.setup(), 0)):
         with pytest.raises(InputError, match=r"managed_memory moves others away.* use refuse, or migrate_back"):
             refused()
 

@@ -66,7 +66,7 @@ def pieces(rows, monkeypatch, piece):
     """The rows as cores issue them, piece by piece: lists of (cycle, core, number in the trace)."""
     monkeypatch.setattr(trace, "PIECE", piece)
     engine, workload = Translation(), GivenAccesses([(cycle, core, 7, False) for cycle, core in rows])
-    slots = {slot: read_policy(engine.asks(slot), name, slot) for slot, name in engine.slots.items()}
+    slots = {slot: read_policy(engine.question_of(slot), name, slot) for slot, name in engine.slots.items()}
     setup = Setup("translation", TranslationMachine(**MACHINE), workload, slots, TranslationOptions())
     result = list(trace.Trace(engine.given(setup, 1)).pieces_in_order())
     for rows in result:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.engines.translation_cases import latencies, simulate
 from workbench.errors import InputError
+from workbench.metrics.translation import measure
 
 PLAIN = {"locate": "no_directory", "fill": "demand_always"}
 ONE = {"cores": 1, "private_entries": 1, "shared_entries": 1}
@@ -28,6 +29,16 @@ def test_counters_and_list_step_by_step():
     Then 2 was used when it left; 3 was not when 2 comes back, so 4 is bypassed.
     """
     assert asked([1, 2, 3, 2, 3, 2, 4, 2]) == [WALK, WALK, WALK, SHARED, WALK, WALK, WALK, SHARED]
+
+
+def test_entries_that_are_not_made_are_counted():
+    """Of the case above: 3 is bypassed once, 4 once; of 8 accesses that is a quarter."""
+    rows = [(1000 * at, 0, page) for at, page in enumerate([1, 2, 3, 2, 3, 2, 4, 2])]
+    bypass = {"dead_entries": {"threshold": 1, "counters": 1, "remembered": 2}}
+    record = simulate(rows, ONE, PLAIN, bypass=bypass)
+    assert (record.walks, record.bypassed_entries) == (6, 2)
+    assert measure(record)["bypassed_entries_per_kilo"] == 250
+    assert simulate(rows, ONE, PLAIN).bypassed_entries == 0
 
 
 def test_without_a_list_a_wrong_prediction_stays():

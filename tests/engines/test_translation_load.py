@@ -14,6 +14,7 @@ import pytest
 from tests.depth import long
 from tests.engines.translation_cases import GivenAccesses, simulate
 from tests.engines.translation_load_cases import EARLIER, Case, Trace, differences, drawn
+from workbench.compiled import INTERPRETED
 from workbench.engines.engine import Setup
 from workbench.engines.translation import Translation, TranslationOptions
 from workbench.engines.translation.part import NEVER, Request, advance, ask, finished, new_part, next_event
@@ -37,15 +38,19 @@ IDLE = Path(__file__).parent.parent / "data" / "translation_idle.json"
 AT_ONCE = ["served", "latency_cycles", "latency_counts", "latency_sums", "shared_accesses", "walks", "walk_levels",
            "walk_queue_cycles", "walks_joined", "fills", "evictions", "refused_fills", "remote_requests", "stale",
            "messages", "port_wait_cycles", "mshr_wait_cycles", "shootdowns", "degrees", "pairs"]  # fmt: skip
-SIZE = 40
+SIZE = 20
 """Cases of one test: a sixth of a second each."""
 
 
-@pytest.mark.parametrize(
-    "first", [*range(0, 2 * SIZE, SIZE), *(pytest.param(k, marks=long) for k in range(2 * SIZE, 4000, SIZE))]
-)
-def test_the_engine_and_its_event_driven_twin_agree(first: int) -> None:
-    for seed in range(first, first + SIZE):
+def begun(few: int, many: int) -> list[Any]:
+    """So many seeds, of which `make test` looks at few, and at a quarter of these interpreted."""
+    few = -(-few // 4) if INTERPRETED else few
+    return [*range(few), *(pytest.param(seed, marks=long) for seed in range(few, many))]
+
+
+@pytest.mark.parametrize("part", begun(2, 200))
+def test_the_engine_and_its_event_driven_twin_agree(part: int) -> None:
+    for seed in range(SIZE * part, SIZE * (part + 1)):
         result = differences(drawn(seed))
         assert not result, (seed, sorted(result))
 
@@ -61,13 +66,13 @@ def same(one: Any, other: Any, besides: tuple[str, ...] = ("log",)) -> None:
     assert not unequal
 
 
-@pytest.mark.parametrize("seed", [*range(60), *(pytest.param(k, marks=long) for k in range(60, 2000))])
+@pytest.mark.parametrize("seed", begun(60, 2000))
 def test_keeping_a_log_which_allows_no_shortcut_changes_nothing(seed: int) -> None:
     case = drawn(seed)
     same(quick(case), case.engine())
 
 
-@pytest.mark.parametrize("seed", [*range(40), *(pytest.param(k, marks=long) for k in range(40, 1000))])
+@pytest.mark.parametrize("seed", begun(40, 1000))
 def test_undisturbed_misses_are_served_in_one_step_as_by_events(seed: int) -> None:
     draw = np.random.default_rng(seed)
     case, plain = drawn(seed), {"locate": NoDirectory(), "eviction": LRU(), "fill": DemandAlways()}
@@ -75,6 +80,29 @@ def test_undisturbed_misses_are_served_in_one_step_as_by_events(seed: int) -> No
     machine["level_cycles"] = int(draw.choice([0, 1, 3]))
     case = dataclasses.replace(case, machine=machine, policies={**case.policies, **plain}, warps=None)
     same(quick(case), case.engine())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_skimmed_stretch_leaves_its_entries_in_the_order_of_their_last_use(seed: int) -> None:
+    """Stretches of 2,600 hits of some of eight pages; then four other pages evict the oldest, and one is asked for.
+
+    The first row, long before, makes windows of time longer than such a stretch, which ends with its window.
+    """
+    draw, rows, cycle = np.random.default_rng(seed), [(0, 0, 0)], 4_000_000
+    for _ in range(5):
+        alone = [100, 101, 102, 103, int(draw.integers(8)), *draw.permutation(8).tolist()]
+        rows += [(cycle + 1000 * at, 0, page) for at, page in enumerate(alone)]
+        again = draw.permutation(8).tolist()
+        rows += [(cycle + 20_000 + 1000 * at, 0, page) for at, page in enumerate(again)]
+        hits = draw.integers(0, int(draw.integers(4, 9)), 2600).tolist()
+        rows += [(cycle + 40_000 + at, 0, page) for at, page in enumerate(hits)]
+        cycle += 80_000
+    machine = {"cores": 1, "private_entries": 8, "shared_entries": 0}
+    plain = {"locate": "no_directory", "fill": "demand_always", "eviction": "lru"}
+    often = {"sample_accesses": 2000}
+    skimmed, by_events = simulate(rows, machine, plain, **often), simulate(rows, machine, plain, events=True, **often)
+    assert by_events.evictions > 8
+    same(skimmed, by_events)
 
 
 def of_core(record: Any, core: int) -> list[tuple[int, int, int]]:
@@ -147,8 +175,9 @@ def test_an_access_alone_is_answered_as_before_this_edition() -> None:
         assert digest(quick(case)) == expected, seed
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", begun(30 if INTERPRETED else 0, 30))
 def test_a_part_that_is_asked_row_by_row_does_as_a_whole_run(seed: int) -> None:
+    """`make test` looks at it interpreted alone: to be asked row by row, the engine is compiled once more."""
     case = drawn(seed)
     case = dataclasses.replace(case, warps=None, rows=sorted(case.rows, key=lambda row: (row.cycle, row.core)))
     state, reply = new_part(case.setup(), case.seed), list[tuple[int, int]]()

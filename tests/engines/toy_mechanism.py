@@ -177,7 +177,7 @@ class TillEngine(Simulator[TillRecord]):
     decides = Slots
     options = TillOptions
     machine = Machine
-    wants = "workgroups"
+    workload_kind = "workgroups"
     state, counts, faults = State, COUNT, FAULT
 
     def read(self, given: Given[Slots, TillOptions, Machine]) -> Run:

@@ -69,7 +69,7 @@ def simulate(
     """Run the engine once over a trace."""
     engine = Translation()
     chosen = {**DEFAULT, **(policy or {})}
-    policies = {slot: read_policy(engine.asks(slot), given, slot) for slot, given in chosen.items()}
+    policies = {slot: read_policy(engine.question_of(slot), given, slot) for slot, given in chosen.items()}
     workload = rows if isinstance(rows, Workload) else GivenAccesses(rows, cuts)
     read = TranslationOptions.read(options)
     setup = Setup("translation", TranslationMachine(**(machine or {})), workload, policies, read)

@@ -104,7 +104,7 @@ def test_the_seconds_are_those_of_the_last_time_here(cold):
     warm.say_compiling("toy", messages.append)
     assert messages == [
         "compiling the engine shared_memory, once, about 73 s",
-        "compiling the engine dispatch, once, about 45 s",
+        "compiling the engine dispatch, once, about 40 s",
         "compiling the engine toy, once",
     ]
     (cold / "compile_seconds.json").write_text("[not json")
@@ -142,14 +142,16 @@ def test_a_command_that_runs_says_it_first_of_all(cold, capsys, monkeypatch, nam
         Path(f"{file}.yaml").write_text(yaml.safe_dump(message))
     snapshot(cold)
     assert cli.main([name, *COMMANDS[name], "--workers", "1"]) in (0, 1)
-    engine = "pool, once, about 35 s" if name == "replay" else "shared_memory, once, about 10 s"
-    assert capsys.readouterr().err.splitlines()[0] == f"compiling the engine {engine}"
+    first = capsys.readouterr().err.splitlines()[0].removeprefix("compiling the engine ")
+    engines = {"pool": 35, "torch_allocator": 20}  # a replay runs both; which is first, who ran before it decides
+    expected = engines if name == "replay" else {"shared_memory": 10}
+    assert first in [f"{engine}, once, about {seconds} s" for engine, seconds in expected.items()]
 
 
 @pytest.mark.parametrize(
     ("compiled", "marked", "said"),
     [
-        ("workbench.engines.dispatch.loop", [], ["compiling the engine dispatch, once, about 45 s"]),
+        ("workbench.engines.dispatch.loop", [], ["compiling the engine dispatch, once, about 40 s"]),
         ("workbench.engines.shared_memory_loop", [], [SENTENCE]),
         ("workbench.engines.dispatch.loop", ["dispatch"], ["compiling more of the engine dispatch, once"]),
         ("workbench.metrics.pool", [], []),

@@ -44,10 +44,10 @@ class CoinOptions(Spec):
 
 
 class Coin:
-    name, revision, machine, wants, options = "coin", 1, Machine, "workgroups", CoinOptions
+    name, revision, machine, workload_kind, options = "coin", 1, Machine, "workgroups", CoinOptions
     slots: dict[str, str] = {}
 
-    def admit(self, setup: Any, seed: int) -> None:
+    def validate(self, setup: Any, seed: int) -> None:
         pass
 
     def simulate(self, setup: Any, seed: int, events: bool = False) -> CoinRecord:

@@ -16,12 +16,12 @@ from tests.depth import long
     [
         (faults.drivers_killed, {"times": 1, "store": "sqlite"}),
         pytest.param(faults.drivers_killed, {"times": 1, "store": "rows"}, marks=long),
-        (faults.workers_killed, {"times": 1, "run": faults.PROCESSES, "name": "processes"}),
-        (faults.misbehaves, {"deed": "loops", "run": faults.GIVEN, "name": "handed in"}),
+        pytest.param(faults.workers_killed, {"times": 1, "run": faults.PROCESSES, "name": "processes"}, marks=long),
+        pytest.param(faults.misbehaves, {"deed": "loops", "run": faults.GIVEN, "name": "handed in"}, marks=long),
         pytest.param(faults.full_disk, {"store": "rows"}, marks=long),
         pytest.param(faults.damaged_tail, {"store": "sqlite"}, marks=long),
         pytest.param(faults.damaged_tail, {"store": "rows"}, marks=long),
-        (faults.two_drivers, {}),
+        pytest.param(faults.two_drivers, {}, marks=long),
     ],
     ids=lambda given: getattr(given, "__name__", str(given)),
 )

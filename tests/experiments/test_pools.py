@@ -18,6 +18,7 @@ import pytest
 
 import workbench as wb
 from benchmarks.faults.runs import SWEEP, Faulty, faulty_plan
+from tests.depth import long
 from tests.waiting import wait_until
 from workbench.errors import InputError, WorkbenchError
 from workbench.experiments import strikes
@@ -218,7 +219,7 @@ class Assassin(Silent):
 
 
 @pytest.mark.parametrize(
-    "how", [pytest.param({"workers": 2}, marks=pytest.mark.long), {"executor": "local:2"}], ids=str
+    "how", [pytest.param({"workers": 2}, marks=long), pytest.param({"executor": "local:2"}, marks=long)], ids=str
 )
 def test_workers_that_somebody_else_kills_cost_nothing(how):
     sleepy = faulty_plan(60, sleeps_ms=20)
@@ -261,7 +262,7 @@ outcome(faulty_plan(8, hangs=2), limit_seconds=500, progress=Told(), **json.load
 """
 
 
-@pytest.mark.parametrize("how", [{"workers": 2}, {"executor": "local:2"}], ids=str)
+@pytest.mark.parametrize("how", [{"workers": 2}, pytest.param({"executor": "local:2"}, marks=long)], ids=str)
 def test_no_worker_outlives_a_driver_that_is_killed(how):
     command = [sys.executable, "-c", ORPHANS, json.dumps(how)]
     driver = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

@@ -99,7 +99,7 @@ def test_whatever_a_run_does_costs_its_row(how, names, capfd):
     [
         pytest.param({"workers": 2}, "kills_itself", marks=pytest.mark.long),
         ({"workers": 2}, "stops_itself"),
-        ({"workers": 2}, "holds_the_lock"),
+        pytest.param({"workers": 2}, "holds_the_lock", marks=pytest.mark.long),
         pytest.param({"executor": "local:2"}, "kills_itself", marks=pytest.mark.long),
         pytest.param({"executor": "local:2"}, "holds_the_lock", marks=pytest.mark.long),
     ],
@@ -229,16 +229,16 @@ class Record(NamedTuple):
 class Fragile:
     """An engine of one's own that raises where an option says so."""
 
-    name, revision, machine, wants, slots = "fragile", 1, Machine, "workgroups", {}
+    name, revision, machine, workload_kind, slots = "fragile", 1, Machine, "workgroups", {}
 
     class Options(Spec):
         where: str = lever("", description="which method raises")
 
     options = Options
 
-    def admit(self, setup, seed):
-        if setup.options.where == "admit":
-            raise ValueError("in admit")
+    def validate(self, setup, seed):
+        if setup.options.where == "validate":
+            raise ValueError("in validate")
 
     def simulate(self, setup, seed, events=False):
         if setup.options.where == "simulate" and seed == 1:
@@ -272,8 +272,8 @@ def test_an_engine_of_ones_own_runs_in_workers_and_its_faults_cost_their_rows(wo
 
 @pytest.mark.usefixtures("_fragile_engine")
 def test_an_engine_that_raises_while_it_is_planned_is_named():
-    with pytest.raises(InputError, match=r"the engine fragile raised ValueError \(in admit\) in admit"):
-        wb.run({**FRAGILE, "options": {"where": "admit"}})
+    with pytest.raises(InputError, match=r"the engine fragile raised ValueError \(in validate\) in validate"):
+        wb.run({**FRAGILE, "options": {"where": "validate"}})
 
 
 class Compiles(RandomWorkgroups):

@@ -26,6 +26,12 @@ def bundle(results, tmp_path_factory):
     return results.export(tmp_path_factory.mktemp("paper") / "bundle")
 
 
+@pytest.fixture(scope="module")
+def few():
+    """Few runs and no figure, for what becomes of a folder."""
+    return runs(measures=["drain_cycles"], seeds=2)
+
+
 @pytest.fixture
 def without_tex(monkeypatch):
     """A PGF file takes seconds of TeX; what is tested with it is what is written where, not what is in it."""
@@ -143,44 +149,44 @@ def test_the_holdout_runs_of_a_study_are_exported_alike(tmp_path):
     assert verify(folder, sample=3, figures=False).same
 
 
-def test_a_folder_that_is_no_bundle_is_left_alone(results, tmp_path):
+def test_a_folder_that_is_no_bundle_is_left_alone(few, tmp_path):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.tex").write_text("years of work")
     (tmp_path / "file").write_text("x")
     for name in ("thesis", "file"):
         with pytest.raises(StoreError, match=f"{name} holds something that is no bundle; choose another folder"):
-            results.export(tmp_path / name)
+            few.export(tmp_path / name)
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["chapter.tex", "file", "thesis"]
 
 
 @pytest.mark.usefixtures("without_tex")
-def test_what_a_researcher_wrote_stays(results, tmp_path):
+def test_what_a_researcher_wrote_stays(few, tmp_path):
     (tmp_path / "paper").mkdir()
-    folder = results.export(tmp_path / "paper")
+    folder = few.export(tmp_path / "paper")
     (folder / "main.tex").write_text("my paper")
     (folder / "sections").mkdir()
     (folder / "sections" / "intro.tex").write_text("my words")
     (folder / "tables" / "drain_cycles.tex").write_text("tampered")
     for _ in range(2):
-        results.export(tmp_path / "paper")
+        few.export(tmp_path / "paper")
         assert (folder / "main.tex").read_text() == "my paper"
         assert (folder / "sections" / "intro.tex").read_text() == "my words"
         assert "toprule" in (folder / "tables" / "drain_cycles.tex").read_text()
 
 
 @pytest.mark.usefixtures("without_tex")
-def test_an_untouched_example_is_written_anew(results, tmp_path):
-    results.export(tmp_path / "paper", style="ieee")
-    folder = results.export(tmp_path / "paper", style="acm")
+def test_an_untouched_example_is_written_anew(few, tmp_path):
+    few.export(tmp_path / "paper", style="ieee")
+    folder = few.export(tmp_path / "paper", style="acm")
     assert "acmart" in (folder / "main.tex").read_text()
 
 
 @pytest.mark.usefixtures("without_tex")
 @pytest.mark.parametrize("broken", ["content", "write_manifest", "write_sweep"])
-def test_what_fails_half_way_leaves_the_old_bundle(results, tmp_path, monkeypatch, broken):
+def test_what_fails_half_way_leaves_the_old_bundle(few, tmp_path, monkeypatch, broken):
     import workbench.export.bundle as module
 
-    before = digests(results.export(tmp_path / "paper"))
+    before = digests(few.export(tmp_path / "paper"))
 
     def fails(*args):
         raise OSError(28, "No space left on device")
@@ -188,7 +194,7 @@ def test_what_fails_half_way_leaves_the_old_bundle(results, tmp_path, monkeypatc
     monkeypatch.setattr(module, broken, fails)
     for target in ("paper", "new"):
         with pytest.raises(StoreError, match=f"{target} cannot be written: No space left on device"):
-            results.export(tmp_path / target)
+            few.export(tmp_path / target)
     assert [path.name for path in tmp_path.iterdir()] == ["paper"]
     assert digests(tmp_path / "paper") == before
 

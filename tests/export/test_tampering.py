@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.depth import thinned
 from tests.export.small import runs
 from tests.studies.failed_runs import with_failed
 from workbench.cli.main import main
@@ -69,7 +70,7 @@ def with_cell(lines, places):
     return "\n".join(changed)
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", thinned(TABLES, 2))
 def test_every_cell_of_every_table(bundle, name):
     text = (bundle / name).read_text()
     lines, places = table_cells(text)

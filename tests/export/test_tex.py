@@ -40,7 +40,7 @@ def bundle(tmp_path_factory):
     ("style", "engine"),
     [
         pytest.param("ieee", "pdflatex", marks=needs("pdflatex")),
-        pytest.param("acm", "xelatex", marks=needs("xelatex")),
+        pytest.param("acm", "xelatex", marks=[needs("xelatex"), long]),
         pytest.param("ieee", "xelatex", marks=[needs("xelatex"), long]),
         pytest.param("acm", "pdflatex", marks=[needs("pdflatex"), long]),
     ],

@@ -97,8 +97,8 @@ def test_another_result_is_found(bundle, monkeypatch):
 
     real = work._row
 
-    def other(result, setup, task, *more):
-        row = real(result, setup, task, *more)
+    def other(each, task):
+        row = real(each, task)
         return row._replace(measures={**row.measures, "drain_cycles": row.measures["drain_cycles"] + 1})
 
     monkeypatch.setattr(work, "_row", other)

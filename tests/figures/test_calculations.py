@@ -25,7 +25,7 @@ def test_every_file_with_a_calculation_is_listed_and_every_one_is_whole():
     holding = {path.stem for path in folder.glob("*.py") if "\nFIGURE = Calculation(" in path.read_text()}
     assert holding == {one.name for one in calculations()} == set(CALCULATIONS.names())
     for one in calculations():
-        assert one.says.endswith(".") and callable(one.data) and callable(one.draw)
+        assert one.description.endswith(".") and callable(one.data) and callable(one.draw)
 
 
 def test_unknown_names_and_choices_are_refused_with_the_nearest():
@@ -74,7 +74,7 @@ def test_the_command_lists_draws_and_refuses_in_one_sentence_with_nothing_writte
     monkeypatch.chdir(tmp_path)
     assert main(["figure"]) == 0
     output = capsys.readouterr().out
-    assert all(one.name in output and one.says in " ".join(output.split()) for one in calculations())
+    assert all(one.name in output and one.description in " ".join(output.split()) for one in calculations())
     refused = {"probe_sucess": "Did you mean probe_success?", "pareto": "is drawn of runs: "}
     for name, cure in {**refused, "malloc_on_card": "of which none is shipped: "}.items():
         assert main(["figure", name, "--to", "new"]) == 2

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tests.public_traces import FACTS
 from tests.public_traces import path as public_path
+from tests.workloads.importers.profiles import SAMPLES
 from workbench.errors import InputError
 from workbench.machine import Board
 from workbench.machine.topologies import read_topology
@@ -43,6 +47,7 @@ def _of_file(kind: Any) -> Callable[[Path], None]:
 
 READERS: dict[str, Callable[[Path], None]] = {
     "traces": _trace,
+    "profiles": _trace,
     "topologies": _topology,
     "workgroups": _of_file(WorkgroupFile),
     "groups": _of_file(GroupFile),
@@ -55,12 +60,22 @@ FOLDERS = {"traces": ("traces",), "topologies": ("topologies",), "yaml": ("yaml"
 
 
 def corpus(reader: str) -> list[Path]:
-    """The files that a reader's mutations begin from: small ones written by hand, and small public ones."""
+    """The files that a reader's mutations begin from: small ones written by hand or by code, and small public ones."""
+    if reader == "profiles":
+        return _samples()
     if reader in FOLDERS:
         own = sorted(file for file in (DATA / reader).iterdir() if file.suffix != ".md")
     else:
         own = [DATA / "workloads" / f"{reader}.csv"]
     return own + _public(reader)
+
+
+@cache
+def _samples() -> list[Path]:
+    """A file of every profiler's format, databases among them, written once a process."""
+    folder = tempfile.TemporaryDirectory(prefix="profiles")
+    atexit.register(folder.cleanup)
+    return [write(Path(folder.name, str(number))) for number, (_, write) in enumerate(SAMPLES.values())]
 
 
 def _public(reader: str) -> list[Path]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.depth import long
+from tests.depth import long, thinned
 
 ROOT = Path(__file__).parent.parent.parent
 BLOCK = re.compile(r"<!-- recipe: (?P<name>.+?) -->\n```(?P<kind>\w+)\n(?P<text>.*?)```", re.DOTALL)
@@ -55,7 +55,10 @@ OF_TEMPLATES = "add a policy"
 """Runs the tests of two templates; `test_new_policy` runs those of all of them, and every command of the recipe."""
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=long) if n == OF_TEMPLATES else n for n in CONTRIBUTING])
+EACH = [pytest.param(name, marks=long) if name == OF_TEMPLATES else name for name in CONTRIBUTING]
+
+
+@pytest.mark.parametrize("name", thinned(EACH, 3))
 def test_recipe(name, tmp_path):
     for kind, text in CONTRIBUTING[name]:
         printed = run_block(kind, text, tmp_path)

@@ -59,7 +59,7 @@ def test_there_are_sweeps_and_studies():
 
 
 @pytest.mark.deeper
-@pytest.mark.parametrize("path", thinned([case(path) for path in SWEEPS], 4))
+@pytest.mark.parametrize("path", thinned([case(path) for path in SWEEPS], 8))
 def test_sweep(path, tmp_path, monkeypatch):
     if NAMED:
         monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
@@ -71,7 +71,7 @@ def test_sweep(path, tmp_path, monkeypatch):
     assert all(p.stat().st_size > 500 for p in drawn if p.suffix != ".csv")
 
 
-@pytest.mark.parametrize("path", [case(path) for path in STUDIES])
+@pytest.mark.parametrize("path", thinned([case(path) for path in STUDIES], 3))
 def test_study(path, tmp_path, monkeypatch):
     if NAMED:
         monkeypatch.setenv("WORKBENCH_TRACES", NAMED)

@@ -110,6 +110,17 @@ def test_nothing_has_the_private_name_of_an_older_release():
     assert [path for path in texts() if Path(path).stem in NAMES] == []
 
 
+RECIPE = re.compile(r"(?:```python\n|^cat > \w+\.py <<'PY'\n)(.*?)(?:```|^PY$)", re.DOTALL | re.MULTILINE)
+"""Python in a text: what a reader copies, and then moves into the package."""
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_what_readers_copy_may_be_moved_into_the_package(name):
+    recipes = [ast.parse(text) for text in RECIPE.findall((ROOT / name).read_text(encoding="utf-8"))]
+    faults = [line for tree in recipes for check in (openings, variables, names) for line in check(tree)]
+    assert len(recipes) > 2 and faults == []
+
+
 def test_what_is_not_parsed_has_nothing_to_hide():
     text = 'def fits(\n    size: int,\n) -> bool:\n    """Whether."""\n'
     text += '\n    def inner() -> int:\n        """The size."""\n'

@@ -28,13 +28,13 @@ class Record(NamedTuple):
     heads: np.ndarray
 
 class Options(Spec):
-    flips: int = lever(100, least=1, most=1000, unit="flips", says="how often")
+    flips: int = lever(100, least=1, most=1000, unit="flips", description="how often")
 
 class Toss:
-    name, revision, machine, wants, slots, options = "toss", 1, Machine, "workgroups", {}, Options
+    name, revision, machine, workload_kind, slots, options = "toss", 1, Machine, "workgroups", {}, Options
     def __init__(self, bias=0.0):
         self.bias = bias
-    def admit(self, setup, seed):
+    def validate(self, setup, seed):
         pass
     def simulate(self, setup, seed, events=False):
         return Record(np.full(setup.options.flips, BIAS + self.bias))

@@ -8,6 +8,7 @@ import pickle
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 import workbench
 from workbench.identity import digest_of, one_moment
@@ -35,9 +36,14 @@ def specs(base):
         yield from specs(cls)
 
 
-def test_another_process_has_the_same_digests():
-    environment = {**os.environ, "PYTHONHASHSEED": "7"}
-    reply = subprocess.run([sys.executable, "-c", PRINT], env=environment, capture_output=True, text=True, check=True)
+def test_another_process_of_another_clone_has_the_same_digests(tmp_path):
+    """Machines, boards and traces had other digests in another folder: they read a constant that names it."""
+    tree = Path(workbench.__file__).parents[1]
+    for name in ("workbench", "tests"):
+        (tmp_path / name).symlink_to(tree / name)
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-c", f"import workbench; assert {str(tmp_path)!r} in workbench.__file__; {PRINT}"]
+    reply = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
     there = json.loads(reply.stdout)
     import scipy.special
     import scipy.stats.qmc

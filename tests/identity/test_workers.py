@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from tests.depth import long
 from tests.identity.table import AFTER, BEFORE, Case, edited, policy
 from tests.identity.test_runs import FILE, SWEEP, drains, make
 from workbench.errors import InputError
@@ -41,7 +42,7 @@ def both_times(write, executor, **more):
     return result
 
 
-@pytest.mark.parametrize("executor", ["processes", "local:1"])
+@pytest.mark.parametrize("executor", ["processes", pytest.param("local:1", marks=long)])
 def test_a_warm_worker_runs_the_module_that_the_driver_has(executor, tmp_path, monkeypatch, expected):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)

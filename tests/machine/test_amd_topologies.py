@@ -223,3 +223,26 @@ def test_what_is_wrong_is_said_in_one_sentence(tmp_path, text, says):
     assert sentence.startswith(says)
     assert "\n" not in sentence
     assert is_topology(tmp_path / "topo.txt")
+
+
+def test_numa_nodes_are_read_however_the_card_is_written(tmp_path):
+    """As a user's manual of a cluster prints them: `GPU 0          : (Topology) Numa Node: 0`."""
+    as_printed, as_in_manual = tmp_path / "now.txt", tmp_path / "manual.txt"
+    as_printed.write_text(ROCM_SMI)
+    manual = ROCM_SMI
+    for card in range(4):
+        manual = manual.replace(f"GPU[{card}]\t\t:", f"GPU {card}          :")
+    assert "GPU[" not in manual
+    as_in_manual.write_text(manual)
+    assert read_topology(as_in_manual).facts() == read_topology(as_printed).facts()
+    assert read_topology(as_in_manual).facts()["numa_nodes"] == 2
+
+
+def test_two_cards_of_an_issue_with_single_spaces(tmp_path):
+    """ROCm/ROCm#1503: the table alone, as a page without columns shows it."""
+    place = tmp_path / "issue.txt"
+    place.write_text(
+        f"{'=' * 26} Link Type between two GPUs {'=' * 26}\nGPU0 GPU1\nGPU0 0 PCIE\nGPU1 PCIE 0\n\n{'*' * 31}\n"
+    )
+    facts = read_topology(place).facts()
+    assert (facts["gpus"], facts["gpu_pair_types"], facts["pairs_with_direct_link"]) == (2, {"PCIE": 1}, 0)

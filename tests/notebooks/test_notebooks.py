@@ -164,7 +164,7 @@ def test_the_fourth_notebook_serves_warps_in_a_way_of_its_own():
         assert "0 failed" in printed(notebook, cell)
 
 
-@pytest.mark.deeper
+@long
 def test_the_fifth_notebook_lends_by_a_rule_of_its_own_and_replays_recorded_memory():
     notebook = executed("05_pool.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]

@@ -625,6 +625,7 @@ class Load:
             "walk_cycles": self.walkers.busy_cycles,
             "walk_queue_cycles": self.walkers.queue_cycles,
             "walks_joined": self.walkers.joined,
+            "bypassed_entries": self.shared.dead.not_made,
             "messages": [self.network.messages[kind] for kind in kinds],
             "noc_queue_cycles": self.network.queue_cycles,
             "noc_trips": self.network.trips,

@@ -8,6 +8,9 @@ from typing import Any
 class NeverDead:
     """Every entry is made."""
 
+    not_made = 0
+    """Entries that were not made."""
+
     def found(self, tag: int) -> None:
         """Hear that a look-up found a tag."""
 
@@ -56,6 +59,7 @@ class DeadEntries(NeverDead):
     def passes_by(self, tag: int) -> bool:
         if self.unused[self._place(tag)] < self.policy.threshold:
             return False
+        self.not_made += 1
         self.passed = [*(one for one in self.passed if one != tag), tag]
         if len(self.passed) > self.policy.remembered:
             del self.passed[0]

@@ -90,7 +90,7 @@ def generator() -> None:
 
 
 class Toss:
-    name, revision, machine, wants, options = "joined_toss", 1, Machine, "workgroups", Machine
+    name, revision, machine, workload_kind, options = "joined_toss", 1, Machine, "workgroups", Machine
     slots: dict[str, str] = {}
 
 

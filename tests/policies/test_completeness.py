@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+import workbench as wb
+from workbench.cli.new_policy import QUESTIONS
 from workbench.errors import InputError
 from workbench.levers import lever
 from workbench.policies.catalogue import load_all
 from workbench.policies.contract import contract_of
 from workbench.policies.placement import Placement
-from workbench.policies.policy import policies, questions
+from workbench.policies.policy import base_of, policies, questions
 from workbench.policies.value_contract import ValueContract
 
 load_all()
@@ -37,8 +39,12 @@ JOINED = set().union(*(joined(file.read_text(encoding="utf-8")) for file in FILE
 
 
 def test_there_are_all_questions():
-    assert len(BUILT_IN) == 23
+    assert list(BUILT_IN) == QUESTIONS
     assert all(BUILT_IN.values())
+
+
+def test_the_base_of_every_question_is_at_hand():
+    assert [q for q in questions() if getattr(wb, base_of(q).__name__, None) is not base_of(q)] == []
 
 
 @pytest.mark.parametrize("cls", EVERY)

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from tests.junk import ANYTHING
 from tests.policies.teaching import METHODS, Method, methods
 from workbench.errors import WorkbenchError
@@ -64,7 +65,7 @@ def test_junk_is_taken_or_refused_in_one_line(part: int) -> None:
     assert refused > 500
 
 
-@settings(max_examples=300, deadline=None)
+@deeper(75, 1000)
 @given(st.data())
 def test_anything_else_is_too(data: st.DataObject) -> None:
     method = data.draw(st.sampled_from(every()))

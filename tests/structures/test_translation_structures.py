@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.structures.core_bits import add_core, count_cores, drop_core, has_core, next_core
+from workbench.structures.entry_sets import insert, new_entry_sets, remove, replace, take_free, touch
 from workbench.structures.key_index import ABSENT, look_up, new_key_index, put_key, take_key
 from workbench.structures.page_numbers import NEAR, new_page_numbers, number_pages, with_room
 
@@ -53,3 +54,23 @@ def test_core_bits(steps):
         assert count_cores(words, 1, 3) == len(twin)
         assert has_core(words, 1, core) == comes
         assert next_core(words, 1, 3, core) == min((c for c in twin if c >= core), default=-1)
+
+
+@few
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=30))
+def test_a_page_that_takes_the_entry_of_another_leaves_the_lists_of_one_that_is_removed_and_one_that_comes(steps):
+    one, other = (new_entry_sets(np.array([2, 5]), np.arange(2)) for _ in range(2))
+    for table in (one, other):
+        for page in range(5):
+            insert(table, 1, take_free(table, 1), page, 0, -1)
+    for page, (way, is_use) in enumerate(steps, start=5):
+        entry = 2 + way
+        if is_use:
+            touch(one, 1, entry)
+            touch(other, 1, entry)
+        else:
+            replace(one, 1, entry, page, 7, 3)
+            remove(other, 1, entry)
+            insert(other, 1, take_free(other, 1), page, 7, 3)
+        assert one.entries.tolist() == other.entries.tolist()
+        assert one.sets.tolist() == other.sets.tolist()

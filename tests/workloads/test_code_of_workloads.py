@@ -17,7 +17,7 @@ TIMES = 1
 class Slowed(WorkgroupFile):
     """A file whose workgroups last longer, by a lever or by a constant."""
 
-    scale: int = lever(1, least=1, most=9, says="times as long")
+    scale: int = lever(1, least=1, most=9, description="times as long")
 
     @classmethod
     def parsed(cls, text, sha256, where):

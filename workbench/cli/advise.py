@@ -36,9 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    from workbench.studies.pool.resource_advice import advise_resources, is_snapshot
-    from workbench.studies.torch_memory import Still, advice_or_still
     from workbench.units import parse_bytes
+    from workbench.workloads.importers.torch_snapshot import is_snapshot
 
     for place in (given.html, given.csv):
         if place and not Path(place).absolute().parent.is_dir():
@@ -46,9 +45,13 @@ def run(given: argparse.Namespace) -> int:
     size = parse_bytes(given.card_bytes, "--card-bytes") if given.card_bytes is not None else None
     costs = _costs(given.call_us)
     if not is_snapshot(given.file):
+        from workbench.studies.pool.resource_advice import advise_resources
+
         _check_no_picture(given)
         _report_resources(given, advise_resources(given.file, size, costs))
         return DONE
+    from workbench.studies.torch_memory import Still, advice_or_still
+
     advice = advice_or_still(given.file, size, say=None if given.json else _say, costs=costs)
     if isinstance(advice, Still):
         _report_still(given, advice)

@@ -34,7 +34,7 @@ def _list(as_json: bool) -> None:
 
     from workbench.figures import calculations
 
-    rows = [{"figure": one.name, "says": one.says} for one in calculations()]
+    rows = [{"figure": one.name, "says": one.description} for one in calculations()]
     if as_json:
         say_json({"figures": rows})
     else:

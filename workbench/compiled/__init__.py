@@ -8,7 +8,7 @@ from workbench.compiled.compile_events import report_compiling
 from workbench.compiled.kernel import INTERPRETED, allocating, creates_arrays, inlined, kernel, noinline, routine
 from workbench.compiled.meter import MOST_TURNS, ran_out
 from workbench.compiled.prefetch import prefetch
-from workbench.compiled.question import NO_ANSWER, RAISED, Question, addresses, asked
+from workbench.compiled.question import NO_ANSWER, RAISED, Answer, Answers, Question, addresses, asked
 from workbench.compiled.views import MEMORY, PARAMS, fields_of, guarded, number, readable, view, writable
 
 __all__ = [
@@ -21,6 +21,8 @@ __all__ = [
     "ONE_BIT",
     "PARAMS",
     "RAISED",
+    "Answer",
+    "Answers",
     "Question",
     "addresses",
     "allocating",

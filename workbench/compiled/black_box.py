@@ -75,7 +75,9 @@ def register(name: str, see: type) -> int:
 
 def report(builder: Any, number: int, see: Any) -> None:
     """Write the code that hands the words of a view to `keep_failed_call`."""
-    address = cgutils.alloca_once_value(builder, see)
+    with builder.goto_entry_block():
+        address = builder.alloca(see.type)
+    builder.store(see, address)
     word, byte = ir.IntType(64), ir.IntType(8).as_pointer()
     called = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.VoidType(), [word, byte]), SYMBOL)
     builder.call(called, [ir.Constant(word, number), builder.bitcast(address, byte)])

@@ -14,6 +14,7 @@ import numba
 
 from workbench.compiled.cache import cache_folder, may_be_kept
 from workbench.compiled.cache_locator import LOCATOR
+from workbench.compiled.call_slots import KernelCompiler
 from workbench.compiled.meter import MeteredCompiler
 from workbench.compiled.noinline import NoInlineCompiler
 
@@ -32,7 +33,8 @@ def kernel(function: _Function) -> _Function:
     engine `shared_memory` does 27 instead of 0.5 million events a second.
     """
     keep = may_be_kept(function.__module__)
-    return _compiled(function, _nrt=False, forceinline=True, error_model="numpy", cache=keep)
+    options: dict[str, Any] = {"pipeline_class": KernelCompiler}
+    return _compiled(function, _nrt=False, forceinline=True, error_model="numpy", cache=keep, **options)
 
 
 def inlined(function: _Function) -> _Function:
@@ -49,7 +51,8 @@ def routine(function: _Function) -> _Function:
 
     What is inlined is optimised once more at every level above it.
     """
-    return _compiled(function, _nrt=False, error_model="numpy", cache=may_be_kept(function.__module__))
+    options: dict[str, Any] = {"pipeline_class": KernelCompiler}
+    return _compiled(function, _nrt=False, error_model="numpy", cache=may_be_kept(function.__module__), **options)
 
 
 def noinline(function: _Function) -> _Function:

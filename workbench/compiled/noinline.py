@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 from numba import types
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.untyped_passes import IRProcessing
 from numba.extending import intrinsic
 
+from workbench.compiled.call_slots import passes_of_kernels
 from workbench.compiled.meter import call_first
 
 
@@ -41,10 +42,10 @@ class _NoInline(FunctionPass):
 
 
 class NoInlineCompiler(CompilerBase):
-    """Numba's usual passes, and the attribute that forbids copies."""
+    """The passes of kernels, and the attribute that forbids copies."""
 
     def define_pipelines(self) -> list[Any]:
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes = passes_of_kernels(self.state)
         passes.add_pass_after(_NoInline, IRProcessing)
         passes.finalize()
         return [passes]

@@ -33,7 +33,12 @@ from workbench.errors import PolicyError
 RAISED = -(1 << 62)
 """What `ask` returns when the answer raised an exception."""
 
-NO_ANSWER: Any = 0
+Answer = int | Callable[..., Any]
+"""A ready answer as an engine holds it: the address of compiled code; the function where code is interpreted."""
+Answers = np.ndarray | list[Any]
+"""Several of them as one argument of a kernel."""
+
+NO_ANSWER: Answer = 0
 """Stands for an optional answer that a policy does not give."""
 
 _compiling = threading.RLock()
@@ -80,7 +85,7 @@ class Question:
         """Return what a digest of code that asks this question holds: the question, not its answers."""
         return self.name, tuple((name, str(field)) for name, field in fields_of(self.see).items())
 
-    def ready(self, answer: Callable[..., int], checked: bool = False, kinds: Kinds = ()) -> Any:
+    def ready(self, answer: Callable[..., int], checked: bool = False, kinds: Kinds = ()) -> Answer:
         """Compile an answer, once for every state of what it refers to, and return what an engine calls it by.
 
         Parameters
@@ -98,9 +103,12 @@ class Question:
             The function does not take the view, writes to what it may only read, or is not in the subset of Python
             that compiles.
         """
-        self._refuse_wrong_parameters(answer)
+        if answer.__code__.co_argcount != 1 or len(self.parameters) == 1:
+            self._refuse_wrong_parameters(answer)
         if INTERPRETED:
             return self.plain(answer, kinds)
+        if (known := self._ready.known(answer, (checked, kinds))) is not None:
+            return known
         with _compiling:
             compiled = functools.partial(self._compile, answer, checked, kinds)
             return self._ready.now(answer, (checked, kinds), compiled)
@@ -216,7 +224,7 @@ _any: Any = _ask if INTERPRETED else _ask_compiled
 
 
 @kernel
-def asked(answer: Any, see: Any) -> int:
+def asked(answer: Answer, see: Any) -> int:
     """Ask a ready answer, as an engine does; the question is the one whose answers see this."""
     return _any(answer, see)
 
@@ -225,7 +233,7 @@ def _parameters(answer: Callable[..., int]) -> tuple[str, ...]:
     return answer.__code__.co_varnames[: answer.__code__.co_argcount]
 
 
-def addresses(answers: Sequence[Any]) -> Any:
+def addresses(answers: Sequence[Any]) -> Answers:
     """Return several ready answers as one argument of a kernel: an array of addresses; functions where code is
     interpreted."""
     return list(answers) if INTERPRETED else np.array(answers, np.int64)

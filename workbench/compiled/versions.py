@@ -28,6 +28,11 @@ class Versions:
     def __init__(self) -> None:
         self._known: dict[tuple[str, Hashable], Compiled] = {}
 
+    def known(self, answer: Callable[..., int], way: Hashable) -> int | None:
+        """Return the address of an answer as it is now, None if it was never compiled so."""
+        compiled = self._known.get((current(answer).digest, way))
+        return None if compiled is None else compiled[0]
+
     def now(self, answer: Callable[..., int], way: Hashable, compiled: Callable[[str], Compiled]) -> int:
         """Return the address of an answer as it is now, compiled if it never was so.
 

@@ -46,11 +46,11 @@ class PoliciesControl:
     def _control(self, slot: str, name: str) -> ChoiceControl:
         default = self._opening.baseline.get(slot, self._engine.slots[slot])
         takes_another = {s: f"as {s}".replace("_", " ") for s in self._engine.slots if s == self._engine.slots[slot]}
-        return _choice(self._engine.asks(slot), name, default, takes_another)
+        return _choice(self._engine.question_of(slot), name, default, takes_another)
 
     def _other(self, slot: str, name: str, same: Mapping[str, str]) -> ChoiceControl:
         default = self._opening.other.get(slot, SAME)
-        return _choice(self._engine.asks(slot), name, default, same)
+        return _choice(self._engine.question_of(slot), name, default, same)
 
 
 def _choice(question: str, name: str, default: Any, stand_ins: Mapping[str, str]) -> ChoiceControl:

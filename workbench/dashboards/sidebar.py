@@ -28,7 +28,7 @@ class Sidebar:
         self._engine, self._view = engine.name, opening.view
         self.policies = PoliciesControl(engine, opening)
         self.machine = MachineControl(opening)
-        self.workload = WorkloadControl(engine.wants, opening.regime, opening.length, opening.dropped)
+        self.workload = WorkloadControl(engine.workload_kind, opening.regime, opening.length, opening.dropped)
         started = engine.options(**opening.options)
         self.options = control_for(Lever("options", "spec", started, spec=engine.options))
         self.seeds = control_for(_seeds(opening.seeds))

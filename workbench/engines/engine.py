@@ -46,6 +46,10 @@ class Setup(NamedTuple):
         }
 
 
+RENAMED = {"wants": "workload_kind", "asks": "question_of", "admit": "validate"}
+"""What 0.4 called parts of an engine, with today's words."""
+
+
 class Engine(Protocol):
     """A simulator: one compiled loop, its questions with their default answers, its levers."""
 
@@ -59,16 +63,16 @@ class Engine(Protocol):
 
     machine: type[Described]
     """The kind of machine that it simulates."""
-    wants: str
+    workload_kind: str
     """The method of a workload that gives what this engine serves: one of `KINDS` of the room of workloads."""
 
-    def asks(self, slot: str) -> str:
+    def question_of(self, slot: str) -> str:
         """Return the question that the policy of a slot answers."""
 
     def simulate(self, setup: Setup, seed: int, events: bool = False) -> Any:
         """Run once and return the record."""
 
-    def admit(self, setup: Setup, seed: int) -> None:
+    def validate(self, setup: Setup, seed: int) -> None:
         """Refuse, in one sentence, a setup that asks for what its machine can never give."""
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from workbench.policies.policy import Policy
@@ -15,8 +14,7 @@ class FirstRuns:
     def __init__(self) -> None:
         self._proved: set[Callable[..., Any]] = set()
 
-    @contextmanager
-    def watched(self, policies: Iterable[Policy], checked: bool) -> Iterator[bool]:
+    def watched(self, policies: Iterable[Policy], checked: bool) -> _Watched:
         """Let the policies' answers do one run within this context; they are proved when it ends without an exception.
 
         Gives whether the run must test every array index: where that was asked for (`checked`), or where an answer
@@ -27,6 +25,20 @@ class FirstRuns:
         ...     print(checked)
         False
         """
-        theirs = {policy.function() for policy in policies if not policy.built_in}
-        yield checked or not self._proved.issuperset(theirs)
-        self._proved.update(theirs)
+        return _Watched(self._proved, {policy.function() for policy in policies if not policy.built_in}, checked)
+
+
+class _Watched:
+    """One run of some answers; a class, as every run has one."""
+
+    __slots__ = ("_checked", "_proved", "_theirs")
+
+    def __init__(self, proved: set[Callable[..., Any]], theirs: set[Callable[..., Any]], checked: bool) -> None:
+        self._proved, self._theirs, self._checked = proved, theirs, checked
+
+    def __enter__(self) -> bool:
+        return self._checked or not self._proved.issuperset(self._theirs)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._proved.update(self._theirs)

@@ -18,7 +18,7 @@ from workbench.engines.shared_memory_loop import (
     Rules,
     State,
     new_state,
-    simulate,
+    play_until,
 )
 from workbench.errors import InputError
 from workbench.levers import Spec, lever
@@ -26,6 +26,7 @@ from workbench.machine import Machine
 from workbench.policies.placement.question import Placement, ReadyPlacement
 from workbench.policies.queueing import QueuePolicy, RetryPolicy
 from workbench.records.shared_memory import SharedMemoryRecord
+from workbench.structures.timetable import NEVER
 from workbench.workloads.workload import Workgroups
 
 _LAYOUTS = {"contiguous": CONTIGUOUS, "scattered": SCATTERED, "compacting": COMPACTING}
@@ -79,7 +80,7 @@ class SharedMemory(Simulator[SharedMemoryRecord]):
     decides = Slots
     options = SharedMemoryOptions
     machine = Machine
-    wants = "workgroups"
+    workload_kind = "workgroups"
     state, counts, faults = State, COUNT, FAULT
 
     def read(self, given: Given[Slots, SharedMemoryOptions, Machine]) -> Run:
@@ -90,16 +91,16 @@ class SharedMemory(Simulator[SharedMemoryRecord]):
     def begin(self, run: Run, attempt: Attempt) -> Play:
         placement, streams, segments = run.given.slots.placement, run.given.streams, run.rules.segments
         ready = placement.ready(segments, streams.integer("placement"), attempt.checked)
-        return Play(run.jobs, run.rules, ready, new_state(run.jobs.arrival.size, run.rules, attempt.room))
+        return Play(run.jobs, run.rules, ready, new_state(run.jobs, run.rules, attempt.room))
 
     def loop(self, play: Play) -> None:
-        simulate(*play)
+        play_until(*play, NEVER, 0)
 
     def words(self, run: Run, state: State, stop: Stop) -> Mapping[str, Any]:
         return {"where": f"at workgroup {stop.row} ({run.jobs.length[stop.row]} segments) at cycle {stop.cycle}"}
 
     def record(self, run: Run, play: Play) -> SharedMemoryRecord:
-        placement, jobs, rules, state = run.given.slots.placement, run.jobs, run.rules, play.state
+        placement, (jobs, rules, _, state) = run.given.slots.placement, play
         return SharedMemoryRecord(
             segments=rules.segments,
             layout=placement.layout,
@@ -110,7 +111,7 @@ class SharedMemory(Simulator[SharedMemoryRecord]):
             length=jobs.length,
             grant=state.grant,
             start=state.start,
-            release=state.start + jobs.duration,
+            release=state.end if rules.ends_asked else state.start + jobs.duration,
             base=state.base,
             serial=state.serial,
             refused=state.refused,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from workbench.experiments.chunks import Bundler, Chunk
 from workbench.experiments.pools.pool import Pool
 from workbench.experiments.scheduler import Scheduler
-from workbench.experiments.work import Done, work, work_within
+from workbench.experiments.work import Done, Runs, work_within
 
 
 def in_process(bundler: Bundler, limit: float | None) -> Iterator[Done]:
@@ -35,9 +35,9 @@ def _whole(chunk: Chunk, limit: float) -> Done:
 
 def _one_by_one(chunk: Chunk) -> Iterator[Done]:
     """Yield each run as it ends, so that an interrupt costs only the one under way."""
-    for one in chunk.alone():
-        for setup in one.setups.values():
-            yield Done(work(setup, one.tasks, own=one.own))
+    runs = Runs(chunk.setups, chunk.own)
+    for task in chunk.tasks:
+        yield Done([runs.row(task)])
 
 
 def in_pool(bundler: Bundler, pool: Pool, limit: float) -> Iterator[Done]:

@@ -113,7 +113,7 @@ def _who(frames: list[FrameType], setup: Setup | None) -> str:
         this: Any = frame.f_locals.get("self", frame.f_locals.get("cls"))
         if isinstance(this, Spec) and not this.built_in:
             return this.short()
-        if hasattr(this, "simulate") and hasattr(this, "admit"):
+        if hasattr(this, "simulate") and hasattr(this, "validate"):
             return f"the engine {this.name}"
         if named := _by_code(frame.f_code, setup):
             return named

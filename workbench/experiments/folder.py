@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import socket
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -30,10 +31,11 @@ def held(folder: Path) -> Iterator[Path]:
     Raises
     ------
     StoreError
-        Another driver holds it (the message says which), or it cannot be made.
+        Another driver holds it (the message says which), its lock is a link to another file, or it cannot be made.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        refuse_link(folder / LOCK)
         lock = open(folder / LOCK, "a+")  # noqa: SIM115 - held beyond this block
     except OSError as problem:
         raise StoreError(f"{folder}: cannot be used as a results folder: {problem.strerror}.") from None
@@ -44,6 +46,25 @@ def held(folder: Path) -> Iterator[Path]:
             raise StoreError(f"{folder} is in use by {holder}; wait for it or choose another folder.")
         _sign(lock, folder)
         yield folder
+
+
+def refuse_link(path: Path) -> None:
+    """Refuse to write in place what may be a file of the user's elsewhere: a folder of a stranger may lead there.
+
+    Raises
+    ------
+    StoreError
+        It is a link, a file of several names, or none.
+    """
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+        raise StoreError(
+            f"{path} leads to another file, which would be written over; put a copy in its place, or choose another "
+            "folder."
+        )
 
 
 def is_held(folder: Path) -> bool:
@@ -87,7 +108,9 @@ def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file so that a reader sees the old one or the new one, never a part."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        beside.write_bytes(content.encode() if isinstance(content, str) else content)
+        beside.unlink(missing_ok=True)
+        with open(beside, "xb") as file:  # never one that was there before, such as a link
+            file.write(content.encode() if isinstance(content, str) else content)
         os.replace(beside, path)
     except OSError as problem:
         with suppress(OSError):  # there is nothing to take away where nothing can be written

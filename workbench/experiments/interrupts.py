@@ -60,16 +60,21 @@ def _noticing(handler: Handler) -> Handler:
     return notice
 
 
-@contextmanager
-def held_back() -> Iterator[None]:
-    """Hold a signal back within this context, in the main thread: what is being written is written to its end."""
-    if not _state.noticing or _state.held or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    _state.held = True
-    try:
-        yield
-    finally:
+class held_back:
+    """Hold a signal back within this context, in the main thread: what is being written is written to its end.
+
+    A class, as every row is written within one: a generator would cost three times as much.
+    """
+
+    __slots__ = ("_holds",)
+
+    def __enter__(self) -> None:
+        self._holds = _state.noticing and not _state.held and threading.current_thread() is threading.main_thread()
+        _state.held |= self._holds
+
+    def __exit__(self, *problem: object) -> None:
+        if not self._holds:
+            return
         _state.held = False
         waiting, _state.waiting = _state.waiting, None
         if waiting is not None:

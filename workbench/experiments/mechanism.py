@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Engine
+from workbench.engines.engine import RENAMED, Engine
 from workbench.experiments.run_id import Revision, digest
 from workbench.identity import current
 from workbench.metrics.measure import Measure
+from workbench.parts.old_words import take_old_words
 from workbench.parts.registry import Registry, attribute
 
 
@@ -88,11 +89,14 @@ def is_loaded(name: str) -> bool:
 def enter(registered: Mechanism) -> None:
     """Let sweeps name a mechanism that is not part of this package; entered again, the later one counts.
 
+    An engine in the words of 0.4 (`wants`, `asks`, `admit`) is accepted with a warning.
+
     Raises
     ------
     InputError
         The name is one of the workbench's own.
     """
+    take_old_words(registered.engine, RENAMED, f"the engine {registered.engine.name}")
     _ready.join(registered.engine.name, registered)
 
 

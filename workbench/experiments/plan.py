@@ -113,7 +113,7 @@ def _note(
 
 def _admit(sweep: Sweep, point: PlannedPoint, counted: _Counted) -> None:
     try:
-        sweep.mechanism.engine.admit(point.setup, sweep.seeds[0])
+        sweep.mechanism.engine.validate(point.setup, sweep.seeds[0])
     except InputError as wrong:
         raise InputError(at(sweep.where, at(chosen(point.coordinates), str(wrong)))) from None
     _refuse_repeats(sweep, point.setup, counted)
@@ -142,7 +142,7 @@ class _Counted:
     """How many different workloads the seeds make, counted once a workload and machine of a plan."""
 
     def __init__(self, sweep: Sweep) -> None:
-        self._wanted, self._seeds = sweep.mechanism.engine.wants, sweep.seeds
+        self._wanted, self._seeds = sweep.mechanism.engine.workload_kind, sweep.seeds
         self._known: dict[tuple[int, int], int] = {}
 
     def of(self, setup: Setup) -> int:
@@ -175,7 +175,9 @@ def read_setup(sweep: Sweep, config: Mapping[str, Any], cached: PartReader = unc
         lambda it: engine.machine.read(with_topology(it, sweep.folder), "machine", where),
     )
     workload = cached(
-        "workload", config["workload"], lambda it: read_workload(it, "workload", where, sweep.folder, engine.wants)
+        "workload",
+        config["workload"],
+        lambda it: read_workload(it, "workload", where, sweep.folder, engine.workload_kind),
     )
     workload.check_machine(machine, "workload", where)
     policies = cached("policy", config.get("policy") or {}, lambda it: _policies(sweep, it, "policy"))
@@ -195,7 +197,7 @@ def _policies(sweep: Sweep, given: object, key: str) -> dict[str, Policy]:
     named = {slot: _from_file(sweep, given.get(slot, default)) for slot, default in slots.items()}
     same = {slot: policy for slot, policy in named.items() if isinstance(policy, str) and policy in slots}
     read = {
-        slot: read_policy(sweep.mechanism.engine.asks(slot), policy, f"{key}.{slot}", sweep.where)
+        slot: read_policy(sweep.mechanism.engine.question_of(slot), policy, f"{key}.{slot}", sweep.where)
         for slot, policy in named.items()
         if slot not in same
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from workbench.engines.engine import Setup
@@ -9,6 +10,7 @@ from workbench.experiments.planned_code import own_classes, with_code
 from workbench.experiments.run_id import Revision, canonical, digest
 from workbench.identity import FORMAT, PYTHON, current
 from workbench.levers import identity_of
+from workbench.policies.policy import Policy
 from workbench.streams import Streams
 
 
@@ -38,14 +40,21 @@ class PointIds:
         machine, m = self._part(setup.machine)
         options, o = self._part(setup.options)
         workload, w = self._part(setup.workload)
-        policies = {slot: self._part(policy) for slot, policy in setup.policies.items()}
-        each = ",".join([f'"{slot}":{policies[slot][0]}' for slot in sorted(policies)])
+        policies, p = self._policies(setup.policies)
         text = (
             f'{{"engine":"{setup.engine}","format":{FORMAT},"machine":{machine},"options":{options},'
-            f'"policies":{{{each}}},"python":{self._python},{revision}'
+            f'"policies":{{{policies}}},"python":{self._python},{revision}'
             f'"streams":{self._streams},"workload":{workload}}}'
         )
-        return text, m or o or w or any(own for _, own in policies.values())
+        return text, m or o or w or p
+
+    def _policies(self, policies: Mapping[str, Policy]) -> tuple[str, bool]:
+        """Return the text of all policies and whether one is the user's; alternatives share the mapping too."""
+        if (known := self._known.get(id(policies))) is None:
+            parts = {slot: self._part(policies[slot]) for slot in sorted(policies)}
+            text = ",".join([f'"{slot}":{part}' for slot, (part, _) in parts.items()])
+            known = self._known[id(policies)] = policies, text, any(own for _, own in parts.values())
+        return known[1], known[2]
 
     def _part(self, part: Any) -> tuple[str, bool]:
         """Return a part's text and whether it is of the user's; kept with the part, whose address no other gets."""

@@ -39,13 +39,13 @@ def sweep_schema() -> dict[str, Any]:
 
 def _of_mechanism(registered: Mechanism) -> dict[str, Any]:
     engine = registered.engine
-    slots = {slot: varied(policy_schema(engine.asks(slot))) for slot in engine.slots}
+    slots = {slot: varied(policy_schema(engine.question_of(slot))) for slot in engine.slots}
     chosen = {"type": "object", "additionalProperties": False, "properties": slots}
     parts = {
         "question": {"type": "string"},
         "engine": {"const": engine.name},
         "machine": varied(engine.machine.schema()),
-        "workload": varied(workload_schema(engine.wants)),
+        "workload": varied(workload_schema(engine.workload_kind)),
         "policy": chosen,
         "options": _inside(engine.options.schema()),
         "design": Design.schema(),

@@ -156,7 +156,12 @@ class SqliteRows:
         return result
 
     def add(self, rows: list[Kept], origins: Mapping[str, str]) -> None:
-        """Keep rows, with those of their origins that may be new."""
+        """Keep rows, with those of their origins that may be new: all of it or nothing."""
+        if len(rows) == 1 and not origins:  # a statement by itself is a transaction
+            (row,) = rows
+            with _damage_told():
+                self._base.execute(_KEEP, (*row, row.checksum(), row.origin_checksum()))
+            return
         with self._transaction():
             if origins:
                 self._base.executemany("INSERT OR IGNORE INTO origins VALUES (?, ?)", origins.items())
@@ -246,12 +251,15 @@ def _read(path: Path, how: str) -> sqlite3.Connection:
     return base
 
 
-@contextmanager
-def _damage_told() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.DatabaseError as problem:
-        code: Any = getattr(problem, "sqlite_errorcode", 0)
-        if code & 0xFF in CORRUPT or any(sign in str(problem) for sign in _SIGNS):
-            raise Damaged from None
-        raise
+class _damage_told:
+    """Raise Damaged where SQLite says within this that the file is no longer what it wrote."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, _: object) -> None:
+        if isinstance(problem, sqlite3.DatabaseError):
+            code: Any = getattr(problem, "sqlite_errorcode", 0)
+            if code & 0xFF in CORRUPT or any(sign in str(problem) for sign in _SIGNS):
+                raise Damaged from None

@@ -13,7 +13,6 @@ import socket
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -247,18 +246,29 @@ class Store:
         """Put everything in its place."""
         self._rows.close()
 
-    @contextmanager
-    def _in_one_sentence(self) -> Iterator[None]:
-        try:
-            yield
-        except Damaged:
+    def _in_one_sentence(self) -> _InOneSentence:
+        return _InOneSentence(self.path)
+
+
+class _InOneSentence:
+    """Turns what the files of a store raise within it into one sentence; a class, as every row is kept within one."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, _: object) -> None:
+        if isinstance(problem, Damaged):
             raise StoreError(
-                f"{self.path} is damaged; running the sweep into this folder again keeps every row that is intact."
+                f"{self._path} is damaged; running the sweep into this folder again keeps every row that is intact."
             ) from None
-        except (sqlite3.Error, OSError) as problem:
+        if isinstance(problem, (sqlite3.Error, OSError)):
             text = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
             cure = " Rows that were kept before are safe." if _is_full(text) else ""
-            raise StoreError(f"{self.path}: the results store cannot be used: {text}.{cure}") from None
+            raise StoreError(f"{self._path}: the results store cannot be used: {text}.{cure}") from None
 
 
 def has_store(folder: Path, file: str) -> bool:

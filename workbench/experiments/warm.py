@@ -35,7 +35,7 @@ USUAL_SECONDS = {
     "malloc": 15,
     "torch_allocator": 20,
     "pool": 35,
-    "dispatch": 45,
+    "dispatch": 40,
     "translation": 50,
 }
 """How long each engine of the package takes to compile, on one core of the machine that the README's figures are of."""

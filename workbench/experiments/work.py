@@ -19,7 +19,7 @@ from workbench.experiments.fault import fault
 from workbench.experiments.foreign_engines import PackedEngine, enter_packed, is_here
 from workbench.experiments.interrupts import is_own, noticed, raise_swallowed
 from workbench.experiments.measured_by import measured_by
-from workbench.experiments.mechanism import Mechanism, is_loaded, mechanism
+from workbench.experiments.mechanism import is_loaded, mechanism
 from workbench.experiments.own_cells import Task, own_cells
 from workbench.experiments.own_measures import OwnMeasure
 from workbench.experiments.pickled_setup import opened
@@ -39,6 +39,8 @@ _did_runs = False
 
 Own = Mapping[str, OwnMeasure]
 NOTHING: Own = {}
+_NUMBERS = frozenset({int, float})
+"""What every store can hold as it is."""
 
 
 class Unusable(NamedTuple):
@@ -64,6 +66,26 @@ class Done(NamedTuple):
     """What the runs printed, up to a bound."""
 
 
+class Prepared(NamedTuple):
+    """What all runs of a setup share, looked up once for a bundle of them."""
+
+    setup: Setup
+    simulate: Callable[[Setup, int], Any]
+    measure: Callable[[Any], dict[str, float]]
+    own: Own
+    see: Callable[[Any], None] | None
+    origin: str
+    measured: str
+    """What the code that measures is named by."""
+
+
+def prepared(setup: Setup, own: Own = NOTHING, see: Callable[[Any], None] | None = None) -> Prepared:
+    """Look up what all runs of a setup share; parameters as of `work`."""
+    named = mechanism(setup.engine)
+    measured = measured_by(named, own).text
+    return Prepared(setup, named.engine.simulate, named.measure, own, see, own_origin(), measured)
+
+
 def work(
     setup: Setup,
     tasks: Sequence[tuple[str, str, int]],
@@ -75,9 +97,9 @@ def work(
     `see` is shown the record of every run that does not fail: it is gone afterwards. What a run prints is printed.
     `own` are the user's measures that are computed of each.
     """
-    registered = mechanism(setup.engine)
+    each = prepared(setup, own, see)
     with noticed():
-        return [_row(registered, setup, Task(*task), own, see) for task in tasks]
+        return [_row(each, Task(*task)) for task in tasks]
 
 
 def work_within(
@@ -110,8 +132,9 @@ def _within(
     before: int = 0,
     longer: float = 0.0,
 ) -> Done:
+    runs = Runs(setups, own)
     watched = Watched(
-        lambda index: _task_row(setups, tasks[index], own),
+        lambda index: runs.row(tasks[index]),
         len(tasks),
         limit_seconds + longer,
         lambda index, left: report.begin(before + index, left),
@@ -124,9 +147,22 @@ def _within(
     return Done([*rows, row], True, printed=printed)
 
 
-def _task_row(setups: Setups, task: Task, own: Own) -> Row:
-    setup = setups[task.point]
-    return failed(task, setup.error) if isinstance(setup, Unusable) else _row(mechanism(setup.engine), setup, task, own)
+class Runs:
+    """Does runs of some points; what the runs of a point share is looked up once."""
+
+    def __init__(self, setups: Setups, own: Own = NOTHING) -> None:
+        self._setups, self._own = setups, own
+        self._prepared: dict[str, Prepared] = {}
+
+    def row(self, task: Task) -> Row:
+        """Do a run and return its row."""
+        each = self._prepared.get(task.point)
+        if each is None:
+            setup = self._setups[task.point]
+            if isinstance(setup, Unusable):
+                return failed(task, setup.error)
+            each = self._prepared[task.point] = prepared(setup, self._own)
+        return _row(each, task)
 
 
 def work_in_worker(
@@ -223,31 +259,30 @@ def _opened(pickled_setup: bytes) -> Setup | Unusable:
         return Unusable(f"the setup cannot be opened in a worker: {fault(problem)}")
 
 
-def _row(
-    registered: Mechanism, setup: Setup, task: Task, own: Own = NOTHING, see: Callable[[Any], None] | None = None
-) -> Row:
+def _row(each: Prepared, task: Task) -> Row:
     began, process = time.perf_counter(), os.getpid()
     error, measures = "", {}
     try:
-        check_code(setup)
-        record = registered.engine.simulate(setup, task.seed)
-        check_code(setup, "during")
-        measures = {**_plain(registered.measure(record)), **own_cells(own, record, setup, task)}
-        if see is not None:
-            see(record)
+        check_code(each.setup)
+        record = each.simulate(each.setup, task.seed)
+        check_code(each.setup, "during")
+        measures = _plain(each.measure(record))
+        if each.own:
+            measures = {**measures, **own_cells(each.own, record, each.setup, task)}
+        if each.see is not None:
+            each.see(record)
     except MemoryError:
         error = "the run needs more memory than there is."
     except BaseException as problem:
         if is_own(problem):
             raise
-        error = fault(problem, setup)
+        error = fault(problem, each.setup)
     if os.getpid() != process:  # a copy of this process that the run forked: the sweep is not its business
         os._exit(1)
     raise_swallowed()
     if error:
         return failed(task, error, time.perf_counter() - began)
-    seconds = time.perf_counter() - began
-    return Row(*task, "done", "", seconds, measures, own_origin(), measured_by(registered, own).text)
+    return Row(*task, "done", "", time.perf_counter() - began, measures, each.origin, each.measured)
 
 
 def _plain(measures: Mapping[str, Any]) -> dict[str, float]:
@@ -256,7 +291,9 @@ def _plain(measures: Mapping[str, Any]) -> dict[str, float]:
     >>> _plain({"cycles": 3, "rate": 0.5})
     {'cycles': 3, 'rate': 0.5}
     """
-    return {name: value if type(value) in (int, float) else float(value) for name, value in measures.items()}
+    if _NUMBERS.issuperset(map(type, measures.values())):
+        return dict(measures)
+    return {name: value if type(value) in _NUMBERS else float(value) for name, value in measures.items()}
 
 
 def failed(task: Task, error: str, seconds: float = 0.0) -> Row:

@@ -71,7 +71,7 @@ def content(
         MAIN: _main(runs, style_name, table_list, drawn, numbers, notes),
     }
     sweep = runs.plan.sweep
-    own_figures = {one.name: one.recipe.says for one in drawn if not one.recipe.built_in}
+    own_figures = {one.name: one.recipe.description for one in drawn if not one.recipe.built_in}
     manifest = {
         "sweep": sweep.name,
         "question": str(sweep.said.get("question") or ""),

@@ -35,7 +35,7 @@ class Drawing(NamedTuple):
     @property
     def caption(self) -> str:
         """Return what one sees in it, in TeX."""
-        return escape(self.recipe.says)
+        return escape(self.recipe.description)
 
     @property
     def csv(self) -> str:

@@ -31,7 +31,7 @@ def figure(name: str, engine: str | None = None, where: str = "") -> Recipe:
 
     Examples
     --------
-    >>> figure("wear_by_segment").says
+    >>> figure("wear_by_segment").description
     'How often each segment is granted, over the mean of the memory.'
     """
     return FIGURES.find(name, where, {recipe.name: recipe for recipe in figures(engine)})
@@ -115,7 +115,7 @@ def calculated(name: str) -> Calculation:
     Examples
     --------
     >>> calculated("probe_success").figure(demands=range(1, 7))                # doctest: +SKIP
-    >>> calculated("probe_success").says
+    >>> calculated("probe_success").description
     'How likely every module refuses a demand, by probe and occupancy, calculated and drawn at random.'
     """
     if name in FIGURES.names() and name not in CALCULATIONS.names():

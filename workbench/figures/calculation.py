@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.errors import unknown_name
 from workbench.figures.save import save
+from workbench.parts.old_words import read_by_old_word
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,12 +19,17 @@ class Calculation(NamedTuple):
     """One figure that is calculated."""
 
     name: str
-    says: str
+    description: str
     """What one sees in it, in a sentence."""
     data: Callable[..., Any]
     """What is drawn; every argument is a choice with a default."""
     draw: Callable[[Any], Figure]
     """From what is drawn to a Matplotlib figure, which a notebook cell shows as it is."""
+
+    @property
+    def says(self) -> str:
+        """Return the description, by its word of 0.4, with a warning."""
+        return str(read_by_old_word(self, "says", "description"))
 
     def choose(self, **choices: Any) -> Any:
         """Compute what is drawn, with choices by name, such as `free` or `demands`.

@@ -18,7 +18,7 @@ class OfStudy(NamedTuple):
     """One figure of a study."""
 
     name: str
-    says: str
+    description: str
     """What one sees in it, in a sentence."""
     data: Callable[[StudyResults], Any]
     """What is drawn; None where the study has nothing of the kind."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench.errors import unknown_name
 from workbench.figures.known import FIGURES
+from workbench.parts.old_words import old_word
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,12 +64,13 @@ class Recipe:
     name: str
     engine: str
     """The engine whose records it shows, or `any`."""
-    says: str
+    description: str
     """What one sees in it, in a sentence."""
     data: Callable[..., Any]
     """From a `RunSet` to what is drawn; further arguments are choices with defaults."""
     draw: Callable[[Any], Figure]
     """From what is drawn to a Matplotlib figure, which a notebook cell shows as it is."""
+    says = old_word("says", "description")
 
     def __post_init__(self) -> None:
         FIGURES.joined(self)

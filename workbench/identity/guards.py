@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from types import CellType, FunctionType
 from typing import Any
@@ -18,7 +19,8 @@ class Guards:
         self._cells: list[tuple[CellType, Any, str]] = []
         self._functions: list[tuple[FunctionType, Any, Any, Any, int]] = []
         self._classes: list[tuple[type, int, tuple[type, ...]]] = []
-        self._values: list[tuple[Callable[[], str], str, str]] = []
+        self._values: list[tuple[Callable[[], Any], Any, str]] = []
+        self._members: list[tuple[Callable[[], tuple[Any, ...]], tuple[Any, ...], str]] = []
 
     def name(self, namespace: Mapping[str, Any], name: str, value: Any, shown: str) -> None:
         """Note what a name stands for."""
@@ -37,13 +39,22 @@ class Guards:
         """Note how many attributes a class has, and its bases; each attribute is noted by its name."""
         self._classes.append((cls, _count(cls), cls.__bases__))
 
-    def value(self, again: Callable[[], str], digest: str, shown: str) -> None:
+    def value(self, again: Callable[[], Any], digest: Any, shown: str) -> None:
         """Note a value that can change while it stays the same object, by what gives its digest."""
         self._values.append((again, digest, shown))
 
+    def members(self, again: Callable[[], tuple[Any, ...]], shown: str) -> None:
+        """Note what a container holds, each by being the same object."""
+        self._members.append((again, again(), shown))
+
+    def include(self, others: Guards) -> None:
+        """Note all that others noted."""
+        for mine, theirs in zip(vars(self).values(), vars(others).values(), strict=True):
+            mine.extend(theirs)
+
     def any(self) -> bool:
         """Return whether there is anything that could change."""
-        return any((self._names, self._cells, self._functions, self._classes, self._values))
+        return any(vars(self).values())
 
     def changed(self) -> str:
         """Return what is another than it was, as a name; empty where all is as it was."""
@@ -67,6 +78,10 @@ class Guards:
                 yield cls.__qualname__
         for again, digest, label in self._values:
             if again() != digest:
+                yield label
+        for members, before, label in self._members:
+            now = members()
+            if len(now) != len(before) or any(map(operator.is_not, now, before)):
                 yield label
 
 

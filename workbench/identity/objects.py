@@ -36,6 +36,7 @@ def write_object(walk: Walk, value: Any) -> None:
     elif type(value).__hash__ is None or owner_of_class(type(value)) == "user":
         walk.changeable(value, _whole if whole else _state)
     else:
+        walk.note(value)
         with walk.once(value) as first:
             if first:
                 _state(walk, value)
@@ -75,10 +76,13 @@ def _whole(walk: Walk, value: Any) -> None:
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield what an object holds in its own namespace and in slots."""
     yield from getattr(value, "__dict__", {}).items()
-    for base in type(value).__mro__:
-        for name, one in vars(base).items():
-            if isinstance(one, MemberDescriptorType):
-                yield name, getattr(value, name, MISSING)
+    for name in slots_of(type(value)):
+        yield name, getattr(value, name, MISSING)
+
+
+def slots_of(kind: type) -> list[str]:
+    """Return the names of the slots of a class and its bases."""
+    return [name for base in kind.__mro__ for name, one in vars(base).items() if isinstance(one, MemberDescriptorType)]
 
 
 def _state(walk: Walk, value: Any) -> None:

@@ -28,6 +28,7 @@ class Snapshot:
         self.modules = walk.modules
         """Of each of the user's modules that something was taken from, the attributes that were read from it."""
         self._guards: Guards | None = walk.guards if walk.guards.any() else None
+        self._package, self._parts, self._whole = walk.package, tuple(walk.parts), walk.lenient
 
     def changed(self) -> str:
         """Return the name of what is another than when the digest was taken, empty where all is as it was.
@@ -36,6 +37,15 @@ class Snapshot:
         changed, so take another digest to be sure.
         """
         return "" if self._guards is None else self._guards.changed()
+
+    def stands(self) -> bool:
+        """Return whether a digest of the workbench's own would be taken from the same things if it were taken now.
+
+        Of the user's it is never sure: what no guard can watch is digested anew for every plan.
+        """
+        if not self._whole or self.changed() or self._package.changed():
+            return False
+        return all(_sub(thing) == digest for thing, digest in self._parts)
 
 
 _moments = itertools.count(1)
@@ -124,9 +134,18 @@ def current(thing: Any) -> Snapshot:
     Looking takes microseconds. Of the workbench's own code it knows what was seen when the latest moment began.
     """
     known = _current.get(id(thing))
-    if known is None or known[1] != _latest or known[2].changed():
-        known = _current[id(thing)] = thing, _latest, snapshot(thing)
-    return known[2]
+    if known is not None and known[1] == _latest and not known[2].changed():
+        return known[2]
+    taken = known[2] if known is not None and _seen_anew(known[2]) else snapshot(thing)
+    _current[id(thing)] = thing, _latest, taken
+    return taken
+
+
+def _seen_anew(taken: Snapshot) -> bool:
+    """Return whether all that a snapshot of the workbench's own was taken from is the same at this moment."""
+    if _moment.whole is None:
+        _moment.subs = {}
+    return taken.stands()
 
 
 def once_a_moment(key: Any, make: Callable[[], T], kept: Any = None) -> T:
@@ -152,9 +171,17 @@ def one_moment() -> Iterator[None]:
         _moment.whole = before
 
 
+_walked: dict[int, tuple[Any, Snapshot]] = {}
+"""By the address of something of the workbench's own: the thing, and its snapshot by itself."""
+
+
 def _sub(thing: Any) -> str:
-    """Return the digest of something of the workbench's own, taken once a moment."""
+    """Return the digest of something of the workbench's own, which is looked at once a moment."""
     known = _moment.subs.get(id(thing))
     if known is None:
-        known = _moment.subs[id(thing)] = thing, Walk(None).digest(thing)
+        _, taken = _walked.get(id(thing), (None, None))
+        if taken is None or not taken.stands():
+            taken = Snapshot(Walk(None), thing)
+            _walked[id(thing)] = thing, taken
+        known = _moment.subs[id(thing)] = thing, taken.digest
     return known[1]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import enum
 import functools
+import os
+import pathlib
 import sys
 import types
 from collections.abc import Callable, Mapping
@@ -27,7 +29,10 @@ def other_value(walk: Walk, value: Any) -> None:
     if value is MISSING:
         walk.put("missing")
     elif callable(getattr(kind, "__identity__", None)):
-        walk.value(value.__identity__())
+        identity = value.__identity__()
+        if walk.notes is walk.package:
+            walk.package.value(value.__identity__, identity, walk.shown)
+        walk.value(identity)
     elif is_numba(kind):
         numba_value(walk, value)
     elif isinstance(value, enum.Enum):
@@ -51,6 +56,18 @@ def _ufunc(walk: Walk, value: Any) -> None:
     if home is None and not walk.lenient:
         raise walk.refuse(value, "a ufunc that hides the function it was made of (use numba.vectorize, target cpu)")
     walk.named("numpy", name)
+
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def _place(walk: Walk, path: str | pathlib.PurePath) -> None:
+    """Write down a text or a path; a place within the package is named from there, the same in every clone of it."""
+    text = str(path)
+    if text.startswith(_PACKAGE):
+        walk.put("own place", text.removeprefix(_PACKAGE))
+    else:
+        walk.put("str" if isinstance(path, str) else "path", text)
 
 
 def _text(kind: str, shown: Callable[[Any], str]) -> Callable[[Walk, Any], None]:
@@ -122,7 +139,7 @@ VALUES: dict[type, Callable[[Any, Any], None]] = {
     int: _text("int", hex),
     float: _text("float", float.hex),
     complex: _text("complex", lambda value: f"{value.real.hex()} {value.imag.hex()}"),
-    str: _text("str", str),
+    str: _place,
     bytes: _text("bytes", bytes.hex),
     type(...): _text("ellipsis", lambda value: ""),
     range: _text("range", repr),
@@ -143,6 +160,8 @@ VALUES: dict[type, Callable[[Any, Any], None]] = {
     types.ClassMethodDescriptorType: _descriptor,
     types.MemberDescriptorType: _descriptor,
     types.GetSetDescriptorType: _descriptor,
+    type(pathlib.Path()): _place,
+    type(pathlib.PurePath()): _place,
     classmethod: _wrapped("__func__"),
     staticmethod: _wrapped("__func__"),
     property: _wrapped("fget", "fset", "fdel"),

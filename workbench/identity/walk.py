@@ -16,6 +16,7 @@ from typing import Any
 from workbench.errors import InputError
 from workbench.identity.code import DOC, Reference, parsed
 from workbench.identity.guards import MISSING, Guards, content
+from workbench.identity.noted import note_content
 from workbench.identity.numba_values import is_numba, numba_value, overloads
 from workbench.identity.owners import (
     Owner,
@@ -55,14 +56,17 @@ _DESCRIBES = "__describes__"
 class Walk:
     """Writes down what it passes as one text; functions and classes are passed once and named by their turn.
 
-    Of names it takes what they stand for at this moment. What the user's code refers to is noted in `guards`; what the
-    workbench's own does, which is digested by `sub` where it is not the root, is not.
+    Of names it takes what they stand for at this moment. What the user's code refers to is noted in `guards`. The
+    workbench's own is digested by `sub` where it is not the root (`parts`); what it refers to is noted in `package`.
     """
 
     def __init__(self, sub: Callable[[Any], str] | None, root: Any = None) -> None:
         self.guards = Guards()
         self.lenient = sub is None or owner_of(getattr(root, "__module__", None)) == "workbench"
         """Whether what has no digest counts by its kind alone, as decoders of files do: among the workbench's own."""
+        self.package = Guards()
+        self.parts: list[tuple[Any, str]] = []
+        """What was digested by `sub`, each with its digest."""
         self.tokens: list[str] = []
         self.compiled: list[Any] = []
         """The user's compiled functions."""
@@ -135,6 +139,11 @@ class Walk:
         else:
             other_value(self, value)
 
+    @property
+    def notes(self) -> Guards | None:
+        """Return where what is passed now is noted, None where it need not be."""
+        return self.guards if self._noting else self.package if self.lenient else None
+
     def _check(self, value: Any, bare: bool = False) -> None:
         """Refuse what the user's code may not read."""
         if self._noting and (why := unseen(value, self._in_policy, bare)):
@@ -162,10 +171,21 @@ class Walk:
         if outermost and self._noting:
             again = functools.partial(_digest_of_value, self._sub, self._root, write, value)
             self.guards.value(again, again(), self.shown)
+        else:
+            self.note(value)
+
+    def note(self, value: Any) -> None:
+        """Note what a value of the workbench's own holds."""
+        if self.lenient and not self._noting:
+            note_content(self.package, value, self.shown)
 
     def alone(self, value: Any) -> str:
         """Return the digest of a value by itself, wherever it stands."""
-        return Walk(self._sub, self._root).digest(value)
+        walk = Walk(self._sub, self._root)
+        result = walk.digest(value)
+        self.package.include(walk.package)
+        self.parts += walk.parts
+        return result
 
     def named(self, module: str, name: str) -> None:
         """Write down something of an installed package by its name."""
@@ -187,7 +207,9 @@ class Walk:
             self.named(str(module), thing.__qualname__)
             return False
         elif owner == "workbench" and self._sub is not None and thing is not self._root:
-            self.put("workbench", self._sub(thing))
+            digest = self._sub(thing)
+            self.parts.append((thing, digest))
+            self.put("workbench", digest)
         else:
             if owner == "user" and module and owner_of(module) == "user":
                 self.modules.setdefault(module, set())
@@ -210,15 +232,16 @@ class Walk:
         with self.once(function) as first:
             if first:
                 self.value(list(function.registry.items()))
-        if self._noting:
+        if (notes := self.notes) is not None:
             again = functools.partial(_addresses, function.registry)
-            self.guards.value(again, again(), self.shown)
+            notes.value(again, again(), self.shown)
 
     def _walk_function(self, function: FunctionType) -> None:
         code = parsed(function.__code__)
         self.put("code", code.digest)
+        if (notes := self.notes) is not None:
+            notes.function(function)
         if self._noting:
-            self.guards.function(function)
             self.functions.append(function)
             self._reads_texts |= DOC in code.attributes
             for name in sorted(METHODS.keys() & code.attributes) if self._in_policy else ():
@@ -240,8 +263,8 @@ class Walk:
         self.value(value)
 
     def _cell(self, cell: CellType, name: str, references: tuple[Reference, ...]) -> None:
-        if self._noting:
-            self.guards.cell(cell, self.shown)
+        if (notes := self.notes) is not None:
+            notes.cell(cell, self.shown)
         self.put("cell")
         value = content(cell)
         if isinstance(value, ModuleType):
@@ -258,8 +281,8 @@ class Walk:
         namespace = function.__globals__
         self.put("name", reference.name)
         value = namespace.get(reference.name, MISSING)
-        if self._noting:
-            self.guards.name(namespace, reference.name, value, self.shown)
+        if (notes := self.notes) is not None:
+            notes.name(namespace, reference.name, value, self.shown)
         if value is MISSING:
             value = getattr(builtins, reference.name, MISSING)
         if reference.bare:
@@ -317,8 +340,8 @@ class Walk:
             value = sys.modules.get(f"{module.__name__}.{name}", MISSING)
         if value is MISSING and module.__name__ == "workbench":  # whose words are imported when they are first used
             value = getattr(module, name, MISSING)
-        if self._noting:
-            self.guards.name(vars(module), name, value, self.shown)
+        if (notes := self.notes) is not None:
+            notes.name(vars(module), name, value, self.shown)
         if value is MISSING and (requested := vars(module).get("__getattr__")) is not None:
             read.add("__getattr__")
             self.value(requested)
@@ -363,8 +386,8 @@ class Walk:
             self._by_owner(cls, owner_of_class(cls), cls.__module__, self._walk_type)
 
     def _walk_type(self, cls: type) -> None:
-        if self._noting:
-            self.guards.type(cls)
+        if (notes := self.notes) is not None:
+            notes.type(cls)
         self.put("class", cls.__name__)
         if type(cls) is not type:
             self.value(type(cls))
@@ -374,10 +397,11 @@ class Walk:
         self._attributes(vars(cls), lambda name, value: name not in describes and _executes(name, value))
 
     def _attributes(self, space: Mapping[str, Any], wanted: Callable[[str, Any], bool]) -> None:
+        notes = self.notes
         for name, value in sorted(space.items()):
             if wanted(name, value):
-                if self._noting:
-                    self.guards.name(space, name, value, ": ".join((*self._within, name)))
+                if notes is not None:
+                    notes.name(space, name, value, ": ".join((*self._within, name)))
                 self.inside(name, self._attribute, name, value)
 
 

@@ -52,10 +52,12 @@ class Spec:
     levers: ClassVar[Mapping[str, Lever]] = {}
     nested: ClassVar[tuple[str, ...]] = ()
     """The levers that hold specs."""
+    scalars: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """The name and the kind of each lever that is one number to compiled code, in the order of declaration."""
     name: ClassVar[str] = "spec"
     built_in: ClassVar[bool] = True
     """Whether the class is part of this package."""
-    __describes__: ClassVar[Collection[str]] = ("built_in", "nested", "__describes__")
+    __describes__: ClassVar[Collection[str]] = ("built_in", "nested", "scalars", "__describes__")
     """The attributes of the class that say nothing about what it does; each class adds its own."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -64,6 +66,7 @@ class Spec:
         inherited = [getattr(base, "levers", {}) for base in reversed(cls.__bases__)]
         cls.levers = _Levers({name: lv for levers in (*inherited, own) for name, lv in levers.items()})
         cls.nested = tuple(name for name, declared in cls.levers.items() if declared.kind in ("spec", "specs"))
+        cls.scalars = tuple((name, one.kind) for name, one in cls.levers.items() if one.kind in SCALAR_KINDS)
         cls.name = snake_case(cls.__name__)
         cls.built_in = cls.__module__.startswith("workbench.")
 
@@ -134,7 +137,10 @@ class Spec:
 
     def numbers(self) -> list[float]:
         """Return the scalar levers in the order of declaration, as compiled code sees them."""
-        return [lv.number(getattr(self, n)) for n, lv in self.levers.items() if lv.kind in SCALAR_KINDS]
+        return [
+            self.levers[name].number(getattr(self, name)) if kind == "choice" else float(getattr(self, name))
+            for name, kind in self.scalars
+        ]
 
     @classmethod
     def read(cls, given: object, path: str = "", where: str = "") -> Self:

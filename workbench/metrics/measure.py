@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
+from workbench.parts.old_words import read_by_old_word
+
 Better = Literal["lower", "higher", "neither"]
 
 
@@ -18,6 +20,11 @@ class Measure(NamedTuple):
     description: str
     of: str = ""
     """The part of the run that it is about, such as `priority 4`; empty = all of it."""
+
+    @property
+    def says(self) -> str:
+        """Return the description, by its word of 0.4, with a warning."""
+        return str(read_by_old_word(self, "says", "description"))
 
     @property
     def label(self) -> str:

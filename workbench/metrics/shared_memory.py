@@ -24,7 +24,7 @@ from workbench.metrics.shared_memory_replay import (
     Totals,
     replay,
 )
-from workbench.metrics.statistics import gini, over, quantile
+from workbench.metrics.statistics import gini, mean, mean_and_deviation, over, quantile
 from workbench.records.shared_memory import SharedMemoryRecord
 
 MEASURES = declared(
@@ -87,7 +87,7 @@ def measure(record: SharedMemoryRecord) -> dict[str, float]:
         **_wear(record, totals.wear[:-1].cumsum()),
         **_waits(record),
         "attempts": float(record.attempts),
-        "moved_segments": float(record.length[record.moves[:, 1]].sum()),
+        "moved_segments": float(record.length[record.moves[:, 1]].sum()) if len(record.moves) else 0.0,
     }
 
 
@@ -116,12 +116,13 @@ def _blocking(record: SharedMemoryRecord, totals: Totals) -> dict[str, float]:
 def _wear(record: SharedMemoryRecord, wear: np.ndarray) -> dict[str, float]:
     if record.layout == "scattered" or not record.addressed or not wear.sum():
         wear = np.full(len(wear), np.nan)
-    half = len(wear) // 2
+    half, least = len(wear) // 2, wear.min()
+    (middle, deviation), high = mean_and_deviation(wear), wear[-half:].sum()
     return {
-        "wear_cv": float(wear.std() / wear.mean()),
+        "wear_cv": deviation / middle,
         "wear_gini": gini(wear),
-        "wear_max_over_min": float(wear.max() / wear.min()) if wear.min() else math.inf,
-        "wear_low_over_high": float(wear[:half].sum() / wear[-half:].sum()) if wear[-half:].sum() else math.inf,
+        "wear_max_over_min": float(wear.max() / least) if least else math.inf,
+        "wear_low_over_high": float(wear[:half].sum() / high) if high else math.inf,
         "low_end_share": _low_end_share(record),
     }
 
@@ -130,7 +131,8 @@ def _low_end_share(record: SharedMemoryRecord) -> float:
     if record.layout == "scattered":
         return math.nan
     below, above = record.base, record.segments - record.length - record.base
-    return float(np.mean((below < above) + 0.5 * (below == above))) if len(below) else math.nan
+    lower, ties = np.count_nonzero(below < above), np.count_nonzero(below == above)
+    return over(lower + 0.5 * ties, len(below))
 
 
 def _waits(record: SharedMemoryRecord) -> dict[str, float]:
@@ -138,7 +140,7 @@ def _waits(record: SharedMemoryRecord) -> dict[str, float]:
         return dict.fromkeys(("first_try_rate", "wait_mean_cycles", "wait_p99_cycles"), math.nan)
     wait = record.grant - record.arrival
     return {
-        "first_try_rate": float(1 - record.refused.mean()),
-        "wait_mean_cycles": float(wait.mean()),
+        "first_try_rate": 1 - mean(record.refused),
+        "wait_mean_cycles": mean(wait),
         "wait_p99_cycles": quantile(wait, 0.99),
     }

@@ -62,7 +62,7 @@ class Totals(NamedTuple):
 def replay(record: SharedMemoryRecord) -> Totals:
     """Add up one run, from the first arrival to the last release."""
     totals = Totals(np.zeros(7, np.int64), np.zeros(2), np.zeros(record.segments + 1, np.int64))
-    grants, releases = np.argsort(record.serial, kind="stable"), np.argsort(record.release, kind="stable")
+    grants, releases = record.serial.argsort(kind="stable"), record.release.argsort(kind="stable")
     events = Events(
         record.arrival,
         record.grant,

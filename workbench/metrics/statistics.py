@@ -17,8 +17,27 @@ def over(total: float, count: float) -> float:
 
 
 def mean(values: np.ndarray) -> float:
-    """Return the mean, NaN of nothing."""
-    return float(values.mean()) if len(values) else math.nan
+    """Return the mean of whole numbers, flags or float64, NaN of nothing: that of NumPy's method, to the bit, in half
+    the time for the few values of a short run.
+
+    >>> mean(np.array([1, 2])), mean(np.array([True, False, False, False])), mean(np.array([]))
+    (1.5, 0.25, nan)
+    """
+    return float(np.add.reduce(values, axis=None, dtype=np.float64) / values.size) if values.size else math.nan
+
+
+def mean_and_deviation(values: np.ndarray) -> tuple[float, float]:
+    """Return the mean and the standard deviation of whole numbers or float64, to the bit those of NumPy's methods; NaN
+    of nothing.
+
+    >>> mean_and_deviation(np.array([1, 3])), mean_and_deviation(np.array([]))
+    ((2.0, 1.0), (nan, nan))
+    """
+    if not values.size:
+        return math.nan, math.nan
+    middle = mean(values)
+    off = values - middle
+    return middle, math.sqrt(mean(np.multiply(off, off, out=off)))
 
 
 def quantile(values: np.ndarray, share: float) -> float:
@@ -30,7 +49,9 @@ def quantile(values: np.ndarray, share: float) -> float:
     if not len(values):
         return math.nan
     at = max(math.ceil(share * len(values)) - 1, 0)
-    return float(np.partition(values, at)[at])
+    ordered = values.copy()
+    ordered.partition(at)
+    return float(ordered[at])
 
 
 def gini(values: np.ndarray) -> float:
@@ -39,7 +60,8 @@ def gini(values: np.ndarray) -> float:
     >>> gini(np.array([1.0, 1.0, 1.0])), round(gini(np.array([0.0, 0.0, 3.0])), 12)
     (0.0, 0.666666666667)
     """
-    ordered = np.sort(values)
+    ordered = values.copy()
+    ordered.sort()
     ranks = np.arange(1, len(ordered) + 1)
     return float(2 * (ranks * ordered).sum() / (len(ordered) * ordered.sum()) - (len(ordered) + 1) / len(ordered))
 

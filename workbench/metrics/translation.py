@@ -40,6 +40,12 @@ MEASURES = declared(
     Measure("push_use", "", "higher", "pushed entries that are accessed before they leave, as a share of all pushed"),
     Measure("refused_fills_per_kilo", "fills", "neither", "fills that the fill rule refused, per 1,000 accesses"),
     Measure("fills_per_kilo", "fills", "lower", "entries that come into private TLBs per 1,000 accesses"),
+    Measure(
+        "bypassed_entries_per_kilo",
+        "entries",
+        "neither",
+        "entries of the shared TLB not made because they were predicted dead, per 1,000 accesses",
+    ),
     Measure("walk_queue_cycles_mean", "cycles", "lower", "what a walk waits for a walker, averaged"),
     Measure(
         "walk_queue_share", "", "lower", "share of the latency of all accesses that requests spent in the walk queue"

@@ -32,6 +32,7 @@ def _pushes(record: TranslationRecord) -> dict[str, float]:
         "push_use": over(record.pushes_used, record.pushes),
         "fills_per_kilo": over(1000 * record.fills, total),
         "refused_fills_per_kilo": over(1000 * record.refused_fills, total),
+        "bypassed_entries_per_kilo": over(1000 * record.bypassed_entries, total),
     }
 
 

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER
+from workbench.compiled import NO_ANSWER, Answer
 from workbench.errors import InputError, PolicyError, at, wrong_value
-from workbench.levers import SCALAR_KINDS, Spec, read_spec
+from workbench.levers import Spec, read_spec
 from workbench.parts.registry import Registry
 
 _CATALOGUE: dict[str, Registry[type[Policy]]] = {}
@@ -65,11 +65,11 @@ class Policy(Spec):
         """Return the answer, or another function of the policy, as a plain function of the view it takes."""
         return (asks or type(self).asks).plain(function or self.function(), self.lever_kinds())
 
-    def ready_answer(self, checked: bool = False) -> Any:
+    def ready_answer(self, checked: bool = False) -> Answer:
         """Return the answer as engines hold it."""
         return self.asks.ready(self.function(), checked, self.lever_kinds())
 
-    def ready_notice(self, name: str, checked: bool = False) -> Any:
+    def ready_notice(self, name: str, checked: bool = False) -> Answer:
         """Return what is told of something as engines hold it; `NO_ANSWER` where nothing is."""
         reply = self.notice(name)
         return NO_ANSWER if reply is None else self.tells[name].ready(reply, checked, self.lever_kinds())
@@ -91,7 +91,7 @@ class Policy(Spec):
         """
         if type(self).parameters is not Policy.parameters:
             return ()
-        return tuple((name, lv.kind) for name, lv in self.levers.items() if lv.kind in SCALAR_KINDS)
+        return self.scalars
 
     @classmethod
     def read(cls, given: object, path: str = "", where: str = "") -> Self:

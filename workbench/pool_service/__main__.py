@@ -6,15 +6,18 @@ import argparse
 import gc
 import json
 import os
+import signal
 import sys
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from workbench.errors import InputError, WorkbenchError
 from workbench.pool_service.folder import ServiceFolder
+from workbench.pool_service.opening import Opening
 from workbench.pool_service.running import SERVING
-from workbench.pool_service.service import Service
-from workbench.pool_service.settings import ServiceSettings
 from workbench.units import parse_bytes
+
+if TYPE_CHECKING:
+    from workbench.pool_service.service import Service
 
 
 class _Parser(argparse.ArgumentParser):
@@ -36,16 +39,32 @@ def main(words: list[str] | None = None) -> int:
     except WorkbenchError as problem:
         print(f"workbench: {problem}", file=sys.stderr)
         return problem.exit_status
+    except KeyboardInterrupt:  # before it serves: from then on the signal ends its loop
+        return 128 + signal.SIGINT
 
 
 def _run(given: argparse.Namespace) -> int:
-    service = Service(given.folder, ServiceSettings.read(_said(given), "settings"))
+    service = _started(given.folder, _said(given))
     service.stop_at_signals()
     print(SERVING, given.folder, flush=True)
     gc.freeze()
     gc.disable()  # a collection would make some request wait for milliseconds, and the loop makes no cycles
     service.run()
     return 0
+
+
+def _started(folder: str, settings: dict[str, Any]) -> Service:
+    """Start the service; the folder is taken before the policies and their compiler are imported."""
+    opening = Opening.of(folder)
+    try:
+        from workbench.pool_service.service import Service
+        from workbench.pool_service.settings import ServiceSettings
+
+        read = ServiceSettings.read(settings, "settings")
+    except BaseException:
+        opening.close()
+        raise
+    return Service(folder, read, opening=opening)
 
 
 def _said(given: argparse.Namespace) -> dict[str, Any]:

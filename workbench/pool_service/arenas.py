@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import mmap
 import os
+import stat
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import shared_memory
 from multiprocessing.shared_memory import SharedMemory
+from pathlib import Path
 from typing import Any
 
 from workbench.errors import InputError
@@ -43,19 +45,33 @@ def make_arena(name: str, size: int) -> SharedMemory:
 
 
 def attach_arena(name: str) -> SharedMemory | None:
-    """Attach an arena that is there; None = there is none of this name.
+    """Attach an arena that is there; None = there is none of this name that is this user's alone.
+
+    Whoever could read a service's description can make shared memory of these names once the arenas are gone.
 
     Raises
     ------
     InputError
-        This process has no addresses left for it.
+        This process has no addresses left for it; the arena stays as it is.
     """
     try:
-        return _untracked(name=name)
-    except (FileNotFoundError, ValueError):
+        arena = _untracked(name=name)
+    except (FileNotFoundError, PermissionError, ValueError):
         return None
     except OSError as problem:
         raise InputError(f"the arena {name} cannot be mapped ({problem.strerror}); take a smaller card.") from None
+    if _is_own(os.fstat(arena._fd)):  # type: ignore[attr-defined]
+        return arena
+    detach_arena(arena)
+    return None
+
+
+def unlink_left(name: str) -> None:
+    """Unlink what a killed service left under an arena's name, if it is this user's; it need not be whole."""
+    path = Path(_SHARED, name)
+    with suppress(FileNotFoundError):
+        if path.lstat().st_uid == os.geteuid():
+            path.unlink()
 
 
 def memory_of(arena: SharedMemory) -> memoryview:
@@ -102,8 +118,27 @@ def detach_arena(arena: SharedMemory) -> None:
         arena.close()
 
 
+def _is_own(status: os.stat_result) -> bool:
+    """Return whether a file is this user's, and nobody else may read or write it."""
+    return status.st_uid == os.geteuid() and not stat.S_IMODE(status.st_mode) & 0o077
+
+
 class _Arena(SharedMemory):
-    """Is let go of in silence by an application that ends while it still looks at a region."""
+    """Is let go of in silence by an application that ends while it still looks at a region.
+
+    One that cannot be mapped is unlinked by Python; here only if it was to be made, for it serves others otherwise.
+    """
+
+    _may_unlink = True
+
+    def __init__(self, name: str, create: bool = False, **options: Any) -> None:
+        self._may_unlink = create
+        super().__init__(name, create, **options)
+        self._may_unlink = True
+
+    def unlink(self) -> None:
+        if self._may_unlink:
+            super().unlink()
 
     def __del__(self) -> None:
         with suppress(AttributeError):  # it was never opened

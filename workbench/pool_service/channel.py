@@ -207,7 +207,7 @@ class Channel:
                 self._socket.sendall(REQUEST.pack(protocol.HELLO, self._card, self._client, 0))
             status, _, client, _ = reply_status = self._reply()
         except OSError:
-            raise _Dropped(f"{self._folder.path}: the service does not serve this user.") from None
+            raise _Dropped(f"{self._folder.path}: the service does not serve this user, or ended.") from None
         if status == protocol.BAD_REQUEST:
             raise Refused(f"{self._folder.path}: the service does not know this client any more; what it held is gone.")
         if status != protocol.FINE:

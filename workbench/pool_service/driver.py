@@ -34,7 +34,7 @@ class Driver:
     """
 
     def __init__(self, size: int, arena: SharedMemory | None = None) -> None:
-        self._slots, self._arena = Slots(size), arena
+        self._slots, self._arena, self.bytes = Slots(size), arena, size
 
     def take(self, size: int) -> int:
         """Take the start of a range of zeros that nobody else has.
@@ -52,6 +52,10 @@ class Driver:
             self._slots.give_back(start, size)
             raise Refusal(NO_PAGES) from None
         return start
+
+    def gives(self, start: int, size: int) -> bool:
+        """Return whether a range is one that `take` may return for a size."""
+        return self._slots.is_slot(start, size)
 
     def take_all(self, taken: list[tuple[int, int]]) -> None:
         """Begin with these (start, bytes) given, as a service that was killed had given them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import secrets
 import stat
 from contextlib import suppress
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError
-from workbench.pool_service.arenas import attach_arena, detach_arena, unlink_arena
+from workbench.pool_service.arenas import unlink_left
 
 _MOST_PATH = 100
 """A socket's path has 108 bytes on Linux."""
@@ -20,6 +21,9 @@ _OWN = ("lock", "socket", "journal", "journal.new", "service.json", "service.new
 """What a service makes in its folder."""
 _MARK = b"the lock of a workbench pool service\n"
 """What its lock holds: a folder without it is nobody's, or somebody's own."""
+
+_ARENA = re.compile(r"pool_[0-9a-f]{12}_\d{1,6}")
+"""What an arena is called: nothing else of this user's shared memory is ever mapped or taken away."""
 
 
 class Description(NamedTuple):
@@ -67,13 +71,29 @@ class ServiceFolder:
     def _check_contents(self) -> None:
         """Refuse a folder that holds anything but what a service made there."""
         there = sorted(entry.name for entry in os.scandir(self.path))
-        used = self._lock.is_file() and self._lock.read_bytes()[: len(_MARK)] in (_MARK, b"")
-        others = [name for name in there if name not in _OWN or not used]
+        used = self._is_used(alone=there == ["lock"])
+        others = [name for name in there if not used or name not in _OWN or not self._is_made(name)]
         if others:
             raise InputError(
                 f"{self.path}: holds {others[0]}, which is none of a service's files; name a new folder, a service "
                 "takes away what it finds in its own."
             )
+
+    def _is_used(self, alone: bool) -> bool:
+        """Return whether a service has marked the lock; one that was killed before that had made nothing else yet."""
+        if not self._lock.is_file():
+            return False
+        with open(self._lock, "rb") as lock:
+            return lock.read(len(_MARK)) in ((_MARK, b"") if alone else (_MARK,))
+
+    def _is_made(self, name: str) -> bool:
+        """Return whether a file is what a service makes: its user's, of the right kind, no link, under one name."""
+        try:
+            status = (self.path / name).lstat()
+        except FileNotFoundError:  # a service that runs has just taken it away
+            return True
+        kind = stat.S_ISSOCK if name == "socket" else stat.S_ISREG
+        return kind(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink <= 1
 
     def check_owner(self) -> None:
         """Refuse the folder of another user, before a client says anything to who serves there.
@@ -81,11 +101,16 @@ class ServiceFolder:
         Raises
         ------
         InputError
-            The folder, or a link that leads to it, belongs to another user.
+            The folder, or a link that leads to it, belongs to another user, or may not be looked at.
         """
-        with suppress(FileNotFoundError):
-            if not self._belongs(self.path.stat()):
-                raise InputError(f"{self.path}: belongs to another user.")
+        try:
+            belongs = self._belongs(self.path.stat())
+        except FileNotFoundError:
+            return
+        except OSError as problem:
+            raise InputError(f"{self.path}: is not to be had as a folder ({problem.strerror}).") from None
+        if not belongs:
+            raise InputError(f"{self.path}: belongs to another user.")
 
     def unmake(self) -> None:
         """Take away the folder that `make` made, with its lock, where nothing came of it; another's stays."""
@@ -109,12 +134,25 @@ class ServiceFolder:
             raise InputError(f"{self._lock}: cannot be opened ({problem.strerror}).") from None
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._mark(held)
         except BlockingIOError:
             os.close(held)
             raise InputError(f"{self.path}: a service runs in this folder already.") from None
-        if not os.fstat(held).st_size:
-            os.write(held, _MARK)
+        except BaseException:
+            os.close(held)
+            raise
         return held
+
+    def _mark(self, held: int) -> None:
+        """Mark the lock as a service's; one that was taken away before it was held keeps nobody out."""
+        status = os.fstat(held)
+        if not status.st_nlink:
+            raise InputError(f"{self.path}: another service has just given this folder up; try again.")
+        try:
+            if not status.st_size:
+                os.write(held, _MARK)
+        except OSError as problem:
+            raise InputError(f"{self._lock}: cannot be written ({problem.strerror}).") from None
 
     def describe(self, cards: list[str], sizes: list[int]) -> Description:
         """Write down what there will be, with new names for the arenas."""
@@ -123,7 +161,9 @@ class ServiceFolder:
         description = Description(cards, sizes, names)
         beside = self._description.with_suffix(".new")
         try:
-            beside.write_text(json.dumps(description._asdict()), encoding="utf-8")
+            beside.unlink(missing_ok=True)
+            with open(beside, "x", encoding="utf-8", opener=_for_this_user) as file:
+                json.dump(description._asdict(), file)
             os.replace(beside, self._description)
         except OSError as problem:
             raise InputError(f"{self._description}: cannot be written ({problem.strerror}).") from None
@@ -132,11 +172,11 @@ class ServiceFolder:
     def description(self) -> Description | None:
         """Read what the service of this folder wrote down; None = no service was started here, or it ended properly."""
         try:
-            content: dict[str, Any] = json.loads(self._description.read_text(encoding="utf-8"))
-            return Description(**content)
+            with open(self._description, "rb", opener=_without_links) as file:
+                return _described(json.load(file), os.fstat(file.fileno()))
         except FileNotFoundError:
             return None
-        except (ValueError, TypeError, OSError):
+        except (ValueError, TypeError, AttributeError, RecursionError, OSError):
             raise InputError(f"{self._description}: is damaged; clear the folder with --clear.") from None
 
     def clear(self) -> None:
@@ -149,11 +189,38 @@ class ServiceFolder:
         except InputError:
             description = None
         for name in filter(None, description.arenas if description else []):
-            arena = attach_arena(name)
-            if arena is not None:
-                unlink_arena(arena)
-                detach_arena(arena)
+            unlink_left(name)
         beside = (self._description.with_suffix(".new"), self.journal.with_name("journal.new"))
         for path in (self.socket, self.journal, *beside, self._description):
             with suppress(FileNotFoundError):
                 path.unlink()
+
+
+def _for_this_user(path: str, flags: int) -> int:
+    """Open a file that nobody else may read, whatever files are usually made like."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o600)
+
+
+def _without_links(path: str, flags: int) -> int:
+    """Open a file under its own name; what is no file makes nobody wait."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
+def _described(content: Any, status: os.stat_result) -> Description:
+    """Return what a description says.
+
+    Raises
+    ------
+    TypeError, ValueError, AttributeError
+        It is none, or another user may have written it.
+    """
+    if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o022:
+        raise ValueError
+    cards, sizes, arenas = (list(content.pop(key, ())) for key in Description._fields)
+    if content or not cards or not len(cards) == len(sizes) == len(arenas):
+        raise ValueError
+    if not all(isinstance(card, str) for card in cards) or not all(type(size) is int and size >= 0 for size in sizes):
+        raise ValueError
+    if not all(_ARENA.fullmatch(arena) if size else arena == "" for size, arena in zip(sizes, arenas, strict=True)):
+        raise ValueError
+    return Description(cards, sizes, arenas)

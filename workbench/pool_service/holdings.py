@@ -11,6 +11,7 @@ from workbench.pool_service.journal import Journal
 from workbench.pool_service.ledger import Grant, Ledger, Segment
 from workbench.pool_service.protocol import NO_JOURNAL, NOT_HELD, UNKNOWN_REGION, Refusal
 from workbench.pool_service.records import CLIENT, DROP, GONE, HOLD, SEGMENT, ClientRecord, Told
+from workbench.pool_service.sound import is_sound
 
 AT_ONCE = 64
 """Regions of a client that has gone that are taken back before others are served."""
@@ -33,10 +34,21 @@ class Holdings:
         return self._told.clients
 
     def over(self, ledger: Ledger) -> None:
-        """Take up what the journal tells, over a ledger that is new."""
+        """Take up what the journal tells, over a ledger that is new.
+
+        Raises
+        ------
+        InputError
+            It tells what cannot be.
+        """
         self._ledger, self._told = ledger, self._journal.read()
+        if not is_sound(self._told, ledger.drivers):
+            raise self._journal.contradiction()
         segments = [Segment(card, pool, at, size) for (card, at), (pool, size) in self._told.segments.items()]
-        ledger.restore(segments, self._told.regions)
+        try:
+            ledger.restore(segments, self._told.regions)
+        except ValueError:  # with buddies, a region is no half of a half
+            raise self._journal.contradiction() from None
         self._of = {client: {} for client in self._told.clients}
         for region, holders in self._told.holders.items():
             for client, serial in holders.items():

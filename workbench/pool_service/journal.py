@@ -36,7 +36,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as problem:
             raise InputError(f"{path}: cannot be opened ({problem.strerror}).") from None
         self._pending: list[bytes] = []
@@ -93,9 +93,13 @@ class Journal:
         try:
             self._bytes = read(text, state)
         except KeyError:
-            raise InputError(f"{self._path}: contradicts itself; clear the folder with --clear.") from None
+            raise self.contradiction() from None
         self._owed = len(state.segments) + len(state.clients) + sum(map(len, state.holders.values()))
         return state
+
+    def contradiction(self) -> InputError:
+        """Return the refusal of what it tells."""
+        return InputError(f"{self._path}: contradicts itself; clear the folder with --clear.")
 
     def rewrite(self, state: Told) -> bool:
         """Begin anew with what is so now, what was noted included.
@@ -132,7 +136,8 @@ class Journal:
 def _new_file(path: Path, text: bytes) -> int | None:
     """Make a file with this text; None = there is no room for it."""
     try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        path.unlink(missing_ok=True)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except OSError:
         return None
     if _written(file, text, 0) == len(text):

@@ -71,7 +71,7 @@ class Ledger:
     """
 
     def __init__(self, setup: Setup, drivers: Sequence[Driver], zeroes: bool, noted: Callable[[Segment], None]) -> None:
-        self._live, self._drivers, self._zeroes, self._noted = Live(setup), drivers, zeroes, noted
+        self._live, self.drivers, self._zeroes, self._noted = Live(setup), drivers, zeroes, noted
         cache: Any = setup.policies["cache"]
         self._pieces = halves if cache.rules().halves else pieces
         self._offset: dict[tuple[int, int], int] = {}
@@ -101,7 +101,7 @@ class Ledger:
         region = region_id(grant.card, offset)
         self._row[region] = grant.row
         if self._zeroes and grant.cached:
-            self._drivers[grant.card].zero(offset, grant.taken)
+            self.drivers[grant.card].zero(offset, grant.taken)
         return Grant(region, grant.taken, grant.cached)
 
     def give_back(self, region: int) -> None:
@@ -121,7 +121,7 @@ class Ledger:
     def restore(self, segments: Sequence[Segment], regions: dict[int, int]) -> None:
         """Take up driver allocations, in the order in which they were made, and regions in use with their bytes."""
         places = [place_of(region) for region in regions]
-        for card, driver in enumerate(self._drivers):
+        for card, driver in enumerate(self.drivers):
             used = sorted(at for its, at in places if its == card)
             own = [segment for segment in segments if segment.card == card]
             driver.take_all([(segment.offset, segment.bytes) for segment in own])
@@ -147,7 +147,7 @@ class Ledger:
         for card, address, size in self._live.calls():
             if size < 0:
                 offset = self._offset.pop((card, address))
-                self._drivers[card].give_back(offset, -size)
+                self.drivers[card].give_back(offset, -size)
             else:
                 offset = self._pages(card, size, grant)
                 self._offset[card, address] = offset
@@ -155,7 +155,7 @@ class Ledger:
 
     def _pages(self, card: int, size: int, grant: Granted | None) -> int:
         try:
-            return self._drivers[card].take(size)
+            return self.drivers[card].take(size)
         except Refusal:
             assert grant is not None
             self._live.take_back(grant.row)

@@ -12,18 +12,18 @@ import select
 import signal
 import time
 from collections import deque
-from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
 
 from workbench.errors import InputError
-from workbench.pool_service.arenas import attach_arena, detach_arena, free_pages, make_arena, unlink_arena
+from workbench.pool_service.arenas import detach_arena, free_pages, make_arena, unlink_arena
 from workbench.pool_service.connection import Connection
 from workbench.pool_service.driver import Driver
-from workbench.pool_service.folder import Description, ServiceFolder
+from workbench.pool_service.folder import Description
 from workbench.pool_service.holdings import Holdings
 from workbench.pool_service.journal import Journal
 from workbench.pool_service.ledger import Ledger
-from workbench.pool_service.listener import Listener
+from workbench.pool_service.left import Arenas, detach_all, whole_arenas
+from workbench.pool_service.opening import Opening
 from workbench.pool_service.requests import Requests
 from workbench.pool_service.settings import ServiceSettings
 from workbench.pool_service.slots import addresses_for
@@ -42,6 +42,8 @@ class Service:
     settings : ServiceSettings
     owner : int, optional
         The user who may connect; the one who runs it if not given.
+    opening : Opening, optional
+        The folder, where it was taken before.
 
     Raises
     ------
@@ -50,18 +52,18 @@ class Service:
         there is no room for the arenas.
     """
 
-    def __init__(self, folder: Path | str, settings: ServiceSettings, owner: int | None = None) -> None:
-        self._folder = ServiceFolder(folder)
-        self._folder.make()
-        self._held = self._folder.lock()
+    def __init__(
+        self, folder: Path | str, settings: ServiceSettings, owner: int | None = None, opening: Opening | None = None
+    ) -> None:
+        opening = opening or Opening.of(folder, owner)
+        self._folder, self._held = opening.folder, opening.lock
         try:
-            self._start(settings, os.geteuid() if owner is None else owner)
+            self._start(settings, opening)
         except BaseException:
-            self._folder.unmake()
-            os.close(self._held)
+            opening.close()
             raise
 
-    def _start(self, settings: ServiceSettings, owner: int) -> None:
+    def _start(self, settings: ServiceSettings, opening: Opening) -> None:
         """Start all that may be refused once the folder is taken."""
         cards = settings.arenas().cards
         sizes = [card.free_bytes for card in cards]
@@ -74,7 +76,7 @@ class Service:
         self._connections: dict[int, Connection] = {}
         self._leaving: deque[int] = deque()
         """Clients that are gone and of which some regions are not yet taken back."""
-        self._listener = Listener(self._folder.socket, owner)
+        self._listener = opening.listening()
         self._poll = select.epoll()
         self._poll.register(self._listener.socket, select.EPOLLIN)
         self._stopping = False
@@ -150,17 +152,15 @@ class Service:
         if connection.client and not self._holdings.leave(connection.client):
             self._leaving.append(connection.client)
 
-    def _attached(self, cards: list[str], sizes: list[int]) -> list[SharedMemory | None]:
+    def _attached(self, cards: list[str], sizes: list[int]) -> Arenas:
         """Return the arenas: those that a killed service has left, or new ones."""
         left = self._folder.description()
         if left is not None:
-            arenas = [attach_arena(name) if name else None for name in left.arenas]
-            whole = all((arena is not None) == bool(name) for arena, name in zip(arenas, left.arenas, strict=True))
-            if whole and (left.cards, left.sizes) == (cards, sizes):
+            arenas = whole_arenas(left)
+            if arenas is not None and (left.cards, left.sizes) == (cards, sizes):
                 return arenas
-            for arena in filter(None, arenas):
-                detach_arena(arena)
-            if whole:
+            if arenas is not None:
+                detach_all(arenas)
                 raise InputError(
                     f"{self._folder.path}: holds the regions of a service with other cards ({', '.join(left.cards)}); "
                     "start it with those, or clear the folder with --clear."
@@ -185,7 +185,7 @@ class Service:
         os.close(self._held)
 
 
-def _made(description: Description) -> list[SharedMemory | None]:
+def _made(description: Description) -> Arenas:
     if sum(description.sizes) > free_pages():
         raise InputError(
             f"the arenas need {sum(description.sizes)} bytes of shared memory; {free_pages()} are free. "

@@ -65,6 +65,12 @@ class Slots:
         kind = _class_of(size)
         self._free[kind].append((start - kind * self._area) >> kind)
 
+    def is_slot(self, start: int, size: int) -> bool:
+        """Return whether a range of so many bytes may lie there."""
+        kind = _class_of(size)
+        place = start - kind * self._area
+        return size > 0 and kind < len(self._fresh) and 0 <= place < self._area and place % (1 << kind) == 0
+
     def take_all(self, taken: list[tuple[int, int]]) -> None:
         """Begin with these (start, bytes) taken, and nothing else."""
         places: list[set[int]] = [set() for _ in self._fresh]

@@ -60,6 +60,8 @@ class TranslationRecord(NamedTuple):
     """Entries that left private TLBs to make room."""
     refused_fills: int
     """Translations from the shared TLB or the walker that the fill rule kept out of the requester's TLB."""
+    bypassed_entries: int
+    """Entries of the shared TLB that were not made, because they were predicted dead (`bypass: dead_entries`)."""
     pushes: int
     """Copies put into peers' TLBs unasked."""
     pushes_used: int

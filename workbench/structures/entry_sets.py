@@ -87,6 +87,26 @@ def insert(table: EntrySets, at: int, entry: int, page: int, ready: int, pusher:
 
 
 @kernel
+def replace(table: EntrySets, at: int, entry: int, page: int, ready: int, pusher: int) -> None:
+    """Let a page take the entry of another, as if that were removed and this inserted there."""
+    entries, row, here = table.entries, at * ROW, entry * ROW
+    entries[here + PAGE], entries[here + READY], entries[here + PUSHER] = page, ready, pusher
+    touch(table, at, entry)
+    latest = table.sets[row + LATEST]
+    if latest == entry:
+        return
+    earlier, later = entries[here + EARLIER], entries[here + LATER]
+    if earlier == NONE:
+        table.sets[row + EARLIEST] = later
+    else:
+        entries[earlier * ROW + LATER] = later
+    entries[later * ROW + EARLIER] = earlier
+    entries[here + EARLIER], entries[here + LATER] = latest, NONE
+    entries[latest * ROW + LATER] = entry
+    table.sets[row + LATEST] = entry
+
+
+@kernel
 def touch(table: EntrySets, at: int, entry: int) -> None:
     """Make an entry the newest of its set."""
     entries, row, here = table.entries, at * ROW, entry * ROW

@@ -61,6 +61,8 @@ class AllocationTable(NamedTuple):
     """The calls of the driver within the trace; None = the format does not tell them."""
     refusals: Refusals | None = None
     """The requests that failed; None = the format does not tell them."""
+    stream: np.ndarray | None = None
+    """int64[rows], the number of the stream, from 0 in the order of their first requests; None = not held."""
 
     def of_device(self, device: int) -> AllocationTable:
         """Return the rows of one card, and what is told of it beside them."""

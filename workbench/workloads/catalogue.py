@@ -121,7 +121,7 @@ def trace_file(named: str) -> Path:
     InputError
         It is neither, or it is a folder or a device.
     """
-    if named in catalogue():
+    if os.sep not in named and named in catalogue():
         return locate(named)
     if os.path.isfile(named):
         return Path(named)

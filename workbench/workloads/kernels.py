@@ -97,14 +97,16 @@ class KernelRows:
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
         self._columns = {field: array("q") for field in KernelTable._fields[1:] if field not in _NOT_BY_ROW}
+        self._appends = [(field, column.append) for field, column in self._columns.items()]
         self._block = array("q")
 
     def add(self, name: str, block: tuple[int, int, int] | None = None, **values: int | None) -> None:
         """Add one launch; a value that is left out or None is missing in its row."""
         values["name"] = self._places.setdefault(name, len(self._places))
-        for field, column in self._columns.items():
-            value = values.get(field)
-            column.append(MISSING if value is None else value)
+        value_of = values.get
+        for field, append in self._appends:
+            value = value_of(field)
+            append(MISSING if value is None else value)
         self._block.extend(block or (MISSING, MISSING, MISSING))
 
     def table(self) -> KernelTable:

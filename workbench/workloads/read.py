@@ -32,7 +32,7 @@ def read_workload(
     folder : Path, optional
         What a relative path starts from: the folder of the sweep file; the current folder if None.
     wants : str
-        What the engine serves (`Engine.wants`). The same keys give each of them.
+        What the engine serves (`Engine.workload_kind`). The same keys give each of them.
 
     Raises
     ------

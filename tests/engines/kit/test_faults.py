@@ -18,12 +18,13 @@ from workbench.engines.kit import (
     full,
     moment,
     numbered,
-    phase_of,
     policy_error,
+    rank_of,
     stop_of,
     stuck,
 )
 from workbench.engines.kit.faults import Fault
+from workbench.engines.kit.order import LAST_CYCLE, RANKS
 from workbench.engines.malloc import Malloc
 from workbench.engines.malloc.waiting import COMES, ENDS, STARTS
 from workbench.engines.pool import Pool
@@ -41,7 +42,7 @@ def asked(engine, path: str) -> type[Policy]:
     """The class of the policies of a slot, or of a lever of its default policy."""
     slot, _, held = path.partition(".")
     if held:
-        return type(getattr(read_policy(engine().asks(slot), engine.slots[slot]), held))
+        return type(getattr(read_policy(engine().question_of(slot), engine.slots[slot]), held))
     return get_type_hints(engine.decides)[slot]
 
 
@@ -82,7 +83,7 @@ def test_the_first_fault_is_kept():
     assert str(error) == "nothing moves at cycle 7, 3 times."
 
 
-@given(st.lists(st.tuples(st.integers(0, 1 << 59), st.integers(0, 3)), max_size=20))
-def test_moments_are_ordered_as_cycle_then_phase(events):
-    assert sorted(events) == [(cycle_of(one), phase_of(one)) for one in sorted(moment(*event) for event in events)]
+@given(st.lists(st.tuples(st.integers(0, LAST_CYCLE), st.integers(0, RANKS - 1)), max_size=20))
+def test_moments_are_ordered_as_cycle_then_rank(events):
+    assert sorted(events) == [(cycle_of(one), rank_of(one)) for one in sorted(moment(*event) for event in events)]
     assert ENDS < COMES < STARTS

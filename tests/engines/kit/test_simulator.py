@@ -77,14 +77,14 @@ def test_faults_name_the_policy_what_it_did_and_where():
 
 
 def test_admission_reads_and_refuses_the_same():
-    assert TillEngine().admit(setup(FirstCome()), 1) is None
+    assert TillEngine().validate(setup(FirstCome()), 1) is None
     with pytest.raises(InputError, match="must not be 13"):
-        TillEngine().admit(setup(FirstCome(), customers=13), 1)
+        TillEngine().validate(setup(FirstCome(), customers=13), 1)
 
 
 def test_slots_are_declared_once_with_type_default_and_question():
     assert TillEngine.slots == defaults_of(Slots) == {"till": "first_come"}
-    assert TillEngine().asks("till") == question_of(Slots, "till") == "till"
+    assert TillEngine().question_of("till") == question_of(Slots, "till") == "till"
     result = given(Slots, setup(LeastPatient()), 3)
     assert isinstance(result, Given)
     assert result.slots == Slots(LeastPatient())

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 import workbench as wb
+from tests.depth import thinned
 from tests.experiments.sweep_validator import sweep_validator
 from tests.experiments.test_running import rows_in, wait_for_rows
 from workbench.api import open_results
@@ -88,7 +89,7 @@ def test_results_are_those_of_as_many_fixed_seeds():
     assert all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True))
 
 
-@pytest.mark.parametrize("killed_after", [1, 17, 31, 45])
+@pytest.mark.parametrize("killed_after", thinned([1, 17, 31, 45], 3))
 def test_a_driver_that_is_stopped_comes_to_the_same_end_and_repeats_no_run(tmp_path, killed_after):
     whole = wb.run(sweep(), tmp_path / "whole", workers=1)
     first, again = Watching(most=killed_after), Watching()

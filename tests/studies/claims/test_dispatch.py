@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.depth import thinned
 from workbench.studies.claims.dispatch import CLAIMS, matching, recent_past, splitting, starvation
 from workbench.studies.claims.dispatch.modules import calibrated, residual
 from workbench.studies.claims.evidence import Evidence
@@ -29,7 +30,7 @@ def short(evidence):
         yield evidence
 
 
-@pytest.mark.parametrize("id", BY_ID)
+@pytest.mark.parametrize("id", thinned([*BY_ID], 3))
 def test_every_claim_has_cases_that_are_told_apart(id, short):
     claim = BY_ID[id]
     whole, cases = claim.found(short)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.depth import thinned
 from workbench.studies.claims.evidence import Evidence
 from workbench.studies.claims.malloc import CLAIMS, contention, effort, experiment, pieces
 
@@ -25,7 +26,7 @@ def test_all_eleven_are_there():
     assert list(BY_ID) == [f"H2.{k}" for k in range(1, 12)]
 
 
-@pytest.mark.parametrize("id", BY_ID)
+@pytest.mark.parametrize("id", thinned([*BY_ID], 3))
 def test_every_claim_has_cases_that_are_told_apart(id, evidence):
     claim = BY_ID[id]
     whole, cases = claim.found(evidence)

@@ -28,13 +28,13 @@ class Inputs(Spec):
 
 
 class Known:
-    name, revision, options, wants = "known", 1, Inputs, "workgroups"
+    name, revision, options, workload_kind = "known", 1, Inputs, "workgroups"
     slots, machine = {"placement": "first_fit"}, Machine
 
-    def asks(self, slot: str) -> str:
+    def question_of(self, slot: str) -> str:
         return slot
 
-    def admit(self, setup: Any, seed: int) -> None:
+    def validate(self, setup: Any, seed: int) -> None:
         pass
 
     def simulate(self, setup: Any, seed: int, events: bool = False) -> Any:

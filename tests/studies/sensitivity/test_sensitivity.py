@@ -299,10 +299,10 @@ def test_tables_hold_a_row_a_lever_and_a_row_a_pair(both):
 
 def test_the_command_prints_tables_and_draws(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "s.yaml").write_text(yaml.safe_dump(study(design={"saltelli": {"base": 32}})))
+    (tmp_path / "s.yaml").write_text(yaml.safe_dump(study(design={"saltelli": {"base": 8}})))
     assert main(["sensitivity", "s.yaml", "--out", "r", "--workers", "1"]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("256 points x 1 seeds = 256 runs")
+    assert printed.startswith("64 points x 1 seeds = 64 runs")
     assert "options.x3" in printed
     assert {path.name for path in (tmp_path / "r" / "figures").iterdir()} == {
         f"{name}.{kind}" for name in ("sensitivities", "interactions") for kind in ("pdf", "png", "csv")

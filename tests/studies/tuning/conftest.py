@@ -1,4 +1,4 @@
-"""What costs most of a small study is its inert lever, and few of its tests look at it."""
+"""What costs most of a small study is its noise floor, and few of its tests look at it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from workbench.studies.tuning import importances
 
 
 @pytest.fixture(autouse=True)
-def inert_draws(monkeypatch):
-    """Draw the inert lever twice; a file that reads shares has a fixture of this name that leaves all its draws."""
-    monkeypatch.setattr(importances, "INERT_DRAWS", 2)
+def shuffles(monkeypatch):
+    """Shuffle outcomes twice; a file that reads shares has a fixture of this name that leaves all shuffles."""
+    monkeypatch.setattr(importances, "SHUFFLES", 2)

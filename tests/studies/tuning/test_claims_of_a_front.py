@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from benchmarks.statistics import tuning as planted
 from workbench.errors import InputError
 from workbench.studies.tuning import importances
 from workbench.studies.tuning.front import Front
@@ -28,8 +29,8 @@ STUDY = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def inert_draws():
-    """Shares are read here: the inert lever is drawn as often as in any study."""
+def shuffles():
+    """Shares are read here: outcomes are shuffled as often as in any study."""
 
 
 @pytest.fixture(scope="module")
@@ -45,19 +46,38 @@ def test_points_of_equal_outcome_are_one_row():
     assert [one.number for one in different(made)] == [0, 2]
 
 
-def test_a_lever_that_changes_nothing_is_drawn_beside_the_others(found):
+def test_the_table_says_what_levers_reach_that_change_nothing(found):
     table = found.importances.set_index("lever")["drain_cycles"]
     assert 0 < table[INERT] <= 1
     assert table.drop(INERT).sum() == pytest.approx(1)
 
 
-def test_the_noise_floor_is_over_what_the_others_share(monkeypatch):
-    """Six shares add up to 1 where the inert lever is drawn, five in the table: 70 % of empty studies had one above."""
-    shares = {None: {"a": 0.6, "b": 0.4}, 0: {"a": 0.5, "b": 0.3, INERT: 0.2}, 1: {"a": 0.6, "b": 0.3, INERT: 0.1}}
-    monkeypatch.setattr(importances, "_shares", lambda study, target: shares[study])
-    floor = importances._with_floor(None, [0, 1], None)[INERT]
-    assert 0.245 < floor <= 0.25  # 0.2 / 0.8, at the quantile of two levers
-    assert importances._among_the_others(0.9) == importances._among_the_others(1.0) == 1.0
+def test_the_noise_floor_is_the_largest_of_all_levers_where_outcomes_are_shuffled(monkeypatch):
+    """A quantile for each lever had one of five levers above it in 70 % of empty studies."""
+    parts = {None: {"a": 6.0, "b": 2.0}} | {k: {"a": 0.01 * k, "b": 1.0 - 0.01 * k} for k in range(99)}
+    monkeypatch.setattr(importances, "_parts", lambda study, target: parts[study])
+    shares = importances._with_floor(None, range(99), None)
+    largest = sorted(max(parts[k].values()) for k in range(99))
+    assert shares == pytest.approx({"a": 0.75, "b": 0.25, INERT: largest[94] / 8})
+
+
+def test_where_no_trial_differs_no_share_means_anything(monkeypatch):
+    monkeypatch.setattr(importances, "_parts", lambda study, target: {"a": 0.0, "b": 0.0})
+    assert importances._with_floor(None, range(99), None) == {"a": 0.5, "b": 0.5, INERT: 1.0}
+
+
+def test_one_lever_that_matters_is_above_the_floor_and_the_others_are_not():
+    """The floor is of the divergence itself, so a share that one lever takes is not missing for the others."""
+    draws = np.random.default_rng(5)
+    chosen = draws.random((200, len(planted.LEVERS)))
+    values = 1000 + 100 * np.abs(chosen[:, 0] - 0.3) + draws.normal(0, 1, 200)
+    made = [
+        planted.trial(k, dict(zip(planted.paths(), row, strict=True)), (float(value),))
+        for k, (row, value) in enumerate(zip(chosen.tolist(), values, strict=True))
+    ]
+    shares = importances.lever_shares(planted.study(), made)["drain_cycles"]
+    above = [path for path, share in shares.items() if path != INERT and share > shares[INERT]]
+    assert above == [planted.paths()[0]]
 
 
 def test_beating_the_baseline_needs_a_p_value_corrected_over_the_front(found, monkeypatch):

@@ -50,7 +50,7 @@ def interrupted(displayed):
         displayed.kill()
 
 
-@pytest.mark.parametrize("kind", ["journal", "sqlite"])
+@pytest.mark.parametrize("kind", ["journal", pytest.param("sqlite", marks=pytest.mark.long)])
 def test_it_answers_on_its_port_until_it_is_interrupted(tmp_path, kind):
     study = small(storage={"journal": None, "sqlite": f"sqlite:///{tmp_path / 'study.db'}"}[kind])
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(study))

@@ -90,7 +90,9 @@ def away(request, storage):
 
 
 @pytest.mark.parametrize(
-    ("sampler", "runs", "keep_seconds"), [(SAMPLERS[0], 5, 1000), (SAMPLERS[1], 17, 0)], ids=["nsga2", "tpe"]
+    ("sampler", "runs", "keep_seconds"),
+    [(SAMPLERS[0], 5, 1000), pytest.param(SAMPLERS[1], 17, 0, marks=long)],
+    ids=["nsga2", "tpe"],
 )
 def test_a_driver_killed_between_asking_and_telling(tmp_path, monkeypatch, storage, sampler, runs, keep_seconds):
     monkeypatch.setattr("workbench.studies.tuning.book.KEEP_SECONDS", keep_seconds)
@@ -122,7 +124,7 @@ def test_the_database_goes_away_under_a_study(tmp_path, storage, away):
     peaceful, every = undisturbed(sampler)
     assert len(watch.back) == 2
     assert results.trials.equals(peaceful.trials)
-    assert watch.runs == every
+    assert sorted(watch.runs) == sorted(every)  # two workers end them in any order
     assert [trial.number for trial in kept(storage)] == list(range(20))
 
 

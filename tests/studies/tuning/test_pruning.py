@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.depth import long
+from tests.depth import long, thinned
 from tests.studies.tuning.small import small
 from tests.studies.tuning.test_resume import Counts, DiesAt, in_a_child
 from workbench.experiments.folder import STORE
@@ -56,7 +56,7 @@ def test_those_that_are_not_given_up_rest_on_all_seeds_and_those_that_are_on_few
     assert not results.any_failed
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("sampler", thinned(SAMPLERS, 2))
 @pytest.mark.parametrize("runs", [pytest.param(3, marks=long), 31, pytest.param(52, marks=long)])
 def test_a_killed_study_that_prunes_goes_on_to_the_bit(tmp_path, sampler, runs):
     whole, every = Counts(), Counts()

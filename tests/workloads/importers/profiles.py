@@ -196,6 +196,12 @@ NCU_DETAILS = "\n".join(
         "",
     ]
 )
+NCU_EUROPEAN = """==PROF== Connected to Process 143016
+"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"
+"0","143016","python.exe","127.0.0.1","ampere_sgemm_128x64_nn","1","7","(512, 1, 1)","(128, 1, 1)","0","8.9","Command line profiler metrics","gpu__time_duration.sum","ns","117.344"
+"0","143016","python.exe","127.0.0.1","ampere_sgemm_128x64_nn","1","7","(512, 1, 1)","(128, 1, 1)","0","8.9","Command line profiler metrics","dram__bytes.sum","byte","27.595.520"
+"""
+"""As ncu 2025.1 writes it on a machine where points stand between thousands: a kernel of 117 us."""
 _ON_NVIDIA = "regs:64 static_shared:1024 dynamic_shared:512 grid:4,2,1 block:128,1,1 occ_pct:50"
 _ON_AMD = " grid:6240,1,1 block:256,1,1 private_mem:0 group_mem:2112 occ_pct:0"
 _GARBAGE = "regs:2191500840 static_shared:32462 dynamic_shared:0 grid:1280,1,1 block:256,1,1 occ_pct:0"

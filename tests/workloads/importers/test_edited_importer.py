@@ -21,7 +21,7 @@ NAME = b"#stopwatch"
 
 class Stopwatch(Importer):
     format = "stopwatch"
-    says = "lines of name, start and end"
+    description = "lines of name, start and end"
 
     def recognises(self, head):
         return head.startswith(NAME)

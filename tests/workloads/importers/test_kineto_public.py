@@ -7,6 +7,7 @@ from statistics import median
 import numpy as np
 import pytest
 
+from tests.depth import thinned
 from tests.oracles import kineto as plain
 from tests.public_traces import FACTS, files, needs_public_traces, path
 from workbench.workloads.importers import read_trace
@@ -36,7 +37,7 @@ def _plainly(file):
     return plain.kernels(document), plain.memory(document), plain.launch_shared(document)
 
 
-@pytest.mark.parametrize("file", EACH)
+@pytest.mark.parametrize("file", thinned(EACH, 4))
 def test_every_column_is_what_a_plain_reader_finds(file):
     table, rows = read_trace(path(file)).kernels, _plainly(file)[0]
     assert [table.name_of(k) for k in range(table.rows)] == [row["name"] for row in rows]
@@ -52,7 +53,7 @@ def test_every_column_is_what_a_plain_reader_finds(file):
     assert requests == ([MISSING] * table.rows if launched is None else launched.tolist())
 
 
-@pytest.mark.parametrize("file", EACH)
+@pytest.mark.parametrize("file", thinned(EACH, 4))
 def test_every_number_of_the_facts(file):
     expected = dict(FACTS[file])
     result = _facts(file)

@@ -95,3 +95,29 @@ BAD = [
 def test_a_bad_report_is_refused_in_one_sentence(tmp_path, change, says):
     (tmp_path / "t.csv").write_text(profiles.NCU_RAW.replace(*change))
     assert refusal(tmp_path / "t.csv").startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("117.344", "gpu__time_duration.sum has points between thousands, as in some locales, or a part of what is"),
+        ("1.117.344", "gpu__time_duration.sum has points between thousands"),
+        (
+            "117,34",
+            "gpu__time_duration.sum has a comma that is not between thousands. Got '117,34'. Export it again in",
+        ),
+        ("1.117,34", "has a comma that is not between thousands"),
+    ],
+)
+def test_numbers_of_another_locale_are_refused_not_read_a_thousand_times_too_small(tmp_path, value, says):
+    with pytest.raises(InputError) as refused:
+        written(tmp_path, profiles.NCU_EUROPEAN.replace("117.344", value))
+    assert says in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "ns"), [("117,344", "ns", 117_344), ("117.34", "us", 117_340), ("117", "ns", 117)]
+)
+def test_numbers_in_english_are_read(tmp_path, value, unit, ns):
+    text = profiles.NCU_EUROPEAN.replace('"ns","117.344"', f'"{unit}","{value}"')
+    assert written(tmp_path, text).kernels.duration_ns.tolist() == [ns]

@@ -17,7 +17,7 @@ def stopwatch():
         """Lines of `name start end`, in nanoseconds."""
 
         format = "stopwatch"
-        says = "lines of name, start and end"
+        description = "lines of name, start and end"
 
         def recognises(self, head: bytes) -> bool:
             return head.startswith(b"#stopwatch\n")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.dispatch.prepare import splits
+from workbench.engines.dispatch.rounds import FITS_NOWHERE
 from workbench.engines.dispatch.shape import Columns, Rules, Shape
 from workbench.engines.dispatch.slots import Case
 from workbench.engines.dispatch.state import COUNT, NONE, State
@@ -39,7 +40,7 @@ def new_state(run: Run, columns: Columns, rules: Rules, term_memory: np.ndarray,
     state = made(
         State,
         {**sizes, "owned": len(memory) * int(shape.scattered.any()), **logs},
-        due=new_timetable(sizes["slots"] + 1),
+        due=new_timetable(sizes["slots"] * (1 + rules.ends_asked * rules.history) + 1),
         free=_free_maps(shape, len(memory)),
         memory=memory,
         free_count=np.repeat(shape.blocks[:, None], shape.modules * shape.units, axis=1),
@@ -51,6 +52,7 @@ def new_state(run: Run, columns: Columns, rules: Rules, term_memory: np.ndarray,
     counters = state.counters
     counters[COUNT.next_arrival] = counters[COUNT.last_module] = NONE
     counters[COUNT.fails], counters[COUNT.vacant] = rules.fail_init, 1
+    counters[COUNT.stale], counters[COUNT.came_to] = 1, FITS_NOWHERE
     return state
 
 
@@ -82,6 +84,8 @@ def _sizes(run: Run, columns: Columns, rules: Rules) -> dict[str, int]:
         "past": past,
         "changes": 2 * dispatches if past else 0,
         "splits": parts,
+        "undecided": dispatches * rules.ends_asked,
+        "answers": 2 * dispatches * rules.keeps_answers,
     }
 
 

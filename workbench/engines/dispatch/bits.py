@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import NO_BITS, ONE_BIT, kernel, left, right, trailing_zeros
+from workbench.compiled import NO_BITS, ONE_BIT, inlined, kernel, left, right, trailing_zeros
 
 
-@kernel
+@inlined
 def holds(row: np.ndarray, module: int) -> bool:
     """Return whether the module is in the set."""
     return right(row[module >> 6], module & 63) & ONE_BIT != NO_BITS
@@ -25,7 +25,7 @@ def change(row: np.ndarray, module: int, member: bool) -> int:
     return int(member) - int(was)
 
 
-@kernel
+@inlined
 def members(row: np.ndarray, listed: np.ndarray) -> int:
     """Write the modules of the set down, increasing; return how many they are."""
     count = 0

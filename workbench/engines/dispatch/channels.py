@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from workbench.compiled import kernel, routine
+from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.dispatch.entries import behind, group_of, link
 from workbench.engines.dispatch.fitting import forget_verdicts, move_verdicts
 from workbench.engines.dispatch.shape import Columns, Rules
 from workbench.engines.dispatch.state import COUNT, NEVER, NONE, State
 
 
-@routine
+@kernel
 def put_forward(columns: Columns, rules: Rules, state: State, now: int) -> bool:
     """Let every channel put its arrived groups forward, as many as it may; True where there is a new one."""
-    changed = False
     if now < state.counters[COUNT.next_arrival] and not state.counters[COUNT.vacant]:
-        return changed
+        return False
+    return _put_all_forward(columns, rules, state, now)
+
+
+@noinline
+def _put_all_forward(columns: Columns, rules: Rules, state: State, now: int) -> bool:
+    changed = False
     state.counters[COUNT.next_arrival], state.counters[COUNT.vacant] = NEVER, 0
     for channel in range(rules.channels):
         while state.offered[channel] < rules.offers and state.upcoming[channel] != NONE:
@@ -33,7 +38,7 @@ def put_forward(columns: Columns, rules: Rules, state: State, now: int) -> bool:
     return changed
 
 
-@kernel
+@inlined
 def take_off(columns: Columns, rules: Rules, state: State, offer: int) -> None:
     """Take an offer that was dispatched off its queue, and move those behind it up."""
     channel = offer // rules.offers
@@ -53,7 +58,22 @@ def take_off(columns: Columns, rules: Rules, state: State, offer: int) -> None:
     state.counters[COUNT.waiting] -= state.offered[channel] == 0
 
 
-@kernel
+@inlined
+def join(columns: Columns, rules: Rules, state: State, group: int) -> bool:
+    """Put a group at the end of its channel's queue; True where the channel may put it forward when it arrives."""
+    channel = columns.channel[group]
+    offered, is_next = state.offered[channel], state.upcoming[channel] == NONE
+    if not is_next:
+        link(columns, state, state.last[channel], group)
+    elif offered > 0:
+        link(columns, state, state.offer[channel * rules.offers + offered - 1], group)
+    if is_next:
+        state.upcoming[channel] = group
+    state.last[channel] = group
+    return is_next and offered < rules.offers
+
+
+@inlined
 def call_back(columns: Columns, rules: Rules, state: State, channel: int, first: int, last: int) -> None:
     """Put the entries from `first` to `last`, a list of sub-groups, in the place of the channel's head.
 
@@ -61,6 +81,8 @@ def call_back(columns: Columns, rules: Rules, state: State, channel: int, first:
     """
     start, offered = channel * rules.offers, state.offered[channel]
     following = state.upcoming[channel] if offered == 1 else state.offer[start + 1]
+    if state.upcoming[channel] == NONE:
+        state.last[channel] = last if offered == 1 else state.offer[start + offered - 1]
     link(columns, state, last, following)
     state.upcoming[channel] = first
     for offer in range(start, start + offered):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from workbench.compiled import RAISED, kernel, routine
+from workbench.compiled import RAISED, inlined, noinline
 from workbench.engines.dispatch.bits import members
 from workbench.engines.dispatch.entries import group_of, needs
 from workbench.engines.dispatch.past import remember, warm_up
@@ -20,7 +20,7 @@ from workbench.structures.xorshift import below
 ask_score = SCORE.ask
 
 
-@routine
+@noinline
 def choose(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, offer: int, now: int) -> int:
     """Choose the module that takes an offer, of those that it fits."""
     count = members(state.fits[offer], state.candidates)
@@ -40,7 +40,7 @@ def choose(shape: Shape, columns: Columns, rules: Rules, policies: Policies, sta
     return _best(rules, state, count)
 
 
-@kernel
+@inlined
 def _score(
     shape: Shape,
     columns: Columns,
@@ -80,7 +80,7 @@ def _score(
             fail(state.counters, FAULT.choice_wrong, now, group, state.candidates[k])
 
 
-@kernel
+@inlined
 def _normalise(scores: np.ndarray, count: int) -> None:
     """Bring scores to 0..1 over the candidates, 0 where all are equal (spec 3, E20)."""
     least = most = scores[0]
@@ -90,7 +90,7 @@ def _normalise(scores: np.ndarray, count: int) -> None:
         scores[k] = (scores[k] - least) / (most - least) if most > least else 0.0
 
 
-@kernel
+@inlined
 def _best(rules: Rules, state: State, count: int) -> int:
     """Choose the candidate with the highest sum; of equal ones the lowest, a random one, or the next after the last
     taken."""

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from workbench.engines.dispatch.admission import check_groups, check_policies
 from workbench.engines.dispatch.beginning import Run, new_state
-from workbench.engines.dispatch.loop import simulate
+from workbench.engines.dispatch.loop import play_until
 from workbench.engines.dispatch.options import DispatchOptions
 from workbench.engines.dispatch.prepare import columns_of, needs_history, policies_of, rules_of, shape_of
-from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
+from workbench.engines.dispatch.shape import Columns, Rules
 from workbench.engines.dispatch.slots import Case, Slots
-from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
+from workbench.engines.dispatch.state import COUNT, FAULT, NEVER, NONE, Play, State
 from workbench.engines.kit import Attempt, Simulator, Stop
 from workbench.machine import Machine
 from workbench.policies.policy import Policy
 from workbench.records.dispatch import DispatchRecord
-
-
-class Play(NamedTuple):
-    """The arguments of the loop."""
-
-    shape: Shape
-    columns: Columns
-    rules: Rules
-    policies: Policies
-    state: State
 
 
 class Dispatch(Simulator[DispatchRecord]):
@@ -39,7 +29,7 @@ class Dispatch(Simulator[DispatchRecord]):
     decides = Slots
     options = DispatchOptions
     machine = Machine
-    wants = "groups"
+    workload_kind = "groups"
     state, counts, faults = State, COUNT, FAULT
 
     def read(self, given: Case) -> Run:
@@ -59,9 +49,13 @@ class Dispatch(Simulator[DispatchRecord]):
         return [*others, *(term for term, _ in choice.terms())]
 
     def begin(self, run: Run, attempt: Attempt) -> Play:
-        given, shape = run.given, run.shape
+        """Return a run whose groups are all in their channels' queues."""
         columns = run.columns._replace(following=run.columns.following.copy())
-        rules = rules_of(given, run.groups, run.history, attempt.events)
+        return self.begin_with(run, columns, rules_of(run.given, run.groups, run.history, attempt.events), attempt)
+
+    def begin_with(self, run: Run, columns: Columns, rules: Rules, attempt: Attempt) -> Play:
+        """Return a run with these queues and rules in which nothing has happened."""
+        given, shape = run.given, run.shape
         policies, term_memory = policies_of(given, rules, attempt.checked)
         state = new_state(run, columns, rules, term_memory, attempt.room)
         seed = given.streams.integer("units")
@@ -70,7 +64,7 @@ class Dispatch(Simulator[DispatchRecord]):
         return Play(shape, columns, rules, policies, state)
 
     def loop(self, play: Play) -> None:
-        simulate(*play)
+        play_until(play, NEVER, 0)
 
     def words(self, run: Run, state: State, stop: Stop) -> Mapping[str, Any]:
         """Return the cycle and the group; how a group was shared out; how often was refused what would fit."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import kernel
+from workbench.compiled import inlined, kernel
 from workbench.engines.dispatch.shape import Columns, Shape
 from workbench.engines.dispatch.state import State
 
@@ -39,7 +39,7 @@ def divided(columns: Columns, state: State, entry: int) -> bool:
     return entry >= columns.arrival.size and state.part[entry - columns.arrival.size, DIVIDED] != 0
 
 
-@kernel
+@inlined
 def behind(columns: Columns, state: State, entry: int) -> int:
     """Return the entry behind another in its channel, -1 = none."""
     if entry < columns.arrival.size:
@@ -67,7 +67,7 @@ def of_module(columns: Columns, state: State, entry: int, resource: int) -> int:
     return requested
 
 
-@kernel
+@inlined
 def needs(shape: Shape, columns: Columns, state: State, entry: int, need: np.ndarray) -> None:
     """Write down what the whole entry takes of each resource of a module."""
     group, waves = group_of(columns, state, entry), waves_of(columns, state, entry)

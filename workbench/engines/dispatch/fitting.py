@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import RAISED, kernel, routine
+from workbench.compiled import RAISED, inlined, kernel, noinline
 from workbench.engines.dispatch.bits import change, holds
 from workbench.engines.dispatch.entries import group_of, needs, waves_of
 from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
@@ -24,7 +24,7 @@ from workbench.policies.dispatch.units.view import UnitsView
 ask_units = UNITS.ask
 
 
-@kernel
+@inlined
 def shared_out(
     shape: Shape, columns: Columns, policies: Policies, state: State, entry: int, module: int, now: int
 ) -> int:
@@ -50,7 +50,7 @@ def shared_out(
     return pointer
 
 
-@kernel
+@inlined
 def _look_at(shape: Shape, state: State, module: int) -> None:
     """Write down what each place of a module has: its longest reported run, or its free amount; and the least of each
     resource over the units."""
@@ -65,7 +65,7 @@ def _look_at(shape: Shape, state: State, module: int) -> None:
         state.longest[module * resources + h] = least
 
 
-@kernel
+@inlined
 def _write_asked(
     shape: Shape,
     columns: Columns,
@@ -94,7 +94,7 @@ def _write_asked(
             place += 1
 
 
-@kernel
+@inlined
 def _fits(
     shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, offer: int, module: int, now: int
 ) -> bool:
@@ -112,7 +112,7 @@ def _fits(
     return fits
 
 
-@kernel
+@inlined
 def _has_enough(shape: Shape, state: State, offer: int, module: int) -> bool:
     """Return whether enough blocks are free in a module, all units together, of every resource."""
     enough, resources = True, shape.blocks.size
@@ -121,7 +121,7 @@ def _has_enough(shape: Shape, state: State, offer: int, module: int) -> bool:
     return enough
 
 
-@kernel
+@inlined
 def _consider(shape: Shape, columns: Columns, state: State, offer: int) -> None:
     """Write down what a new offer takes of a module; what it asks of places is not known yet."""
     needs(shape, columns, state, state.offer[offer], state.needs[offer])
@@ -129,7 +129,7 @@ def _consider(shape: Shape, columns: Columns, state: State, offer: int) -> None:
         state.is_asked[row] = False
 
 
-@routine
+@noinline
 def settle(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, now: int) -> None:
     """Renew the verdicts: of a new offer on all modules, of the others on the modules that changed.
 
@@ -179,7 +179,7 @@ def forget_verdicts(state: State, offer: int) -> None:
     state.is_new[offer] = False
 
 
-@kernel
+@inlined
 def move_verdicts(state: State, offer: int, to: int) -> None:
     """Move the verdicts on an offer that has moved up in its channel."""
     for word in range(state.fits.shape[1]):

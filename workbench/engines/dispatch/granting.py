@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from workbench.compiled import NO_ANSWER, RAISED, kernel, routine
+from workbench.compiled import NO_ANSWER, RAISED, Answer, inlined, kernel, noinline
 from workbench.engines.dispatch.entries import group_of, of_module
 from workbench.engines.dispatch.shape import OWN, Columns, Policies, Rules, Shape
 from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
@@ -20,13 +18,13 @@ tell = TOLD.ask
 MOST = 1 << 40
 
 
-@kernel
+@inlined
 def _raised(shape: Shape, resource: int) -> int:
     """Return the fault of the policy that places a resource."""
     return FAULT.shared_placement_raised if shape.own_placement[resource] else FAULT.placement_raised
 
 
-@kernel
+@inlined
 def _ask(
     shape: Shape, policy: ReadyPlacement, state: State, resource: int, row: int, amount: int, now: int, group: int
 ) -> int:
@@ -53,11 +51,11 @@ def _ask(
     return answer
 
 
-@kernel
+@inlined
 def _tell(
     shape: Shape,
     policy: ReadyPlacement,
-    notices: Any,
+    notices: Answer,
     state: State,
     resource: int,
     row: int,
@@ -74,10 +72,10 @@ def _tell(
         fail(state.counters, _raised(shape, resource), now, NONE, NONE)
 
 
-@kernel
-def _take_with(
+@inlined
+def _take(
     shape: Shape,
-    policy: ReadyPlacement,
+    policies: Policies,
     state: State,
     resource: int,
     row: int,
@@ -86,6 +84,7 @@ def _take_with(
     now: int,
     group: int,
 ) -> int:
+    policy = policies.shared_placement if shape.own_placement[resource] else policies.placement
     start = _ask(shape, policy, state, resource, row, amount, now, group)
     if start == REFUSED:
         return REFUSED
@@ -100,7 +99,7 @@ def _take_with(
     return start
 
 
-@kernel
+@inlined
 def _take_scattered(words: np.ndarray, owner: np.ndarray, amount: int, slot: int, counters: np.ndarray) -> None:
     before = -2
     for _ in range(amount):
@@ -111,10 +110,10 @@ def _take_scattered(words: np.ndarray, owner: np.ndarray, amount: int, slot: int
         before = block
 
 
-@kernel
-def _give_with(
+@inlined
+def _give(
     shape: Shape,
-    policy: ReadyPlacement,
+    policies: Policies,
     state: State,
     resource: int,
     row: int,
@@ -123,6 +122,7 @@ def _give_with(
     slot: int,
     now: int,
 ) -> None:
+    policy = policies.shared_placement if shape.own_placement[resource] else policies.placement
     words = state.free[row][: shape.words[resource]]
     if shape.scattered[resource]:
         for block in range(shape.blocks[resource]):
@@ -136,41 +136,6 @@ def _give_with(
 
 
 @kernel
-def _take(
-    shape: Shape,
-    policies: Policies,
-    state: State,
-    resource: int,
-    row: int,
-    amount: int,
-    slot: int,
-    now: int,
-    group: int,
-) -> int:
-    if shape.own_placement[resource]:
-        return _take_with(shape, policies.shared_placement, state, resource, row, amount, slot, now, group)
-    return _take_with(shape, policies.placement, state, resource, row, amount, slot, now, group)
-
-
-@kernel
-def _give(
-    shape: Shape,
-    policies: Policies,
-    state: State,
-    resource: int,
-    row: int,
-    start: int,
-    amount: int,
-    slot: int,
-    now: int,
-) -> None:
-    if shape.own_placement[resource]:
-        _give_with(shape, policies.shared_placement, state, resource, row, start, amount, slot, now)
-    else:
-        _give_with(shape, policies.placement, state, resource, row, start, amount, slot, now)
-
-
-@kernel
 def _log(state: State, unit: int, resource: int, start: int, amount: int) -> None:
     at = state.counters[COUNT.takes]
     if at < state.takes.shape[0]:
@@ -179,7 +144,7 @@ def _log(state: State, unit: int, resource: int, start: int, amount: int) -> Non
     state.counters[COUNT.takes] += 1
 
 
-@routine
+@noinline
 def move_ranges(
     shape: Shape,
     columns: Columns,
@@ -221,7 +186,7 @@ def move_ranges(
     return done
 
 
-@kernel
+@inlined
 def _amount(
     shape: Shape, columns: Columns, rules: Rules, state: State, entry: int, group: int, resource: int, unit: int
 ) -> int:
@@ -234,7 +199,7 @@ def _amount(
     return shape.footprint[resource, columns.demand[group, resource] * waves]
 
 
-@routine
+@noinline
 def log_takes(shape: Shape, columns: Columns, rules: Rules, state: State, entry: int, module: int, slot: int) -> None:
     """Keep what a dispatch has taken, for the event log: ranges first, in the order in which they were taken."""
     group, place_at = group_of(columns, state, entry), 0
@@ -269,7 +234,7 @@ def log_takes(shape: Shape, columns: Columns, rules: Rules, state: State, entry:
         place_at += 1
 
 
-@kernel
+@inlined
 def _log_scattered(state: State, row: int, slot: int, unit: int, resource: int) -> None:
     """Log a row for every run of blocks that a dispatch holds."""
     start, blocks = NONE, state.owner.shape[1]
@@ -282,7 +247,7 @@ def _log_scattered(state: State, row: int, slot: int, unit: int, resource: int) 
             start = NONE
 
 
-@kernel
+@inlined
 def count_resources(
     shape: Shape, columns: Columns, rules: Rules, state: State, entry: int, module: int, sign: int
 ) -> None:
@@ -303,7 +268,7 @@ def count_resources(
         state.total[module * resources + h] += sign * taken
 
 
-@kernel
+@inlined
 def _booked(shape: Shape, rules: Rules, resource: int, requested: int, waves: int) -> int:
     if shape.first_map[resource] < 0:
         return requested * waves
@@ -312,7 +277,7 @@ def _booked(shape: Shape, rules: Rules, resource: int, requested: int, waves: in
     return shape.footprint[resource, requested * waves]
 
 
-@kernel
+@inlined
 def take_slot(state: State) -> int:
     """Take a free slot for a dispatch."""
     head = state.slot_link.size - 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import kernel, routine
+from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.dispatch.shape import Columns, Policies, Rules
 from workbench.engines.dispatch.state import COUNT, NONE, State
 
@@ -18,7 +18,7 @@ SCALE_BITS = 20
 SCALE = float(1 << SCALE_BITS)
 
 
-@kernel
+@inlined
 def _waves_sent(state: State, dispatch: int) -> int:
     """Return the waves of a dispatch, of all units."""
     sent = 0
@@ -27,7 +27,7 @@ def _waves_sent(state: State, dispatch: int) -> int:
     return sent
 
 
-@kernel
+@inlined
 def _add_rate(columns: Columns, rate: np.ndarray, group: int, sent: int, sign: int) -> None:
     """Add what so many waves of a group execute a cycle to a rate of each class, in 2**-20, or take it off."""
     whole, duration = columns.waves[group], columns.duration[group]
@@ -50,7 +50,7 @@ def _issue_until(state: State, module: int, now: int) -> None:
         state.issued[module, s] += state.rate[module, s] * passed
 
 
-@kernel
+@inlined
 def _halve_until(period: int, state: State, term: int, module: int, now: int) -> None:
     """Bring halved counters up to the cycle before `now`: at each multiple of the period they lose half."""
     at = state.decayed_at[term, module]
@@ -69,7 +69,7 @@ def _halve_until(period: int, state: State, term: int, module: int, now: int) ->
         at += passed
 
 
-@kernel
+@inlined
 def change_rate(columns: Columns, policies: Policies, state: State, dispatch: int, ends: int, now: int) -> None:
     """Change a module's rate from this cycle on, as a dispatch starts (`ends` = 0) or ends (1)."""
     module, event = int(state.module[dispatch]), 2 * dispatch + ends
@@ -86,7 +86,7 @@ def change_rate(columns: Columns, policies: Policies, state: State, dispatch: in
     state.event_last[module] = event
 
 
-@routine
+@noinline
 def _follow(columns: Columns, state: State, term: int, module: int, until: int) -> None:
     """Move the far end of a window up to a cycle, through the changes that leave it."""
     event = state.old_event[term, module]
@@ -111,7 +111,7 @@ def _run_old(state: State, term: int, module: int, until: int) -> None:
         state.old_issued[term, module, s] += state.old_rate[term, module, s] * passed
 
 
-@kernel
+@inlined
 def remember(columns: Columns, policies: Policies, state: State, term: int, module: int, now: int) -> None:
     """Write down what a term may know of a module's past: instructions of each class."""
     window, period = policies.terms.history[term], policies.terms.halving[term]
@@ -127,7 +127,7 @@ def remember(columns: Columns, policies: Policies, state: State, term: int, modu
             state.recent[1, module * CLASSES + s] = state.decayed[term, module, s] / SCALE
 
 
-@routine
+@noinline
 def warm_up(rules: Rules, policies: Policies, state: State, now: int) -> None:
     """Let heat follow the power of every thermal step that has ended."""
     warmth, step = policies.warmth, rules.heat_cycles

@@ -6,7 +6,7 @@ what was true before.
 
 from __future__ import annotations
 
-from workbench.compiled import RAISED, kernel, routine
+from workbench.compiled import RAISED, inlined, kernel, noinline
 from workbench.engines.dispatch.fitting import module_changed
 from workbench.engines.dispatch.shape import Policies, Shape, Turns
 from workbench.engines.dispatch.state import COUNT, FAULT, NEVER, NONE, State
@@ -18,7 +18,7 @@ from workbench.structures.free_map import count_free
 ask_probe = PROBE.ask
 
 
-@kernel
+@inlined
 def probed(shape: Shape, policies: Policies, state: State, resource: int, row: int, now: int) -> int:
     """Return what the probe says of a free map as it is; of a scattered resource, how many blocks are free."""
     words = state.free[row][: shape.words[resource]]
@@ -38,7 +38,7 @@ def probed(shape: Shape, policies: Policies, state: State, resource: int, row: i
     return report
 
 
-@kernel
+@inlined
 def first_reports(shape: Shape, policies: Policies, state: State) -> None:
     """Make the reports of empty maps; every module is one to be looked at."""
     for h in range(shape.blocks.size):
@@ -52,7 +52,7 @@ def first_reports(shape: Shape, policies: Policies, state: State) -> None:
         module_changed(state, m)
 
 
-@kernel
+@inlined
 def renew(shape: Shape, policies: Policies, state: State, resource: int, row: int, taken: bool, now: int) -> None:
     """Renew the report of a free map that has changed; where the probe takes turns the report waits for its period."""
     state.fresh[row] = probed(shape, policies, state, resource, row, now)
@@ -72,7 +72,7 @@ def next_turn(turns: Turns, period: int, since: int) -> int:
     return since if ahead == 0 else (since // turns.cycles_a_period + ahead) * turns.cycles_a_period
 
 
-@kernel
+@inlined
 def next_renewal(shape: Shape, policies: Policies, state: State, now: int) -> int:
     """Return the first cycle after `now` at which a late report may be renewed."""
     if policies.turns.periods == 0 or state.counters[COUNT.unrenewed] == 0:
@@ -84,7 +84,7 @@ def next_renewal(shape: Shape, policies: Policies, state: State, now: int) -> in
     return soonest
 
 
-@kernel
+@inlined
 def _is_late(shape: Shape, state: State, resource: int) -> bool:
     first, late = shape.first_map[resource], False
     for row in range(first, first + shape.modules * shape.units):
@@ -92,12 +92,17 @@ def _is_late(shape: Shape, state: State, resource: int) -> bool:
     return late
 
 
-@routine
+@kernel
 def renew_in_turn(shape: Shape, policies: Policies, state: State, until: int) -> bool:
     """Renew the late reports whose period came in the cycles up to `until`; True where a report changed."""
-    turns, since = policies.turns, state.counters[COUNT.renewed_until]
-    if turns.periods == 0 or until < since:
+    if policies.turns.periods == 0 or until < state.counters[COUNT.renewed_until]:
         return False
+    return _renew_late(shape, policies, state, until)
+
+
+@noinline
+def _renew_late(shape: Shape, policies: Policies, state: State, until: int) -> bool:
+    turns, since = policies.turns, state.counters[COUNT.renewed_until]
     state.counters[COUNT.renewed_until] = until + 1
     if state.counters[COUNT.unrenewed] == 0:
         return False
@@ -116,7 +121,7 @@ def renew_in_turn(shape: Shape, policies: Policies, state: State, until: int) ->
     return changed
 
 
-@kernel
+@inlined
 def _renew_module(shape: Shape, state: State, resource: int, module: int) -> bool:
     changed = False
     first = shape.first_map[resource] + module * shape.units

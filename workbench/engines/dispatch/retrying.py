@@ -8,7 +8,7 @@ more at the beginning of a round, all modules at which a placement has moved on 
 
 from __future__ import annotations
 
-from workbench.compiled import kernel, routine
+from workbench.compiled import kernel, noinline
 from workbench.engines.dispatch.fitting import module_changed
 from workbench.engines.dispatch.selecting import anything_fits
 from workbench.engines.dispatch.shape import OWN, Rules, Shape
@@ -22,7 +22,7 @@ def _map_of(shape: Shape, module: int, position: int) -> int:
     return int(shape.first_map[resource] + (module if unit == OWN else module * shape.units + unit))
 
 
-@routine
+@noinline
 def keep_memories(shape: Shape, state: State, module: int) -> None:
     """Write down what the placements remember of a module's maps before it is asked for ranges."""
     for position in range(shape.ranges.shape[0]):
@@ -31,7 +31,7 @@ def keep_memories(shape: Shape, state: State, module: int) -> None:
             state.before[position, slot] = state.memory[row, slot]
 
 
-@routine
+@noinline
 def note_refusal(shape: Shape, state: State, module: int) -> None:
     """Note the module after a refusal if a placement remembers something else of it than before."""
     moved = False
@@ -44,10 +44,15 @@ def note_refusal(shape: Shape, state: State, module: int) -> None:
         state.counters[COUNT.moved] += 1
 
 
-@routine
+@kernel
 def open_again(rules: Rules, state: State) -> bool:
     """Lift the bans of the modules whose placements have moved on, where nothing fits; False if there are none."""
-    if state.counters[COUNT.moved] == 0 or anything_fits(rules, state):
+    return state.counters[COUNT.moved] > 0 and _open_moved(rules, state)
+
+
+@noinline
+def _open_moved(rules: Rules, state: State) -> bool:
+    if anything_fits(rules, state):
         return False
     for module in range(state.moved.size):
         if state.moved[module]:

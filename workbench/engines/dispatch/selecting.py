@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import RAISED, kernel, routine
+from workbench.compiled import RAISED, inlined, kernel, noinline
 from workbench.engines.dispatch.entries import group_of, level_of, waves_of
 from workbench.engines.dispatch.shape import Columns, Policies, Rules
 from workbench.engines.dispatch.state import FAULT, NONE, State
@@ -18,7 +18,7 @@ OFFER, CHANNEL, PRIORITY, RANKED, FITS, WAITED, WAVES = range(7)
 NOTHING_FITS, REFUSED, BROKEN = -1, -2, -3
 
 
-@kernel
+@inlined
 def _put_down(
     columns: Columns, rules: Rules, policies: Policies, state: State, channel: int, at: int, now: int
 ) -> None:
@@ -50,7 +50,7 @@ def anything_fits(rules: Rules, state: State) -> bool:
     return False
 
 
-@routine
+@noinline
 def select(columns: Columns, rules: Rules, policies: Policies, state: State, now: int) -> int:
     """Choose the offer to dispatch; NOTHING_FITS, or REFUSED where the selection policy dispatches nothing."""
     if not anything_fits(rules, state):

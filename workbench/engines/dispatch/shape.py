@@ -6,16 +6,19 @@ contiguous resource of a unit, and each of a module, has a free map of its own, 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from workbench.compiled import Answers
 from workbench.policies.dispatch.priority.question import ReadyPriority
 from workbench.policies.dispatch.selection.question import ReadySelection
 from workbench.policies.dispatch.stuck.question import ReadyStuck
 from workbench.policies.dispatch.units.question import ReadyUnits
 from workbench.policies.placement.question import ReadyPlacement
 
+to_int64: Any = np.int64
+"""For a routine is compiled once more for each other type of whole number that it is given, a plain 0 among them."""
 OWN = -1
 """The unit of a module's own resource."""
 
@@ -98,6 +101,10 @@ class Rules(NamedTuple):
     """Cycles of a step of the thermal model, 0 = no heat."""
     events: int
     """1 where what every dispatch has taken is counted and logged."""
+    ends_asked: int = 0
+    """1 where a group that was granted stays until its end is asked, 0 where it ends after its duration."""
+    keeps_answers: int = 0
+    """1 where grants and ends are kept for whoever asked."""
 
 
 LOWEST, RANDOM, ROTATING = 0, 1, 2
@@ -116,9 +123,8 @@ class Turns(NamedTuple):
 class Terms(NamedTuple):
     """The scores of modules that are summed."""
 
-    answers: np.ndarray
-    """The compiled answers, by address (functions where code is interpreted)."""
-    chosen: np.ndarray
+    answers: Answers
+    chosen: Answers
     """The same of those that are told which module was taken."""
     weights: np.ndarray
     params: np.ndarray
@@ -146,8 +152,8 @@ class Warmth(NamedTuple):
 class Probes(NamedTuple):
     """The probe of each resource."""
 
-    answers: np.ndarray
-    """The compiled answers, by address (functions where code is interpreted); 0 where nothing is probed."""
+    answers: Answers
+    """0 in place of an answer where nothing is probed."""
     params: np.ndarray
     """float64[resources, most parameters]."""
     sizes: np.ndarray

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
 from workbench.engines.kit import STOP, column, log, numbered, raised, stuck, wrong
 from workbench.structures.timetable import NEVER, Timetable
 
@@ -50,6 +51,24 @@ class Counters(NamedTuple):
     """Modules whose placement has remembered something else since it refused."""
     of_waves: int
     """Waves of the group that was shared out last."""
+    begun: int
+    """Whether the reports of empty modules have been made."""
+    now: int
+    """The present cycle: that of the last event, but for ends of compute."""
+    look: int
+    """The next cycle at which the channels are looked at, `NEVER` = when something is asked or released."""
+    looked: int
+    """Whether the round of the present cycle is over, or there was none to play."""
+    stale: int
+    """Whether something has changed since the last round that may let another group go."""
+    came_to: int
+    """What the last round came to."""
+    orders: int
+    """Looks in a row that changed nothing while all modules were empty."""
+    tries: int
+    """Refusals at allocation in a row while all modules were empty."""
+    answered: int
+    """Answers that nobody has taken yet."""
 
 
 class Faults(NamedTuple):
@@ -151,6 +170,10 @@ class State(NamedTuple):
     """Where a placement refused and has remembered something else since: it may grant now."""
     part: np.ndarray = column(np.int64, "parts", 5)
     """Group, waves, level, divided, entry behind it; one row a sub-group."""
+    last: np.ndarray = column(np.int64, "channels", fill=NONE)
+    """Of a part: the last entry that has not been offered, where there is one."""
+    unasked: np.ndarray = column(np.int64, "channels")
+    """Of a part: the groups of each channel that may still be asked for."""
     # Dispatches, one row each
     group: np.ndarray = column(np.int32, "dispatches")
     cycle: np.ndarray = column(np.int64, "dispatches")
@@ -164,6 +187,10 @@ class State(NamedTuple):
     """The dispatch that runs in each slot, and its entry."""
     held: np.ndarray = column(np.int64, "slots", "held")
     """The first block of every range that a running group holds."""
+    slot_of: np.ndarray = column(np.int64, "undecided", fill=NONE)
+    """The slot of each dispatch whose end has not been asked; no rows where ends are known."""
+    answers: np.ndarray = column(np.int64, "answers", 2)
+    """Of a part: twice the dispatch, plus 1 where it has ended, and the cycle; no rows for a whole run."""
     length: np.ndarray = column(np.int64, "slots", "ranges")
     """The blocks of a range that it holds of each map; waves may hold one each."""
     # The past of modules
@@ -209,4 +236,14 @@ class State(NamedTuple):
     failures: np.ndarray = log("failures", 2)
 
 
-__all__ = ["COUNT", "FAULT", "NEVER", "NONE", "State"]
+class Play(NamedTuple):
+    """What the compiled loop is given: one run from its first cycle to its last."""
+
+    shape: Shape
+    columns: Columns
+    rules: Rules
+    policies: Policies
+    state: State
+
+
+__all__ = ["COUNT", "FAULT", "NEVER", "NONE", "Play", "State"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import NO_ANSWER, RAISED, kernel, routine
+from workbench.compiled import NO_ANSWER, RAISED, inlined, noinline
 from workbench.engines.dispatch.bits import change
 from workbench.engines.dispatch.channels import call_back, take_off
 from workbench.engines.dispatch.entries import (
@@ -26,7 +26,7 @@ from workbench.engines.dispatch.granting import (
 from workbench.engines.dispatch.past import change_rate, warm_up
 from workbench.engines.dispatch.reports import renew
 from workbench.engines.dispatch.retrying import keep_memories, note_refusal
-from workbench.engines.dispatch.shape import OWN, Columns, Policies, Rules, Shape
+from workbench.engines.dispatch.shape import OWN, Columns, Policies, Rules, Shape, to_int64
 from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.policies.dispatch.choice.question import CHOSEN
@@ -37,11 +37,12 @@ from workbench.structures.timetable import put
 
 ask_parts = PARTS_QUESTION.ask
 tell_chosen = CHOSEN.ask
+ISSUES_NO_MORE = to_int64(1)
 INHERIT, LOWEST_LEVEL = 0, 1
 """Codes of a sub-group's priority."""
 
 
-@routine
+@noinline
 def exchange(
     shape: Shape,
     columns: Columns,
@@ -80,21 +81,44 @@ def exchange(
     if takes:
         if rules.events:
             log_takes(shape, columns, rules, state, entry, module, slot)
-        _book(shape, columns, policies, state, entry, module, slot, pointer, now)
+        _book(shape, columns, rules, policies, state, entry, module, slot, pointer, now)
         take_off(columns, rules, state, offer)
     else:
         free_slot(state, slot)
     for t in range(shape.units):
         state.resident[module, t] += state.counts[t] if takes else -state.counts[t]
-    if rules.history:
-        if rules.heat_cycles:
-            warm_up(rules, policies, state, now)
-        change_rate(columns, policies, state, row, int(not takes), now)
+    if rules.history and (takes or not rules.ends_asked):
+        _change_rate(columns, rules, policies, state, row, int(not takes), now)
     module_changed(state, module)
+    if rules.keeps_answers:
+        _answer(state, row, int(not takes), now)
     return True
 
 
-@kernel
+@inlined
+def stop_issuing(columns: Columns, rules: Rules, policies: Policies, state: State, slot: int, now: int) -> None:
+    """Let the group in a slot, which stays until its end is asked, execute nothing more: its duration is over."""
+    _change_rate(columns, rules, policies, state, state.slot_dispatch[slot, 0], ISSUES_NO_MORE, now)
+
+
+@noinline
+def _change_rate(
+    columns: Columns, rules: Rules, policies: Policies, state: State, dispatch: int, ends: int, now: int
+) -> None:
+    if rules.heat_cycles:
+        warm_up(rules, policies, state, now)
+    change_rate(columns, policies, state, dispatch, ends, now)
+
+
+@inlined
+def _answer(state: State, dispatch: int, ends: int, now: int) -> None:
+    """Keep a grant or an end for whoever asked."""
+    at = state.counters[COUNT.answered]
+    state.answers[at, 0], state.answers[at, 1] = 2 * dispatch + ends, now
+    state.counters[COUNT.answered] = at + 1
+
+
+@inlined
 def _renew_reports(
     shape: Shape, columns: Columns, policies: Policies, state: State, entry: int, module: int, taken: bool, now: int
 ) -> None:
@@ -108,7 +132,7 @@ def _renew_reports(
         renew(shape, policies, state, h, row, taken, now)
 
 
-@kernel
+@inlined
 def _refuse(state: State, offer: int, module: int) -> None:
     """Refuse an offer that a report promised too much: it may not try the module again before it changes (E18)."""
     state.counters[COUNT.over_promised] += 1
@@ -116,10 +140,11 @@ def _refuse(state: State, offer: int, module: int) -> None:
     state.fitting[offer] += change(state.fits[offer], module, False)
 
 
-@kernel
+@inlined
 def _book(
     shape: Shape,
     columns: Columns,
+    rules: Rules,
     policies: Policies,
     state: State,
     entry: int,
@@ -136,13 +161,24 @@ def _book(
     for t in range(shape.units):
         state.sent[row, t] = state.counts[t]
     state.slot_dispatch[slot, 0], state.slot_dispatch[slot, 1] = row, entry
-    put(state.due, now + columns.duration[group], slot)
+    if not rules.ends_asked:
+        put(state.due, now + columns.duration[group], slot)
+    else:
+        _stay(rules, state, row, slot, now + columns.duration[group])
     state.counters[COUNT.last_module] = module
     state.counters[COUNT.dispatches] += 1
     _tell_terms(shape, policies, state, module, now)
 
 
-@kernel
+@noinline
+def _stay(rules: Rules, state: State, dispatch: int, slot: int, until: int) -> None:
+    """Let a group stay until its end is asked; where the past is counted it executes something until a cycle."""
+    state.slot_of[dispatch] = slot
+    if rules.history:
+        put(state.due, until, slot + state.slot_dispatch.shape[0])
+
+
+@inlined
 def _tell_terms(shape: Shape, policies: Policies, state: State, module: int, now: int) -> None:
     terms = policies.terms
     for term in range(terms.weights.size):
@@ -154,7 +190,7 @@ def _tell_terms(shape: Shape, policies: Policies, state: State, module: int, now
             fail(state.counters, FAULT.choice_raised, now, NONE, NONE)
 
 
-@routine
+@noinline
 def split_stuck(columns: Columns, rules: Rules, policies: Policies, state: State, now: int) -> bool:
     """Ask about every waiting head, in the order of the channels; True if any was split (spec 3, R25-R28, E12)."""
     anything = False
@@ -183,7 +219,7 @@ def split_stuck(columns: Columns, rules: Rules, policies: Policies, state: State
     return anything
 
 
-@kernel
+@inlined
 def _split(
     columns: Columns, rules: Rules, policies: Policies, state: State, channel: int, entry: int, parts: int, now: int
 ) -> None:

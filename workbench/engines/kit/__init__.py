@@ -3,12 +3,13 @@
 from workbench.engines.kit.columns import column, log, made
 from workbench.engines.kit.faults import FINE, STOP, Stop, fail, full, policy_error, raised, stop_of, stuck, wrong
 from workbench.engines.kit.names import numbered
-from workbench.engines.kit.order import cycle_of, moment, phase_of
+from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of
 from workbench.engines.kit.simulator import Attempt, Given, Simulator, given
 from workbench.engines.kit.slots import slot
 
 __all__ = [
     "FINE",
+    "RANK",
     "STOP",
     "Attempt",
     "Given",
@@ -23,9 +24,9 @@ __all__ = [
     "made",
     "moment",
     "numbered",
-    "phase_of",
     "policy_error",
     "raised",
+    "rank_of",
     "slot",
     "stop_of",
     "stuck",

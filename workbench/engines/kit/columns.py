@@ -113,21 +113,37 @@ def made(state: type[State], sizes: Mapping[str, int], **given: Any) -> State:
     Queue(head=array([-1, -1]), order=array([[0],
            [0]], dtype=int32))
     """
-    zeros, others = _shapes(cast(Any, state), tuple(sizes.items()), tuple(given))
-    columns = {name: np.zeros(shape, dtype) for name, shape, dtype in zeros}
-    for name, shape, dtype, fill in others:
-        columns[name] = array = np.empty(shape, dtype)
+    fields, zeros, others, places = _shapes(cast(Any, state), tuple(sizes.items()), tuple(given))
+    if fields is None:
+        return state(**given)  # which names what is missing, or is no field
+    values: list[Any] = [None] * fields
+    for place, shape, dtype in zeros:
+        values[place] = np.zeros(shape, dtype)
+    for place, shape, dtype, fill in others:
+        values[place] = array = np.empty(shape, dtype)
         array.fill(fill)
-    return state(**columns, **given)
+    for place, value in zip(places, given.values()):
+        values[place] = value
+    return cast(State, cast(Any, state)._make(values))
 
 
 @lru_cache(maxsize=256)
-def _shapes(state: type, sizes: tuple[tuple[str, int], ...], given: tuple[str, ...]) -> tuple[list[Any], list[Any]]:
-    """Return name, shape and type of the columns that are not given and begin with zeros; and those of the others, with
-    their contents. Runs of one setup have the same."""
+def _shapes(
+    state: type, sizes: tuple[tuple[str, int], ...], given: tuple[str, ...]
+) -> tuple[int | None, list[Any], list[Any], list[int]]:
+    """Return how many fields there are; place, shape and type of the columns that are not given and begin with zeros;
+    those of the others, with their contents; the places of what is given. Runs of one setup have the same.
+
+    Where fields and what is given do not go together, there is no number of fields.
+    """
     known, columns = dict(sizes), {name: one for name, one in _declared(state).items() if name not in given}
-    zeros = [(name, one.shape(known), one.dtype) for name, one in columns.items() if not one.fill]
-    return zeros, [(name, one.shape(known), one.dtype, one.fill) for name, one in columns.items() if one.fill]
+    names: tuple[str, ...] = getattr(state, "_fields", ())
+    if set(names) != {*columns, *given}:
+        return None, [], [], []
+    place = {name: number for number, name in enumerate(names)}
+    zeros = [(place[name], one.shape(known), one.dtype) for name, one in columns.items() if not one.fill]
+    others = [(place[name], one.shape(known), one.dtype, one.fill) for name, one in columns.items() if one.fill]
+    return len(names), zeros, others, [place[name] for name in given]
 
 
 def _declared(state: type) -> dict[str, Column]:

@@ -1,39 +1,72 @@
-"""The total order of events: `(cycle, phase, number)`, the same in every run of a setup and a seed.
+"""The total order of events: `(cycle, rank, number)`, the same in every run of a setup and a seed.
 
-Of two events the one with the earlier cycle comes first; in one cycle the one with the lower phase; in one phase the
-one with the lower number of what it happens to. Each engine names its phases once, in this order:
+Of two events the one with the earlier cycle comes first; in one cycle the one with the lower rank; in one rank the one
+with the lower number of what it happens to. Ranks are those of spec 6, R3; each engine uses a few of them:
 
-| engine | phases of a cycle | number within a phase |
+| engine | ranks of a cycle | number within a rank |
 | --- | --- | --- |
 | `shared_memory` | releases, grants (the other way round by its lever) | releases as entered, grants as queued |
-| `dispatch` | releases, reports, arrivals, the round | releases as entered, the others by map, channel |
-| `malloc` | sections end, requests come, sections start | arena; requests as they were called |
+| `dispatch` | releases, then reports, arrivals and the round | releases as entered, the others by map, channel |
+| `malloc` | returns, sections end, requests come, sections start | block; arena; requests as they were called; arena |
 | `pool` | none: one request after another, as the service takes them | row; of those who wait as the lever says |
 
-A tournament or a heap that compares one number takes `moment(cycle, phase)`.
+A tournament or a heap that compares one number takes `moment(cycle, rank)`.
 """
 
 from __future__ import annotations
 
-from workbench.compiled import kernel
+from typing import NamedTuple
 
-PHASES = 4
-"""Phases of a cycle, at most: two bits."""
+from workbench.compiled import kernel
+from workbench.engines.kit.names import numbered
+
+RANKS = 16
+"""Ranks of a cycle, at most: four bits."""
+LAST_CYCLE = (1 << 57) - 1
+"""The last cycle of which there are moments."""
+
+
+class Ranks(NamedTuple):
+    """The order of events of one cycle (spec 6, R3)."""
+
+    ends_of_compute: int
+    releases: int
+    frees: int
+    """And unmappings."""
+    shoot_downs: int
+    pool_answers: int
+    transfers: int
+    """Ends of link transfers."""
+    translation_answers: int
+    """And fills."""
+    malloc_answers: int
+    steps: int
+    """Ends of steps, arrivals of applications and kernels."""
+    pool_requests: int
+    translation_requests: int
+    malloc_requests: int
+    services: int
+    """What a part decides when all requests of the cycle are there: a lock is taken, a wait has lasted too long."""
+    rounds: int
+    """Dispatch rounds."""
+
+
+RANK = numbered(Ranks)
 
 
 @kernel
-def moment(cycle: int, phase: int) -> int:
-    """Return a cycle and a phase as one number to be compared."""
-    return cycle * PHASES + phase
+def moment(cycle: int, rank: int) -> int:
+    """Return a cycle and a rank as one number to be compared."""
+    return cycle * RANKS + rank
 
 
 @kernel
 def cycle_of(moment: int) -> int:
     """Return the cycle of a moment."""
-    return moment >> 2
+    return moment >> 4
 
 
 @kernel
-def phase_of(moment: int) -> int:
-    """Return the phase of a moment."""
-    return moment & 3
+def rank_of(moment: int) -> int:
+    """Return the rank of a moment."""
+    return moment & 15

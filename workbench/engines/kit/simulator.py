@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from workbench.engines.kit.log_room import with_room
 from workbench.engines.kit.slots import defaults_of, filled, question_of
 from workbench.levers import Spec
 from workbench.machine import Described
+from workbench.parts.old_words import old_word
 from workbench.policies.policy import Policy
 from workbench.streams import Streams
 
@@ -78,7 +79,7 @@ class Simulator(Generic[Record]):
     """The slots: a named tuple with a `slot` for each decision."""
     options: ClassVar[type[Spec]]
     machine: ClassVar[type[Described]]
-    wants: ClassVar[str]
+    workload_kind: ClassVar[str]
     """The method of a workload that gives what this engine serves."""
     state: ClassVar[type]
     """What changes during a run: a named tuple of columns, among them `counters`."""
@@ -88,12 +89,15 @@ class Simulator(Generic[Record]):
     """The names of what stops a run."""
     slots: ClassVar[Mapping[str, str]]
     """The default of each slot, as declared."""
+    wants = old_word("wants", "workload_kind")
+    asks = old_word("asks", "question_of")
+    admit = old_word("admit", "validate")
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
         cls.slots = defaults_of(cls.decides)
 
-    def asks(self, slot: str) -> str:
+    def question_of(self, slot: str) -> str:
         """Return the question that the policy of a slot answers."""
         return question_of(self.decides, slot)
 
@@ -131,7 +135,7 @@ class Simulator(Generic[Record]):
         """Return what happened."""
         raise NotImplementedError
 
-    def admit(self, setup: Setup, seed: int) -> None:
+    def validate(self, setup: Setup, seed: int) -> None:
         """Refuse, in one sentence, a setup that asks for what its machine can never give."""
         self.read(self.given(setup, seed))
 
@@ -185,5 +189,11 @@ class Simulator(Generic[Record]):
         if counters[STOP.fault] != FINE:
             log = fault_of(self.faults, stop_of(counters)).log
             return {log: 2 * room[log]}
-        kept = [name for name, always in logs_of(self.state).items() if always or events]
-        return {name: int(counters[getattr(self.counts, name)]) for name in kept}
+        return {name: int(counters[place]) for name, place in _kept_logs(self.state, self.counts, events)}
+
+
+@lru_cache(maxsize=64)
+def _kept_logs(state: type, counts: Any, events: bool) -> list[tuple[str, int]]:
+    """Return the logs that runs keep, each with the place of its counter."""
+    kept = [name for name, always in logs_of(state).items() if always or events]
+    return [(name, getattr(counts, name)) for name in kept]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, TypeVar, get_type_hints
 
 from workbench.engines.engine import Setup
@@ -32,7 +33,12 @@ def defaults_of(slots: Any) -> dict[str, str]:
 
 def question_of(slots: Any, name: str) -> str:
     """Return the question that the policy of a slot answers: its type's."""
-    return str(get_type_hints(slots)[name].question)
+    return _questions(slots)[name]
+
+
+@cache
+def _questions(slots: Any) -> dict[str, str]:
+    return {name: str(kind.question) for name, kind in get_type_hints(slots).items()}
 
 
 def filled(slots: type[Slots], setup: Setup) -> Slots:

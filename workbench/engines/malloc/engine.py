@@ -28,11 +28,13 @@ from workbench.engines.malloc.state import (
     COUNT,
     COUNTERS,
     FAULT,
+    NONE,
     Arena,
     Columns,
     Cuts,
     Policies,
     Rules,
+    Run,
     State,
 )
 from workbench.machine import Machine
@@ -43,12 +45,14 @@ from workbench.structures.timetable import new_timetable
 from workbench.structures.tournament import new_tournament
 
 
-class Run(NamedTuple):
+class Reading(NamedTuple):
     """What the setup and the seed determine."""
 
     given: Case
     rules: Rules
     columns: Columns
+    part: bool = False
+    """Whether somebody else asks the requests, one by one."""
 
 
 class Play(NamedTuple):
@@ -62,6 +66,10 @@ class Play(NamedTuple):
     state: State
     occupied: int
 
+    def run(self) -> Run:
+        """Return what the compiled routines see."""
+        return Run(*self[:-1])
+
 
 class Malloc(Simulator[MallocRecord]):
     """A heap with its locks, and the calls of threads that reach it warp by warp."""
@@ -71,40 +79,40 @@ class Malloc(Simulator[MallocRecord]):
     decides = Slots
     options = MallocOptions
     machine = Machine
-    wants = "mallocs"
+    workload_kind = "mallocs"
     state, counts, faults = State, COUNT, FAULT
 
-    def admit(self, setup: Setup, seed: int) -> None:
+    def validate(self, setup: Setup, seed: int) -> None:
         check_warps(self.given(setup, seed))
-        super().admit(setup, seed)
+        super().validate(setup, seed)
 
-    def read(self, given: Case) -> Run:
+    def read(self, given: Case) -> Reading:
         """Refuse calls that make no sense; what does not fit into the heap is no mistake, it fails."""
         with at_slot(given.setup, "arenas"):
             check_policies(given)
         wanted = given.setup.workload.mallocs(given.machine, given.streams)
         rules = rules_of(given, bool((wanted.free_at >= 0).any()))
-        return Run(given, rules, columns_of(wanted, rules))
+        return Reading(given, rules, columns_of(wanted, rules))
 
-    def asked(self, run: Run) -> list[Policy]:
+    def asked(self, run: Reading) -> list[Policy]:
         serve, heap, *_ = run.given.slots
         return [policy for policy in (serve, placement_of(heap)) if policy is not None]
 
-    def begin(self, run: Run, attempt: Attempt) -> Play:
-        given, rules, columns = run
+    def begin(self, run: Reading, attempt: Attempt) -> Play:
+        given, rules, columns, part = run
         cuts = self._cut(run, attempt.checked)
         arena = arena_of(given, rules)
         policies = policies_of(placement_of(given.slots.heap), rules, attempt.checked)
-        state = _fresh(rules, columns, cuts, attempt.room)
+        state = _fresh(rules, columns, cuts, attempt.room, part)
         state.counters[COUNT.generator] = max(given.streams.integer("lock"), 1)
         return Play(rules, columns, cuts, arena, policies, state, occupied_bytes(rules, arena))
 
     def loop(self, play: Play) -> None:
-        simulate(*play[:-1])
+        simulate(play.run())
 
-    def _cut(self, run: Run, checked: bool) -> Cuts:
+    def _cut(self, run: Reading, checked: bool) -> Cuts:
         """Put every call to the policy that serves; the columns of requests are as long as there are requests."""
-        (slots, _, _, streams, _), rules, columns = run
+        (slots, _, _, streams, _), rules, columns, _ = run
         rows, counters = len(columns.arrival), np.zeros(COUNTERS, np.int64)
         cuts = made(Cuts, {"rows": rows, "ends": rows + 1})
         ready = slots.serve.ready(streams.integer("serve"), checked)
@@ -117,13 +125,13 @@ class Malloc(Simulator[MallocRecord]):
         first, leader, total = cuts.first[: requests + 1], cuts.leader[:requests], cuts.total[:requests]
         return cuts._replace(first=first, leader=leader, total=total)
 
-    def words(self, run: Run, state: State | None, stop: Stop) -> Mapping[str, Any]:
+    def words(self, run: Reading, state: State | None, stop: Stop) -> Mapping[str, Any]:
         if state is not None:
             return {"where": f"in arena {stop.row} at cycle {stop.cycle}"}
         thread = run.columns.thread[stop.row]
         return {"where": f"at the call of thread {thread} and its warp at cycle {stop.cycle}"}
 
-    def record(self, run: Run, play: Play) -> MallocRecord:
+    def record(self, run: Reading, play: Play) -> MallocRecord:
         rules, columns, cuts, state = play.rules, play.columns, play.cuts, play.state
         serve, options = run.given.slots.serve, run.given.options
         blocks = int(state.counters[COUNT.blocks])
@@ -131,7 +139,7 @@ class Malloc(Simulator[MallocRecord]):
         return MallocRecord(
             unit=rules.unit,
             granule_bytes=rules.granule,
-            heap_bytes=rules.region * rules.arenas * rules.granule,
+            heap_bytes=int(play.arena.limit.sum()) * rules.granule,
             base_address=options.base_address,
             header_bytes=rules.header,
             occupied_bytes=play.occupied,
@@ -172,7 +180,7 @@ class Malloc(Simulator[MallocRecord]):
         )
 
 
-def _fresh(rules: Rules, columns: Columns, cuts: Cuts, room: Mapping[str, int]) -> State:
+def _fresh(rules: Rules, columns: Columns, cuts: Cuts, room: Mapping[str, int], part: bool) -> State:
     """Return a state in which nobody waits and nothing is granted."""
     rows, requests = len(columns.arrival), len(cuts.leader)
     blocks = blocks_at_most(rules, rows, requests)
@@ -180,9 +188,15 @@ def _fresh(rules: Rules, columns: Columns, cuts: Cuts, room: Mapping[str, int]) 
     warps = int(columns.warp.max(initial=-1)) + 1 if arena_frees else 0
     scheduled = (warps if arena_frees else blocks) if rules.any_frees else 0
     sizes = {"rows": rows, "requests": requests, "blocks": blocks, "arenas": rules.arenas, "warps": warps}
+    sizes |= {"opens": warps if arena_frees else scheduled * part, "ranked": warps * part, "late": scheduled * part}
+    sizes |= {"answers": (requests + rules.arenas) * part}
+    sizes |= {"growing": rules.arenas, "held": requests} if rules.grows else {"growing": 0, "held": 0}
     due, next_event = new_timetable(scheduled + 1), new_tournament(rules.arenas)
     state = made(State, {**sizes, **room}, due=due, next_event=next_event)
     state.counters[COUNT.requests] = requests
+    if part:
+        state.entered[:] = NONE
     if arena_frees:
+        state.open[:] = 0
         state.left[:] = np.bincount(columns.warp[cuts.request >= 0], minlength=warps)
     return state

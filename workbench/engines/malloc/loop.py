@@ -1,18 +1,21 @@
 """The compiled loop of the engine `malloc`: requests wait for the locks of their arenas and are served one by one.
 
-A cycle has three phases: critical sections end, requests come to the lines, critical sections start. Before a section
-asks the heap, everything that is due by then has been given back. Nothing is done for cycles without an event.
+A cycle has four ranks: what is given up goes back, critical sections end, requests come to the lines, critical sections
+start. What is due by then goes back before a section asks the heap. Nothing is done for cycles without an event.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from workbench.compiled import by_reference, kernel, leading_zeros, routine
+from workbench.compiled import by_reference, inlined, kernel, leading_zeros, noinline
 from workbench.engines.kit.faults import FINE, STOP
-from workbench.engines.kit.order import cycle_of, moment, phase_of
-from workbench.engines.malloc.serving import ask_heap, enter_returns, return_due, try_parts
-from workbench.engines.malloc.state import COUNT, NONE, Arena, Columns, Cuts, Policies, Rules, State
+from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of
+from workbench.engines.malloc.growing import hold, may_grow
+from workbench.engines.malloc.serving import ask_heap, enter_returns, note_answer, return_due, try_parts
+from workbench.engines.malloc.state import CHUNKS, CHUNKS_BEFORE, COUNT, HELD, NONE, Columns, Cuts, Rules, Run, State
 from workbench.engines.malloc.waiting import (
     COMES,
     ENDS,
@@ -28,53 +31,68 @@ from workbench.policies.malloc.lock import BACK_OFF, IN_LINE, NO_LOCK
 from workbench.structures.tournament import NEVER, first_place, set_time
 
 HASH = 2_654_435_761
+_to_int64: Any = np.int64
+RETURNS = RANK.frees
 
 
 @kernel
-def simulate(rules: Rules, columns: Columns, cuts: Cuts, arena: Arena, policies: Policies, state: State) -> None:
-    """Run until every request has been served or refused, or until a policy breaks its contract."""
-    _run(
-        by_reference(rules),
-        by_reference(columns),
-        by_reference(cuts),
-        by_reference(arena),
-        by_reference(policies),
-        by_reference(state),
-    )
+def simulate(run: Run) -> None:
+    """Ask every request of the table at its arrival, and let happen what follows from that."""
+    _ask_all(run.state)
+    let_happen(by_reference(run), NEVER)
 
 
-@routine
-def _run(rules: Rules, columns: Columns, cuts: Cuts, arena: Arena, policies: Policies, state: State) -> None:
-    counters = state.counters
+@kernel
+def _ask_all(state: State) -> None:
+    """Ask every request; they stand in the order of their arrivals."""
+    for request in range(state.counters[COUNT.requests]):
+        state.asked[request] = request
+    state.counters[COUNT.asked] = state.counters[COUNT.requests]
+
+
+@noinline
+def let_happen(run: Run, until: int) -> None:
+    """Let everything happen before a moment, or until a policy breaks its contract."""
+    counters, state = run.state.counters, run.state
+    comes = next_coming(run)
     while counters[STOP.fault] == FINE:
-        comes = NEVER
-        if counters[COUNT.arrived] < counters[COUNT.requests]:
-            comes = moment(_first_try(rules, columns, cuts, counters[COUNT.arrived]), COMES)
         soonest = state.next_event[1]
-        if comes == NEVER and soonest == NEVER:
+        if min(comes, soonest) >= until:
             break
         if comes < soonest:
-            request = counters[COUNT.arrived]
+            request = _to_int64(state.asked[counters[COUNT.arrived]])
             counters[COUNT.arrived] += 1
-            home = 0 if rules.arenas == 1 else _home(rules, columns, cuts, request)
-            come(rules, state, request, home, cycle_of(comes))
+            counters[COUNT.now] = cycle_of(comes)
+            come(run.rules, state, request, _home(run, request), cycle_of(comes))
+            comes = next_coming(run)
             continue
+        counters[COUNT.now] = cycle_of(soonest)
         at = first_place(state.next_event)
-        if phase_of(soonest) == ENDS:
-            _end(rules, state, at, cycle_of(soonest))
+        if rank_of(soonest) == ENDS:
+            _end(run, at, cycle_of(soonest))
         else:
-            _start(rules, columns, cuts, arena, policies, state, at, cycle_of(soonest))
+            _start(run, at, cycle_of(soonest))
     if counters[STOP.fault] == FINE:
-        return_due(rules, arena, policies, state, NEVER - 1)
+        return_due(run, NEVER - 1 if until == NEVER else cycle_of(until - RETURNS - 1))
 
 
 @kernel
-def _first_try(rules: Rules, columns: Columns, cuts: Cuts, request: int) -> int:
-    return columns.arrival[cuts.leader[request]] + rules.before_cycles
+def next_coming(run: Run) -> int:
+    """Return the moment at which the next request that was asked comes to its line, or `NEVER`."""
+    arrived = run.state.counters[COUNT.arrived]
+    if arrived == run.state.counters[COUNT.asked]:
+        return NEVER
+    arrival = run.columns.arrival[run.cuts.leader[run.state.asked[arrived]]]
+    return moment(arrival + run.rules.before_cycles, COMES)
 
 
-@kernel
-def _home(rules: Rules, columns: Columns, cuts: Cuts, request: int) -> int:
+@inlined
+def _home(run: Run, request: int) -> int:
+    return 0 if run.rules.arenas == 1 else _home_among(run.rules, run.columns, run.cuts, request)
+
+
+@noinline
+def _home_among(rules: Rules, columns: Columns, cuts: Cuts, request: int) -> int:
     """Return the arena that a request asks first; by size, the class of the granules that its block takes, header
     included."""
     warp, size = columns.thread[cuts.leader[request]] // rules.unit, cuts.total[request]
@@ -86,9 +104,10 @@ def _home(rules: Rules, columns: Columns, cuts: Cuts, request: int) -> int:
     return warp % rules.arenas
 
 
-@kernel
-def _end(rules: Rules, state: State, at: int, now: int) -> None:
+@inlined
+def _end(run: Run, at: int, now: int) -> None:
     """End a section: a request that was refused goes on to the next arena, and the next section is planned."""
+    rules, state = run.rules, run.state
     request = state.current[at]
     state.busy[at] = False
     set_time(state.next_event, at, NEVER)
@@ -101,13 +120,14 @@ def _end(rules: Rules, state: State, at: int, now: int) -> None:
     if state.ready[request] == NONE:
         state.tried[request] += 1
         come(rules, state, request, (at + 1) % rules.arenas, now)
+    elif state.ready[request] == HELD:
+        hold(run, request, at, now)
 
 
-@kernel
-def _start(
-    rules: Rules, columns: Columns, cuts: Cuts, arena: Arena, policies: Policies, state: State, at: int, now: int
-) -> None:
+@inlined
+def _start(run: Run, at: int, now: int) -> None:
     """Start a section: somebody leaves the line, asks the heap, and holds the lock as long as that takes."""
+    rules, state, cuts = run.rules, run.state, run.cuts
     request = _enters(rules, state, at, now)
     if request == NONE:
         return
@@ -119,27 +139,31 @@ def _start(
     if log < state.taken_log.shape[0]:
         state.taken_log[log, 0], state.taken_log[log, 1], state.taken_log[log, 2] = now, request, at
     counters[COUNT.taken] += 1
-    return_due(rules, arena, policies, state, now)
-    first, end = int(cuts.first[request]), int(cuts.first[request + 1])
+    return_due(run, now)
+    first, end = _to_int64(cuts.first[request]), _to_int64(cuts.first[request + 1])
     holds = rules.hold_cycles + rules.latency + rules.latency_a_waiter * min(rules.latency_waiters, state.waiting[at])
     lasts = holds
-    served = ask_heap(rules, cuts, arena, policies, state, request, at, first, end, now)
+    served = ask_heap(run, request, at, first, end, now)
     goes_on = not served and state.tried[request] + 1 < rules.tries
-    if not served and not goes_on:
-        lasts += holds * try_parts(rules, cuts, arena, policies, state, request, at, now)
-    lasts += max(columns.arrival[cuts.leader[request]] + rules.during_cycles - now, 0)
+    waits = rules.grows > 0 and not served and not goes_on and may_grow(run, request, at)
+    if not served and not goes_on and not waits:
+        lasts += holds * try_parts(run, request, at, now)
+    lasts += max(run.columns.arrival[cuts.leader[request]] + rules.during_cycles - now, 0)
     ends = now + lasts
     state.ready[request] = NONE
-    if not goes_on:
+    if waits:
+        state.ready[request], state.growth[at, CHUNKS_BEFORE] = HELD, state.growth[at, CHUNKS]
+    elif not goes_on:
         state.ready[request] = ends + rules.division_cycles
-        enter_returns(rules, columns, cuts, state, request, state.ready[request])
+        enter_returns(run, request, state.ready[request])
+        note_answer(state, request, state.ready[request], 0)
         if not rules.overlaps:
             ends = state.ready[request]
     state.ended[request] = ends
     set_time(state.next_event, at, moment(ends, ENDS))
 
 
-@kernel
+@inlined
 def _enters(rules: Rules, state: State, at: int, now: int) -> int:
     """Return who enters the section now; -1 where all who wait try later, which is planned."""
     if rules.lock != BACK_OFF:
@@ -148,6 +172,12 @@ def _enters(rules: Rules, state: State, at: int, now: int) -> int:
         if rules.lock == NO_LOCK:
             state.counters[COUNT.atomics] += state.counters[COUNT.failures] - before
         return request
+    return _enters_by_back_off(rules, state, at, now)
+
+
+@noinline
+def _enters_by_back_off(rules: Rules, state: State, at: int, now: int) -> int:
+    """Return who tries now; -1 where all who wait try later, which is planned."""
     cycle, request, before = soonest_try(rules, state, at, now)
     if cycle > now:
         set_time(state.next_event, at, moment(cycle, STARTS))

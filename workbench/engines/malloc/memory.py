@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER, RAISED, kernel, leading_zeros, routine
+from workbench.compiled import NO_ANSWER, RAISED, Answer, kernel, leading_zeros, noinline, routine
 from workbench.engines.kit.faults import fail
 from workbench.engines.malloc.state import (
     ASK,
@@ -43,14 +43,14 @@ def allocate(rules: Rules, arena: Arena, policies: Policies, state: State, at: i
         return _from_bitmap(rules, arena, policies, state, at, granules, now)
     if rules.heap == BUMP:
         state.counters[COUNT.grants] = granules
-        return _bump(rules, arena, at, granules)
+        return _bump(arena, at, granules)
     return _from_class(rules, arena, state, at, granules)
 
 
 @kernel
-def _bump(rules: Rules, arena: Arena, at: int, granules: int) -> int:
+def _bump(arena: Arena, at: int, granules: int) -> int:
     start = arena.top[at]
-    if start + granules > rules.region:
+    if start + granules > arena.limit[at]:
         return NONE
     arena.top[at] = start + granules
     return start
@@ -67,9 +67,9 @@ def _from_class(rules: Rules, arena: Arena, state: State, at: int, granules: int
         arena.spare[at, which] = state.link[spare]
         return state.base[spare] - at * rules.region
     if size >= rules.chunk:
-        return _bump(rules, arena, at, size)
+        return _bump(arena, at, size)
     if arena.carved[at, which] == arena.carved_end[at, which]:
-        chunk = _bump(rules, arena, at, rules.chunk)
+        chunk = _bump(arena, at, rules.chunk)
         if chunk == NONE:
             return NONE
         arena.carved[at, which], arena.carved_end[at, which] = chunk, chunk + rules.chunk
@@ -132,7 +132,7 @@ def _asked(rules: Rules, arena: Arena, policies: Policies, state: State, at: int
 
 @kernel
 def _tell(
-    notice: Any,
+    notice: Answer,
     rules: Rules,
     arena: Arena,
     policies: Policies,
@@ -148,6 +148,19 @@ def _tell(
         )
         if answer == RAISED:
             fail(state.counters, FAULT.placement_raised, now, at, granules)
+
+
+@noinline
+def extend(rules: Rules, arena: Arena, policies: Policies, state: State, at: int, granules: int, now: int) -> None:
+    """Put granules behind the last one of an arena; a placement policy is told that they are free now."""
+    start = arena.limit[at]
+    arena.limit[at] += granules
+    if rules.heap == BITMAP:
+        mark_free(arena.free[at], start, granules)
+        if rules.search != ASK:
+            renew(arena.tree[at], arena.free[at], start, granules)
+        arena.room[at] += granules
+        _tell(policies.released, rules, arena, policies, state, at, start, granules, now)
 
 
 @routine

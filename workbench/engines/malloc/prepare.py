@@ -9,6 +9,7 @@ import numpy as np
 from workbench.compiled import NO_ANSWER
 from workbench.engines.engine import at_slot
 from workbench.engines.kit import made
+from workbench.engines.kit.order import LAST_CYCLE
 from workbench.engines.malloc.occupied import occupied
 from workbench.engines.malloc.slots import Case, placement_of
 from workbench.engines.malloc.state import (
@@ -76,8 +77,13 @@ def check_warps(case: Case) -> None:
             raise wrong_value("", f"{path}.warp_size", expected, size, nearest)
 
 
+def granules_of(case: Case) -> int:
+    """Return the granules that each arena has at the start."""
+    return case.options.heap_bytes // case.options.granule_bytes // case.slots.arenas.count()
+
+
 def rules_of(case: Case, any_frees: bool) -> Rules:
-    """Return policies and options as whole numbers."""
+    """Return policies and options as whole numbers, for a heap that does not grow."""
     options, (serve, heap, lock, arenas) = case.options, case.slots
     placement = placement_of(heap)
     scan, moment = serve.scan_steps() * options.scan_step_cycles, _MOMENTS[serve.prefix_moment()]
@@ -111,8 +117,9 @@ def rules_of(case: Case, any_frees: bool) -> Rules:
         heap=heap.kind,
         search=ASK if placement is None else SEARCHES.get(placement, ASK),
         granule=options.granule_bytes,
-        region=options.heap_bytes // options.granule_bytes // arenas.count(),
+        region=granules_of(case),
         chunk=max(heap.chunk_bytes // options.granule_bytes, 1) if isinstance(heap, SizeClasses) else 1,
+        grows=0,
     )
 
 
@@ -120,11 +127,13 @@ def arena_of(case: Case, rules: Rules) -> Arena:
     """Return the memory of every arena at the start, with what is occupied."""
     options, streams, placement = case.options, case.streams, placement_of(case.slots.heap)
     arenas = range(rules.arenas)
-    bitmap = rules.heap == BITMAP
-    taken = int(options.occupancy * rules.region)
-    maps = [all_free(rules.region) if bitmap else np.zeros(1, np.uint64) for _ in arenas]
+    bitmap, size = rules.heap == BITMAP, granules_of(case)
+    taken = int(options.occupancy * size)
+    maps = [all_free(size) if bitmap else np.zeros(1, np.uint64) for _ in arenas]
     if bitmap and options.occupancy:
-        maps = [occupied(rules.region, options, streams.integer(f"occupied/{at}")) for at in arenas]
+        maps = [occupied(size, options, streams.integer(f"occupied/{at}")) for at in arenas]
+    if bitmap and rules.region > size:
+        maps = [_with_taken(one, rules.region) for one in maps]
     trees = [new_run_tree(one) if rules.search != ASK else np.zeros(1, np.int32) for one in maps]
     free = np.stack(maps)
     return made(
@@ -134,14 +143,24 @@ def arena_of(case: Case, rules: Rules) -> Arena:
         tree=np.stack(trees),
         room=np.array([int(np.bitwise_count(one).sum()) for one in maps], np.int64),
         memory=_memories(placement, rules, streams),
+        limit=np.full(rules.arenas, size),
         rounded=_rounded(placement, rules),
         top=np.full(rules.arenas, 0 if bitmap else taken),
     )
 
 
+def _with_taken(free: np.ndarray, granules: int) -> np.ndarray:
+    """Return a free map for more granules, of which those behind it are taken."""
+    longer = all_free(granules)
+    longer[:] = 0
+    longer[: free.size] = free
+    return longer
+
+
 def occupied_bytes(rules: Rules, arena: Arena) -> int:
     """Return the bytes of the heap that are taken."""
-    granules = rules.region * rules.arenas - int(arena.room.sum()) if rules.heap == BITMAP else int(arena.top.sum())
+    bitmap = rules.heap == BITMAP
+    granules = int(arena.limit.sum()) - int(arena.room.sum()) if bitmap else int(arena.top.sum())
     return granules * rules.granule
 
 
@@ -189,7 +208,7 @@ def check_calls(wanted: Mallocs) -> None:
     Raises
     ------
     InputError
-        A byte count is below 0 or absurd, a thread is named twice at one arrival, or calls are not in order.
+        A byte count is below 0 or absurd, a thread is named twice at one arrival, calls are not in order, or too late.
     """
     sizes, thread, arrival = wanted.bytes, wanted.thread, wanted.arrival
     if not len(sizes):
@@ -208,6 +227,8 @@ def check_calls(wanted: Mallocs) -> None:
             f"{arrival[row - 1]}, thread {thread[row - 1]}): calls go by arrival, then by thread, each thread once."
         )
     early = (wanted.free_at >= 0) & (wanted.free_at < arrival)
+    if arrival[-1] > LAST_CYCLE:
+        raise wrong_value("", f"call {len(arrival) - 1}: arrival", "must be below 2^57", int(arrival[-1]))
     if early.any():
         row = int(np.argmax(early))
         expected = f"must be -1 (never) or at least its arrival ({arrival[row]})"

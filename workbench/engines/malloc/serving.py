@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import kernel, routine
+from workbench.compiled import kernel, noinline, routine
 from workbench.engines.malloc.memory import allocate, give_back
 from workbench.engines.malloc.state import (
     ALL_NULL,
@@ -14,37 +14,27 @@ from workbench.engines.malloc.state import (
     HALVE,
     NONE,
     PIECEWISE,
-    Arena,
+    RANK_OF,
+    WARP_AT,
     Columns,
     Cuts,
-    Policies,
-    Rules,
+    Run,
     State,
 )
 from workbench.structures.timetable import next_due, put, take
 
 
 @kernel
-def ask_heap(
-    rules: Rules,
-    cuts: Cuts,
-    arena: Arena,
-    policies: Policies,
-    state: State,
-    request: int,
-    at: int,
-    low: int,
-    high: int,
-    now: int,
-) -> bool:
+def ask_heap(run: Run, request: int, at: int, low: int, high: int, now: int) -> bool:
     """Do one operation on the heap for the rows at the places [low, high) of a request; False where it refuses."""
+    rules, cuts, state = run.rules, run.cuts, run.state
     size = rules.header + cuts.total[request]
     if high - low < cuts.first[request + 1] - cuts.first[request]:
         size = np.int64(rules.header)
         for place in range(low, high):
             size += cuts.size[cuts.order[place]]
     state.counters[COUNT.atomics] += 1
-    start = allocate(rules, arena, policies, state, at, size, now)
+    start = allocate(rules, run.arena, run.policies, state, at, size, now)
     if start == NONE:
         count = state.counters[COUNT.refusals]
         if count < state.refusals.shape[0]:
@@ -77,20 +67,25 @@ def _book(
         state.block[cuts.order[place]] = block
 
 
-@routine
-def try_parts(
-    rules: Rules, cuts: Cuts, arena: Arena, policies: Policies, state: State, request: int, at: int, now: int
-) -> int:
+@noinline
+def _ask_again(run: Run, request: int, at: int, low: int, high: int, now: int) -> bool:
+    """Ask for a part; most requests are served whole, and `ask_heap` is copied where they are."""
+    return ask_heap(run, request, at, low, high, now)
+
+
+@noinline
+def try_parts(run: Run, request: int, at: int, now: int) -> int:
     """Serve a request that was refused whole by its parts, each lane alone, or halves of halves, as the policy says;
     return the tries."""
-    first, end = np.int64(cuts.first[request]), np.int64(cuts.first[request + 1])
+    rules, state = run.rules, run.state
+    first, end = np.int64(run.cuts.first[request]), np.int64(run.cuts.first[request + 1])
     if rules.on_failure == ALL_NULL or end - first < 2:
         return 0
     tries = 0
     if rules.on_failure != HALVE:
         for place in range(first, end):
             tries += 1
-            ask_heap(rules, cuts, arena, policies, state, request, at, place, place + 1, now)
+            _ask_again(run, request, at, place, place + 1, now)
         return tries
     stack, depth = state.stack, 2
     middle = first + (end - first + 1) // 2
@@ -99,7 +94,7 @@ def try_parts(
         depth -= 1
         low, high = stack[2 * depth], stack[2 * depth + 1]
         tries += 1
-        done = ask_heap(rules, cuts, arena, policies, state, request, at, low, high, now)
+        done = _ask_again(run, request, at, low, high, now)
         if not done and high - low > 1:
             middle = low + (high - low + 1) // 2
             stack[2 * depth], stack[2 * depth + 1] = middle, high
@@ -109,12 +104,13 @@ def try_parts(
 
 
 @routine
-def enter_returns(rules: Rules, columns: Columns, cuts: Cuts, state: State, request: int, ready: int) -> None:
-    """Enter into the timetable when what a request got goes back. Enter it into the timetable."""
+def enter_returns(run: Run, request: int, ready: int) -> None:
+    """Enter into the timetable when what a request got goes back, where that is known."""
+    rules, columns, cuts, state = run.rules, run.columns, run.cuts, run.state
     if rules.any_frees == 0 or rules.heap == BUMP:
         return
     if rules.frees == ARENA:
-        _leave_warp(rules, columns, cuts, state, request, ready)
+        _leave_warp(columns, cuts, state, request, ready)
         return
     first, end = cuts.first[request], cuts.first[request + 1]
     block, until = NONE, ready
@@ -130,8 +126,8 @@ def enter_returns(rules: Rules, columns: Columns, cuts: Cuts, state: State, requ
             until = -1 if gives < 0 else max(until, gives)
 
 
-@kernel
-def _leave_warp(rules: Rules, columns: Columns, cuts: Cuts, state: State, request: int, ready: int) -> None:
+@noinline
+def _leave_warp(columns: Columns, cuts: Cuts, state: State, request: int, ready: int) -> None:
     """Give all blocks of a warp back together, by the free policy `arena`, after the last of its pieces is given up."""
     first, end = cuts.first[request], cuts.first[request + 1]
     warp = state.left.size
@@ -148,33 +144,58 @@ def _leave_warp(rules: Rules, columns: Columns, cuts: Cuts, state: State, reques
             state.link[block] = state.chain[warp]
             state.chain[warp] = block
         gives = columns.free_at[row]
-        if gives < 0 or state.last[warp] < 0:
-            state.last[warp] = -1
+        if gives < 0:
+            state.open[warp] += 1
         else:
             state.last[warp] = max(state.last[warp], max(gives, ready))
-    if state.left[warp] > 0 or state.last[warp] < 0 or state.chain[warp] == NONE:
+    if state.left[warp] > 0:
         return
-    state.last[warp] = max(state.last[warp], ready)
+    if state.ranks.shape[1] > 0:
+        rank = state.counters[COUNT.complete]
+        state.ranks[RANK_OF, warp], state.ranks[WARP_AT, rank] = rank, warp
+        state.counters[COUNT.complete] += 1
+    if state.open[warp] == 0 and state.chain[warp] != NONE:
+        state.last[warp] = max(state.last[warp], ready)
+        note_returned(state, warp)
+        put(state.due, state.last[warp], warp)
+
+
+@kernel
+def note_returned(state: State, warp: int) -> None:
+    """Write down when the blocks of a warp go back."""
     each = state.chain[warp]
     while each != NONE:
         state.returned[each] = state.last[warp]
         each = state.link[each]
-    put(state.due, state.last[warp], warp)
+
+
+@kernel
+def note_answer(state: State, request: int, cycle: int, needs: int) -> None:
+    """Write down an answer for who asked, where somebody asks; `needs` = the bytes of a chunk that comes first."""
+    count = state.counters[COUNT.answered]
+    if count < state.answers.shape[0]:
+        state.answers[count, 0], state.answers[count, 1], state.answers[count, 2] = request, cycle, needs
+        state.counters[COUNT.answered] += 1
 
 
 @routine
-def return_due(rules: Rules, arena: Arena, policies: Policies, state: State, now: int) -> None:
+def return_due(run: Run, now: int) -> None:
     """Give back what is due by now (spec 2, section 8: releases come before allocations of one cycle)."""
+    rules, state = run.rules, run.state
     while next_due(state.due) <= now:
         cycle = next_due(state.due)
         which = take(state.due, cycle)
         if rules.frees != ARENA:
-            give_back(rules, arena, policies, state, which, cycle)
-            state.counters[COUNT.returned] += 1
+            _return(run, which, cycle)
             continue
         block = state.chain[which]
         while block != NONE:
             after = state.link[block]
-            give_back(rules, arena, policies, state, block, cycle)
-            state.counters[COUNT.returned] += 1
+            _return(run, block, cycle)
             block = after
+
+
+@kernel
+def _return(run: Run, block: int, cycle: int) -> None:
+    give_back(run.rules, run.arena, run.policies, run.state, block, cycle)
+    run.state.counters[COUNT.returned] += 1

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from workbench.compiled import Answer
 from workbench.engines.kit import STOP, column, log, numbered, raised, wrong
 from workbench.structures.timetable import Timetable
 
@@ -17,6 +18,14 @@ ASK, LOWEST, HIGHEST, NEXT, NEAREST, SMALLEST = range(6)
 NOTHING, NOBODY_ASKS = -1, -2
 """In the place of a row's request: the policy gives it nothing; nobody asks for it."""
 NONE = -1
+HELD = -2
+"""Of a request that was refused and waits for a chunk: its lanes know nothing yet."""
+RANK_OF, WARP_AT = range(2)
+NEEDS, FIRST_HELD, LAST_HELD, CHUNKS, CHUNKS_BEFORE = range(5)
+"""The request for which an arena asked for a chunk (-1 = it asks for none); who waits for it, longest first; answers of
+the pool less one, refusals included; the same when the section that is under way began."""
+SINCE, CYCLES, FORGONE = range(3)
+"""When a request began to wait for a chunk; cycles that it has waited before; 1 = the pool refused it one."""
 SIZES = 40
 """Size classes, powers of two of granules."""
 
@@ -25,8 +34,19 @@ class Counters(NamedTuple):
     """Where a run stands, and what it has counted."""
 
     requests: int
+    asked: int
+    """Requests that were asked."""
     arrived: int
     """Requests that have come to a line."""
+    now: int
+    """The latest cycle at which anything happened."""
+    answered: int
+    """Answers that nobody has taken."""
+    late: int
+    """Returns at the cycle `late_cycle` that were asked for and are not in the timetable."""
+    late_cycle: int
+    complete: int
+    """Warps all of whose calls were served; only for the free policy `arena`."""
     blocks: int
     acquisitions: int
     failures: int
@@ -102,9 +122,11 @@ class Rules(NamedTuple):
     search: int
     granule: int
     region: int
-    """Granules of an arena."""
+    """Granules that an arena may have; from one arena's first granule to the next one's."""
     chunk: int
     """Granules that a size class takes at a time."""
+    grows: int
+    """Granules that an empty heap asks for at a time; 0 = it answers null."""
 
 
 class Cuts(NamedTuple):
@@ -137,6 +159,8 @@ class Arena(NamedTuple):
     """int64[arenas], free granules of a bitmap."""
     memory: np.ndarray
     """int64[arenas, slots], what the placement policy remembers."""
+    limit: np.ndarray
+    """int64[arenas], granules of each; of a bitmap those behind them are marked as taken."""
     rounded: np.ndarray
     """int64[lengths], what the placement policy makes of each length; of one entry where it keeps it."""
     top: np.ndarray
@@ -167,8 +191,10 @@ class State(NamedTuple):
     """The shortest waiting one."""
     waiting: np.ndarray = column(np.int64, "arenas")
     """How many wait."""
+    asked: np.ndarray = column(np.int32, "requests")
+    """The requests in the order in which they were asked."""
     behind: np.ndarray = column(np.int32, "requests")
-    """The request behind each in its line."""
+    """The request behind each in its line, or among those that wait for a chunk."""
     entered: np.ndarray = column(np.int64, "requests")
     """When it came to the line of its arena."""
     tried: np.ndarray = column(np.int32, "requests")
@@ -199,9 +225,22 @@ class State(NamedTuple):
     left: np.ndarray = column(np.int64, "warps")
     """Rows that have not been served; only for the free policy `arena`, as the next two."""
     last: np.ndarray = column(np.int64, "warps")
-    """When the last piece is given up; -1 for never."""
+    """When the last piece is given up, of those of which that is known."""
     chain: np.ndarray = column(np.int32, "warps", fill=NONE)
     """The warp's latest block."""
+    open: np.ndarray = column(np.int32, "opens", fill=NONE)
+    """How many pieces of each block are not given up, -1 = nobody has counted; of a warp, where `arena` frees."""
+    ranks: np.ndarray = column(np.int32, 2, "ranked")
+    """`RANK_OF` each warp in the order in which they were complete, and the warps in that order; in a part alone, as
+    what follows."""
+    late: np.ndarray = column(np.int64, "late")
+    """A heap of what goes back at `late_cycle`: blocks, or ranks of warps."""
+    answers: np.ndarray = column(np.int64, "answers", 3)
+    """Request, cycle of its answer, bytes of the chunk that it needs first (0 = it is answered)."""
+    growth: np.ndarray = column(np.int64, "growing", 5, fill=NONE)
+    """Of each arena that may grow: `NEEDS`, `FIRST_HELD`, `LAST_HELD`, `CHUNKS`, `CHUNKS_BEFORE`."""
+    held: np.ndarray = column(np.int64, "held", 3)
+    """Of each request: `SINCE` when it waits for a chunk, for how many `CYCLES` it has, whether it is `FORGONE`."""
     stack: np.ndarray = column(np.int64, 128)
     """Halves that are still to be tried."""
     taken_log: np.ndarray = log("taken", 3)
@@ -213,7 +252,18 @@ class State(NamedTuple):
 class Policies(NamedTuple):
     """What is called while the loop runs."""
 
-    place: Any
-    granted: Any
-    released: Any
+    place: Answer
+    granted: Answer
+    released: Answer
     params: np.ndarray
+
+
+class Run(NamedTuple):
+    """What the compiled routines see, by reference."""
+
+    rules: Rules
+    columns: Columns
+    cuts: Cuts
+    arena: Arena
+    policies: Policies
+    state: State

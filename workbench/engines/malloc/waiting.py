@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import kernel
-from workbench.engines.kit.order import moment
+from workbench.engines.kit.order import RANK, moment
 from workbench.engines.malloc.state import COUNT, NONE, Rules, State
 from workbench.policies.malloc.lock import BACK_OFF, NO_LOCK
 from workbench.structures.tournament import set_time
 from workbench.structures.xorshift import below
 
-ENDS, COMES, STARTS = range(3)
-"""The phases of a cycle: sections end, requests come, sections start."""
+ENDS, COMES, STARTS = RANK.malloc_answers, RANK.malloc_requests, RANK.services
+"""Ranks of a cycle: sections end, requests come, sections start."""
 
 
 @kernel

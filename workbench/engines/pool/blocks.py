@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from workbench.compiled import kernel, routine
 from workbench.engines.pool.driver import give_bytes, take_bytes
@@ -197,7 +197,7 @@ def is_cached_part(state: State, block: int, origin: int) -> bool:
 
 
 @kernel
-def touch(nodes: Any, low: int, high: int) -> bool:
+def touch(nodes: np.ndarray, low: int, high: int) -> bool:
     """Return whether a block ends where the next one begins; only in segments of pages they may not."""
     return bool(nodes[low * FIELDS + ADDRESS] + nodes[low * FIELDS + SIZE] == nodes[high * FIELDS + ADDRESS])
 

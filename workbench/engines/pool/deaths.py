@@ -18,8 +18,22 @@ def reclaimed(requests: PoolRequests) -> PoolRequests:
     >>> found.action.tolist(), found.handle.tolist(), found.bytes.tolist(), found.time.tolist()
     ([0, 0, 1, 1], [1, 2, 1, 2], [8, 9, 0, 9], [0, 1, 2, 3])
     """
-    if not (requests.action == DIE).any():
-        return requests
+    return requests if not (requests.action == DIE).any() else _with_frees(requests, *_expanded(requests))
+
+
+def rows_of(requests: PoolRequests) -> np.ndarray:
+    """Return where the rows of each request begin in `reclaimed`, and where the last one's end: int64[requests + 1].
+
+    >>> columns = np.array([[0, 1, 2, 3], [7, 7, 7, 7], [0] * 4, [ALLOC, ALLOC, DIE, DIE], [1, 2, 0, 0], [8, 9, 0, 0]])
+    >>> rows_of(PoolRequests(*columns)).tolist()
+    [0, 1, 2, 4, 4]
+    """
+    rows, deaths = _expanded(requests)
+    return np.searchsorted(np.where(deaths >= 0, deaths, rows), np.arange(requests.time.size + 1))
+
+
+def _expanded(requests: PoolRequests) -> tuple[np.ndarray, np.ndarray]:
+    """Return the request whose region each row is about, and the death that frees it, -1 = none."""
     live: dict[int, dict[int, int]] = {}
     rows: list[int] = []
     deaths: list[int] = []
@@ -35,7 +49,7 @@ def reclaimed(requests: PoolRequests) -> PoolRequests:
         had.pop(int(handle), None)
         if action == ALLOC:
             had[int(handle)] = row
-    return _with_frees(requests, np.array(rows, np.int64), np.array(deaths, np.int64))
+    return np.array(rows, np.int64), np.array(deaths, np.int64)
 
 
 def _with_frees(requests: PoolRequests, rows: np.ndarray, deaths: np.ndarray) -> PoolRequests:

@@ -17,7 +17,7 @@ from workbench.engines.pool.loop import simulate
 from workbench.engines.pool.options import PoolOptions
 from workbench.engines.pool.pointers import answered
 from workbench.engines.pool.prepare import answering, columns_of, moves_expected, rules_of
-from workbench.engines.pool.queue import Waiting, new_waiting
+from workbench.engines.pool.queue import Clients, Service, Waiting, new_clients, new_waiting
 from workbench.engines.pool.slots import Case, Slots
 from workbench.engines.pool.state import COUNT, FAULT, Columns, Policies, Rules, State, Tables
 from workbench.engines.pool.waiting import simulate_waiting
@@ -45,8 +45,9 @@ class Play(NamedTuple):
     rules: Rules
     policies: Policies
     state: State
-    waiting: Waiting | None
     paths: Paths
+    waiting: Waiting | None = None
+    clients: Clients | None = None
 
 
 class Pool(Simulator[PoolRecord]):
@@ -57,7 +58,7 @@ class Pool(Simulator[PoolRecord]):
     decides = Slots
     options = PoolOptions
     machine = Board
-    wants = "pool_requests"
+    workload_kind = "pool_requests"
     state, counts, faults = State, COUNT, FAULT
 
     def read(self, given: Case) -> Run:
@@ -76,16 +77,17 @@ class Pool(Simulator[PoolRecord]):
     def begin(self, run: Run, attempt: Attempt) -> Play:
         begun = Beginning(run.given, attempt.checked)
         state = begun.state(room_for(run.columns, begun.rules, attempt.room["moves"]))
-        waits = run.given.options.when_full == "wait"
-        waiting = new_waiting(run.requests.app, run.columns) if waits else None
-        return Play(run.columns, begun.tables, begun.rules, begun.policies, state, waiting, begun.paths)
+        play = Play(run.columns, begun.tables, begun.rules, begun.policies, state, begun.paths)
+        if begun.rules.waits:
+            play = play._replace(waiting=new_waiting(run.columns), clients=new_clients(run.requests.app))
+        return play
 
     def loop(self, play: Play) -> None:
-        columns, tables, rules, policies, state, waiting, _ = play
-        if waiting is None:
+        columns, tables, rules, policies, state, _, waiting, clients = play
+        if waiting is None or clients is None:
             simulate(columns, tables, rules, policies, state)
         else:
-            simulate_waiting(columns, tables, rules, policies, state, waiting)
+            simulate_waiting(Service(columns, tables, rules, policies, state, waiting), clients)
 
     def words(self, run: Run, state: State, stop: Stop) -> Mapping[str, Any]:
         return words(run.columns, stop)

@@ -198,8 +198,8 @@ class Live:
         begun = self._begun
         state = begun.state({"requests": blocks, "lendings": blocks, "blocks": blocks, "calls": 2 * blocks, "moves": 0})
         if self._blocks:
-            _carry(self._run.columns, columns)
-            _carry(self._run.state, state)
+            carry(self._run.columns, columns)
+            carry(self._run.state, state)
         self._run = Run(columns, begun.tables, begun.rules, begun.policies, state)
         fresh = range(blocks - 1, max(self._blocks, RELEASE + 1) - 1, -1)
         self._rows = [*fresh, *self._rows]
@@ -218,10 +218,10 @@ class Live:
         self._taken = state.taken.data
 
 
-def _carry(before: Any, after: Any) -> None:
+def carry(before: tuple[Any, ...], after: tuple[Any, ...]) -> None:
     """Copy the arrays of a tuple into the beginnings of larger ones."""
     for old, new in zip(before, after, strict=True):
         if isinstance(old, np.ndarray):
             new[: len(old)] = old
         elif isinstance(old, tuple):
-            _carry(old, new)
+            carry(old, new)

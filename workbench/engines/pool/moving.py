@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from workbench.compiled import kernel, noinline
 from workbench.engines.kit.faults import FINE, STOP
@@ -105,7 +105,7 @@ def bring_home(
 
 
 @kernel
-def _first_with_room(with_room: Any) -> int:
+def _first_with_room(with_room: np.ndarray) -> int:
     for card in range(with_room.size):
         if with_room[card]:
             return card

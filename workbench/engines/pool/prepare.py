@@ -122,6 +122,7 @@ def rules_of(case: Case) -> Rules:
         normalises=int(target.normalises()),
         filters=int(target.filters()),
         own_first=int(target.own_first()),
+        waits=int(options.when_full == "wait"),
         first_come=int(options.wait_order == "first_come"),
         wait_ns=options.wait_limit_ns,
         **numbers,

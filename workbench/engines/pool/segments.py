@@ -6,7 +6,7 @@ origin, which is never given back; between two blocks that do not touch lie page
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from workbench.compiled import kernel, noinline
 from workbench.engines.pool.blocks import called, forget_block, is_cached_part, join, new_block, put_behind, to_cache
@@ -86,7 +86,7 @@ def _next_mapped(state: State, origin: int, block: int) -> int:
 
 
 @kernel
-def _end(nodes: Any, block: int) -> int:
+def _end(nodes: np.ndarray, block: int) -> int:
     """Return the address behind a block."""
     return int(nodes[block * FIELDS + ADDRESS] + nodes[block * FIELDS + SIZE])
 

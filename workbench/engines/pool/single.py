@@ -1,12 +1,12 @@
 """What the loop does with one request, to be called from plain Python; and what takes a request's grant back.
 
-Each takes the arrays of a run as one lent tuple, so that `bound` can fill it in.
+Each takes the arrays of a run as one tuple by reference, so that `bound` can fill it in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from workbench.compiled import bound, routine
 from workbench.engines.pool.blocks import from_driver, give, return_to_driver, use
@@ -30,7 +30,7 @@ class Run(NamedTuple):
 
 
 @routine
-def allocate_one(run: Any, row: int) -> None:
+def allocate_one(run: Run, row: int) -> None:
     """Serve the request in a row."""
     state = run.state
     state.counters[COUNT.calls], state.counters[COUNT.lendings] = 0, 0
@@ -39,7 +39,7 @@ def allocate_one(run: Any, row: int) -> None:
 
 
 @routine
-def free_one(run: Any, row: int) -> None:
+def free_one(run: Run, row: int) -> None:
     """Release what a row was granted."""
     run.state.counters[COUNT.calls] = 0
     run.columns.names[RELEASE] = row
@@ -47,7 +47,7 @@ def free_one(run: Any, row: int) -> None:
 
 
 @routine
-def take_back_one(run: Any, row: int) -> None:
+def take_back_one(run: Run, row: int) -> None:
     """Undo a grant that the driver served."""
     state = run.state
     block = int(state.block[row])
@@ -58,20 +58,20 @@ def take_back_one(run: Any, row: int) -> None:
 
 
 @routine
-def segment(run: Any, pool: int, size: int) -> int:
+def segment(run: Run, pool: int, size: int) -> int:
     """Take a new driver allocation; return its one block."""
     run.state.counters[COUNT.calls] = 0
     return from_driver(run.rules, run.state, RELEASE, pool, size)
 
 
 @routine
-def cut(run: Any, pool: int, block: int, size: int, fresh: int) -> None:
+def cut(run: Run, pool: int, block: int, size: int, fresh: int) -> None:
     """Put the lower part of a block to use; `fresh` = it was never cached."""
     use(run.rules, run.state, pool, block, size, fresh != 0)
 
 
 @routine
-def uncut(run: Any, pool: int, block: int) -> None:
+def uncut(run: Run, pool: int, block: int) -> None:
     """Cache a block that was in use."""
     give(run.rules, run.state, pool, block)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from workbench.compiled import Answer, Answers
 from workbench.engines.kit import STOP, column, full, numbered, raised, wrong
 from workbench.policies.pool.idle.question import EACH
 from workbench.structures.size_index import NONE, SizeIndex
@@ -99,6 +100,8 @@ class Rules(NamedTuple):
     normalises: int
     filters: int
     own_first: int
+    waits: int
+    """Whether a request for which no card has room waits."""
     first_come: int
     wait_ns: int
     small_most: int
@@ -129,8 +132,8 @@ class Rules(NamedTuple):
 class Terms(NamedTuple):
     """The scores that are summed."""
 
-    answers: Any
-    chosen: Any
+    answers: Answers
+    chosen: Answers
     weights: np.ndarray
     params: np.ndarray
     """float64[terms, most parameters]."""
@@ -141,10 +144,10 @@ class Terms(NamedTuple):
 class Policies(NamedTuple):
     """The policies of one run."""
 
-    fit: Any
+    fit: Answer
     fit_params: np.ndarray
     terms: Terms
-    idle: Any
+    idle: Answer
     idle_params: np.ndarray
     idle_limit: int
 
@@ -152,7 +155,7 @@ class Policies(NamedTuple):
 class Driver(NamedTuple):
     """The memory of all cards by granules; without any where bytes are counted."""
 
-    answers: Any
+    answers: Answers
     """Where, and what the policy is told of what was taken and given back."""
     params: np.ndarray
     granule: int

@@ -74,15 +74,15 @@ class TorchAllocator:
     name = "torch_allocator"
     revision = 1
     machine: ClassVar[type[Board]] = Board
-    wants = "tensor_requests"
+    workload_kind = "tensor_requests"
     options: ClassVar[type[AllocatorOptions]] = AllocatorOptions
     slots: ClassVar[Mapping[str, str]] = {}
 
-    def asks(self, slot: str) -> str:
+    def question_of(self, slot: str) -> str:
         """Return the question of a slot; there is none."""
         raise KeyError(slot)
 
-    def admit(self, setup: Setup, seed: int) -> None:
+    def validate(self, setup: Setup, seed: int) -> None:
         """Refuse a program without a history where the recorded settings are asked for."""
         _check(setup.workload.tensor_requests(setup.machine, Streams(seed)), _options(setup))
 

@@ -6,10 +6,6 @@ between. The entry that goes takes in the page that comes, and is made the newes
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.filling import THERE
@@ -19,13 +15,14 @@ from workbench.engines.translation.issuing import PRIVATE
 from workbench.engines.translation.ordering import first_from
 from workbench.engines.translation.reporting import latency_bin, window
 from workbench.engines.translation.shape import to_int64
+from workbench.engines.translation.skimming import ONLY, skim_hits
 from workbench.engines.translation.state import KINDS_OF_SERVICE, Run
 from workbench.engines.translation.walking import WALK
 from workbench.structures.core_bits import add_core, drop_core
 from workbench.structures.entry_sets import NONE, OLDEST, PAGE, ROW, insert, set_of, take_free, touch
 
-ONLY: Any = np.int64(0)
-"""The only core, and the only set."""
+SHORT = 1024
+"""Hits in a row from which on a stretch is skimmed: what was listed at its end would else not be worth it."""
 
 
 @noinline
@@ -38,8 +35,8 @@ def serve_alone(run: Run, row: int, end: int) -> int:
     until, walks_counted, done = end_of_window(run, rows.cycle[row]), 0, counters[COUNT.last_cycle]
     stop, plain = first_from(rows.cycle, row, last, until), rules.cores == 1 and sets == 1 and not unmaps
     while row < last:
-        row = _serve_hits_of_one(run, row, stop) if plain else _serve_hits(run, row, stop)
-        if row == last or (unmaps and rows.unmap[row]):
+        row = _serve_hits_of_one(run, row, stop, end, until) if plain else _serve_hits(run, row, stop)
+        if row >= last or (unmaps and rows.unmap[row]):
             break
         cycle = rows.cycle[row]
         if row == stop:
@@ -82,10 +79,13 @@ def _serve_hits(run: Run, row: int, stop: int) -> int:
 
 
 @inlined
-def _serve_hits_of_one(run: Run, row: int, stop: int) -> int:
-    """Do the same where there is one core, with one set: what it looks at of a row is the page's number."""
-    number, began, ahead = run.rows.number, row, is_far(run)
-    while row < stop:
+def _serve_hits_of_one(run: Run, row: int, stop: int, end: int, until: int) -> int:
+    """Do the same where there is one core, with one set: what it looks at of a row is the page's number.
+
+    A stretch that is skimmed goes on to the end of its window: who looks at the TLB meanwhile finds as many entries.
+    """
+    number, began, ahead, short = run.rows.number, row, is_far(run), min(stop, row + SHORT)
+    while row < short:
         if ahead:
             fetch_page(run, row, stop)
         entry = find(run, ONLY, to_int64(number[row]))
@@ -93,6 +93,8 @@ def _serve_hits_of_one(run: Run, row: int, stop: int) -> int:
             break
         touch(run.state.tlbs, ONLY, entry)
         row += 1
+    if row == began + SHORT and run.rules.dense:
+        row = skim_hits(run, row, first_from(run.rows.cycle, row, end, until))
     run.state.served[PRIVATE] += row - began
     return row
 

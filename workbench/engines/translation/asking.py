@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import RAISED, inlined, kernel, noinline
+from workbench.compiled import NO_BITS, RAISED, inlined, kernel, noinline, trailing_zeros
 from workbench.engines.kit import fail
 from workbench.engines.translation.counters import COUNT, FAULT
 from workbench.engines.translation.far_filling import cluster_set
@@ -22,7 +22,6 @@ from workbench.engines.translation.scheduling import ANSWERS, KIND, REQUESTS, ne
 from workbench.engines.translation.state import MISS, Run
 from workbench.engines.translation.under_way import OF
 from workbench.policies.translation.locate.question import CENTRAL, CLUSTER, DIRECTORY, ON_RESPONSE, RING
-from workbench.policies.translation.peer.nearest import Nearest
 from workbench.policies.translation.peer.question import PEER
 from workbench.policies.translation.peer.view import PeerView
 from workbench.records.translation import MESSAGES, SERVED_BY
@@ -34,8 +33,6 @@ FROM_PEER = SERVED_BY.index("peer")
 REQUEST: Any = np.int64(MESSAGES.index("request"))
 ANSWER: Any = np.int64(MESSAGES.index("answer"))
 choose_peer = PEER.ask
-nearest: Any = kernel(Nearest.answer)
-"""The usual answer, without a call."""
 
 
 @inlined
@@ -166,10 +163,30 @@ def _depart(run: Run, miss: int, leave: int, now: int) -> None:
 @inlined
 def _choose(run: Run, miss: int, core: int, now: int) -> int:
     """Return the holder that the policy chooses; -1 where it broke its contract."""
+    return _nearest(run, miss, core) if run.rules.asks_nearest else _ask_whom(run, miss, core, now)
+
+
+@kernel
+def _nearest(run: Run, miss: int, core: int) -> int:
+    """Return the holder that is fewest links away, the lowest of several: the usual answer, one ring after the
+    other."""
+    rules, state, first = run.rules, run.state, miss * run.rules.words
+    ring = core * (rules.most_hops + 1) * rules.words
+    for at in range(ring + rules.words, ring + (rules.most_hops + 1) * rules.words, rules.words):
+        for word in range(rules.words):
+            there = state.left[first + word] & state.rings[at + word]
+            if there != NO_BITS:
+                return word * 64 + trailing_zeros(there)
+    return NOBODY
+
+
+@noinline
+def _ask_whom(run: Run, miss: int, core: int, now: int) -> int:
+    """Ask the policy which holder is asked."""
     rules, state, policy = run.rules, run.state, run.policies.peer
     copy_cores(state.others, FIRST_WORD, state.left, miss * rules.words, rules.words)
     see = PeerView(core, rules.cores, state.others, state.hops, state.load, policy.params, policy.memory)
-    peer = nearest(see) if rules.asks_nearest else choose_peer(policy.answer, see)
+    peer = choose_peer(policy.answer, see)
     if 0 <= peer < rules.cores and has_core(state.others, FIRST_WORD, peer):
         return peer
     fail(state.counters, FAULT.peer_raised if peer == RAISED else FAULT.no_peer, now, core, peer)

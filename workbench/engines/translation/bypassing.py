@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import kernel, noinline
+from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import Run
 
 NO_TAG: Any = np.int64(-1)
@@ -20,10 +21,11 @@ def _counter_of(run: Run, tag: int) -> int:
 
 @noinline
 def is_bypassed(run: Run, tag: int) -> bool:
-    """Return whether the entry of a tag is predicted dead; it is remembered then."""
+    """Return whether the entry of a tag is predicted dead; it is counted and remembered then."""
     state = run.state
     if state.dead_counts[_counter_of(run, tag)] < run.rules.dead_threshold:
         return False
+    state.counters[COUNT.bypassed_entries] += 1
     size = state.bypassed.size
     if size > 0:
         place = _place_of(run, tag)

@@ -56,6 +56,8 @@ class Counters(NamedTuple):
     fills: int
     evictions: int
     refused_fills: int
+    bypassed_entries: int
+    """Entries of the shared TLB that were not made, because they were predicted dead."""
     pushes: int
     pushes_used: int
     pushes_unused: int

@@ -27,11 +27,11 @@ class Translation(Simulator[TranslationRecord]):
     decides = Slots
     options = TranslationOptions
     machine = TranslationMachine
-    wants = "accesses"
+    workload_kind = "accesses"
     state, counts, faults = State, COUNT, FAULT
 
-    def admit(self, setup: Setup, seed: int) -> None:
-        super().admit(setup, seed)
+    def validate(self, setup: Setup, seed: int) -> None:
+        super().validate(setup, seed)
         check_candidates(self.given(setup, seed))
 
     def read(self, given: Case) -> Reading:

@@ -21,6 +21,7 @@ from workbench.structures.entry_sets import (
     WAYS,
     insert,
     remove,
+    replace,
     set_of,
     take_free,
 )
@@ -83,11 +84,12 @@ def fill_shared(run: Run, page: int, key: int, row: int, now: int) -> None:
         gone = state.tlbs.entries[entry * ROW + PAGE]
         if rules.dead_threshold:
             is_evicted(run, state.key_of[gone], entry)
-        drop_shared(run, gone, entry, at)
+        _forget_shared(run, gone)
         if rules.inclusive:
             shoot_down_holders(run, gone, row, now)
-        entry = take_free(state.tlbs, at)
-    insert(state.tlbs, at, entry, page, THERE, NONE)
+        replace(state.tlbs, at, entry, page, THERE, NONE)
+    else:
+        insert(state.tlbs, at, entry, page, THERE, NONE)
     note_place(run, rules.tlbs - 1, page, entry)
     if rules.dead_threshold:
         state.entry_used[entry] = 0
@@ -119,8 +121,14 @@ def _shared_victim(run: Run, at: int) -> int:
 
 @inlined
 def drop_shared(run: Run, page: int, entry: int, at: int) -> None:
-    """Take an entry out of the shared TLB; whom it was given to is forgotten with it."""
+    """Take an entry out of the shared TLB."""
     remove(run.state.tlbs, at, entry)
+    _forget_shared(run, page)
+
+
+@inlined
+def _forget_shared(run: Run, page: int) -> None:
+    """Forget that the shared TLB holds a page, and whom it was given to."""
     forget_place(run, run.rules.tlbs - 1, page)
     if run.state.given.size > 0:
         for word in range(page * run.rules.words, (page + 1) * run.rules.words):

@@ -37,6 +37,7 @@ from workbench.structures.entry_sets import (
     WAYS,
     insert,
     remove,
+    replace,
     set_of,
     take_free,
 )
@@ -86,7 +87,9 @@ def fill_private(run: Run, core: int, page: int, key: int, pusher: int, row: int
         entry = _make_room(run, core, at, row, now)
         if entry == NONE:
             return
-    insert(state.tlbs, at, entry, page, THERE, pusher)
+        replace(state.tlbs, at, entry, page, THERE, pusher)
+    else:
+        insert(state.tlbs, at, entry, page, THERE, pusher)
     note_place(run, core, page, entry)
     gained(run, core, page, key, row, now)
     tell_use(run, run.policies.eviction, entry, at, UNUSED, FRESH, now)
@@ -96,7 +99,7 @@ def fill_private(run: Run, core: int, page: int, key: int, pusher: int, row: int
 
 @inlined
 def _make_room(run: Run, core: int, at: int, row: int, now: int) -> int:
-    """Evict an entry of a full set of a private TLB, and take it; -1 where the policy broke its contract."""
+    """Evict the page of an entry of a full set of a private TLB; -1 where the policy broke its contract."""
     state = run.state
     entry = _victim(run, core, at)
     if entry < 0:
@@ -107,10 +110,10 @@ def _make_room(run: Run, core: int, at: int, row: int, now: int) -> int:
         state.counters[COUNT.pushes_unused] += 1
         tell_push(run, pusher, core, UNUSED, now)
     state.counters[COUNT.evictions] += 1
-    drop_private(run, core, gone, entry, at, row, now, TELLS)
+    _forget(run, core, gone, row, now, TELLS)
     keep_record(run, core, gone)
     log(run, now, EVICT, core, gone, NONE, NONE, NONE)
-    return take_free(state.tlbs, at)
+    return entry
 
 
 @inlined
@@ -157,6 +160,12 @@ def fail_eviction(run: Run, answer: int, shared: int, core: int, now: int) -> No
 def drop_private(run: Run, core: int, page: int, entry: int, at: int, row: int, now: int, tells: int) -> None:
     """Take an entry out of a core's own TLB; `tells` says whether news of it leaves."""
     remove(run.state.tlbs, at, entry)
+    _forget(run, core, page, row, now, tells)
+
+
+@noinline
+def _forget(run: Run, core: int, page: int, row: int, now: int, tells: int) -> None:
+    """Forget that a core's own TLB holds a page."""
     forget_place(run, core, page)
     lost(run, core, page, run.state.key_of[page], row, now, tells)
 

@@ -45,12 +45,12 @@ def serve_hits(run: Run, row: int, end: int) -> int:
         touch(state.tlbs, core * sets + (set_of(rows.key[row], sets) if sets > 1 else 0), entry)
         if cycle >= until:
             if row > counted:
-                _count_window(run, rows.cycle[row - 1], row - counted)
+                count_window(run, rows.cycle[row - 1], row - counted)
             until, counted = end_of_window(run, cycle), row
         state.served[core * KINDS_OF_SERVICE + PRIVATE] += 1
         row += 1
     if row > began:
-        _count_window(run, rows.cycle[row - 1], row - counted)
+        count_window(run, rows.cycle[row - 1], row - counted)
         count_hits(run, row - began, 0, rows.cycle[row - 1])
     return row
 
@@ -83,7 +83,7 @@ def end_of_window(run: Run, cycle: int) -> int:
 
 
 @kernel
-def _count_window(run: Run, cycle: int, hits: int) -> None:
+def count_window(run: Run, cycle: int, hits: int) -> None:
     run.state.over_time[window(run, cycle) + PRIVATE] += hits
 
 

@@ -53,22 +53,26 @@ def _halt(run: Run, core: int, place: int) -> None:
 def _look_up(run: Run, core: int, page: int, key: int, name: int, row: int, since: int, now: int) -> None:
     """Look a page up in a core's own TLB as it is now."""
     known = now + run.rules.private_cycles
-    if _hits(run, core, page, key, name, row, since, known, now):
-        return
+    if not _hits(run, core, page, key, name, row, since, known, now):
+        await_answer(run, core, page, key, name, row, since, known, now)
+
+
+@noinline
+def await_answer(
+    run: Run, core: int, page: int, key: int, name: int, row: int, since: int, known: int, now: int
+) -> None:
+    """Let an access wait for a page that its core's own TLB does not hold, as is known at a cycle.
+
+    It joins the miss of its core that waits for the page already, or takes a register, or waits for one.
+    """
     if _joins(run, core, page, key, name, row, since, known):
         return
     if run.state.in_use[core] == run.rules.mshrs:
         run.state.counters[COUNT.mshr_stalls] += 1
         _halt(run, core, park(run, since, name, page, key, row, FOR_REGISTER, known))
         return
-    _miss(run, core, page, key, name, row, since, known, now)
-
-
-@noinline
-def _miss(run: Run, core: int, page: int, key: int, name: int, row: int, since: int, at: int, now: int) -> None:
-    """Take a register for a miss that goes on at a cycle."""
     miss = take_register(run, core, page, key, name, row, since)
-    ask_near(run, miss, now, at, now)
+    ask_near(run, miss, now, known, now)
 
 
 @inlined
@@ -128,4 +132,4 @@ def go_on(run: Run, core: int, place: int, now: int) -> None:
     at = max(now, known)
     run.state.counters[COUNT.mshr_wait] += at - known
     if not _hits(run, core, page, key, name, row, since, at, now):
-        _miss(run, core, page, key, name, row, since, at, now)
+        await_answer(run, core, page, key, name, row, since, at, now)

@@ -50,6 +50,19 @@ def hop_table(network: int, cores: int) -> np.ndarray:
     return np.ascontiguousarray(apart, np.int64).reshape(-1)
 
 
+def ring_table(hops: np.ndarray, cores: int) -> np.ndarray:
+    """Return the cores that are so many links away from each, as bits: uint64[cores * (farthest + 1) * words].
+
+    >>> ring_table(hop_table(MESH, 4), 4).reshape(4, 3)[0].tolist()
+    [1, 6, 8]
+    """
+    words, one = -(-cores // 64), np.arange(cores)
+    rings = np.zeros((cores, int(hops.max()) + 1, words), np.uint64)
+    bits = np.uint64(1) << (one % 64).astype(np.uint64)
+    np.bitwise_or.at(rings, (one[:, None], hops.reshape(cores, cores), one // 64), bits)
+    return rings.reshape(-1)
+
+
 @noinline
 def send(
     run: Run, kind: int, rank: int, core: int, key: int, row: int, subject: int, page: int, note: int,

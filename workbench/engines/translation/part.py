@@ -50,7 +50,7 @@ def new_part(setup: Setup, seed: int) -> Play:
     >>> from workbench.policies.policy import read_policy
     >>> from workbench.engines.engine import Setup
     >>> slots = {**Translation.slots, "locate": "no_directory", "fill": "demand_always"}
-    >>> policies = {slot: read_policy(Translation().asks(slot), name, slot) for slot, name in slots.items()}
+    >>> policies = {slot: read_policy(Translation().question_of(slot), name, slot) for slot, name in slots.items()}
     >>> setup = Setup("translation", TranslationMachine(cores=2), None, policies, TranslationOptions())
     >>> state = new_part(setup, seed=1)
     >>> ticket = ask(state, Request(cycle=5, core=1, page=7))

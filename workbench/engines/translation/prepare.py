@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.engines.kit import made
 from workbench.engines.translation.counters import COUNT
-from workbench.engines.translation.network import hop_table, mesh_columns
+from workbench.engines.translation.network import hop_table, mesh_columns, ring_table
 from workbench.engines.translation.room import most_events
 from workbench.engines.translation.shape import CROSSBAR, MESH, RING_NETWORK, Policies, Rules
 from workbench.engines.translation.slots import Reading
@@ -33,6 +33,7 @@ from workbench.structures.key_index import new_key_index
 from workbench.structures.turns import new_turns
 
 LONG_AGO = -(1 << 62)
+NO_RINGS = np.zeros(0, np.uint64)
 NETWORKS = {"mesh": MESH, "ring": RING_NETWORK, "crossbar": CROSSBAR}
 
 
@@ -43,6 +44,7 @@ def rules_of(run: Reading, events: bool) -> Rules:
     clusters = -(-machine.cores // plan.cluster_cores) if plan.kind == CLUSTER else 0
     knows_holders = plan.kind == CENTRAL or (directory and plan.update == INSTANT)
     software, predicted = options.walks_by.software(), options.bypass.prediction()
+    most_hops = int(hop_table(NETWORKS[machine.network], machine.cores).max())
     return Rules(
         cores=machine.cores,
         words=-(-machine.cores // 64),
@@ -79,7 +81,8 @@ def rules_of(run: Reading, events: bool) -> Rules:
         columns=mesh_columns(machine.cores),
         hop_cycles=machine.hop_cycles,
         link_cycles=machine.link_cycles,
-        farthest=int(hop_table(NETWORKS[machine.network], machine.cores).max()) * machine.hop_cycles,
+        most_hops=most_hops,
+        farthest=most_hops * machine.hop_cycles,
         news_rides=int(options.news == "links"),
         warps=options.cores_issue.warps(),
         gap_cycles=options.cores_issue.gap_cycles(),
@@ -155,7 +158,7 @@ def new_state(rules: Rules, plan: Plan, logged: int) -> State:
     cores = rules.cores
     ways, owners = _all_ways(rules, plan)
     quota = max(plan.quota, 0) if rules.finite else 0
-    upper = np.array([rules.walk_cache])
+    upper, hops = np.array([rules.walk_cache]), hop_table(rules.network, cores)
     state = made(
         State,
         {**_sizes(rules), "logged": logged, "entries_watched": int(ways.sum()) if rules.dead_threshold else 0},
@@ -163,7 +166,8 @@ def new_state(rules: Rules, plan: Plan, logged: int) -> State:
         places=new_key_index(np.zeros(rules.tlbs, np.int64)),
         records=new_entry_sets(np.full(cores, quota), np.arange(cores)),
         agenda=new_agenda(2 * int(most_events(cores))),
-        hops=hop_table(rules.network, cores),
+        hops=hops,
+        rings=ring_table(hops, cores) if rules.asks_nearest and plan.kind in (DIRECTORY, CENTRAL) else NO_RINGS,
         walk_cache=new_entry_sets(upper, np.zeros(1, np.int64)),
         walk_index=new_key_index(upper),
         turns=new_turns(cores),
@@ -190,6 +194,7 @@ def _sizes(rules: Rules) -> dict[str, int]:
         "services": KINDS_OF_SERVICE,
         "messages": KINDS_OF_MESSAGE,
         "degrees": rules.cores + 1,
+        "entries_of_one": rules.private_entries if rules.plain_misses and rules.cores == 1 else 0,
         "dead_counters": rules.dead_counters,
         "remembered": rules.dead_remembered,
     }

@@ -23,6 +23,7 @@ _TOTALS = {
     "fills": COUNT.fills,
     "evictions": COUNT.evictions,
     "refused_fills": COUNT.refused_fills,
+    "bypassed_entries": COUNT.bypassed_entries,
     "pushes": COUNT.pushes,
     "pushes_used": COUNT.pushes_used,
     "pushes_unused": COUNT.pushes_unused,

@@ -73,8 +73,10 @@ class Rules(NamedTuple):
     """Of the mesh."""
     hop_cycles: int
     link_cycles: int
+    most_hops: int
+    """Links between the two cores that are farthest apart."""
     farthest: int
-    """Cycles between the two cores that are farthest apart."""
+    """Cycles between them."""
     news_rides: int
     """1 where news for directories takes the links."""
     warps: int

@@ -45,6 +45,9 @@ class State(NamedTuple):
     """What is due when."""
     hops: np.ndarray
     """int64[cores * cores], links between two cores."""
+    rings: np.ndarray
+    """uint64[cores * (most_hops + 1) * words], the cores that are so many links away from each; empty where they are
+    not needed."""
     walk_cache: EntrySets
     """The page-walk cache: one set, LRU."""
     walk_index: KeyIndex
@@ -121,6 +124,10 @@ class State(NamedTuple):
     over_time: np.ndarray = column(np.int64, WINDOWS * COLUMNS_OVER_TIME)
     degrees: np.ndarray = column(np.int64, "degrees")
     pair_sums: np.ndarray = column(np.int64, "cores * cores")
+    last_used: np.ndarray = column(np.int64, "entries_of_one")
+    """Room for the entries that a skimmed stretch uses, the last first, see `skimming`."""
+    is_used: np.ndarray = column(np.int64, "entries_of_one")
+    """1 where an entry is among them."""
     dead_counts: np.ndarray = column(np.int64, "dead_counters")
     """Entries of the shared TLB that left unused, by region; none where none is bypassed."""
     bypassed: np.ndarray = column(np.int64, "remembered", fill=-1)

@@ -16,7 +16,7 @@ from workbench.errors import InputError
 from workbench.structures.page_numbers import PageNumbers, new_page_numbers, with_room
 from workbench.workloads.accesses import Accesses
 
-PIECE = 1 << 16
+PIECE = 1 << 18
 """Rows that are taken at a time: what is computed for a row is still in the cache when it is served."""
 _NO_ROWS = np.zeros(0, np.bool_)
 _NO_NUMBERS = np.zeros(0, np.int64)

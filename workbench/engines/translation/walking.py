@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import inlined, kernel, noinline
+from workbench.engines.translation.answering import answer_arrives
 from workbench.engines.translation.bypassing import is_missed
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.far_filling import fill_shared, first_shared_set, shared_set
@@ -14,7 +15,8 @@ from workbench.engines.translation.filling import UNUSED, tell_use
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.ports import port_cycle
 from workbench.engines.translation.reporting import window
-from workbench.engines.translation.scheduling import ANSWERS, ENDS, KIND, REQUESTS, schedule_miss
+from workbench.engines.translation.room import has_room
+from workbench.engines.translation.scheduling import ANSWERS, ENDS, KIND, REQUESTS, next_cycle, schedule_miss
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import MISS, Run
 from workbench.engines.translation.under_way import OF
@@ -181,7 +183,9 @@ def walk_ends(run: Run, miss: int, now: int) -> None:
         fill_shared(run, page, key, state.misses[row + OF.ordinal], now)
     if run.rules.walk_cache:
         keep_levels(run, key, state.misses[row + OF.name])
-    _answer_all(run, miss, now)
+    is_alone = state.misses[row + OF.next] == NONE
+    if not is_alone:
+        _answer_all(run, miss, now)
     if state.misses[row + OF.batch] == IN_SOFTWARE:
         _core_goes_on(run, miss, now)
     elif state.counters[COUNT.queue_length] > 0:
@@ -190,6 +194,19 @@ def walk_ends(run: Run, miss: int, now: int) -> None:
         state.counters[COUNT.walkers_free] += 1
     while _has_place(run):
         _try_again(run, now)
+    if is_alone:
+        _answer_one(run, miss, now)
+
+
+@inlined
+def _answer_one(run: Run, miss: int, now: int) -> None:
+    """Answer the only request that a walk serves: at once, where nothing else happens at the cycle and nobody outside
+    could ask for what precedes the answer."""
+    run.state.misses[miss * MISS + OF.source] = WALK
+    if next_cycle(run) > now and not run.rules.keeps_answers and has_room(run):
+        answer_arrives(run, miss, now)
+    else:
+        schedule_miss(run, now, now, KIND.answer, ANSWERS, miss)
 
 
 @kernel

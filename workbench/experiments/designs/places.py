@@ -53,11 +53,11 @@ Place = Lever | type[Spec] | Question | Choices | Listed | Asked | None
 
 def places_of(engine: Engine, folder: Path) -> Choices:
     """Return where to begin: what stands under the keys of a sweep."""
-    slots = {slot: Question(engine.asks(slot), folder) for slot in engine.slots}
+    slots = {slot: Question(engine.question_of(slot), folder) for slot in engine.slots}
     return Choices(
         {
             "machine": engine.machine,
-            "workload": Asked(engine.wants, folder),
+            "workload": Asked(engine.workload_kind, folder),
             "policy": Choices(slots),
             "options": engine.options,
         }

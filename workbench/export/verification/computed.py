@@ -105,7 +105,7 @@ class Absent(NamedTuple):
     """Stands for a figure of the user's that nothing defines here."""
 
     name: str
-    says: str
+    description: str
     built_in: bool = False
 
 

@@ -19,7 +19,7 @@ FORMAT = "rocm_smi_topo"
 SAYS = "the output of rocm-smi --showtopo"
 _TITLE = re.compile(r"=+ ([A-Za-z ]{1,40} between two GPUs) =+$")
 _GPU = re.compile(r"GPU\d{1,4}", re.ASCII)
-_NUMA = re.compile(r"GPU\[(\d{1,4})\]\s*: \(Topology\) Numa Node: (-?\d{1,4})$", re.ASCII)
+_NUMA = re.compile(r"GPU ?\[?(\d{1,4})\]?\s*: \(Topology\) Numa Node: (-?\d{1,4})$", re.ASCII)
 _SENTENCE = re.compile(
     r"\(Topology\) (Weight|Hops|Link type) between DRM devices (\d{1,4}) and (\d{1,4})", re.ASCII | re.I
 )

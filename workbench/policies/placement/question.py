@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import Question
+from workbench.compiled import Answer, Question
 from workbench.errors import InputError
 from workbench.policies.arguments import whole
 from workbench.policies.placement.free_map_text import MOST_SEGMENTS, Bits, Encoding, as_text, as_words, check_length
@@ -44,9 +44,9 @@ TOLD = Question("placement notice", PlacementNotice, returns="nothing")
 class ReadyPlacement(NamedTuple):
     """A placement policy as engines receive it; the type is the same for every policy."""
 
-    answer: Any
-    granted: Any
-    released: Any
+    answer: Answer
+    granted: Answer
+    released: Answer
     params: np.ndarray
     memory: np.ndarray
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import Question
+from workbench.compiled import Answer, Question
 from workbench.errors import InputError, wrong_value
 from workbench.policies.placement.free_map_text import MOST_SEGMENTS, Bits, Encoding, as_words
 from workbench.policies.policy import Policy
@@ -34,7 +34,7 @@ PROBE = Question(
 class ReadyProbe(NamedTuple):
     """A probe as engines receive it; the type is the same for every probe."""
 
-    answer: Any
+    answer: Answer
     params: np.ndarray
 
 

@@ -1,13 +1,14 @@
 """Which memory resource would have carried a program, and how large a pool: of logs of RMM and of profiles.
 
-A log tells requests and no segments, so that each resource is replayed as the engine `pool` has it: RMM's coalescing
-pool, TensorFlow's BFC, and the driver alone. RMM's arena and binning resources are not modelled, nor that its pool
-keeps free blocks by stream.
+A log tells requests and no segments, so that each resource is replayed: the driver alone, TensorFlow's BFC and, where
+there is one stream, RMM's coalescing pool as the engine `pool` has them; RMM's arena and binning, and its pool where
+there are several streams, as `studies.rmm` has them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,18 +19,33 @@ from workbench.metrics.torch_allocator import driver_ns
 from workbench.policies.pool import Bfc, NoCache, RmmPool
 from workbench.policies.pool.cache.question import Cache
 from workbench.records.pool import BYTES, ROW, PoolRecord
+from workbench.records.torch_allocator import BYTES as SEGMENT_BYTES
 from workbench.records.torch_allocator import CallCosts
+from workbench.studies.pool.rmm_candidates import STEP, arenas, binnings, pools, power_above
+from workbench.studies.rmm import (
+    CardRequests,
+    Resource,
+    StreamPool,
+    requests_by_card,
+    serve,
+    smallest_arena,
+    smallest_pool,
+)
 from workbench.units import bytes_said
 from workbench.workloads.memory_requests import memory_events
 
 if TYPE_CHECKING:
     import pandas as pd
 
-STEP = 2 << 20
-"""In which steps the least pool is looked for: what the driver deals in."""
 CARD_BYTES = 1 << 42
 """Of the cards that requests are replayed on, so that nothing is ever refused."""
-_GROWING = (1 << 20, 1 << 26, 1 << 30)
+
+
+class Least(NamedTuple):
+    """Bytes a card that serve everything: of a pool that never grows, and of an arena."""
+
+    pool: int
+    arena: int
 
 
 class ResourceTrial(NamedTuple):
@@ -52,11 +68,14 @@ class ResourceAdvice:
     everything without growing.
     """
 
-    def __init__(self, path: str, trials: list[ResourceTrial], live_peak: int, least: int, from_profile: bool) -> None:
+    def __init__(
+        self, path: str, trials: list[ResourceTrial], live_peak: int, least: Least, streams: int, from_profile: bool
+    ) -> None:
         self.path = path
         self.trials = sorted(trials, key=lambda it: (it.fits is False, it.driver_calls > 2, it.reserved_peak_bytes))
         self.active_peak_bytes = live_peak
-        self.least_pool_bytes = least
+        self.least_pool_bytes, self.least_arena_bytes = least
+        self.streams = streams
         self._from_profile = from_profile
 
     @property
@@ -79,6 +98,8 @@ class ResourceAdvice:
             "settings": [trial._asdict() for trial in self.trials],
             "active_peak_bytes": self.active_peak_bytes,
             "least_pool_bytes": self.least_pool_bytes,
+            "least_arena_bytes": self.least_arena_bytes,
+            "streams": self.streams,
             "sentences": self.sentences(),
         }
 
@@ -86,6 +107,7 @@ class ResourceAdvice:
         """Say what came out, in words."""
         best, live = self.trials[0], self.active_peak_bytes
         over = f"{self.least_pool_bytes / live - 1:.1%} above" if live else "above"
+        streams = "one stream" if self.streams == 1 else f"{self.streams} streams, told apart as RMM does"
         calls = f"{best.driver_calls:,} driver call{'s' * (best.driver_calls != 1)}"
         messages = [
             f"{self.path}: {bytes_said(live)} live at the peak.",
@@ -93,8 +115,10 @@ class ResourceAdvice:
             f"{calls} (about {best.driver_ns / 1e6:,.1f} ms).",
             f"The smallest pool that serves everything without growing has {bytes_said(self.least_pool_bytes)} a card, "
             f"{over} what is live at the peak.",
-            "This rests on best fit with coalescing over all streams; RMM keeps free blocks by stream, and its arena "
-            "and binning resources are not modelled.",
+            f"The smallest arena that serves everything has {bytes_said(self.least_arena_bytes)} a card; an "
+            "arena never grows.",
+            f"This rests on RMM's documented rules for pool, arena and binning, and on {streams}; that work of another "
+            "stream has to end before its memory is used costs time that is not counted.",
         ]
         if self._from_profile:
             messages.append(
@@ -136,32 +160,44 @@ def advise_resources(path: str | Path, card_bytes: int | None = None, costs: Cal
     12
     """
     runs = _Runs(str(path))
-    live = runs.live_peak()
-    least = runs.least_pool(live)
-    candidates = [*_pools(live, least), *_regions(runs, least)]
-    trials = [runs.tried(setting, cache, costs or CallCosts(), card_bytes) for setting, cache in candidates]
-    return ResourceAdvice(str(path), trials, sum(live), least, runs.from_profile)
+    live, cards, costs = runs.live_peak(), runs.requests(), costs or CallCosts()
+    streams = len(set().union(*(requests.stream for requests in cards)))
+    least = Least(runs.least_pool(live) if streams == 1 else smallest_pool(cards), smallest_arena(cards))
+    sizes = [*pools(live, least.pool)]
+    candidates = [("rmm.mr.CudaMemoryResource()", NoCache()), *_regions(runs, least.pool)]
+    candidates += [(setting, RmmPool(initial=size)) for setting, size in sizes if streams == 1]
+    trials = [runs.tried(setting, cache, costs, card_bytes) for setting, cache in candidates]
+    resources = [*arenas(least.arena), *binnings(least.pool)]
+    resources += [(setting, partial(StreamPool, size)) for setting, size in sizes if streams > 1]
+    trials += [_served(setting, make, cards, costs, card_bytes) for setting, make in resources]
+    return ResourceAdvice(str(path), trials, sum(live), least, streams, runs.from_profile)
 
 
-def _pools(live: list[int], least: int) -> Iterator[tuple[str, Cache]]:
-    """Yield the driver alone, and RMM's pool from several sizes on, as one writes them."""
-    yield "rmm.mr.CudaMemoryResource()", NoCache()
-    sizes = [least, *(size for size in _GROWING if size < least), _power_above(max(live, default=1))]
-    for size in dict.fromkeys(sizes):
-        yield f"rmm.reinitialize(pool_allocator=True, initial_pool_size={size})", RmmPool(initial=size)
+def _served(
+    setting: str, make: Callable[[], Resource], cards: list[CardRequests], costs: CallCosts, card_bytes: int | None
+) -> ResourceTrial:
+    """Return what a resource of `studies.rmm` does with the requests of all cards."""
+    results = [serve(make(), requests) for requests in cards]
+    assert all(result.failed_at < 0 for result in results)
+    sizes = np.array([size for result in results for size in result.calls], np.int64)
+    calls = np.zeros((len(sizes), 4), np.int64)
+    calls[:, SEGMENT_BYTES] = sizes
+    return ResourceTrial(
+        setting=setting,
+        reserved_peak_bytes=sum(result.reserved_peak for result in results),
+        driver_calls=len(sizes),
+        driver_ns=round(driver_ns(calls, costs)),
+        fits=None if card_bytes is None else all(result.reserved_peak <= card_bytes for result in results),
+    )
 
 
 def _regions(runs: _Runs, least: int) -> Iterator[tuple[str, Cache]]:
     """Yield TensorFlow's allocator as it grows, and with the smallest power of two in which it need not."""
     yield "TensorFlow BFC, allow_growth", Bfc(first_region=1 << 20)
-    limit = _power_above(least)
+    limit = power_above(least)
     while not runs.serves(Bfc(first_region=limit)):
         limit *= 2
     yield f"TensorFlow BFC, memory_limit={limit >> 20} (MiB)", Bfc(first_region=limit)
-
-
-def _power_above(size: int) -> int:
-    return max(1 << (size - 1).bit_length(), STEP)
 
 
 class _Runs:
@@ -187,6 +223,10 @@ class _Runs:
             setup = self._setup._replace(policies={**self._setup.policies, "cache": cache})
             self._known[cache] = self._engine.simulate(setup, 0)
         return self._known[cache]
+
+    def requests(self) -> list[CardRequests]:
+        """Return the requests of each card, with their streams."""
+        return requests_by_card(self._setup.workload.found())
 
     def live_peak(self) -> list[int]:
         """Return the most bytes that were live on each card that was asked."""
@@ -228,17 +268,3 @@ class _Runs:
         from workbench.metrics.pool_series import reserved
 
         return int(reserved(record, card).max(initial=0))
-
-
-def is_snapshot(path: str | Path) -> bool:
-    """Return whether a trace is a memory snapshot of PyTorch, which `advise` reads.
-
-    Raises
-    ------
-    InputError
-        There is no such file.
-    """
-    from workbench.workloads.catalogue import trace_file
-    from workbench.workloads.importers.source import Source
-
-    return Source(trace_file(str(path))).head.startswith(b"\x80")

@@ -71,7 +71,7 @@ def check_fresh(study: Study, setup: Setup) -> None:
     """
     if draws(setup) or len(study.sweep.seeds) == len(study.holdout_seeds) == 1:
         return
-    wanted = study.sweep.mechanism.engine.wants
+    wanted = study.sweep.mechanism.engine.workload_kind
     tuned_on = {workload_digest(setup, wanted, seed, first=True): seed for seed in study.sweep.seeds[:_COMPARED]}
     for seed in study.holdout_seeds[:_COMPARED]:
         same = tuned_on.get(workload_digest(setup, wanted, seed, first=True))

@@ -31,19 +31,20 @@ if TYPE_CHECKING:
 FEWEST = 20
 """Trials; the best tenth of fewer is a single one."""
 FRONT = "front"
-INERT, INERT_DRAWS = "(inert lever)", 40
-"""A lever that changes nothing, drawn beside the others so many times: its share is noise, and so is any that is no
-larger."""
-FLOOR = 0.95
-"""How often none of the levers is above the inert one's share in the table, where none matters: over all of them."""
+INERT, SHUFFLES = "(inert lever)", 99
+"""The row of what levers reach that change nothing: how often outcomes are dealt to other trials to know it."""
+FLOOR = 95
+"""Of so many shuffles, in order, the one whose largest share is the floor: where no lever matters, none is above it in
+95 of 100 studies (with 99 shuffles that is exact, for then the trials as they are are one of 100 alike)."""
 
 
 def lever_shares(study: Study, trials: Sequence[Trial]) -> dict[str, dict[str, float]]:
     """Compute, by goal, the share of each lever, the largest first, and of `INERT` the share that noise alone reaches.
 
-    The shares of the levers of a goal add up to 1. The goals are the objectives by name, and with several of them
-    `front`: coming near the front at all. Trials that break a constraint are left out. Empty where fewer than `FEWEST`
-    trials are done.
+    The shares of the levers of a goal add up to 1. A lever's share before it is divided by all of them does not depend
+    on the others, so one that matters does not lift or lower the floor for the rest. The goals are the objectives by
+    name, and with several of them `front`: coming near the front at all. Trials that break a constraint are left out.
+    Empty where fewer than `FEWEST` trials are done.
     """
     done = [trial for trial in trials if trial.values is not None and trial.feasible(study.constraints)]
     if len(done) < FEWEST:
@@ -52,51 +53,47 @@ def lever_shares(study: Study, trials: Sequence[Trial]) -> dict[str, dict[str, f
         warnings.simplefilter("ignore")  # that low values are explained: they are costs
         goals: dict[str, Any] = {FRONT: None} if len(study.objectives) > 1 else {}
         goals |= {objective.measure.name: _value(k) for k, objective in enumerate(study.objectives)}
-        asker, beside = _study_of(study, done), [_study_of(study, done, draw) for draw in range(INERT_DRAWS)]
-        return {name: _with_floor(asker, beside, target) for name, target in goals.items()}
+        asker, shuffled = _study_of(study, done), [_study_of(study, done, draw) for draw in range(SHUFFLES)]
+        return {name: _with_floor(asker, shuffled, target) for name, target in goals.items()}
 
 
-def _with_floor(asker: optuna.Study, beside: Sequence[optuna.Study], target: Any) -> dict[str, float]:
-    shares = _shares(asker, target)
-    inert = [_among_the_others(_shares(one, target).get(INERT, 0.0)) for one in beside]
-    return {**shares, INERT: float(np.quantile(inert, FLOOR ** (1 / max(len(shares), 1))))}
-
-
-def _among_the_others(share: float) -> float:
-    """Return the inert lever's share of what the others have together: theirs in the table add up to 1 without it."""
-    return min(1.0, share / (1 - share)) if share < 1 else 1.0
+def _with_floor(asker: optuna.Study, shuffled: Sequence[optuna.Study], target: Any) -> dict[str, float]:
+    parts = _parts(asker, target)
+    total = sum(parts.values())
+    by_chance = sorted(max(_parts(one, target).values(), default=0.0) for one in shuffled)
+    floor = by_chance[min(FLOOR * (len(by_chance) + 1) // 100, len(by_chance)) - 1]
+    if total == 0:
+        return {**dict.fromkeys(parts, 1 / max(len(parts), 1)), INERT: 1.0}
+    return {**{path: part / total for path, part in parts.items()}, INERT: min(1.0, floor / total)}
 
 
 def _value(place: int) -> Callable[[optuna.trial.FrozenTrial], float]:
     return lambda trial: float(trial.values[place])
 
 
-def _shares(asker: optuna.Study, target: Callable[[optuna.trial.FrozenTrial], float] | None) -> dict[str, float]:
+def _parts(asker: optuna.Study, target: Callable[[optuna.trial.FrozenTrial], float] | None) -> dict[str, float]:
+    """Return how far along each lever the best trials differ from all trials, the farthest first."""
     from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 
-    importances = get_param_importances(asker, evaluator=PedAnovaImportanceEvaluator(), target=target)
-    return dict(sorted(importances.items(), key=lambda item: (-item[1], item[0])))
+    evaluator = PedAnovaImportanceEvaluator()
+    parts = get_param_importances(asker, evaluator=evaluator, target=target, normalize=False)
+    return dict(sorted(parts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _study_of(study: Study, trials: Sequence[Trial], inert: int | None = None) -> optuna.Study:
-    """Return the trials with the levers that mattered to each, and costs for values; perhaps with an inert lever
-    beside."""
+def _study_of(study: Study, trials: Sequence[Trial], shuffle: int | None = None) -> optuna.Study:
+    """Return the trials with the levers that mattered to each, and costs for values; perhaps those of other trials."""
     import optuna
 
-    beside = [None] * len(trials) if inert is None else Streams(inert)["inert lever"].random(len(trials)).tolist()
+    outcomes = np.arange(len(trials)) if shuffle is None else Streams(shuffle)["outcomes"].permutation(len(trials))
     axes = {dimension.path: dimension for dimension in dimensions(study.space)}
     asker = optuna.create_study(directions=["minimize"] * len(study.objectives))
-    for trial, drawn in zip(trials, beside, strict=True):
+    for trial, of in zip(trials, outcomes.tolist(), strict=True):
         chosen = trial.proposal.chosen
-        params = {path: axes[path].parameter(value) for path, value in chosen.items()}
-        ranges: dict[str, Any] = {path: axes[path].distribution() for path in chosen}
-        if drawn is not None:
-            params[INERT], ranges[INERT] = drawn, optuna.distributions.FloatDistribution(0.0, 1.0)
         asker.add_trial(
             optuna.trial.create_trial(
-                params=params,
-                distributions=ranges,
-                values=list(costs_of(trial.values or (), study.objectives)),
+                params={path: axes[path].parameter(value) for path, value in chosen.items()},
+                distributions={path: axes[path].distribution() for path in chosen},
+                values=list(costs_of(trials[of].values or (), study.objectives)),
             )
         )
     return asker

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import StoreError, shown
-from workbench.experiments.folder import write_json, write_whole
+from workbench.experiments.folder import refuse_link, write_json, write_whole
 from workbench.studies.tuning.book import Title, refuse_another
 from workbench.studies.tuning.quiet import quiet
 
@@ -121,6 +121,7 @@ def _mend(path: Path) -> None:
     Only the holder of the folder comes here, so nobody else is writing.
     """
     path.with_name(f"{path.name}.lock").unlink(missing_ok=True)
+    refuse_link(path)
     if path.exists():
         content = path.read_bytes()
         whole = content.rfind(b"\n") + 1

@@ -120,7 +120,7 @@ def _is_a_slot(sweep: Sweep, question: str, given: Any, path: str) -> bool:
     slots = sweep.mechanism.engine.slots
     if not isinstance(given, str) or given not in slots or not path.startswith("policy."):
         return False
-    return path != f"policy.{given}" and path.count(".") == 1 and sweep.mechanism.engine.asks(given) == question
+    return path != f"policy.{given}" and path.count(".") == 1 and sweep.mechanism.engine.question_of(given) == question
 
 
 def _class(sweep: Sweep, question: str, given: Any, path: str) -> type[Policy]:

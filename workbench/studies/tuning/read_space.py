@@ -66,4 +66,4 @@ def _slots(sweep: Sweep, given: Any) -> Iterator[tuple[str, Node]]:
     for slot, chosen in given.items():
         if slot not in slots:
             raise unknown_name(sweep.where, "key policy.", slot, slots)
-        yield slot, read_candidates(sweep, sweep.mechanism.engine.asks(slot), chosen, f"policy.{slot}")
+        yield slot, read_candidates(sweep, sweep.mechanism.engine.question_of(slot), chosen, f"policy.{slot}")

@@ -86,7 +86,7 @@ def tune(
     if trials is not None:
         requested = requested._replace(trials=read_trials(trials))
     sweep = requested.sweep
-    wants = sweep.mechanism.engine.wants
+    wants = sweep.mechanism.engine.workload_kind
     workload = read_workload(sweep.said["workload"], "workload", sweep.where, sweep.folder, wants)
     identity = _identity(requested, workload)
     if out is None:

@@ -14,6 +14,7 @@ from workbench.workloads.importers.source import Source
 
 MOST_LINES_ABOVE = 64
 """Lines of prose above a header."""
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?([eE][+-]?\d{1,3})?", re.ASCII)
 _UNIT = re.compile(r"(.*?)\s*\(([^()]*)\)$")
 
 
@@ -119,8 +120,22 @@ def decimal_of(text: str, where: str, what: str) -> Decimal:
     Raises
     ------
     InputError
-        It is none.
+        It is none, or its commas stand elsewhere: in many locales a comma is what a point is in English.
+
+    Examples
+    --------
+    >>> decimal_of("1,024.5", "it", "size")
+    Decimal('1024.5')
+    >>> decimal_of("4,17", "t.csv: line 2", "duration")
+    Traceback (most recent call last):
+    workbench.errors.InputError: t.csv: line 2: duration has a comma that is not between thousands. Got '4,17'. Export \
+it again in an English locale (LC_ALL=C).
     """
+    if "," in text and not _THOUSANDS.fullmatch(text):
+        raise InputError(
+            f"{where}: {what} has a comma that is not between thousands. Got {shown(text)}. Export it again in an "
+            "English locale (LC_ALL=C)."
+        )
     try:
         value = Decimal(text.replace(",", ""))
         if text.isascii() and value.is_finite() and value.adjusted() < 40:

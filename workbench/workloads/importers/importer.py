@@ -20,6 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.errors import InputError, shown
+from workbench.parts.old_words import keep_old_words, take_old_words
 from workbench.parts.registry import Registry
 from workbench.workloads.importers.bad_line import as_one_sentence
 from workbench.workloads.importers.source import Source
@@ -29,8 +30,24 @@ from workbench.workloads.kernels import MISSING
 
 _LATEST_NS = (1 << 62) - 1
 """Times further from 0, of 146 years, would not fit in 64 bits once two are added."""
-_KNOWN: Registry[Importer] = Registry("importer", named_by="format")
-"""Every importer by its format."""
+_RENAMED = {"says": "description"}
+"""What 0.4 called parts of an importer, with today's words.
+
+The package's own are written in the old one until 0.6: ids of runs on traces hold their classes.
+"""
+
+
+class _Importers(Registry["Importer"]):
+    """Every importer by its format."""
+
+    def join(self, name: str, part: Importer) -> Importer:
+        """Enter an importer; one that is written in words of 0.4 with a warning."""
+        take_old_words(part, _RENAMED, f"the importer {name}", level=4)
+        keep_old_words(part, _RENAMED)
+        return super().join(name, part)
+
+
+_KNOWN = _Importers("importer", named_by="format")
 
 
 class Importer:
@@ -39,7 +56,8 @@ class Importer:
     format: ClassVar[str]
     """The name of the format, as `facts()` and the catalogue write it."""
     says: ClassVar[str]
-    """What writes such files, in a few words, for the message about a file that nobody reads."""
+    """What writes such files, in a few words, for the message about a file that nobody reads; a user's is called
+    `description`."""
 
     built_in: ClassVar[bool] = True
     """Whether the class is part of this package."""

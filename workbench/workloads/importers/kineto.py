@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
+from functools import lru_cache
 
 import msgspec
 import numpy as np
@@ -82,12 +83,14 @@ class Kineto(Importer):
         takers = {"kernels": kernels.add, "launches": launches.add, "memory": memory.add}
         mending, counts = Mending(source.where), Counter[str]()
         for batch in events.batches():
-            for event in mending.decoded(_events, batch, "its traceEvents are not events"):
-                counts["events"] += 1
+            batched = mending.decoded(_events, batch, "its traceEvents are not events")
+            for number, event in enumerate(batched, counts["events"] + 1):
                 kind = _kind(event)
-                counts[kind] += 1
+                if kind != "other":
+                    counts[kind] += 1
                 if kind in takers:
-                    takers[kind](event, f"event {counts['events']}")
+                    takers[kind](event, f"event {number}")
+            counts["events"] += len(batched)
         rest = Rest() if events.is_document else mending.decoded(_rest, events.rest, "it is no Kineto trace")
         table, noted = kernels.table(launches, rest)
         return Trace(
@@ -107,9 +110,14 @@ class Kineto(Importer):
 
 def _kind(event: Event) -> str:
     if event.ph == "X":
-        kind = _CATEGORIES.get((event.cat or "").lower())
-        return kind or ("launches" if is_launch(bytes(event.name)) else "other")
+        return _category(event.cat) or ("launches" if is_launch(bytes(event.name)) else "other")
     return "memory" if event.ph == "i" and bytes(event.name) == _MEMORY else "other"
+
+
+@lru_cache(maxsize=1 << 10)
+def _category(said: str | None) -> str | None:
+    """Return the kind of the events of a category, of which a file has a dozen."""
+    return _CATEGORIES.get((said or "").lower())
 
 
 def _recorded(axes: tuple[int, int, int] | None) -> tuple[int, int, int] | None:

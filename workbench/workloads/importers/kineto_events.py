@@ -151,6 +151,9 @@ def nanoseconds(microseconds: msgspec.Raw, where: str, what: str) -> int:
     1712195495505583297
     """
     text = bytes(microseconds).decode(errors="replace")
+    whole, _, rest = text.partition(".")
+    if len(rest) <= 3 and f"{whole}{rest}".isdecimal() and whole and text.isascii():
+        return int(whole) * 1000 + int(rest.ljust(3, "0"))  # four times as fast, and what Kineto writes
     try:
         return round(Decimal(text) * 1000)
     except (InvalidOperation, ValueError, OverflowError):

@@ -29,23 +29,27 @@ class MemoryRows:
     live before."""
 
     def __init__(self) -> None:
-        self._columns = {name: array("q") for name in ("time_ns", "bytes", "device", "address", "reserved")}
+        self._columns = {name: array("q") for name in ("time_ns", "bytes", "device", "address", "reserved", "stream")}
         self._refused = {name: array("q") for name in ("time_ns", "bytes", "device")}
         self._calls = {name: array("q") for name in ("time_ns", "bytes", "device")}
         self._live: dict[tuple[int, int], int] = {}
         self._before: list[Block] = []
 
-    def allocate(self, time_ns: int, device: int, address: int, size: int, reserved: int = UNKNOWN) -> None:
+    def allocate(
+        self, time_ns: int, device: int, address: int, size: int, reserved: int = UNKNOWN, stream: int = UNKNOWN
+    ) -> None:
         """Add an allocation."""
-        _append(self._columns, time_ns, size, device, address, reserved)
+        _append(self._columns, time_ns, size, device, address, reserved, stream)
         self._live[device, address] = size
 
-    def release(self, time_ns: int, device: int, address: int, size: int, reserved: int = UNKNOWN) -> None:
+    def release(
+        self, time_ns: int, device: int, address: int, size: int, reserved: int = UNKNOWN, stream: int = UNKNOWN
+    ) -> None:
         """Add a release, of the size that was asked for when the block was allocated."""
         was = self._live.pop((device, address), None)
         if was is None:
             self._before.append(Block(size, device, address))
-        _append(self._columns, time_ns, -(size if was is None else was), device, address, reserved)
+        _append(self._columns, time_ns, -(size if was is None else was), device, address, reserved, stream)
 
     def refuse(self, time_ns: int, device: int, size: int) -> None:
         """Add a request that the recorded allocator could not serve."""
@@ -72,7 +76,7 @@ class MemoryRows:
             Whether the format tells the calls of the driver, also where there was none.
         """
         held = _by_time(self._columns)
-        reserved = held.pop("reserved")
+        reserved, stream = held.pop("reserved"), held.pop("stream")
         blocks = [block for block in self._before if block.bytes]  # a log may free a null pointer, of no bytes
         sizes, devices, addresses = (np.array([b[k] for b in blocks], np.int64) for k in range(3))
         before = LiveBefore(sizes, devices, addresses)
@@ -83,6 +87,7 @@ class MemoryRows:
             before=before,
             calls=DriverCalls(**_by_time(self._calls)) if calls_told else None,
             refusals=Refusals(**_by_time(self._refused)),
+            stream=None if (stream == UNKNOWN).any() or not len(stream) else stream,
         )
 
 

@@ -3,6 +3,7 @@
 A report is a list of kernels, each measured alone and several times over: grid, block, registers and shared memory are
 those of the program, but there are no starts. Durations are those of the measurement (`gpu__time_duration.sum`,
 `Duration`), at locked clocks unless `--clock-control none` was given; without that metric there are no times at all.
+Numbers are written as the machine's locale has it, so what may be thousands with points is refused.
 ncu's units count in thousands (`Kbyte/block`), so a size that was not written in bytes is rounded; `--print-units base`
 has it to the byte.
 """
@@ -46,6 +47,8 @@ _NS = {
     "second": 10**9,
 }
 _BYTES = {"": 1, "byte": 1, "kbyte": 10**3, "mbyte": 10**6, "kibyte": 1 << 10, "b": 1, "kb": 10**3, "mb": 10**6}
+_POINTS_BETWEEN_THOUSANDS = re.compile(r"\d{1,3}(\.\d{3})+", re.ASCII)
+"""What ncu writes for a whole number on a machine with, say, a German locale; in English it writes two places."""
 _COUNTS = {"": 1, "register": 1, "register/thread": 1, "block": 1, "thread": 1}
 _TIMES_FROM = "collect the metric gpu__time_duration.sum, or record the program with nsys"
 
@@ -104,6 +107,11 @@ class _Kernel:
         plain = unit.lower().removesuffix("/block")
         if plain not in factors:
             raise InputError(f"{self.row.where}: {_METRICS[what][0]} must be in {_known(factors)}. Got {shown(unit)}.")
+        if factors[plain] == 1 and _POINTS_BETWEEN_THOUSANDS.fullmatch(value):
+            raise InputError(
+                f"{self.row.where}: {_METRICS[what][0]} has points between thousands, as in some locales, or a part of "
+                f"what is whole. Got {shown(value)}. Export it again in an English locale (LC_ALL=C)."
+            )
         return round(decimal_of(value, self.row.where, _METRICS[what][0]) * factors[plain])
 
     def known_to(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import re
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -12,8 +13,10 @@ import numpy as np
 from workbench.errors import InputError, shown
 from workbench.structures import pickle_walk
 
-_PERHAPS_HALF = re.compile(rb"\xed[\xa0-\xbf]|\\u[dD][89a-fA-F]")
+_PERHAPS_HALF = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]|\\u[dD][89a-fA-F]")
 """How half a character is written in a pickle; numbers may hold the same bytes."""
+_AHEAD = 1 << 18
+"""Bytes of a file that are read at a time."""
 _HALF = re.compile("[\ud800-\udfff]")
 _WRONG = {
     pickle_walk.CUT_OFF: "it is cut off",
@@ -37,6 +40,96 @@ class _PlainUnpickler(pickle.Unpickler):
 
 class _Asks(Exception):
     """What a pickle asked for."""
+
+
+class _WithStandIn(_PlainUnpickler):
+    """Gives out one object of this process, once, where a list stood in the file."""
+
+    def __init__(self, file: io.BufferedReader, stand_in: Any) -> None:
+        super().__init__(file)
+        self._left = [stand_in]
+
+    def persistent_load(self, pid: Any) -> Any:
+        return self._left.pop()  # a second time is an IndexError: the file asks for something itself
+
+
+_STANDS_IN = b"NQ"
+"""Opcodes that push nothing, and then what `persistent_load` says of it."""
+
+
+_FRAME, _FRAMED = 0x95, 4
+"""The opcode that says how many bytes belong together, and the first protocol that has it."""
+
+
+class _OneReplaced(io.RawIOBase):
+    """The bytes of a pickle with the opcode at one place replaced, without a copy of them; its frame is made longer."""
+
+    def __init__(self, content: bytes, at: int) -> None:
+        view, frame = memoryview(content), _frame_of(content, at)
+        before = [view[:at]]
+        if frame is not None:
+            start, length = frame
+            longer = bytes([_FRAME]) + (length + len(_STANDS_IN) - 1).to_bytes(8, "little")
+            before = [view[:start], memoryview(longer), view[start + len(longer) : at]]
+        self._ahead = [*before, memoryview(_STANDS_IN), view[at + 1 :]]
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while self._ahead and not self._ahead[0]:
+            del self._ahead[0]
+        if not self._ahead:
+            return 0
+        piece = self._ahead[0][: len(buffer)]
+        buffer[: len(piece)] = piece
+        self._ahead[0] = self._ahead[0][len(piece) :]
+        return len(piece)
+
+
+def _frame_of(content: bytes, at: int) -> tuple[int, int] | None:
+    """Return where the frame around a place begins, and its length; None = the protocol has no frames.
+
+    Raises
+    ------
+    ValueError
+        The place is in none of the frames that follow one another from the beginning.
+    """
+    if content[1] < _FRAMED:
+        return None
+    start = 2
+    while content[start] == _FRAME:
+        length = int.from_bytes(content[start + 1 : start + 9], "little")
+        if at < start + 9 + length:
+            return start, length
+        start += 9 + length
+    raise ValueError
+
+
+def values_with(content: bytes, at: int, stand_in: Any) -> Any:
+    """Return the plain values of a pickle, an object of this process in the place of the list that begins at a byte.
+
+    What the file puts into that list goes to the object's `extend`, piece by piece: whole it is never in memory.
+
+    Raises
+    ------
+    Exception
+        Whatever goes wrong, also that no list begins there; `plain_values` has the sentence for it.
+
+    Examples
+    --------
+    >>> content, pieces = pickle.dumps({"a": [1, 2], "b": 3}), []
+    >>> values_with(content, content.index(b"]"), pieces), pieces
+    ({'a': [1, 2], 'b': 3}, [1, 2])
+    """
+    if pickle_walk.look(np.frombuffer(content, np.uint8))[0] != pickle_walk.SOUND:
+        raise ValueError
+    return _WithStandIn(io.BufferedReader(_OneReplaced(content, at), _AHEAD), stand_in).load()
+
+
+def perhaps_half(content: bytes) -> bool:
+    """Return whether a pickle may hold half a character; numbers may look the same."""
+    return _PERHAPS_HALF.search(content) is not None
 
 
 def plain_values(content: bytes, where: str) -> Any:
@@ -70,19 +163,19 @@ def plain_values(content: bytes, where: str) -> Any:
         raise
     except Exception as problem:  # what the unpickler raises at damaged bytes is not documented
         raise InputError(f"{where}: is no whole pickle ({type(problem).__name__}).") from None
-    if _PERHAPS_HALF.search(content) and _holds_half_a_character(values):
+    if perhaps_half(content) and holds_half_a_character(values):
         raise InputError(f"{where}: holds a text with half a character (a lone surrogate); the file is damaged.")
     return values
 
 
-def _holds_half_a_character(values: Any) -> bool:
-    """Return whether a text in plain values cannot be written in UTF-8."""
+def holds_half_a_character(values: Any, checked: Callable[[Any], bool] = lambda _: False) -> bool:
+    """Return whether a text in plain values cannot be written in UTF-8; lists that were checked before are left out."""
     ahead, seen = [values], set[int]()
     while ahead:
         value = ahead.pop()
         if isinstance(value, str) and not value.isascii() and _HALF.search(value):
             return True
-        if isinstance(value, (dict, list, tuple)) and id(value) not in seen:
+        if isinstance(value, (dict, list, tuple)) and id(value) not in seen and not checked(value):
             seen.add(id(value))
             ahead.extend([*value, *value.values()] if isinstance(value, dict) else value)
     return False

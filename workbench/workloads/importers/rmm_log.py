@@ -3,7 +3,8 @@
 Times are those of a day, with microseconds; a log that runs past midnight goes on with the next day. A request that
 failed is a refusal: the program that was recorded went on without it. Releases of RMM's own logs are called `free`,
 its manual says `deallocate`; addresses come with or without `0x` (RMM 0.15 to 25, logging_resource_adaptor), and the
-null pointer, which stands for no bytes, also as `(nil)` and `nullptr`.
+null pointer, which stands for no bytes, also as `(nil)` and `nullptr`. The per-thread default stream is another one in
+every thread.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from workbench.workloads.importers.trace import Trace
 _COLUMNS = ("Thread", "Time", "Action", "Pointer", "Size", "Stream")
 _ALLOCATE, _FREES, _FAILED = "allocate", ("free", "deallocate"), "allocate failure"
 _NULL = ("(nil)", "nullptr")
+_PER_THREAD = ("2", "0x2", "0x0000000000000002")
+"""The handle that CUDA gives the per-thread default stream."""
 _OF_DAY = re.compile(r"(\d{1,2}):(\d\d):(\d\d)[.:](\d{1,9})$")
 _OF_EPOCH = re.compile(r"(\d{1,12})(?:\.(\d{1,9}))?$")
 _SECONDS_OF_DAY, _NS = 86_400, 10**9
@@ -41,7 +44,7 @@ class RmmLog(Importer):
 
     def read(self, source: Source) -> Trace:
         rows, counts = MemoryRows(), Counter[str]()
-        threads, streams = set[str](), set[str]()
+        threads, streams, queues = set[str](), set[str](), dict[tuple[str, str], int]()
         clock = _Clock()
         for where, row in _rows(source):
             thread, time, action, pointer, size, stream = (field.strip() for field in row)
@@ -49,10 +52,11 @@ class RmmLog(Importer):
             counts[action] += 1
             threads.add(thread)
             streams.add(stream)
+            queue = queues.setdefault((stream, thread if stream in _PER_THREAD else ""), len(queues))
             if action == _ALLOCATE:
-                rows.allocate(now, 0, _address(pointer, where), _size(size, where))
+                rows.allocate(now, 0, _address(pointer, where), _size(size, where), stream=queue)
             elif action in _FREES:
-                rows.release(now, 0, _address(pointer, where), _size(size, where))
+                rows.release(now, 0, _address(pointer, where), _size(size, where), stream=queue)
             elif action == _FAILED:
                 rows.refuse(now, 0, _size(size, where))
             else:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 _LIBRARIES = ("/site-packages/", "/dist-packages/", "/torch/", "<frozen", "<string>")
 MOST_SITES = 1 << 20
+_UNNAMED, _NAMED, _PYTHON, _OWN = range(4)
 
 
 class Sites:
@@ -17,6 +19,10 @@ class Sites:
         self._of_stack: dict[int, int] = {}
         self._held: list[Any] = []
 
+    def knows(self, frames: Any) -> bool:
+        """Return whether a stack, this very list, was looked at before."""
+        return id(frames) in self._of_stack
+
     def number(self, frames: Any) -> int:
         """Return the number of the place that a stack leads to, -1 = there is no stack.
 
@@ -27,11 +33,16 @@ class Sites:
         known = self._of_stack.get(id(frames))
         if known is None:
             name = site_of(frames)
-            known = self._numbers.setdefault(name, len(self._numbers)) if name else -1
-            if known == len(self.names):
-                self.names.append(name)
+            known = self.add(name) if name else -1
             self._of_stack[id(frames)] = known
             self._held.append(frames)
+        return known
+
+    def add(self, name: str) -> int:
+        """Return the number of a place by its name."""
+        known = self._numbers.setdefault(name, len(self._numbers))
+        if known == len(self.names):
+            self.names.append(name)
         return known
 
 
@@ -43,14 +54,31 @@ def site_of(frames: list[Any]) -> str:
     >>> site_of([{"name": "malloc", "filename": "??", "line": 0}, inner, outer])
     'me/model.py:54 forward'
     """
-    named = [frame for frame in frames if isinstance(frame, dict) and frame.get("filename") not in (None, "", "??")]
-    python = [frame for frame in named if str(frame["filename"]).endswith(".py")]
-    own = [frame for frame in python if not any(part in _slashed(frame) for part in _LIBRARIES)]
-    chosen = next(iter(own or python or named), None)
+    chosen, best = None, _UNNAMED
+    for frame in frames:
+        kind = _kind(frame.get("filename")) if isinstance(frame, dict) else _UNNAMED
+        if kind > best:
+            chosen, best = frame, kind
+        if best == _OWN:
+            break
     if chosen is None:
         return ""
     where = "/".join(_slashed(chosen).split("/")[-2:])
     return f"{where}:{chosen.get('line', 0)} {chosen.get('name', '')}"[:200].strip()
+
+
+def _kind(filename: Any) -> int:
+    """Return what a frame's file is: nothing, something that has a name, Python code, or the program's own."""
+    return _UNNAMED if filename in (None, "", "??") else _kind_of_name(str(filename))
+
+
+@lru_cache(maxsize=1 << 14)
+def _kind_of_name(filename: str) -> int:
+    """Return the same of a name; a program has few files, and a snapshot millions of frames."""
+    if not filename.endswith(".py"):
+        return _NAMED
+    slashed = filename.replace("\\", "/")
+    return _PYTHON if any(part in slashed for part in _LIBRARIES) else _OWN
 
 
 def _slashed(frame: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
@@ -25,6 +25,7 @@ from workbench.workloads.allocator_log import (
     Events,
     Segments,
 )
+from workbench.workloads.importers.plain_pickle import holds_half_a_character
 from workbench.workloads.importers.stack_sites import Sites
 
 PIECE = 4096
@@ -102,13 +103,15 @@ class TorchLogs(NamedTuple):
     """How many events there are of each action, those included that say nothing of memory."""
 
 
-def torch_logs(found: Any, where: str, most: int) -> TorchLogs:
+def torch_logs(found: Any, where: str, most: int, gathered: EventRows | None = None) -> TorchLogs:
     """Return the logs of a snapshot's values.
 
     Parameters
     ----------
     most : int
         Upper bound on the number of events, segments and blocks: the bytes of the file, as each takes some of its own.
+    gathered : EventRows, optional
+        The first device's events, where they were read piece by piece; its list is empty then.
 
     Raises
     ------
@@ -118,10 +121,15 @@ def torch_logs(found: Any, where: str, most: int) -> TorchLogs:
     try:
         outside = msgspec.convert(found, _Snapshot)
         _check_count(outside, where, most)
-        sites, counts = Sites(), Counter[str]()
+        sites = Sites()
         segments, blocks, pools, typed = _segments(outside.segments, sites)
         settings = outside.allocator_settings if isinstance(outside.allocator_settings, Mapping) else {}
-        traces = [_events(events, device, where, sites, counts) for device, events in enumerate(outside.device_traces)]
+        rows = [EventRows(device, where) for device in range(len(outside.device_traces))]
+        rows[:1] = [gathered] if gathered else rows[:1]
+        for own, events in zip(rows, outside.device_traces, strict=True):
+            own.extend(events)
+        traces = [own.events(sites) for own in rows]
+        counts = sum((own.counts for own in rows), Counter[str]())
     except (msgspec.ValidationError, RecursionError) as problem:
         raise InputError(f"{where}: is no memory snapshot of PyTorch ({problem}).") from None
     devices = sorted({*range(len(traces)), *segments})
@@ -184,36 +192,74 @@ def _columns(kind: Any, rows: list[Any]) -> Any:
     return kind(*(np.array(column, np.int64) for column in columns))
 
 
-def _pieces(events: list[Any], device: int) -> Iterator[list[_Event]]:
-    """Yield the events, checked, so many at a time: whole they would take as much memory once more."""
-    for start in range(0, len(events), PIECE):
-        try:
-            yield msgspec.convert(events[start : start + PIECE], list[_Event])
-        except msgspec.ValidationError as problem:
-            raise msgspec.ValidationError(_whole_path(str(problem), device, start)) from None
+class EventRows:
+    """The events of one device as columns, piece by piece."""
 
+    def __init__(self, device: int, where: str) -> None:
+        self.counts = Counter[str]()
+        self._device, self._where = device, where
+        self._columns = [array(code) for code in "bqqqqi"]
+        self._sites = Sites()
 
-def _whole_path(said: str, device: int, start: int) -> str:
-    """Return what was said of an event, with its place in the snapshot instead of that in the piece."""
-    return re.sub(r"`\$\[(\d+)\]", lambda at: f"`$.device_traces[{device}][{start + int(at[1])}]", said)
+    def extend(self, events: list[Any]) -> None:
+        """Add events, checked, so many at a time: whole they would take as much memory once more.
 
+        Raises
+        ------
+        InputError, msgspec.ValidationError
+            One of them is no event.
+        """
+        for start in range(0, len(events), PIECE):
+            try:
+                piece = msgspec.convert(events[start : start + PIECE], list[_Event])
+            except msgspec.ValidationError as problem:
+                raise msgspec.ValidationError(self._whole_path(str(problem))) from None
+            self._add(piece)
 
-def _events(found: list[Any], device: int, where: str, sites: Sites, counts: Counter[str]) -> Events:
-    columns = [array(code) for code in "bqqqqi"]
-    for piece in _pieces(found, device):
-        counts.update(event.action for event in piece)
+    def events(self, sites: Sites) -> Events:
+        """Return the columns, with the numbers that the places of the program have among others."""
+        numbers = np.array([sites.add(name) for name in self._sites.names], np.int32)
+        columns = [np.array(column) for column in self._columns]
+        known = columns[-1] >= 0
+        columns[-1][known] = numbers[columns[-1][known]]
+        return Events(*columns)
+
+    def _add(self, piece: list[_Event]) -> None:
+        self.counts.update(event.action for event in piece)
         for event in piece:
             number = _NUMBERS.get(event.action, OTHER)
             if event.addr < 0 and number < OOM:
                 raise InputError(
-                    f"{where}: an event {event.action} of device {device} has no address; the file is damaged."
+                    f"{self._where}: an event {event.action} of device {self._device} has no address; the file is "
+                    "damaged."
                 )
             place = event.device_free if number == OOM else event.addr
-            site = sites.number(event.frames)
-            row = (number, place, event.size, event.stream, event.time_us, site)
-            for column, value in zip(columns, row, strict=True):
+            row = (number, place, event.size, event.stream, event.time_us, self._sites.number(event.frames))
+            for column, value in zip(self._columns, row, strict=True):
                 column.append(value)
-    return Events(*(np.array(column) for column in columns))
+
+    def _whole_path(self, said: str) -> str:
+        """Return what was said of an event, with its place in the snapshot instead of that in the piece."""
+        before = len(self._columns[0])
+        return re.sub(r"`\$\[(\d+)\]", lambda at: f"`$.device_traces[{self._device}][{before + int(at[1])}]", said)
+
+
+class Streamed(EventRows):
+    """The same of a list that a pickle still fills: what was read of its events is let go of at once.
+
+    An event that stands in the file twice is empty the second time, and then no event.
+    """
+
+    def __init__(self, where: str, check_texts: bool) -> None:
+        super().__init__(0, where)
+        self._check_texts = check_texts
+
+    def extend(self, events: list[Any]) -> None:
+        if self._check_texts and holds_half_a_character(events, self._sites.knows):
+            raise ValueError
+        super().extend(events)
+        for event in events:
+            event.clear()
 
 
 _NO_EVENTS = Events(*(np.zeros(0, kind) for kind in (np.int8, *(np.int64,) * 4, np.int32)))

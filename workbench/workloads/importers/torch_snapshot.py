@@ -16,6 +16,7 @@ and are passed over.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,14 +34,22 @@ from workbench.workloads.allocator_log import (
     SEGMENT_UNMAP,
     AllocatorLog,
 )
+from workbench.workloads.catalogue import trace_file
 from workbench.workloads.importers.importer import Importer
 from workbench.workloads.importers.memory_rows import UNKNOWN, Block, MemoryRows, memory_trace
-from workbench.workloads.importers.plain_pickle import plain_values
+from workbench.workloads.importers.plain_pickle import (
+    holds_half_a_character,
+    perhaps_half,
+    plain_values,
+    values_with,
+)
 from workbench.workloads.importers.source import Source
-from workbench.workloads.importers.torch_log import TorchLogs, torch_logs
+from workbench.workloads.importers.torch_log import Streamed, TorchLogs, torch_logs
 from workbench.workloads.importers.trace import Trace
 
 _PICKLE = re.compile(rb"\x80[\x02-\x05]")
+_FIRST_EVENTS = re.compile(rb"device_traces(?:\x94|q.|r....)?\](?:\x94|q.|r....)?\(?(\])", re.DOTALL)
+"""Where the events of the first device begin: the key, a list, and in that another."""
 _CURE = "call torch.cuda.memory._record_memory_history() first and write it with torch.cuda.memory._dump_snapshot"
 _GROWS = np.array([SEGMENT_ALLOC, SEGMENT_MAP])
 _SHRINKS = np.array([SEGMENT_FREE, SEGMENT_UNMAP])
@@ -56,13 +65,9 @@ class TorchSnapshot(Importer):
         return _PICKLE.match(head) is not None
 
     def read(self, source: Source) -> Trace:
-        content = source.whole()
-        values, size = plain_values(content, source.where), len(content)
-        del content
-        if _are_segments(values):
+        found, history = _logs(source.whole(), source.where)
+        if not history:
             raise InputError(f"{source.where}: holds the segments of a moment and no history; {_CURE}.")
-        found = torch_logs(values, source.where, size)
-        del values
         rows = MemoryRows()
         for log in found.logs:
             _add(rows, log, found.of_allocator)
@@ -81,13 +86,55 @@ def read_snapshot(source: Source) -> TorchLogs:
     InputError
         The file is no memory snapshot.
     """
-    content = source.whole()
-    values, size = plain_values(content, source.where), len(content)
+    return _logs(source.whole(), source.where)[0]
+
+
+def is_snapshot(path: str | Path) -> bool:
+    """Return whether a trace is a memory snapshot of PyTorch.
+
+    Raises
+    ------
+    InputError
+        There is no such file.
+    """
+    return TorchSnapshot().recognises(Source(trace_file(str(path))).head)
+
+
+def _logs(content: bytes, where: str) -> tuple[TorchLogs, bool]:
+    """Return what a pickle holds, and whether that has a history."""
+    streamed = _streamed(content, where)
+    if streamed is not None:
+        return streamed, True
+    values, size = plain_values(content, where), len(content)
     del content
     if _are_segments(values):
         segments = values["segments"] if isinstance(values, dict) else values
-        values = {"segments": segments, "device_traces": []}
-    return torch_logs(values, source.where, size)
+        return torch_logs({"segments": segments, "device_traces": []}, where, size), False
+    return torch_logs(values, where, size), True
+
+
+def _streamed(content: bytes, where: str) -> TorchLogs | None:
+    """Return what a pickle holds, its events read piece by piece; None = that is not to be had for this one.
+
+    The list of the first device's events is found by the bytes before it. Where that was no such list, or anything is
+    wrong with the file, the whole is read once more, and said what is wrong.
+    """
+    begins = _FIRST_EVENTS.search(content)
+    if begins is None:
+        return None
+    rows = Streamed(where, perhaps_half(content))
+    try:
+        values = values_with(content, begins.start(1), rows)
+        if values["device_traces"][0] is not rows:
+            return None
+        values["device_traces"][0] = []
+        if perhaps_half(content) and holds_half_a_character(values):
+            return None
+        return torch_logs(values, where, len(content), rows)
+    except MemoryError:
+        raise
+    except Exception:  # whatever is wrong, reading the whole says it
+        return None
 
 
 def _noted(found: TorchLogs) -> dict[str, Any]:

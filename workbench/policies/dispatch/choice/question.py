@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from workbench.compiled import Question
+from workbench.compiled import Answer, Question
 from workbench.errors import InputError
 from workbench.policies.arguments import seed_of, wholes
 from workbench.policies.dispatch.choice.plain import Scene, scene, summed
@@ -34,8 +34,8 @@ CHOSEN = Question("choice notice", ChoiceNotice, returns="nothing")
 class ReadyChoice(NamedTuple):
     """A score as engines receive it."""
 
-    answer: Any
-    chosen: Any
+    answer: Answer
+    chosen: Answer
     params: np.ndarray
     memory: np.ndarray
     history_cycles: int

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import Question
+from workbench.compiled import Answer, Question
 from workbench.policies.arguments import MOST_LEVELS, listed, whole, wholes
 from workbench.policies.dispatch.priority.view import OrderView, PriorityView
 from workbench.policies.policy import Policy
@@ -26,8 +26,8 @@ FOR_EVER = 1 << 62
 class ReadyPriority(NamedTuple):
     """A priority policy as engines receive it."""
 
-    answer: Any
-    holds_until: Any
+    answer: Answer
+    holds_until: Answer
     params: np.ndarray
 
 

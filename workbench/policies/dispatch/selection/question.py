@@ -7,11 +7,11 @@ remembers when it has chosen.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import Question
+from workbench.compiled import Answer, Question
 from workbench.policies.dispatch.selection.view import SelectionView
 from workbench.policies.policy import Policy
 
@@ -32,7 +32,7 @@ SELECT = Question(
 class ReadySelection(NamedTuple):
     """A selection policy as engines receive it."""
 
-    answer: Any
+    answer: Answer
     params: np.ndarray
     memory: np.ndarray
 

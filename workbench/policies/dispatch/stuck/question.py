@@ -9,11 +9,11 @@ a head is asked about at once (spec 3, E11).
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import Question
+from workbench.compiled import Answer, Question
 from workbench.errors import wrong_value
 from workbench.policies.arguments import MOST_LEVELS, MOST_WAVES, truths, whole
 from workbench.policies.dispatch.stuck.view import StuckView
@@ -35,7 +35,7 @@ SubPriority = Literal["inherit", "lowest", "below_all"]
 class ReadyStuck(NamedTuple):
     """A policy for stuck groups as engines receive it."""
 
-    answer: Any
+    answer: Answer
     params: np.ndarray
     patience: int
     look_ahead: int

@@ -6,11 +6,11 @@ itself remembers nothing, and gives the same counts whenever it is asked the sam
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import Question
+from workbench.compiled import Answer, Question
 from workbench.errors import wrong_value
 from workbench.policies.arguments import MOST_UNITS, MOST_WAVES, listed, whole, wholes
 from workbench.policies.dispatch.units.view import UnitsView
@@ -22,7 +22,7 @@ UNITS = Question("units", UnitsView, answers="the module's new pointer; it fills
 class ReadyUnits(NamedTuple):
     """A policy for units as engines receive it."""
 
-    answer: Any
+    answer: Answer
     params: np.ndarray
     by_pointer: int
     """1 where the answer depends on nothing of the module but its pointer."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import Question
+from workbench.compiled import Answer, Question
 from workbench.errors import wrong_value
 from workbench.policies.arguments import listed, truths
 from workbench.policies.malloc.serve.view import ServeView
@@ -54,7 +54,7 @@ class Served(NamedTuple):
 class ReadyServe(NamedTuple):
     """A policy as the engine receives it; the type is the same for every one."""
 
-    answer: Any
+    answer: Answer
     params: np.ndarray
     memory: np.ndarray
 

@@ -6,11 +6,11 @@ An answer takes a `FitView`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import Question
+from workbench.compiled import Answer, Question
 from workbench.errors import wrong_value
 from workbench.policies.arguments import MOST_BYTES, whole, wholes
 from workbench.policies.policy import Policy
@@ -39,7 +39,7 @@ FIT = Question(
 class ReadyFit(NamedTuple):
     """A fit as engines receive it."""
 
-    answer: Any
+    answer: Answer
     params: np.ndarray
     memory: np.ndarray
 

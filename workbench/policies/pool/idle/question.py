@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import Question
+from workbench.compiled import Answer, Question
 from workbench.errors import wrong_value
 from workbench.policies.arguments import MOST_BYTES, whole, wholes
 from workbench.policies.policy import Policy
@@ -34,7 +34,7 @@ RELEASE = Question(
 class ReadyIdle(NamedTuple):
     """A policy for idle memory as engines receive it."""
 
-    answer: Any
+    answer: Answer
     params: np.ndarray
     limit: int
 

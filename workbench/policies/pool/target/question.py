@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import Question
+from workbench.compiled import Answer, Question
 from workbench.policies.policy import Policy
 from workbench.policies.pool.target.plain import choose
 from workbench.policies.pool.target.view import TargetNotice, TargetView
@@ -31,8 +31,8 @@ Tie = Literal["lowest_id", "most_free"]
 class ReadyTarget(NamedTuple):
     """A score as engines receive it."""
 
-    answer: Any
-    chosen: Any
+    answer: Answer
+    chosen: Answer
     params: np.ndarray
     memory: np.ndarray
 

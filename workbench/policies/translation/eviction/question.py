@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import Question, kernel
+from workbench.compiled import Answer, Question, kernel
 from workbench.errors import unknown_name, wrong_value
 from workbench.policies.arguments import listed, seed_of
 from workbench.policies.policy import Policy
@@ -40,9 +40,9 @@ UNPROTECTED, HIGH, LOW = range(3)
 class ReadyEviction(NamedTuple):
     """An eviction policy as engines receive it."""
 
-    answer: Any
-    touched: Any
-    incoming: Any
+    answer: Answer
+    touched: Answer
+    incoming: Answer
     params: np.ndarray
     memory: np.ndarray
     protects: int

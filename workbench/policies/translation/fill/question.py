@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import Question
+from workbench.compiled import Answer, Question
 from workbench.errors import wrong_value
 from workbench.policies.arguments import MOST_CORES, MOST_ENTRIES, listed, seed_of, whole
 from workbench.policies.policy import Policy
@@ -34,8 +34,8 @@ TOLD = Question("fill notice", FillNotice, returns="nothing")
 class ReadyFill(NamedTuple):
     """A fill rule as engines receive it."""
 
-    answer: Any
-    told: Any
+    answer: Answer
+    told: Answer
     params: np.ndarray
     memory: np.ndarray
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import Question
+from workbench.compiled import Answer, Question
 from workbench.errors import wrong_value
 from workbench.policies.arguments import listed, seed_of, whole, wholes
 from workbench.policies.policy import Policy
@@ -28,7 +28,7 @@ PEER = Question(
 class ReadyPeer(NamedTuple):
     """A choice of a peer as engines receive it."""
 
-    answer: Any
+    answer: Answer
     params: np.ndarray
     memory: np.ndarray
 

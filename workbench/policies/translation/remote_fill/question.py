@@ -5,11 +5,11 @@ An answer takes a `RemoteFillView`.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import Question
+from workbench.compiled import Answer, Question
 from workbench.policies.arguments import MOST_ENTRIES, seed_of, whole
 from workbench.policies.policy import Policy
 from workbench.policies.translation.remote_fill.view import RemoteFillView
@@ -20,7 +20,7 @@ REMOTE_FILL = Question("remote_fill", RemoteFillView, answers="1 for a copy, 0 f
 class ReadyRemoteFill(NamedTuple):
     """The rule as engines receive it."""
 
-    answer: Any
+    answer: Answer
     params: np.ndarray
     memory: np.ndarray
 

@@ -1,0 +1,44 @@
+"""The tensors of an application: when they are granted, who still needs them, which pages they have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tests.oracles.node.pages import Page
+from tests.oracles.node.pool import Region
+
+
+@dataclass(eq=False)
+class Tensor:
+    """One tensor from its allocation to its release."""
+
+    name: str
+    bytes: int
+    users: int  # kernels that name it and have not ended
+    state: str = "unknown"  # asked, granted, freed
+    region: Region | None = None
+    pages: list[Page] = field(default_factory=list)
+    _waiting: list[Callable[[], None]] = field(default_factory=list)
+
+    @property
+    def granted(self) -> bool:
+        """Return whether kernels may use it."""
+        return self.state == "granted"
+
+    def when(self, action: Callable[[], None]) -> None:
+        """Call back at the next change."""
+        self._waiting.append(action)
+
+    def changed(self) -> None:
+        """Tell those who wait; each looks for itself whether it can go on."""
+        waiting, self._waiting = self._waiting, []
+        for action in waiting:
+            action()
+
+    def bytes_of(self, numbers: list[int]) -> int:
+        """Return the bytes that lie in these pages; a last page may be partly used."""
+        ends: list[int] = []
+        for page in self.pages:
+            ends.append((ends[-1] if ends else 0) + page.size)
+        return sum(max(min(ends[n], self.bytes) - (ends[n] - self.pages[n].size), 0) for n in numbers)
