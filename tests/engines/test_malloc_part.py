@@ -293,7 +293,7 @@ REFUSALS: list[tuple[list[Any], str]] = [
     ([Free(9, 7)], "there is no call 7; there are 4, numbered from 0."),
     ([Request(9, 1), Free(9, 1), Free(10, 1)], "call 1 gives up its piece at cycle 9 already."),
     ([Chunk(9, 1, 64)], "request 1 needs no chunk; those that do: none."),
-    ([Request(1 << 57, 0)], "cycle 144115188075855872 is too late; cycles are below 2^57."),
+    ([Request(1 << 56, 0)], "cycle 72057594037927936 is too late; cycles are below 2^56."),
 ]
 
 
