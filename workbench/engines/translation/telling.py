@@ -182,18 +182,20 @@ def answer_is_due(run: Run, place: int, now: int) -> None:
 
 
 @noinline
-def walk_is_read(run: Run, miss: int, now: int) -> bool:
-    """Return whether the reading of a walk ends now, which is told; else its bytes have come."""
+def waits_for_bytes(run: Run, miss: int, now: int) -> bool:
+    """Return whether a walk was read now, which is told, and its bytes are still to come; else it ends."""
     misses, row = run.state.misses, miss * MISS
-    if misses[row + OF.read] != NOBODY:
-        return False
-    misses[row + OF.read] = now
-    tell(run, SAYS.walk_read, misses[row + OF.ordinal], now, miss, misses[row + OF.core], misses[row + OF.key])
-    return True
+    if run.rules.walks_wait and misses[row + OF.read] == NOBODY:
+        misses[row + OF.read] = now
+        _tell_row(run, miss, SAYS.walk_read, miss, now)
+        return True
+    _note_end(run, miss, now)
+    tell_row(run, miss, SAYS.walked, NOBODY, now)
+    return False
 
 
-@noinline
-def note_walk(run: Run, opener: int, now: int) -> None:
+@kernel
+def _note_end(run: Run, opener: int, now: int) -> None:
     """Note when the walk that ends now was read, for all who wait for it."""
     misses = run.state.misses
     read, miss = misses[opener * MISS + OF.read], misses[opener * MISS + OF.next]
@@ -206,8 +208,9 @@ def note_walk(run: Run, opener: int, now: int) -> None:
 
 @noinline
 def note_begin(run: Run, miss: int, now: int) -> None:
-    """Note for a miss, and whoever joined it, that its walk begins, or that it waits at the walkers no more."""
+    """Note that the walk of a miss begins, for all who wait for it."""
     misses = run.state.misses
+    tell_row(run, miss, SAYS.walk, NOBODY, now)
     while miss != NOBODY:
         misses[miss * MISS + OF.begun] = now
         miss = misses[miss * MISS + OF.next]

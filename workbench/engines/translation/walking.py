@@ -19,7 +19,7 @@ from workbench.engines.translation.room import has_room
 from workbench.engines.translation.scheduling import ANSWERS, ENDS, KIND, REQUESTS, next_cycle, schedule_miss
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import MISS, Run
-from workbench.engines.translation.telling import SAYS, note_begin, note_walk, tell_row, walk_is_read
+from workbench.engines.translation.telling import SAYS, note_begin, tell_row, waits_for_bytes
 from workbench.engines.translation.under_way import OF
 from workbench.engines.translation.walk_cache import keep_levels, levels_to_read
 from workbench.engines.translation.walk_queue import first_like, link_last, take_from_queue
@@ -169,7 +169,6 @@ def _count_walk(run: Run, miss: int, levels: int, now: int) -> None:
     _count_wait(run, miss, now)
     if run.rules.keeps_answers:
         note_begin(run, miss, now)
-        tell_row(run, miss, SAYS.walk, NONE, now)
     state.over_time[window(run, now) + QUEUED_COLUMN] += waited
 
 
@@ -186,11 +185,8 @@ def _count_wait(run: Run, miss: int, now: int) -> None:
 def walk_ends(run: Run, miss: int, now: int) -> None:
     """Make the shared entry, answer all that joined, and let whoever walked take the next walk (T6, T7)."""
     state, row = run.state, miss * MISS
-    if run.rules.walks_wait and walk_is_read(run, miss, now):
+    if run.rules.keeps_answers and waits_for_bytes(run, miss, now):
         return
-    if run.rules.keeps_answers:
-        note_walk(run, miss, now)
-        tell_row(run, miss, SAYS.walked, NONE, now)
     page, key = state.misses[row + OF.page], state.misses[row + OF.key]
     if not state.misses[row + OF.walk_dead]:
         state.walking[page] = NO_WALK
