@@ -41,7 +41,7 @@ from workbench.engines.translation.trace import no_rows
 from workbench.errors import InputError, PolicyError
 from workbench.policies.catalogue import load_all
 from workbench.policies.policy import policies, read_policy
-from workbench.policies.translation import CentralDirectory, Directory, Message, Oracle, OwnOnly
+from workbench.policies.translation import CentralDirectory, Directory, Message, Oracle, OwnOnly, PushNeighbours
 from workbench.policies.translation.fill.question import Fill
 from workbench.records.translation_events import ACCESS
 
@@ -224,6 +224,29 @@ def test_an_unmapping_tells_who_held_the_page_and_what_is_under_way_fills_nothin
     advance(state, (NEVER, 0))
     assert [state.call("held", core, 7, IN_TLB) for core in (0, 3, 64)] == [0, 0, 0]
     assert ask(state, Unmap(200_000, 12)) == 0, "a page that nobody ever named"
+
+
+def test_a_copy_of_an_unmapped_page_fills_nothing() -> None:
+    """Core 1 is sent the page at 101, where it would be at 121."""
+    for unmapped, holders in ((None, [1, 1]), (110, [0, 0]), (130, [0, 0])):
+        state = small(policies={"fill": PushNeighbours(reach=1)}, hop_cycles=20)
+        ask(state, Request(0, 0, 7))
+        if unmapped:
+            ask(state, Unmap(unmapped, 7))
+        advance(state, (NEVER, 0))
+        assert [state.call("held", core, 7, IN_TLB) for core in range(2)] == holders
+
+
+def test_the_next_event_is_the_least_of_all_kinds_of_events() -> None:
+    """At 201 a hit is answered, which was entered after the request of a miss of that cycle."""
+    state = small()
+    ask(state, Request(0, 1, 1))
+    advance(state, (200, 0))
+    ask(state, Request(200, 0, 2)), ask(state, Request(200, 1, 1))
+    advance(state, (201, 0))
+    assert next_event(state) == (201, RANK.translation_answers)
+    advance(state, (201, RANK.translation_answers + 1))
+    assert next_event(state) == (201, RANK.translation_requests)
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def _enter_queue(run: Run, core: int, page: int, tag: int, ticket: int, cycle: i
     wait_behind(run, core, park(run, cycle, page, number, tag, ordinal, why, cycle))
     if not run.state.halted[core]:
         run.state.halted[core] = 1
-        wake(run, core, cycle, cycle)
+        wake(run, core, max(cycle, run.state.stalled_until[core]), cycle)
     return ticket
 
 
@@ -195,16 +195,11 @@ def stall(run: Run, core: int, until: int, cycle: int) -> int:
     state = run.state
     if core < 0 or core >= run.rules.cores or _is_over(run, cycle) or until > LAST_CYCLE:
         return REFUSED
-    if not has_room(run):
-        return NEEDS_ROOM
     begins = max(cycle, state.stalled_until[core])
     if until <= begins:
         return begins
     state.stalled[core] += until - begins
     state.stalled_until[core] = until
-    if not state.halted[core]:
-        state.halted[core] = 1
-        wake(run, core, until, cycle)
     return until
 
 
