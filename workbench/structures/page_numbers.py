@@ -39,6 +39,12 @@ def new_page_numbers(room: int) -> PageNumbers:
     return PageNumbers(near, places, places.astype(np.int32), np.zeros(room, np.int64), np.zeros(2, np.int64))
 
 
+@kernel
+def has_room(table: PageNumbers) -> bool:
+    """Return whether there is room for one page more."""
+    return bool(table.given[0] < table.pages.size and 2 * (table.given[1] + 1) <= table.keys.size)
+
+
 def with_room(table: PageNumbers, more: int) -> PageNumbers:
     """Return the same numbering with room for so many pages more, at least twice as large where it must grow."""
     count, far = table.given.tolist()

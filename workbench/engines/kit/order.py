@@ -8,6 +8,7 @@ with the lower number of what it happens to. Ranks are those of spec 6, R3; each
 | `shared_memory` | releases, grants (the other way round by its lever) | releases as entered, grants as queued |
 | `dispatch` | releases, then reports, arrivals and the round | releases as entered, the others by map, channel |
 | `malloc` | returns, sections end, requests come, sections start | block; arena; requests as they were called; arena |
+| `translation` | ends of walks, answers and news, requests, issues | core, then page, then access as asked for |
 | `pool` | none: one request after another, as the service takes them | row; of those who wait as the lever says |
 
 A tournament or a heap that compares one number takes `moment(cycle, rank)`.

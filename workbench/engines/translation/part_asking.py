@@ -38,6 +38,7 @@ from workbench.policies.translation.locate.question import CENTRAL, DIRECTORY
 from workbench.structures import agenda as at
 from workbench.structures.core_bits import FIRST_WORD, NOBODY, drop_core, next_core
 from workbench.structures.page_numbers import ABSENT, known_number, number_of
+from workbench.structures.page_numbers import has_room as has_number
 
 REFUSED, NEEDS_ROOM, WRONG = -1, -2, -3
 """Instead of a result: there is no such thing to be asked for; nothing was done for want of room; a policy broke its
@@ -141,9 +142,8 @@ def _is_over(run: Run, cycle: int) -> bool:
 @kernel
 def _has_page(run: Run) -> bool:
     """Return whether there is room for another page."""
-    rules, numbers = run.rules, run.state.numbers
-    count = min(numbers.pages.size, run.state.held.size // rules.words)
-    return bool(numbers.given[0] < count and 2 * (numbers.given[1] + 1) <= numbers.keys.size)
+    numbers, room = run.state.numbers, run.state.held.size // run.rules.words
+    return has_number(numbers) and bool(numbers.given[0] < room)
 
 
 @routine

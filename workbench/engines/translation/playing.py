@@ -18,6 +18,7 @@ from workbench.engines.translation.shape import Policies, Rows, Rules
 from workbench.engines.translation.slots import Reading
 from workbench.engines.translation.state import Run, State
 from workbench.engines.translation.trace import PIECE, Trace, left_over, no_rows, together
+from workbench.structures.page_numbers import has_room as has_number
 from workbench.structures.page_numbers import with_room as with_number
 
 MOST_NEW = 2048
@@ -80,8 +81,8 @@ class Play:
         """Make room for one more page, and for what one more event brings about."""
         if self._is_full():
             self.forget_pages()
-        self.trace.numbers = with_number(self.trace.numbers, self._spare())
-        self.grow(more=self._spare())
+            self.trace.numbers = with_number(self.trace.numbers, self._spare())
+            self.grow(more=self._spare())
         self._make_room()
 
     def forget_pages(self) -> None:
@@ -92,8 +93,8 @@ class Play:
             )
 
     def _is_full(self) -> bool:
-        room = min(self.trace.numbers.pages.size, self.state.held.size // self.rules.words)
-        return bool(self.trace.numbers.given[0] >= room)
+        numbers, room = self.trace.numbers, self.state.held.size // self.rules.words
+        return not has_number(numbers) or bool(numbers.given[0] >= room)
 
     def _spare(self) -> int:
         """Return how many pages more there is to be room for: as many as there are, so that pauses are few."""
