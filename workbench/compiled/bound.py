@@ -31,7 +31,7 @@ class Lent:
         return Lent(deepcopy(self.whole, memo))
 
     def renew(self, whole: Any) -> None:
-        """Lend a tuple of the same type in place of the one before: whoever has the address goes on with it.
+        """Take a tuple of the same type in place of the one before: whoever has the address goes on with it.
 
         Compiled code that runs on the tuple must have returned.
         """
