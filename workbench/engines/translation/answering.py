@@ -40,7 +40,7 @@ def answer_arrives(run: Run, miss: int, now: int) -> None:
     state, row = run.state, miss * MISS
     core, page, key = state.misses[row + OF.core], state.misses[row + OF.page], state.misses[row + OF.key]
     ordinal, source, peer = state.misses[row + OF.ordinal], state.misses[row + OF.source], state.misses[row + OF.peer]
-    dead, told = state.misses[row + OF.dead], state.counters[COUNT.answered]
+    dead, first = state.misses[row + OF.dead], state.counters[COUNT.answered]
     _serve(run, miss, core, now)
     if not dead:
         if source == FROM_PEER:
@@ -48,7 +48,7 @@ def answer_arrives(run: Run, miss: int, now: int) -> None:
         else:
             _fill(run, core, page, key, ordinal, now)
         if run.rules.keeps_rows:
-            fill_comes_first(run, told)
+            fill_comes_first(run, first)
     sample_if_due(run)
 
 

@@ -147,10 +147,10 @@ def _has_page(run: Run) -> bool:
 
 
 @routine
-def ask_unmap(run: Run, tag: int, told: int, cycle: int) -> int:
+def ask_unmap(run: Run, tag: int, by: int, cycle: int) -> int:
     """Take a page out of every TLB; return how many private TLBs held it.
 
-    Those, or those that directories name (`told`), are added to the cores that `take_holder` returns.
+    Those, or those that directories name (`by`), are added to the cores that `take_holder` returns.
     """
     if _is_over(run, cycle):
         return REFUSED
@@ -158,16 +158,16 @@ def ask_unmap(run: Run, tag: int, told: int, cycle: int) -> int:
     page = known_number(run.state.numbers, tag)
     if page == ABSENT:
         return 0
-    _gather_holders(run, page, told)
+    _gather_holders(run, page, by)
     return unmap_everywhere(run, page, tag, 0, cycle)
 
 
 @inlined
-def _gather_holders(run: Run, page: int, told: int) -> None:
+def _gather_holders(run: Run, page: int, by: int) -> None:
     """Add the cores that are to be told of an unmapping."""
     rules, state = run.rules, run.state
-    if told == BY_TLB or not rules.beliefs:
-        if told == BY_TLB or run.policies.plan.kind == DIRECTORY or run.policies.plan.kind == CENTRAL:
+    if by == BY_TLB or not rules.beliefs:
+        if by == BY_TLB or run.policies.plan.kind == DIRECTORY or run.policies.plan.kind == CENTRAL:
             _add_cores(run, state.held, page * rules.words)
         return
     for core in range(rules.cores):

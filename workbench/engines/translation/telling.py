@@ -175,9 +175,9 @@ def answer_is_due(run: Run, place: int, now: int) -> None:
     events, here = run.state.agenda.events, place * at.EVENT
     core, key, ordinal = events[here + at.ORDER] % CORES, events[here + at.KEY], events[here + at.BY_ROW]
     subject = events[here + at.SUBJECT]
-    told = tell(run, SAYS.answered, ordinal, now, subject & ((1 << SOURCE_BITS) - 1), core, key)
+    row = tell(run, SAYS.answered, ordinal, now, subject & ((1 << SOURCE_BITS) - 1), core, key)
     queued, begun, read = events[here + at.PAGE], events[here + at.NOTE], events[here + at.GOAL]
-    _write_walk(run, told, queued, begun, read, subject >> SOURCE_BITS)
+    _write_walk(run, row, queued, begun, read, subject >> SOURCE_BITS)
     at.give_place(run.state.agenda, place)
 
 
