@@ -279,14 +279,14 @@ _ASKED: dict[type, tuple[int, Callable[[Part, Any], int]]] = {
 """Of each request: the rank of its moment, and how it is asked for."""
 
 
-def _read(told: Told) -> Begin | Answer | WalkRead | Step:
-    if told.kind == SAYS.issued:
-        return Begin(told.ticket, told.cycle, ("hit", "joined", "took_register")[told.what])
-    if told.kind == SAYS.walk_read:
-        return WalkRead(told.what, told.cycle, told.ticket)
-    if told.kind == SAYS.answered:
-        return Answer(told.ticket, told.cycle, SERVED_BY[told.what], *told[-4:])
-    return Step(SAYS._fields[told.kind], told.ticket, told.cycle, told.core, told.tag, told.what)
+def _read(row: Told) -> Begin | Answer | WalkRead | Step:
+    if row.kind == SAYS.issued:
+        return Begin(row.ticket, row.cycle, ("hit", "joined", "took_register")[row.what])
+    if row.kind == SAYS.walk_read:
+        return WalkRead(row.what, row.cycle, row.ticket)
+    if row.kind == SAYS.answered:
+        return Answer(row.ticket, row.cycle, SERVED_BY[row.what], *row[-4:])
+    return Step(SAYS._fields[row.kind], row.ticket, row.cycle, row.core, row.tag, row.what)
 
 
 def _refuse_wrong_time(state: Part, cycle: int) -> None:
