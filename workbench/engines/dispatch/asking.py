@@ -78,9 +78,13 @@ def ask_group(play: Play, group: int, cycle: int) -> int:
         return REFUSED
     columns.arrival[group] = cycle
     state.unasked[columns.channel[group]] -= 1
-    if join(columns, play.rules, state, group):
+    may_go = join(columns, play.rules, state, group)
+    if may_go:
         state.counters[COUNT.next_arrival] = min(state.counters[COUNT.next_arrival], cycle)
+    if may_go or play.rules.tells_all:
         state.counters[COUNT.look] = min(state.counters[COUNT.look], cycle)
+    if play.rules.tells_all:  # a round follows that is told, though it fails as the last one did
+        state.counters[COUNT.stale] = 1
     return group
 
 
@@ -127,25 +131,29 @@ def ask_cancel(play: Play, group: int, cycle: int) -> int:
     A group that was split leaves with all its parts that wait. REFUSED where nothing of it waits, or something else
     comes before.
     """
-    columns = play.columns
-    if not 0 <= group < columns.arrival.size or not _is_present(play.state, cycle):
+    columns, rules, state = play.columns, play.rules, play.state
+    if not 0 <= group < columns.arrival.size or not _is_present(state, cycle):
         return REFUSED
-    left = _cancel(play, columns.channel[group], group, group, cycle)
-    return left if left else REFUSED
+    channel = columns.channel[group]
+    if not waits_in(columns, rules, state, channel, group):
+        return REFUSED
+    _look_again(play, cycle)
+    return cancel_in(columns, rules, state, channel, group, group, cycle)
 
 
 @noinline
 def ask_cancel_range(play: Play, first: int, last: int, cycle: int) -> int:
     """Take what waits of the groups from `first` to `last` out of the queues at the present cycle.
 
-    Returns how many entries left; it stops early where more answers may have no room. REFUSED where something else
-    comes before.
+    Returns how many entries left; it stops early where more answers may have no room. A round follows where others
+    wait, also if none left. REFUSED where something else comes before.
     """
     if not _is_present(play.state, cycle):
         return REFUSED
     left = 0
+    _look_again(play, cycle)
     for channel in range(play.rules.channels):
-        left += _cancel(play, channel, first, last, cycle)
+        left += cancel_in(play.columns, play.rules, play.state, channel, first, last, cycle)
     return left
 
 
@@ -156,13 +164,10 @@ def _is_present(state: State, cycle: int) -> bool:
 
 
 @noinline
-def _cancel(play: Play, channel: int, first: int, last: int, cycle: int) -> int:
-    columns, rules, state = play.columns, play.rules, play.state
-    if not waits_in(columns, rules, state, channel, first, last):
-        return 0
+def _look_again(play: Play, cycle: int) -> None:
+    """Make a cycle the present one, at which the channels are looked at as something changes."""
     make_present(play, cycle)
-    state.counters[COUNT.stale], state.counters[COUNT.look] = 1, cycle
-    return cancel_in(columns, rules, state, channel, first, last, cycle)
+    play.state.counters[COUNT.stale], play.state.counters[COUNT.look] = 1, cycle
 
 
 @noinline
