@@ -69,6 +69,25 @@ def forget_answers(play: Play) -> int:
 
 
 @noinline
+def rows_waiting(play: Play) -> int:
+    """Return how many rows of the log of what groups took there are to be taken, where it is kept."""
+    return min(play.state.counters[COUNT.takes], play.state.takes.shape[0])
+
+
+@noinline
+def row_of(play: Play, at: int, field: int) -> int:
+    """Return a field of such a row: dispatch, unit (-1 = the module's own), resource, start (-1 = none), amount."""
+    return play.state.takes[at, field]
+
+
+@noinline
+def forget_rows(play: Play) -> int:
+    """Forget these rows, which have been taken; a record of the part then lacks them."""
+    play.state.counters[COUNT.takes] = 0
+    return 0
+
+
+@noinline
 def ask_group(play: Play, group: int, cycle: int) -> int:
     """Let a group of the table join the queue of its channel at a cycle, and return it; REFUSED if it may not."""
     columns, state = play.columns, play.state
