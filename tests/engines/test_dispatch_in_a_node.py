@@ -30,6 +30,7 @@ from workbench.engines.dispatch.part import (
 )
 from workbench.engines.kit.order import RANK
 from workbench.errors import InputError
+from workbench.policies.dispatch import Backfill, SplitWhenStuck
 
 CHOICES = ("first_module", "balanced", "least_energy", "affinity")
 
@@ -201,3 +202,39 @@ def test_one_event_and_no_other() -> None:
     assert all(told == [] for _, told in seen[3:])
     take_next(part)
     assert finished(part) == []
+
+
+def test_it_stops_while_its_answers_have_no_room() -> None:
+    """A part that may keep the answers of one event alone tells the same as one that may keep all."""
+    case = crowded(7, options={"dispatches_a_round": 2})
+    parts = part_of(case), part_of(case)
+    play = parts[1].play
+    parts[1].lend(play._replace(rules=play.rules._replace(most_answers=0)))
+    for row in sorted(range(len(case.rows)), key=lambda row: case.rows[row].arrival):
+        for part in parts:
+            ask(part, Request(case.rows[row].arrival, row))
+    assert parts[1].called("advance_to", NEVER) <= 2
+    assert next_event(parts[1])[0] < NEVER
+    for part in parts:
+        advance(part, (NEVER, 0))
+    every, bit_by_bit = (finished(part) for part in parts)
+    assert every == bit_by_bit
+    assert len(every) == 2 * len(case.rows)
+
+
+def test_who_left_behind_a_look_ahead_does_not_come_back_with_a_split() -> None:
+    """Group 1 is split while 2 is looked at ahead of its turn; 3, which stood behind them, has left before."""
+    stuck = Backfill(depth=1, upstream=SplitWhenStuck(threshold=5))
+    rows = [Row(duration=90, waves=2, independent=True, need={"shared": 16})] * 5
+    part = part_of(Case(rows, policies={"stuck": stuck}))
+    for group in range(5):
+        ask(part, Request(0, group))
+    advance(part, (3, 0))
+    assert ask(part, Cancel(3, 3)) == 1
+    advance(part, (NEVER, 0))
+    told = finished(part)
+    assert [one.ticket for one in told if one.cancelled] == [3]
+    assert [(one.ticket, one.wave) for one in told if not one.cancelled and not one.ended] == [
+        *((group, wave) for group in (0,) for wave in (-1,)),
+        *((group, wave) for group in (1, 2, 4) for wave in (0, 1)),
+    ]
