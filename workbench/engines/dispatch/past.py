@@ -125,7 +125,7 @@ def remember(
 
 @inlined
 def _remember_own(columns: Columns, policies: Policies, state: State, term: int, module: int, now: int) -> None:
-    """The same of what the groups execute by themselves, who never wait."""
+    """Write down the same of what the groups execute by themselves, who never wait."""
     window, period, classes = policies.terms.history[term], policies.terms.halving[term], policies.terms.classes[term]
     for s in range(CLASSES, classes):
         state.recent[1, module * classes + s] = 0.0

@@ -114,12 +114,12 @@ def _end_round(play: Play, sent: int, now: int) -> bool:
     counters[COUNT.failing] += 1
     counters[COUNT.fails] += int(counters[COUNT.fails] <= patience)
     _log_failure(state, now)
-    told = counters[COUNT.answered]
+    answers = counters[COUNT.answered]
     if play.rules.tells_all:
         tell_failure(state, now)
     if counters[COUNT.fails] <= patience or not split_stuck(play.columns, play.rules, policies, state, now):
         if not counters[COUNT.stale]:  # a round that was played for the count alone is not told
-            counters[COUNT.answered] = told
+            counters[COUNT.answered] = answers
         return False
     counters[COUNT.fails] = counters[COUNT.failing] = 0
     return True

@@ -38,12 +38,17 @@ def test_without_weights_of_waits_it_is_least_recent_energy(rows):
     ).scores(six)
 
 
+def test_six_counts_are_those_of_modules_where_nothing_waited():
+    six, eight = [[3, 1, 0, 2, 5, 1]], [[3, 1, 0, 2, 5, 1, 0, 0]]
+    assert LeastRecentActivity().scores(six) == LeastRecentActivity().scores(eight)
+
+
 def test_only_candidates_are_scored():
     assert LeastRecentActivity().choose([[0] * 8, [1] * 8, [2] * 8], modules=[1, 2]) == 1
 
 
-@pytest.mark.parametrize("rows", [[[1] * 6], [[1] * 8, [1] * 7], [[1] * 7 + [1 << 63]]])
-def test_refuses_rows_that_are_not_eight_counts(rows):
+@pytest.mark.parametrize("rows", [[], [[1] * 5], [[1] * 8, [1] * 6], [[1] * 7 + [1 << 63]]])
+def test_refuses_rows_that_are_not_counts_of_all_classes(rows):
     with pytest.raises(InputError, match=r"^rows must h(ave|old)"):
         LeastRecentActivity().scores(rows)
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.errors import InputError, wrong_value
 from workbench.levers import lever
 from workbench.policies.arguments import MOST, table
 from workbench.policies.dispatch.choice.least_recent_energy import LeastRecentEnergy
@@ -51,15 +51,28 @@ class LeastRecentActivity(LeastRecentEnergy):
         check_weights(self.weights, (*CLASSES, *WAITS), "class", f"{self.name}.weights")
 
     def scores(self, rows: Any, after: Sequence[int] = (), seed: int = 0, **seen: Any) -> list[float]:
-        """Return the score of each module, in plain Python and without an engine; a row has eight counts."""
-        counts = table("rows", rows)
-        if {len(row) for row in counts} != {self.classes}:
-            widths = sorted({len(row) for row in counts})
-            raise InputError(f"rows must have a count of each of {self.classes} classes. Got rows of {widths}.")
-        recent = np.array(counts, np.float64)
-        if not (np.abs(recent) <= MOST).all():
-            raise InputError(f"rows must hold numbers up to {MOST}. Got {np.abs(recent).max():g}.")
+        """Return the score of each module, in plain Python and without an engine.
+
+        A row has eight counts, or the six of instructions where nothing waited.
+        """
+        recent = self._counts(table("rows", rows))
         shown = scene([[0]] * len(recent), "free", **seen)._replace(recent=recent.reshape(-1))
         scores, nothing = np.zeros(len(shown.modules)), np.zeros(1, np.int64)
         self.plain_answer()(ChoiceView(shown.cycle, scores.size, *shown.columns(), scores, self.parameters(), nothing))
         return [float(score) for score in scores]
+
+    def _counts(self, rows: Sequence[Sequence[float]]) -> np.ndarray:
+        """Return a count of every class: float64[modules, 8]."""
+        widths = {len(row) for row in rows}
+        if widths not in ({self.classes}, {len(CLASSES)}):
+            raise InputError(
+                f"rows must have {len(CLASSES)} or {self.classes} counts a module, all of one length. "
+                f"Got rows of {sorted(widths)}."
+            )
+        counts = np.zeros((len(rows), self.classes))
+        counts[:, : widths.pop()] = rows
+        if not (np.abs(counts) <= MOST).all():
+            raise wrong_value(
+                "", "rows", f"must hold numbers up to {MOST}", float(counts.flat[np.abs(counts).argmax()])
+            )
+        return counts
