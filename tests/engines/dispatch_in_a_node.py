@@ -256,10 +256,10 @@ def hold(holder: Holder, group: int, wave: int, waves: int) -> int:
 class Played:
     """The plan played by the part."""
 
-    def __init__(self, plan: Plan, entries: int = 4096, by_range: bool = True) -> None:
+    def __init__(self, plan: Plan, entries: int = 4096, by_range: bool = True, keeps: str = "record") -> None:
         self.plan, self.calendar, self.by_range = plan, Calendar(), by_range
         self.messages, self.entered = list[Message](), 0
-        self.part = part_of(_case(plan), ends="asked", tells="all", history="entered", entries=entries)
+        self.part = part_of(_case(plan), ends="asked", tells="all", history="entered", entries=entries, keeps=keeps)
         if plan.choice == "affinity":
             self.lent = Lent(Holder(self.part.play.state.pages))
             self.part.asks_pages(entry_of(hold, self.lent))

@@ -30,7 +30,7 @@ from workbench.engines.dispatch.part import (
 )
 from workbench.engines.kit.order import RANK
 from workbench.errors import InputError
-from workbench.policies.dispatch import Backfill, SplitWhenStuck
+from workbench.policies.dispatch import Backfill, LeastRecentEnergy, SplitWhenStuck
 
 CHOICES = ("first_module", "balanced", "least_energy", "affinity")
 
@@ -39,7 +39,8 @@ CHOICES = ("first_module", "balanced", "least_energy", "affinity")
 @pytest.mark.parametrize("seed", thinned(range(40), 10))
 def test_it_says_what_the_twin_says(seed: int, choice: str) -> None:
     plan = drawn_plan(seed, choice)
-    assert Played(plan, by_range=bool(seed % 2)).run() == Twin(plan).run()
+    keeps = ("record", "live")[seed // 2 % 2]
+    assert Played(plan, by_range=bool(seed % 2), keeps=keeps).run() == Twin(plan).run()
 
 
 def test_the_plans_hold_what_they_are_for() -> None:
@@ -238,3 +239,32 @@ def test_who_left_behind_a_look_ahead_does_not_come_back_with_a_split() -> None:
         *((group, wave) for group in (0,) for wave in (-1,)),
         *((group, wave) for group in (1, 2, 4) for wave in (0, 1)),
     ]
+
+
+def test_what_is_live_alone_does_not_grow_with_the_table() -> None:
+    sizes = []
+    for count in (200, 2000):
+        case = Case([Row(duration=3, need={"shared": 4})] * count, modules=2)
+        part = part_of(case, ends="asked", tells="all", history="entered", keeps="live")
+        arrays = [array for array in part.play.state if hasattr(array, "nbytes")]
+        sizes.append(sum(array.nbytes for array in arrays))
+    assert sizes[0] == sizes[1]
+
+
+def test_numbers_of_dispatches_are_used_again() -> None:
+    part = part_of(Case([Row(duration=3, need={"shared": 16})] * 300), keeps="live")
+    for group in range(300):
+        ask(part, Request(0, group))
+    advance(part, (NEVER, 0))
+    told = finished(part)
+    assert [one.ticket for one in told if one.ended] == list(range(300))
+    assert max(one.dispatch for one in told) < 8
+    with pytest.raises(InputError, match="a part that keeps what is live has no record; make it with keeps='record'"):
+        record_of(part)
+
+
+def test_a_past_of_its_own_groups_needs_what_has_ended() -> None:
+    case = Case([Row()], policies={"choice": LeastRecentEnergy()})
+    with pytest.raises(InputError, match="keeps what is live has no past of its own groups; give it history='entered'"):
+        part_of(case, keeps="live")
+    part_of(case, keeps="live", history="entered")

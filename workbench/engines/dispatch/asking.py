@@ -111,7 +111,7 @@ def ask_group(play: Play, group: int, cycle: int) -> int:
 def ask_end(play: Play, dispatch: int, cycle: int) -> int:
     """Let a dispatch that stays end at a cycle, and return it; REFUSED if it may not."""
     state = play.state
-    if not 0 <= dispatch < min(state.slot_of.size, state.counters[COUNT.dispatches]):
+    if not 0 <= dispatch < state.slot_of.size:
         return REFUSED
     slot = state.slot_of[dispatch]
     if slot == NONE or cycle < max(present(state), least_end(play, dispatch)):

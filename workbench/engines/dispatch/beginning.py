@@ -68,6 +68,8 @@ def _sizes(run: Run, columns: Columns, rules: Rules) -> dict[str, int]:
     contiguous = shape.first_map >= 0
     parts, dispatches = _most_parts(run), most_dispatches(run)
     running = [shape.modules * shape.totals[h] for h, r in enumerate(run.resources) if r.label == "waves"]
+    slots = max(min([dispatches, *running]), 1)
+    kept = slots if rules.forgets else dispatches
     most_waves = int(columns.waves.max(initial=1)) if rules.a_block_a_wave else shape.units
     of_unit = int(contiguous[: shape.of_unit].sum())
     return {
@@ -81,15 +83,15 @@ def _sizes(run: Run, columns: Columns, rules: Rules) -> dict[str, int]:
         "pointers": shape.units + 1,
         "channels": rules.channels,
         "offers": rules.channels * rules.offers,
-        "groups": columns.arrival.size,
-        "dispatches": dispatches,
+        "groups": columns.arrival.size * (1 - rules.forgets),
+        "dispatches": kept,
         "parts": 2 * parts,
-        "slots": max(min([dispatches, *running]), 1),
+        "slots": slots,
         "held": most_waves * of_unit + int(contiguous[shape.of_unit :].sum()) + 1,
         "past": past,
         "changes": 2 * dispatches if past else 0,
         "splits": parts,
-        "undecided": dispatches * rules.ends_asked,
+        "undecided": kept * rules.ends_asked,
         "answers": (rules.most_answers + of_one_event(rules)) * rules.keeps_answers,
         "verdicts": (VERDICTS + rules.dispatches_a_round + 1) * rules.asks_pages,
         "classes": max(classes_of(term) for term, _ in terms),

@@ -44,6 +44,10 @@ __all__ = [
 # fmt: on
 
 
+LIVE_ANSWERS = 256
+"""Answers that may wait in a part that keeps what is live."""
+
+
 class Request(NamedTuple):
     """A group of the table that joins the queue of its channel."""
 
@@ -163,6 +167,7 @@ def new_part(
     history: Literal["own", "entered"] = "own",
     entries: int = 4096,
     waits_pj: tuple[float, float] = (0.0, 0.0),
+    keeps: Literal["record", "live"] = "record",
 ) -> Part:
     """Return the state of a dispatcher whose modules are empty and whose queues are too.
 
@@ -183,6 +188,14 @@ def new_part(
         How much may be entered at a time that the longest window of a policy still reaches.
     waits_pj : (float, float)
         The energy of a cycle of translation stall, and of lock wait, where heat is simulated.
+    keeps : {"record", "live"}
+        Whether what has ended is kept for a record. Without, the state grows with what runs at a time, and with the
+        sub-groups where groups may be split, not with the table; numbers of dispatches are used again.
+
+    Raises
+    ------
+    InputError
+        The past of modules is their groups', of which nothing would be kept.
 
     Examples
     --------
@@ -213,7 +226,7 @@ def new_part(
     enters = run.history and history == "entered"
     if enters:
         run = _without_own(run)
-    rules = _rules_of(run, logs is not None)
+    rules = _rules_of(run, logs is not None, keeps == "live")
     rules = rules._replace(ends_asked=int(ends == "asked"), tells_all=int(tells == "all"), entered=int(enters))
     room = {**dict.fromkeys(logs_of(engine.state), 0), **(logs or {}), "spans": entries if enters else 0}
     theirs = any(not policy.built_in for policy in engine.asked(run))
@@ -230,11 +243,14 @@ def _without_own(run: Run) -> Run:
     return run._replace(history=False, columns=run.columns._replace(instructions=none, rates=none))
 
 
-def _rules_of(run: Run, events: bool) -> Rules:
-    """Return the rules of a part: it keeps answers, twice as many as there can be dispatches."""
+def _rules_of(run: Run, events: bool, live: bool) -> Rules:
+    """Return the rules of a part: it keeps answers, of all dispatches or of some."""
+    if live and run.history:
+        raise InputError("a part that keeps what is live has no past of its own groups; give it history='entered'.")
     rules = rules_of(run.given, run.groups, run.history, events)
     reads = any(reads_pages(term) for term, _ in run.given.slots.choice.terms())
-    return rules._replace(keeps_answers=1, asks_pages=int(reads), most_answers=2 * most_dispatches(run))
+    most = LIVE_ANSWERS if live else 2 * most_dispatches(run)
+    return rules._replace(keeps_answers=1, asks_pages=int(reads), most_answers=most, forgets=int(live))
 
 
 def advance(state: Part, until: tuple[int, int]) -> None:
@@ -295,8 +311,15 @@ def finished(state: Part) -> list[Told]:
 def record_of(state: Part) -> DispatchRecord:
     """Return the engine's record of what has happened so far; who was not put forward has arrival -1.
 
+    Raises
+    ------
+    InputError
+        The part keeps what is live.
+
     It holds the table's durations: where ends are asked, when a group ended is known from `finished` alone.
     """
+    if state.play.rules.forgets:
+        raise InputError("a part that keeps what is live has no record; make it with keeps='record'.")
     return Dispatch().record(state.run, state.play)
 
 
@@ -334,7 +357,7 @@ def _no_end(play: Play, request: End) -> str:
     state, now = play.state, present(play.state)
     if not play.rules.ends_asked:
         return "an end is asked of a part whose groups end after their durations; make it with ends='asked'."
-    if not 0 <= dispatch < state.counters[COUNT.dispatches]:
+    if not 0 <= dispatch < min(state.slot_of.size, state.counters[COUNT.dispatches]):
         return f"an end is asked of dispatch {dispatch}; there are {state.counters[COUNT.dispatches]} so far."
     if state.slot_of[dispatch] == NONE:
         return f"the end of dispatch {dispatch} was asked before."

@@ -97,7 +97,8 @@ def count_rounds(columns: Columns, rules: Rules, state: State, rounds: int) -> N
     for channel in range(rules.channels):
         head = channel * rules.offers
         if state.offered[channel] > 0 and state.fitting[head] == 0:
-            state.refused[group_of(columns, state, state.offer[head])] += rounds
+            if not rules.forgets:
+                state.refused[group_of(columns, state, state.offer[head])] += rounds
             if state.enoughs[head] > 0:
                 counters[COUNT.fragmented] += rounds
 

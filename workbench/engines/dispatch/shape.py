@@ -112,6 +112,8 @@ class Rules(NamedTuple):
     """Answers that may wait when another event is taken."""
     asks_pages: int = 0
     """1 where a term of the choice reads pages and somebody may know of them."""
+    forgets: int = 0
+    """1 where nothing is kept of what has ended, so that a dispatch has the number of its slot."""
     entered: int = 0
     """1 where the past of modules is what others enter; then the groups' own instructions are not counted."""
 

@@ -24,6 +24,7 @@ from workbench.engines.dispatch.granting import (
     free_slot,
     log_takes,
     move_ranges,
+    number_of,
 )
 from workbench.engines.dispatch.past import change_rate, warm_up
 from workbench.engines.dispatch.reports import renew
@@ -61,7 +62,7 @@ def exchange(
 
     False if not all could be taken; then nothing is.
     """
-    takes, pointer, row = offer != NONE, 0, state.counters[COUNT.dispatches]
+    takes, pointer, row = offer != NONE, 0, number_of(rules, state, slot)
     if takes:
         entry = state.offer[offer]
         pointer = shared_out(shape, columns, policies, state, entry, module, now)
@@ -148,7 +149,7 @@ def _book(
     pointer: int,
     now: int,
 ) -> None:
-    group, row = group_of(columns, state, entry), state.counters[COUNT.dispatches]
+    group, row = group_of(columns, state, entry), number_of(rules, state, slot)
     state.pointer[module] = pointer
     state.group[row], state.cycle[row], state.module[row] = group, now, module
     state.level[row] = level_of(columns, state, entry)
