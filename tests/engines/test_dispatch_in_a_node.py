@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.depth import thinned
+from tests.depth import compiled_only, long, thinned
 from tests.engines.dispatch_cases import Case, Row
 from tests.engines.dispatch_in_a_node import Played, Twin, drawn_plan
 from tests.engines.dispatch_policies import EVERY
 from tests.engines.dispatch_stepping import part_of
 from tests.engines.test_dispatch import crowded
+from workbench.compiled.bound import Lent
+from workbench.compiled.entry import call, entry_of
+from workbench.engines.dispatch import asking
 from workbench.engines.dispatch.part import (
     NEVER,
     Cancel,
@@ -28,7 +31,8 @@ from workbench.engines.dispatch.part import (
     record_of,
     take_next,
 )
-from workbench.engines.kit.order import RANK
+from workbench.engines.dispatch.told import CANCELLED, CYCLE, DISPATCH, ENDED, GRANTED, KIND, TICKET
+from workbench.engines.kit.order import RANK, moment
 from workbench.errors import InputError
 from workbench.policies.dispatch import Backfill, LeastRecentEnergy, SplitWhenStuck
 
@@ -268,3 +272,22 @@ def test_a_past_of_its_own_groups_needs_what_has_ended() -> None:
     with pytest.raises(InputError, match="keeps what is live has no past of its own groups; give it history='entered'"):
         part_of(case, keeps="live")
     part_of(case, keeps="live", history="entered")
+
+
+@long
+@compiled_only
+def test_a_calendar_calls_all_of_it_by_address() -> None:
+    part = part_of(Case([Row(need={"shared": 16})] * 3, policies={"choice": LeastRecentEnergy()}), history="entered")
+    lent = Lent(part.play)
+    names = ("ask_group", "next_moment", "take_next", "answer_of", "forget_answers", "ask_cancel", "enter_history")
+    group, comes, take, answer, forget, cancel, enter = (entry_of(getattr(asking, name), lent) for name in names)
+    assert [call(*group, (k, 4)) for k in range(3)] == [0, 1, 2]
+    assert call(*enter, (0, 5, 1, 2, 9)) == 0
+    assert call(*comes, ()) == moment(4, RANK.rounds)
+    assert call(*cancel, (1, 4)) == 1
+    assert call(*take, ()) == 2
+    assert [call(*answer, (at, field)) for at in range(2) for field in (KIND, TICKET)] == [CANCELLED, 1, GRANTED, 0]
+    assert call(*forget, ()) == 0
+    assert call(*take, ()) == 1
+    assert [call(*answer, (0, field)) for field in (KIND, CYCLE, DISPATCH)] == [ENDED, 5, 0]
+    assert [call(*cancel, (1, 5)), call(*enter, (9, 0, 0, 0, 1))] == [asking.REFUSED] * 2

@@ -12,6 +12,7 @@ from workbench.engines.dispatch.channels import join
 from workbench.engines.dispatch.entering import enter
 from workbench.engines.dispatch.entries import group_of
 from workbench.engines.dispatch.loop import begin, make_present, next_cycle, next_rank, precedes, take_event
+from workbench.engines.dispatch.shape import to_int64
 from workbench.engines.dispatch.spans import CLASSES
 from workbench.engines.dispatch.state import COUNT, NEVER, NONE, Play, State
 from workbench.engines.dispatch.told import DISPATCH, FIELDS, KIND, VERDICT, has_room
@@ -20,6 +21,7 @@ from workbench.engines.kit.order import cycle_of, moment, rank_of
 from workbench.structures.timetable import NOW, put
 
 REFUSED = NONE
+DONE = to_int64(0)
 MOST = 1 << 62
 """Of instructions times cycles that may be entered at once."""
 
@@ -65,7 +67,7 @@ def answer_of(play: Play, at: int, field: int) -> int:
 def forget_answers(play: Play) -> int:
     """Forget the answers, which have been taken."""
     play.state.counters[COUNT.answered] = play.state.counters[COUNT.verdicts] = 0
-    return 0
+    return DONE
 
 
 @noinline
@@ -84,7 +86,7 @@ def row_of(play: Play, at: int, field: int) -> int:
 def forget_rows(play: Play) -> int:
     """Forget these rows, which have been taken; a record of the part then lacks them."""
     play.state.counters[COUNT.takes] = 0
-    return 0
+    return DONE
 
 
 @noinline
@@ -202,5 +204,5 @@ def enter_history(play: Play, module: int, kind: int, first: int, cycles: int, a
     if first < 0 or cycles < 0 or not 0 <= amount <= MOST // max(cycles, 1):
         return REFUSED
     if not play.rules.entered or amount == 0:
-        return 0
+        return DONE
     return enter(play, module, kind, first, first + max(cycles, 1), amount, present(play.state))
