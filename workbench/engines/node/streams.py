@@ -1,0 +1,177 @@
+"""Applications and the steps of their streams, each begun when the one before it has ended (spec 6, R5, R6, N13 to
+N21)."""
+
+from __future__ import annotations
+
+from workbench.compiled import noinline
+from workbench.compiled.entry import call
+from workbench.engines.kit.order import RANK
+from workbench.engines.node.keys import ABSENT, owner
+from workbench.engines.node.messages import KIND, tell
+from workbench.engines.node.plan import ALLOCATES, FREES, LAUNCHES, WAITS
+from workbench.engines.node.planning import (
+    WHAT,
+    check_answer,
+    kernel_words,
+    look_again,
+    part_of_dispatch,
+    plan_event,
+    present,
+    step_words,
+)
+from workbench.engines.node.state import APPLICATION, COUNT, GRANTED, GROUP, KERNEL, NONE, STREAM, TENSOR, Run
+from workbench.engines.node.tensors import free_if_may, give_back
+
+
+@noinline
+def application_words(run: Run, application: int) -> int:
+    """Return the first word of K of an application."""
+    return owner(run.plan.home[application], application, ABSENT, ABSENT)
+
+
+@noinline
+def begin_application(run: Run, application: int) -> None:
+    """Let an application arrive and its streams begin."""
+    plan = run.plan
+    tell(run, KIND.arrive, plan.home[application], application_words(run, application), 0)
+    first, end = plan.first_stream[application], plan.first_stream[application + 1]
+    run.state.application[application, APPLICATION.left] = end - first
+    for stream in range(first, end):
+        run.state.stream[stream, STREAM.step] = plan.first_step[stream]
+        begin_step(run, stream)
+    end_if_done(run, application)
+
+
+@noinline
+def begin_step(run: Run, stream: int) -> None:
+    """Begin the next step of a stream, if there is one and its application was not refused."""
+    plan, state = run.plan, run.state
+    step, application = state.stream[stream, STREAM.step], plan.application_of[stream]
+    state.stream[stream, STREAM.since] = present(run)
+    if state.application[application, APPLICATION.refused]:
+        return
+    if step == plan.first_step[stream + 1]:
+        state.application[application, APPLICATION.left] -= 1
+        return
+    kind, what = plan.kind[step], plan.what[step]
+    if kind == ALLOCATES:
+        plan_event(run, present(run), RANK.pool_requests, step_words(run, step), 0, WHAT.ask_pool, step)
+    elif kind == FREES:
+        state.tensor[what, TENSOR.free_step] = step
+        free_if_may(run, what)
+    elif kind == LAUNCHES:
+        state.kernel[what, KERNEL.waits], state.kernel[what, KERNEL.since] = 1, present(run)
+        put_forward_if_ready(run, what)
+    elif kind == WAITS:
+        _end_wait_if_over(run, stream)
+
+
+@noinline
+def _end_wait_if_over(run: Run, stream: int) -> None:
+    """End the wait that is a stream's step, if so many steps have ended."""
+    plan, step = run.plan, run.state.stream[stream, STREAM.step]
+    if run.state.stream[plan.what[step], STREAM.ended] >= plan.amount[step]:
+        plan_event(run, present(run), RANK.steps, step_words(run, step), 0, WHAT.step_end, step)
+
+
+@noinline
+def end_step(run: Run, step: int) -> None:
+    """End a step, begin the next one of its stream, and let those go on that waited for it."""
+    plan, state = run.plan, run.state
+    stream = plan.stream_of[step]
+    application = plan.application_of[stream]
+    tell(run, KIND.step, plan.home[application], step_words(run, step), 0)
+    state.counters[COUNT.makespan], state.counters[COUNT.steps] = present(run), state.counters[COUNT.steps] + 1
+    state.stream[stream, STREAM.ended] += 1
+    state.stream[stream, STREAM.step] += 1
+    if plan.kind[step] == LAUNCHES:
+        _leave_tensors(run, plan.what[step])
+    _end_waits(run, stream)
+    begin_step(run, stream)
+    end_if_done(run, application)
+
+
+@noinline
+def _leave_tensors(run: Run, kernel: int) -> None:
+    """Let the tensors that a kernel named go, which has ended."""
+    plan = run.plan
+    for place in range(plan.first_named[kernel], plan.first_named[kernel + 1]):
+        run.state.tensor[plan.named[place], TENSOR.users] -= 1
+        free_if_may(run, plan.named[place])
+
+
+@noinline
+def _end_waits(run: Run, ended: int) -> None:
+    """End the waits for a stream that are over now."""
+    plan, state = run.plan, run.state
+    application = plan.application_of[ended]
+    for stream in range(plan.first_stream[application], plan.first_stream[application + 1]):
+        step = state.stream[stream, STREAM.step]
+        if stream == ended or step == NONE or step == plan.first_step[stream + 1]:
+            continue
+        if plan.kind[step] == WAITS and plan.what[step] == ended:
+            if state.stream[ended, STREAM.ended] == plan.amount[step]:
+                _end_wait_if_over(run, stream)
+
+
+@noinline
+def end_if_done(run: Run, application: int) -> None:
+    """End an application all of whose streams have ended: what it has goes back."""
+    state = run.state.application[application]
+    if state[APPLICATION.ended] or state[APPLICATION.left] > 0:
+        return
+    state[APPLICATION.ended] = 1
+    tell(run, KIND.end, run.plan.home[application], application_words(run, application), 0)
+    give_back(run, application)
+
+
+@noinline
+def wake_kernels(run: Run, application: int) -> None:
+    """Put the kernels of an application forward that waited for a tensor which is there now."""
+    plan, state = run.plan, run.state
+    for stream in range(plan.first_stream[application], plan.first_stream[application + 1]):
+        step = state.stream[stream, STREAM.step]
+        if step != NONE and step < plan.first_step[stream + 1] and plan.kind[step] == LAUNCHES:
+            put_forward_if_ready(run, plan.what[step])
+
+
+@noinline
+def put_forward_if_ready(run: Run, kernel: int) -> None:
+    """Let a kernel that waits be put forward, if every tensor that it names is granted."""
+    plan, state = run.plan, run.state
+    if state.kernel[kernel, KERNEL.waits] == 0:
+        return
+    for place in range(plan.first_named[kernel], plan.first_named[kernel + 1]):
+        if state.tensor[plan.named[place], TENSOR.status] != GRANTED:
+            return
+    state.kernel[kernel, KERNEL.waits] = 0
+    step = plan.step_of[kernel]
+    plan_event(run, present(run), RANK.steps, step_words(run, step), 0, WHAT.put_forward, kernel)
+
+
+@noinline
+def put_forward(run: Run, kernel: int) -> None:
+    """Let the groups of a kernel enter the channel of their application's priority, in order (N20)."""
+    plan, state, ports = run.plan, run.state, run.ports
+    step, groups = plan.step_of[kernel], plan.groups[kernel]
+    application = plan.application_of[plan.stream_of[step]]
+    card = card_of(run, kernel)
+    tell(run, KIND.put_forward, plan.home[application], step_words(run, step), 0, groups)
+    row = state.kernel[kernel]
+    row[KERNEL.put], row[KERNEL.left], row[KERNEL.card] = present(run), groups, card
+    state.application[application, APPLICATION.live] += groups
+    state.counters[COUNT.put_forward] += groups
+    part, words, first = part_of_dispatch(run, card), kernel_words(run, kernel, card), plan.first_group[kernel]
+    for group in range(first, first + groups):
+        state.group[group, GROUP.parts], state.group[group, GROUP.card] = 1, card
+        if not check_answer(run, part, call(ports.ask_group[part], ports.lent[part], (group, present(run)))):
+            return
+        tell(run, KIND.enter, card, words, (group - first + 1) << 35, plan.priority[application])
+    look_again(run, part)
+
+
+@noinline
+def card_of(run: Run, kernel: int) -> int:
+    """Return the card that a kernel runs on."""
+    plan = run.plan
+    return plan.home[plan.application_of[plan.stream_of[plan.step_of[kernel]]]]

@@ -1,0 +1,162 @@
+"""Tensors: asked of the pool, granted, mapped, and given back (spec 6, R9, R10, E5, N13 to N19)."""
+
+from __future__ import annotations
+
+from workbench.compiled import noinline
+from workbench.compiled.entry import call
+from workbench.engines.kit.faults import fail
+from workbench.engines.kit.order import RANK
+from workbench.engines.node.keys import ABSENT, owner
+from workbench.engines.node.messages import KIND, tell, tell_detail
+from workbench.engines.node.pages import close_mapping, map_run, open_mapping, page_tag
+from workbench.engines.node.planning import (
+    WHAT,
+    check_answer,
+    look_again,
+    part_of_pool,
+    part_of_translation,
+    plan_event,
+    present,
+    step_words,
+)
+from workbench.engines.node.state import (
+    AT_ONCE,
+    COUNT,
+    FAULT,
+    FREED,
+    GRANTED,
+    NEEDS_ROOM,
+    NONE,
+    REFUSED,
+    TENSOR,
+    UNKNOWN,
+    Run,
+)
+
+PAGE = 2 << 20
+"""Bytes of a page where `pages` is neutral."""
+BY_HOLDERS = 0
+NOT_ANSWERED, IN_POOL, NOT_IN_POOL = range(3)
+"""What the pool has said of a tensor."""
+
+
+@noinline
+def ask_for(run: Run, step: int) -> int:
+    """Ask the pool for the tensor of a step; return the answers of the pool that wait."""
+    plan, ports, part = run.plan, run.ports, part_of_pool(run)
+    tensor = plan.what[step]
+    home = plan.home[plan.owner_of[tensor]]
+    if run.rules.memory == AT_ONCE:
+        _grant_at_once(run, tensor, home)
+    answers = call(ports.ask_allocate[part], ports.lent[part], (tensor, home, plan.size[tensor], present(run)))
+    if not check_answer(run, part, answers):
+        return 0
+    plan_event(run, present(run), RANK.steps, step_words(run, step), 0, WHAT.step_end, step)
+    look_again(run, part)
+    return answers
+
+
+@noinline
+def _grant_at_once(run: Run, tensor: int, home: int) -> None:
+    """Let a tensor lie as one run at frame 0 of the home card (N19)."""
+    plan = run.plan
+    open_mapping(run.pages, tensor, plan.owner_of[tensor], plan.size[tensor])
+    rounded = (plan.size[tensor] + PAGE - 1) // PAGE * PAGE
+    if rounded > 0 and map_run(run.pages, tensor, 0, rounded) == NEEDS_ROOM:
+        fail(run.state.counters, FAULT.pages_full, present(run), tensor, NONE)
+    grant(run, tensor, home)
+
+
+@noinline
+def grant(run: Run, tensor: int, card: int) -> None:
+    """Let a tensor whose runs are mapped be there."""
+    row, plan = run.state.tensor[tensor], run.plan
+    row[TENSOR.status], row[TENSOR.card] = GRANTED, card
+    application, first = plan.owner_of[tensor], run.state.counters[COUNT.details]
+    words = owner(plan.home[application], application, ABSENT, ABSENT)
+    for page in range(run.pages.count[tensor]):
+        tell_detail(run, page_tag(run.pages, tensor, page))
+        tell_detail(run, card)
+    tell(run, KIND.map, plan.home[application], words, 0, tensor, first, run.pages.count[tensor])
+    free_if_may(run, tensor)
+
+
+@noinline
+def free_if_may(run: Run, tensor: int) -> None:
+    """Let a tensor be freed that waits for it, is granted, and that no kernel names any more (E5, N15)."""
+    row = run.state.tensor[tensor]
+    step = row[TENSOR.free_step]
+    if step == NONE or row[TENSOR.status] != GRANTED or row[TENSOR.planned]:
+        return
+    if row[TENSOR.users] > 0:
+        if run.rules.free_in_use == 1:
+            fail(run.state.counters, FAULT.freed_in_use, present(run), step, tensor)
+        return
+    row[TENSOR.planned] = 1
+    plan_event(run, present(run), RANK.frees, step_words(run, step), 0, WHAT.free, tensor)
+
+
+@noinline
+def free_tensor(run: Run, tensor: int) -> None:
+    """Free a tensor: its pages are unmapped at once, modules that held one are stalled, the pool is asked (N36)."""
+    row, plan = run.state.tensor[tensor], run.plan
+    step = row[TENSOR.free_step]
+    words = step_words(run, step if step != NONE else plan.asked_by[tensor])
+    unmap(run, tensor, words)
+    row[TENSOR.status] = FREED
+    close_mapping(run.pages, tensor)
+    plan_event(run, present(run), RANK.shoot_downs, words, 0, WHAT.shoot, tensor)
+    release_if_may(run, tensor)
+
+
+@noinline
+def unmap(run: Run, tensor: int, words: int) -> None:
+    """Drop the pages of a tensor from every TLB."""
+    rules, ports, first = run.rules, run.ports, run.state.counters[COUNT.details]
+    for page in range(run.pages.count[tensor]):
+        tell_detail(run, page_tag(run.pages, tensor, page))
+    tell(run, KIND.unmap, run.plan.home[run.plan.owner_of[tensor]], words, 0, first, run.pages.count[tensor])
+    for card in range(rules.cards):
+        part = part_of_translation(run, card)
+        for page in range(run.pages.count[tensor]):
+            tag = page_tag(run.pages, tensor, page)
+            dropped = call(ports.ask_unmap[part], ports.lent[part], (tag, rules.shootdown_to, present(run)))
+            if not check_answer(run, part, dropped):
+                return
+        look_again(run, part)
+
+
+@noinline
+def release_if_may(run: Run, tensor: int) -> None:
+    """Give the memory of a tensor that was freed back to the pool, once the pool has granted it."""
+    row, ports, part = run.state.tensor[tensor], run.ports, part_of_pool(run)
+    if row[TENSOR.status] != FREED or row[TENSOR.pool] == NOT_ANSWERED:
+        return
+    if row[TENSOR.pool] == IN_POOL:
+        run.state.counters[COUNT.pool_answers] = call(
+            ports.ask_release[part], ports.lent[part], (tensor, present(run))
+        )
+        check_answer(run, part, run.state.counters[COUNT.pool_answers])
+        look_again(run, part)
+    else:
+        released(run, tensor)
+
+
+@noinline
+def released(run: Run, tensor: int) -> None:
+    """Let the step that freed a tensor end."""
+    step = run.state.tensor[tensor, TENSOR.free_step]
+    if step != NONE:
+        plan_event(run, present(run), RANK.steps, step_words(run, step), 0, WHAT.step_end, step)
+
+
+@noinline
+def give_back(run: Run, application: int) -> None:
+    """Give back what an application has at its end: its tensors in the order of allocation (N17)."""
+    plan = run.plan
+    for tensor in range(plan.first_tensor[application], plan.first_tensor[application + 1]):
+        row = run.state.tensor[tensor]
+        if row[TENSOR.status] == GRANTED and not row[TENSOR.planned]:
+            row[TENSOR.planned] = 1
+            words = step_words(run, plan.asked_by[tensor])
+            plan_event(run, present(run), RANK.frees, words, 0, WHAT.free, tensor)

@@ -1,0 +1,142 @@
+"""Touches of a phase, in order: one a cycle enters the queue of its module when the one before it was issued (spec 6,
+E1, N23, N27)."""
+
+from __future__ import annotations
+
+from workbench.compiled import noinline
+from workbench.compiled.entry import call
+from workbench.engines.kit.faults import fail
+from workbench.engines.kit.order import RANK
+from workbench.engines.node.messages import KIND, tell
+from workbench.engines.node.pages import page_tag
+from workbench.engines.node.patterns import page_simulated, pages_simulated
+from workbench.engines.node.planning import (
+    WHAT,
+    check_answer,
+    kernel_words,
+    look_again,
+    part_of_translation,
+    plan_event,
+    present,
+    task_words,
+)
+from workbench.engines.node.state import ACCESS, COUNT, FAULT, NEEDS_ROOM, NONE, TASK, TENSOR, Run
+
+FOUND_TOUCH, FOUND_PLACE = range(2)
+"""In `State.found`: the touch of a phase that a position lies in, and which of its pages it is."""
+
+
+@noinline
+def touches_of_phase(run: Run, kernel: int, group: int, phase: int) -> int:
+    """Return how many pages a group touches at the end of a phase."""
+    count = 0
+    for touch in range(run.plan.first_touch[phase], run.plan.first_touch[phase + 1]):
+        count += pages_simulated(run, touch, kernel, group)
+    return count
+
+
+@noinline
+def touches_of_task(run: Run, task: int, phase: int) -> int:
+    """Return how many of them a task touches: a sub-group each W-th, from the number of its wave on (N9)."""
+    row, plan = run.state.task[task], run.plan
+    kernel = row[TASK.kernel]
+    count = touches_of_phase(run, kernel, row[TASK.group] - plan.first_group[kernel], phase)
+    if row[TASK.wave] == NONE:
+        return count
+    return max(count - row[TASK.wave] + plan.waves[kernel] - 1, 0) // plan.waves[kernel]
+
+
+@noinline
+def find_page(run: Run, kernel: int, group: int, phase: int, position: int) -> int:
+    """Return the page of its tensor that lies at a position of a phase's touches; whose it is stands in `found`."""
+    found = run.state.found
+    for touch in range(run.plan.first_touch[phase], run.plan.first_touch[phase + 1]):
+        pages = pages_simulated(run, touch, kernel, group)
+        if position < pages:
+            found[FOUND_TOUCH], found[FOUND_PLACE] = touch, position
+            return page_simulated(run, touch, kernel, group, position)
+        position -= pages
+    return NONE
+
+
+@noinline
+def first_touch(run: Run, task: int, phase: int) -> None:
+    """Let the first touch of a phase enter the queue of its module."""
+    _plan_touch(run, task, phase, max(run.state.task[task, TASK.wave], 0), present(run))
+
+
+@noinline
+def next_touch(run: Run, access: int) -> None:
+    """Let the touch behind one that was just issued enter the queue a cycle later."""
+    row, plan = run.state.access[access], run.plan
+    task, phase = row[ACCESS.task], row[ACCESS.phase]
+    of_task = run.state.task[task]
+    kernel = of_task[TASK.kernel]
+    step = plan.waves[kernel] if of_task[TASK.wave] != NONE else 1
+    position = row[ACCESS.position] + step
+    if position < touches_of_phase(run, kernel, of_task[TASK.group] - plan.first_group[kernel], phase):
+        _plan_touch(run, task, phase, position, present(run) + 1)
+
+
+@noinline
+def _plan_touch(run: Run, task: int, phase: int, position: int, cycle: int) -> None:
+    """Let a touch of a task enter the queue of its module at a cycle."""
+    state = run.state
+    access = state.counters[COUNT.free_access]
+    if access == NONE:
+        fail(state.counters, FAULT.accesses_full, present(run), NONE, NONE)
+        return
+    row, of_task = state.access[access], state.task[task]
+    state.counters[COUNT.free_access] = row[ACCESS.next]
+    kernel = of_task[TASK.kernel]
+    page = find_page(run, kernel, of_task[TASK.group] - run.plan.first_group[kernel], phase, position)
+    tensor = run.plan.tensor[state.found[FOUND_TOUCH]]
+    row[ACCESS.task], row[ACCESS.phase], row[ACCESS.position] = task, phase, position
+    row[ACCESS.tag], row[ACCESS.tensor] = page_tag(run.pages, tensor, page), tensor
+    row[ACCESS.touch], row[ACCESS.place], row[ACCESS.entered] = state.found[FOUND_TOUCH], state.found[FOUND_PLACE], NONE
+    first, second = access_words(run, access)
+    plan_event(run, cycle, RANK.touches, first, second, WHAT.touch, access)
+
+
+@noinline
+def access_words(run: Run, access: int) -> tuple[int, int]:
+    """Return the words of K of a touch."""
+    row = run.state.access[access]
+    of_task = run.state.task[row[ACCESS.task]]
+    first = kernel_words(run, of_task[TASK.kernel], of_task[TASK.card])
+    return first, task_words(run, row[ACCESS.task], row[ACCESS.phase], row[ACCESS.position])
+
+
+@noinline
+def enter_touch(run: Run, access: int) -> None:
+    """Let a touch enter the queue of its module."""
+    row, ports = run.state.access[access], run.ports
+    of_task, first, second = run.state.task[row[ACCESS.task]], 0, 0
+    first, second = access_words(run, access)
+    part, module = part_of_translation(run, of_task[TASK.card]), of_task[TASK.module]
+    entered = call(
+        ports.ask_access[part], ports.lent[part], (module, row[ACCESS.tag], access, present(run))
+    )
+    if entered == NEEDS_ROOM:
+        plan_event(run, present(run), RANK.touches, first, second, WHAT.touch, access)
+        fail(run.state.counters, FAULT.part_full, present(run), part, NONE)
+        return
+    if not check_answer(run, part, entered):
+        return
+    tell(run, KIND.request, of_task[TASK.card], first, second, module, row[ACCESS.tag])
+    row[ACCESS.entered] = present(run)
+    run.state.counters[COUNT.touches] += 1
+    look_again(run, part)
+
+
+@noinline
+def lies_on(run: Run, access: int) -> int:
+    """Return the card on which a page that is touched lies."""
+    return run.state.tensor[run.state.access[access, ACCESS.tensor], TENSOR.card]
+
+
+@noinline
+def give_access(run: Run, access: int) -> None:
+    """Give a row of the accesses back."""
+    run.state.access[access, ACCESS.next] = run.state.counters[COUNT.free_access]
+    run.state.counters[COUNT.free_access] = access
