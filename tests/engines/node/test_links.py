@@ -138,8 +138,3 @@ def test_links_of_one_channel_share_what_the_fastest_carries() -> None:
     taken = [(int(cycle_of(next_moment(state))), take_next(state)) for _ in range(4)]
     assert taken == [(0, -1), (0, -1), (200, 1), (200, 2)]
     assert state.carried.tolist() == [0, 400, 400, *[0] * 6]
-
-
-def test_a_latency_for_each_link() -> None:
-    with pytest.raises(ValueError, match="longer|shorter"):
-        ways_of(board := Board(), board.paths(), 1000, [5])
