@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from workbench.engines.dispatch.slots import Slots as DispatchSlots
-from workbench.engines.engine import Setup
 from workbench.engines.malloc.slots import Slots as MallocSlots
 from workbench.engines.pool.slots import Slots as PoolSlots
 from workbench.engines.translation.slots import Slots as TranslationSlots
-from workbench.levers import Spec
 
 PARTS = {"dispatch": DispatchSlots, "translation": TranslationSlots, "malloc": MallocSlots, "pool": PoolSlots}
 """The slots of each part; no two parts have one of the same name."""
