@@ -11,12 +11,13 @@ from typing import Any
 
 from workbench.compiled import routine
 from workbench.engines.kit.faults import FINE, STOP
-from workbench.engines.kit.order import LAST_CYCLE, RANK, moment
+from workbench.engines.kit.order import LAST_CYCLE, RANK, moment, rank_of
 from workbench.engines.malloc.giving_up import give_up, settle
 from workbench.engines.malloc.growing import arena_that_needs, grow
-from workbench.engines.malloc.loop import let_happen, next_coming
+from workbench.engines.malloc.loop import let_happen, let_one_happen, next_coming
 from workbench.engines.malloc.state import BUMP, COUNT, NONE
 from workbench.structures.timetable import next_due
+from workbench.structures.tournament import NEVER
 
 REFUSED = NONE
 """Instead of a ticket: the cycle is over, or there is no such thing to be asked for."""
@@ -42,6 +43,36 @@ def advance_to(run: Any, until: int) -> int:
         settle(run.state)
     let_happen(run, until)
     return counters[STOP.fault]
+
+
+@routine
+def take_next(run: Any) -> int:
+    """Take the one next event; return how many answers wait, `REFUSED` where something went wrong."""
+    counters, comes = run.state.counters, next_moment(run)
+    if comes < NEVER and rank_of(comes) == RANK.frees:
+        advance_to(run, comes + 1)
+    elif comes < NEVER:
+        let_one_happen(run, next_coming(run))
+    return counters[COUNT.answered] if counters[STOP.fault] == FINE else REFUSED
+
+
+@routine
+def answer_of(run: Any, at: int, field: int) -> int:
+    """Return a number of an answer, the oldest being 0: request, cycle, bytes of the chunk that it needs first."""
+    return run.state.answers[at, field]
+
+
+@routine
+def forget_answers(run: Any) -> int:
+    """Forget the answers, which were read; return 0."""
+    run.state.counters[COUNT.answered] = 0
+    return 0
+
+
+@routine
+def has_block(run: Any, row: int) -> int:
+    """Return whether a call got something: 0 or 1."""
+    return int(run.state.block[row] >= 0)
 
 
 @routine

@@ -53,27 +53,32 @@ def _ask_all(state: State) -> None:
 @noinline
 def let_happen(run: Run, until: int) -> None:
     """Let everything happen before a moment, or until a policy breaks its contract."""
-    counters, state = run.state.counters, run.state
+    counters = run.state.counters
     comes = next_coming(run)
-    while counters[STOP.fault] == FINE:
-        soonest = state.next_event[1]
-        if min(comes, soonest) >= until:
-            break
-        if comes < soonest:
-            request = _to_int64(state.asked[counters[COUNT.arrived]])
-            counters[COUNT.arrived] += 1
-            counters[COUNT.now] = cycle_of(comes)
-            come(run.rules, state, request, _home(run, request), cycle_of(comes))
-            comes = next_coming(run)
-            continue
-        counters[COUNT.now] = cycle_of(soonest)
-        at = first_place(state.next_event)
-        if rank_of(soonest) == ENDS:
-            _end(run, at, cycle_of(soonest))
-        else:
-            _start(run, at, cycle_of(soonest))
+    while counters[STOP.fault] == FINE and min(comes, run.state.next_event[1]) < until:
+        comes = let_one_happen(run, comes)
     if counters[STOP.fault] == FINE:
         return_due(run, NEVER - 1 if until == NEVER else cycle_of(until - RETURNS - 1))
+
+
+@inlined
+def let_one_happen(run: Run, comes: int) -> int:
+    """Let the first event happen, given the moment at which the next request comes to its line; return it anew."""
+    counters, state = run.state.counters, run.state
+    soonest = state.next_event[1]
+    if comes < soonest:
+        request = _to_int64(state.asked[counters[COUNT.arrived]])
+        counters[COUNT.arrived] += 1
+        counters[COUNT.now] = cycle_of(comes)
+        come(run.rules, state, request, _home(run, request), cycle_of(comes))
+        return next_coming(run)
+    counters[COUNT.now] = cycle_of(soonest)
+    at = first_place(state.next_event)
+    if rank_of(soonest) == ENDS:
+        _end(run, at, cycle_of(soonest))
+    else:
+        _start(run, at, cycle_of(soonest))
+    return comes
 
 
 @kernel
