@@ -1,0 +1,157 @@
+"""The parts of a node: a dispatcher and a translation a card, a heap an application and card, one pool; each by the
+addresses of its routines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import INTERPRETED
+from workbench.compiled.bound import Lent
+from workbench.compiled.entry import entry_of
+from workbench.engines.dispatch import asking as dispatch_asking
+from workbench.engines.dispatch import part as dispatch_part
+from workbench.engines.engine import Setup
+from workbench.engines.kit.part import Part
+from workbench.engines.malloc import asking as malloc_asking
+from workbench.engines.malloc import part as malloc_part
+from workbench.engines.node.calls import Calls, mallocs_of, with_requests
+from workbench.engines.node.prepare import Reading, groups_of
+from workbench.engines.node.slots import PARTS
+from workbench.engines.node.state import Ports
+from workbench.engines.translation import part as translation_part
+from workbench.engines.translation import part_asking as translation_asking
+from workbench.streams import Streams
+from workbench.structures.tournament import NEVER
+from workbench.workloads.mallocs import Mallocs
+from workbench.workloads.workload import Groups
+
+FOR_ALL = ("next_moment", "take_next", "answer_of", "forget_answers")
+OWN = {
+    "dispatch": ("ask_group", "ask_end"),
+    "translation": ("ask_access", "ask_unmap", "take_holder", "stall", "stalled", "end_walk"),
+    "malloc": ("ask_request", "ask_free", "ask_chunk", "has_block"),
+    "pool": ("ask_allocate", "ask_release"),
+}
+"""The routines of each kind of part that the calendar calls."""
+
+
+class Table:
+    """A workload that is the table of a part."""
+
+    def __init__(self, groups: Groups | None = None, mallocs: Mallocs | None = None) -> None:
+        self._groups, self._mallocs = groups, mallocs
+
+    def groups(self, machine: Any, streams: Streams) -> Groups | None:
+        """Return the groups."""
+        return self._groups
+
+    def mallocs(self, machine: Any, streams: Streams) -> Mallocs | None:
+        """Return the calls."""
+        return self._mallocs
+
+
+class Member(NamedTuple):
+    """A part with what is called of it."""
+
+    kind: str
+    asking: ModuleType
+    part: Part
+    lent: Any
+    """Its tuple, or what lends it."""
+
+
+class Members:
+    """All parts, in the order of their numbers; None where an application has no heap."""
+
+    def __init__(self, reading: Reading, seed: int, pool: Member) -> None:
+        cards = len(reading.given.machine.gpus)
+        groups = groups_of(reading)
+        self.calls: Calls = reading.calls
+        dispatchers = [_dispatcher(reading, seed, groups) for _ in range(cards)]
+        translations = [_translation(reading, seed) for _ in range(cards)]
+        self.each: list[Member | None] = [*dispatchers, *translations, *self._heaps(reading, seed, cards), pool]
+        self.ports = _ports(self.each)
+
+    def _heaps(self, reading: Reading, seed: int, cards: int) -> list[Member | None]:
+        """Return the heaps, card by card; the calls learn their requests."""
+        applications, requests, heaps = len(reading.applications), dict[int, np.ndarray](), list[Member | None]()
+        for place in range(cards * applications):
+            application = place % applications
+            calls = mallocs_of(reading.plan, reading.calls, application, reading.given.machine.card.wave_size)
+            if not calls.bytes.size:
+                heaps.append(None)
+                continue
+            heap = _heap(reading, seed, calls)
+            heaps.append(heap)
+            requests[application] = heap.part.requests  # type: ignore[attr-defined]
+        self.calls = with_requests(reading.calls, requests)
+        return heaps
+
+    def soonest(self) -> np.ndarray:
+        """Return the moment of each part's next event."""
+        parts = [NEVER if one is None else one.part.called("next_moment") for one in self.each]
+        return np.array(parts, np.int64)
+
+    def relend(self, number: int) -> None:
+        """Let the routines of a part run on its tuple, which has changed."""
+        self.ports.lent[number] = _lent(self.each[number])
+
+    def check(self) -> None:
+        """Raise what a policy did wrong."""
+        for one in self.each:
+            if one is not None:
+                one.part.check()
+
+
+def _lent(member: Member | None) -> Any:
+    lent = member.lent if member else None
+    whole = lent.whole if isinstance(lent, Lent) else lent
+    return whole if INTERPRETED else (lent.address if isinstance(lent, Lent) else 0)
+
+
+def _ports(each: list[Member | None]) -> Ports:
+    """Return the routines of all parts, by address."""
+    kind = object if INTERPRETED else np.int64
+    columns = {name: np.zeros(len(each), kind) for name in Ports._fields}
+    for number, member in enumerate(each):
+        if member is None:
+            continue
+        columns["lent"][number] = _lent(member)
+        for name in (*FOR_ALL, *OWN[member.kind]):
+            lent = member.lent if isinstance(member.lent, Lent) else Lent(member.lent)
+            columns[name][number] = entry_of(getattr(member.asking, name), lent).routine
+    return Ports(**columns)
+
+
+def sub_setup(reading: Reading, part: str, machine: Any, workload: Any, options: Any) -> Setup:
+    """Return the setup of a part: its slots of the policies."""
+    given: Mapping[str, Any] = reading.given.setup.policies
+    return Setup(part, machine, workload, {slot: given[slot] for slot in PARTS[part]._fields}, options)
+
+
+def _dispatcher(reading: Reading, seed: int, groups: Groups) -> Member:
+    machine, options = reading.given.machine.card, reading.given.options.dispatch
+    setup = sub_setup(reading, "dispatch", machine, Table(groups=groups), options)
+    part = dispatch_part.new_part(setup, seed, ends="asked", tells="all")
+    return Member("dispatch", dispatch_asking, part, _lend(part.play))
+
+
+def _translation(reading: Reading, seed: int) -> Member:
+    machine, options = reading.given.machine.translation, reading.given.options.translation
+    setup = sub_setup(reading, "translation", machine, None, options)
+    part = translation_part.new_part(setup, seed)
+    return Member("translation", translation_asking, part, _lend(part.lent))
+
+
+def _heap(reading: Reading, seed: int, calls: Mallocs) -> Member:
+    machine, options = reading.given.machine.card, reading.given.options.heap
+    part = malloc_part.new_part(sub_setup(reading, "malloc", machine, Table(mallocs=calls), options), seed)
+    return Member("malloc", malloc_asking, part, _lend(part.lent))
+
+
+def _lend(whole: Any) -> Lent:
+    return Lent(whole)
