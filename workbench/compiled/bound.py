@@ -7,6 +7,7 @@ unwrapped. Bound, the tuple's words are written into memory once, and a call han
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from functools import partial
 from typing import Any
 
@@ -26,10 +27,23 @@ class Lent:
         self._words = np.array(_words_of(whole), np.int64)
         self.address = self._words.ctypes.data
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Lent:
+        return Lent(deepcopy(self.whole, memo))
+
+    def renew(self, whole: Any) -> None:
+        """Lend a tuple of the same type in place of the one before: whoever has the address goes on with it.
+
+        Compiled code that runs on the tuple must have returned.
+        """
+        self._words[:] = _words_of(whole)
+        self.whole = whole
+
 
 def _words_of(value: Any) -> list[int]:
     """Return a value as Numba lays it out, in words of 64 bits; of an array, who owns it (nobody), how much, where,
-    how."""
+    how; none where code is interpreted, which reads the tuple itself."""
+    if INTERPRETED:
+        return []
     if isinstance(value, np.ndarray):
         return [0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides]
     if isinstance(value, tuple):
@@ -44,7 +58,8 @@ def _words_of(value: Any) -> list[int]:
 def bound(function: Callable[..., Any], whole: Any) -> Callable[..., Any]:
     """Return a routine with its first parameter, a tuple by reference, filled in; those that follow are whole numbers.
 
-    The fields of the tuple stay as they are; what its arrays hold may change, from either side.
+    The fields of the tuple stay as they are, but for those of one that is lent already (`Lent`), which may be renewed;
+    what its arrays hold may change, from either side.
 
     Examples
     --------
@@ -55,11 +70,16 @@ def bound(function: Callable[..., Any], whole: Any) -> Callable[..., Any]:
     >>> smallest_at_least(*index, 0, 30)
     0
     """
+    lent = whole if isinstance(whole, Lent) else Lent(whole)
     if INTERPRETED:
-        return partial(function, whole)
+        return partial(_interpreted, function, lent)
     machine: Any = function
     numbers = [types.int64] * (machine.py_func.__code__.co_argcount - 1)
-    return partial(machine.compile((Reference(typeof(whole)), *numbers)), Lent(whole))
+    return partial(machine.compile((Reference(typeof(lent.whole)), *numbers)), lent)
+
+
+def _interpreted(function: Callable[..., Any], lent: Lent, *numbers: int) -> Any:
+    return function(lent.whole, *numbers)
 
 
 @unbox(Reference)

@@ -24,7 +24,7 @@ _WORD: Any = types.voidptr
 
 
 class Entry(NamedTuple):
-    """A routine and the tuple that it runs on, as two whole numbers; as they are where code is interpreted."""
+    """A routine and the tuple that it runs on, as two whole numbers; where code is interpreted, as it is and as lent."""
 
     routine: Any
     run: Any
@@ -38,7 +38,7 @@ def entry_of(routine: Callable[..., int], lent: Lent) -> Entry:
     routine : function
         Returns one whole number; compiled now, if it never was.
     lent : Lent
-        The tuple, which must outlive the entry.
+        The tuple, which must outlive the entry; renewed, the entry runs on what it lends then.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def entry_of(routine: Callable[..., int], lent: Lent) -> Entry:
     (0, 1)
     """
     if INTERPRETED:
-        return Entry(routine, lent.whole)
+        return Entry(routine, lent)
     machine: Any = routine
     numbers = (types.int64,) * (machine.py_func.__code__.co_argcount - 1)
     arguments = (Reference(typeof(lent.whole)), *numbers)
@@ -60,8 +60,8 @@ def entry_of(routine: Callable[..., int], lent: Lent) -> Entry:
     return Entry(result.library.get_pointer_to_function(result.fndesc.llvm_func_name), lent.address)
 
 
-def _plain_call(routine: Any, run: Any, numbers: tuple[int, ...]) -> int:
-    return int(routine(run, *numbers))
+def _plain_call(routine: Any, run: Lent, numbers: tuple[int, ...]) -> int:
+    return int(routine(run.whole, *numbers))
 
 
 @intrinsic

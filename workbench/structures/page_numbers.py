@@ -78,6 +78,20 @@ def number_of(table: PageNumbers, page: int) -> int:
 
 
 @kernel
+def known_number(table: PageNumbers, page: int) -> int:
+    """Return the number of a page, -1 where it has none."""
+    if 0 <= page < NEAR:
+        return int(table.near[page])
+    mask = table.keys.size - 1
+    place = home(page, mask)
+    while table.keys[place] != page:
+        if table.keys[place] == ABSENT:
+            return ABSENT
+        place = (place + 1) & mask
+    return int(table.numbers[place])
+
+
+@kernel
 def _next_number(table: PageNumbers, page: int) -> int:
     number = table.given[0]
     table.pages[number] = page

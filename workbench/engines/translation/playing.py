@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy, deepcopy
+from typing import Any
 
 from workbench.engines.kit import FINE, STOP, Attempt, Stop, policy_error, stop_of
 from workbench.engines.translation.closed_loop import play_warps
@@ -15,20 +17,30 @@ from workbench.engines.translation.shape import Policies, Rows, Rules
 from workbench.engines.translation.slots import Reading
 from workbench.engines.translation.state import Run, State
 from workbench.engines.translation.trace import PIECE, Trace, left_over, no_rows, together
+from workbench.structures.page_numbers import with_room as with_number
 
 
 class Play:
     """The state of one run, and its trace; of a part somebody else asks for the accesses, one by one."""
 
-    def __init__(self, run: Reading, attempt: Attempt, part: bool = False) -> None:
+    def __init__(self, run: Reading, attempt: Attempt, part: bool = False, walks_wait: bool = False) -> None:
         self.given, self.trace = run.given, Trace(run.given)
         rules = rules_of(run, attempt.events)
         if part:
-            rules = rules._replace(keeps_answers=1, warps=0, gap_cycles=0)
+            rules = rules._replace(keeps_answers=1, walks_wait=int(walks_wait), warps=0, gap_cycles=0)
         self.policies: Policies = policies_of(run, rules, attempt.checked)
         self.rules: Rules = with_shortcuts(rules, run)
-        self.state: State = new_state(self.rules, run.plan, attempt.room["logged"])
+        self.state: State = new_state(self.rules, run.plan, self.trace.numbers, attempt.room["logged"])
         self._make_room()
+        if part:
+            self.make_room_for_page()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Play:
+        copied = copy(self)
+        copied.policies, copied.state = deepcopy((self.policies, self.state), memo)
+        copied.trace = copy(self.trace)
+        copied.trace.numbers = copied.state.numbers
+        return copied
 
     def to_the_end(self) -> None:
         """Serve every row.
@@ -49,9 +61,15 @@ class Play:
         """Return what kernels see, with the rows that are known."""
         return Run(self.rules, self.policies, self.state, rows)
 
-    def grow(self) -> None:
-        """Make room for every page that has a number."""
-        self.rules, self.state = with_pages(self.rules, self.state, self.policies.plan, self.trace.numbers)
+    def grow(self, more: int = 0) -> None:
+        """Make room for every page that has a number, and so many more."""
+        self.rules, self.state = with_pages(self.rules, self.state, self.policies.plan, self.trace.numbers, more)
+
+    def make_room_for_page(self) -> None:
+        """Make room for one more page, and for what one more event brings about."""
+        self.trace.numbers = with_number(self.trace.numbers, 1)
+        self.grow(more=1)
+        self._make_room()
 
     def _in_order(self) -> None:
         for rows in self.trace.pieces_in_order():

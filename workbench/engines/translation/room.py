@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.compiled import kernel
 from workbench.engines.translation.counters import COUNT
-from workbench.engines.translation.state import PARKED, Run
+from workbench.engines.translation.state import PARKED, TOLD_SIZE, Run, State
 from workbench.structures import agenda as at
 
 
@@ -15,13 +15,20 @@ def most_events(cores: int) -> int:
 
 
 @kernel
+def most_answers(state: State) -> int:
+    """Return how many answers one event can bring about at most: for its accesses, and those that joined them."""
+    return state.counters[COUNT.parked] + 32
+
+
+@kernel
 def has_room(run: Run) -> bool:
     """Return whether the next event, or the next row, finds room for all that it brings about."""
     state, counters = run.state, run.state.counters
-    most = most_events(run.rules.cores)
+    most = most_events(run.rules.cores) + counters[COUNT.parked] * run.rules.keeps_answers
     if state.agenda.counters[at.USED] + counters[COUNT.under_way] + most > state.agenda.link.size:
         return False
     if (counters[COUNT.parked] + 2) * PARKED > state.parking.size:
         return False
-    answers = counters[COUNT.answered] + counters[COUNT.parked] + 2
-    return not run.rules.keeps_answers or answers * 2 <= state.answers.size
+    if not run.rules.keeps_answers:
+        return True
+    return bool((counters[COUNT.answered] + most_answers(state)) * TOLD_SIZE <= state.answers.size)

@@ -19,6 +19,7 @@ from workbench.engines.translation.room import has_room
 from workbench.engines.translation.scheduling import ANSWERS, ENDS, KIND, REQUESTS, next_cycle, schedule_miss
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import MISS, Run
+from workbench.engines.translation.telling import note_begin, note_walk, walk_is_read
 from workbench.engines.translation.under_way import OF
 from workbench.engines.translation.walk_cache import keep_levels, levels_to_read
 from workbench.engines.translation.walk_queue import first_like, link_last, take_from_queue
@@ -80,7 +81,7 @@ def request_at_walkers(run: Run, miss: int, now: int) -> None:
     state = run.state
     counters = state.counters
     state.misses[miss * MISS + OF.queued] = now
-    if _joins(run, miss):
+    if _joins(run, miss, now):
         return
     if counters[COUNT.walkers_free] > 0:
         counters[COUNT.walkers_free] -= 1
@@ -96,7 +97,7 @@ def request_at_walkers(run: Run, miss: int, now: int) -> None:
 
 
 @inlined
-def _joins(run: Run, miss: int) -> bool:
+def _joins(run: Run, miss: int, now: int) -> bool:
     """Return whether a walk of the page waits or is under way, which the request then waits for."""
     state, row = run.state, miss * MISS
     opener = to_int64(state.walking[state.misses[row + OF.page]])
@@ -107,6 +108,8 @@ def _joins(run: Run, miss: int) -> bool:
     state.misses[(opener if last == NONE else last) * MISS + OF.next] = miss
     state.misses[at + OF.last] = miss
     state.counters[COUNT.walks_joined] += 1
+    if state.misses[at + OF.begun] != NONE:
+        state.misses[row + OF.begun] = now
     return True
 
 
@@ -161,6 +164,8 @@ def _count_walk(run: Run, miss: int, levels: int, now: int) -> None:
     counters[COUNT.walk_levels] += levels
     counters[COUNT.walk_queued] += waited
     _count_wait(run, miss, now)
+    if run.rules.keeps_answers:
+        note_begin(run, miss, now)
     state.over_time[window(run, now) + QUEUED_COLUMN] += waited
 
 
@@ -177,6 +182,10 @@ def _count_wait(run: Run, miss: int, now: int) -> None:
 def walk_ends(run: Run, miss: int, now: int) -> None:
     """Make the shared entry, answer all that joined, and let whoever walked take the next walk (T6, T7)."""
     state, row = run.state, miss * MISS
+    if run.rules.walks_wait and walk_is_read(run, miss, now):
+        return
+    if run.rules.keeps_answers:
+        note_walk(run, miss, now)
     page, key = state.misses[row + OF.page], state.misses[row + OF.key]
     if not state.misses[row + OF.walk_dead]:
         state.walking[page] = NO_WALK
@@ -275,8 +284,9 @@ def _try_again(run: Run, now: int) -> None:
     if counters[COUNT.backlog_head] == NONE:
         counters[COUNT.backlog_tail] = NONE
     if run.rules.shared_entries > 0 and _shared_answers(run, miss, now, now):
+        run.state.misses[miss * MISS + OF.begun] = now
         return
-    if _joins(run, miss) or (run.rules.software_walks and _core_walks(run, miss, now)):
+    if _joins(run, miss, now) or (run.rules.software_walks and _core_walks(run, miss, now)):
         return
     _enter_queue(run, miss)
 
