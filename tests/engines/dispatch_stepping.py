@@ -101,10 +101,21 @@ def assert_told(told: list[Told], record: DispatchRecord, stays: np.ndarray) -> 
     rows = range(record.group.size)
     begun = [(*_where(record, row), False) for row in rows]
     ended = [(*_where(record, row, int(stays[record.group[row]])), True) for row in rows]
-    assert sorted(told) == sorted(Told(*one) for one in [*begun, *ended])
+    assert sorted(one._replace(wave=-1) for one in told) == sorted(Told(*one) for one in [*begun, *ended])
+    assert_every_wave_once(told, record)
     assert [one.cycle for one in told] == sorted(one.cycle for one in told)
 
 
 def _where(record: DispatchRecord, row: int, later: int = 0) -> tuple[int, int, int, int, int]:
     waves = int(record.sent[row].sum())
     return int(record.group[row]), int(record.cycle[row]) + later, int(record.module[row]), row, waves
+
+
+def assert_every_wave_once(told: list[Told], record: DispatchRecord) -> None:
+    """Groups that are granted as they came have all waves; of those that were split each sub-group has its own."""
+    granted: dict[int, list[int]] = {}
+    for one in (one for one in told if not one.ended):
+        first = max(one.wave, 0)
+        granted.setdefault(one.ticket, []).extend(range(first, first + one.waves))
+        assert one.wave >= 0 or one.waves == record.waves[one.ticket]
+    assert all(sorted(waves) == list(range(record.waves[group])) for group, waves in granted.items())

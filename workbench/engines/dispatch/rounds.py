@@ -19,6 +19,7 @@ from workbench.engines.dispatch.selecting import NOTHING_FITS, REFUSED, select
 from workbench.engines.dispatch.shape import Columns, Policies, Rules
 from workbench.engines.dispatch.state import COUNT, Play, State
 from workbench.engines.dispatch.stepping import exchange, split_stuck
+from workbench.engines.dispatch.told import tell_failure
 from workbench.engines.kit.faults import FINE, STOP
 
 DISPATCHED, FITS_NOWHERE, NOT_SELECTED, OVER_PROMISE = range(4)
@@ -112,6 +113,8 @@ def _end_round(play: Play, sent: int, now: int) -> bool:
     counters[COUNT.failed] += 1
     counters[COUNT.fails] += int(counters[COUNT.fails] <= patience)
     _log_failure(state, now)
+    if play.rules.tells_all:
+        tell_failure(state, now)
     if counters[COUNT.fails] <= patience or not split_stuck(play.columns, play.rules, policies, state, now):
         return False
     counters[COUNT.fails] = 0
