@@ -12,7 +12,7 @@ from tests.oracles.node import draws
 from tests.oracles.node.description import Application, Card, Node, Phase, Step
 from tests.oracles.node.log import Row
 from workbench.engines.engine import Setup
-from workbench.engines.kit import defaults_of, question_of
+from workbench.engines.kit.slots import defaults_of, question_of
 from workbench.engines.kit.order import cycle_of, rank_of
 from workbench.engines.node.keys import fields_of
 from workbench.engines.node.messages import KIND, WORDS

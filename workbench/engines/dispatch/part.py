@@ -120,13 +120,13 @@ class Part(kit.Part):
     def __init__(self, run: Run, play: Play) -> None:
         super().__init__(asking, play)
         self.run, self.play = run, play
-        self.kept = list[list[int]]()
+        self.unread = list[list[int]]()
         """Answers that were taken out of the state to make room."""
 
     def keep(self) -> None:
         """Take the answers out of the state, so that there is room for others."""
         state = self.play.state
-        self.kept += state.answers[: state.counters[COUNT.answered]].tolist()
+        self.unread += state.answers[: state.counters[COUNT.answered]].tolist()
         self.called("forget_answers")
 
     @property
@@ -150,7 +150,7 @@ class Part(kit.Part):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Part:
         other = Part(self.run, deepcopy(self.play, memo))
-        other.kept = [*self.kept]
+        other.unread = [*self.unread]
         return other
 
 
@@ -288,7 +288,7 @@ def ask(state: Part, request: Request | End | Cancel | Executed) -> int:
 def finished(state: Part) -> list[Told]:
     """Return what began, ended and left since the last call, in the order in which it happened."""
     state.keep()
-    rows, state.kept = state.kept, []
+    rows, state.unread = state.unread, []
     return [_told(row) for row in rows if row[0] in (GRANTED, ENDED, CANCELLED)]
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from workbench.compiled import noinline
 from workbench.compiled.entry import call
-from workbench.engines.dispatch.told import GRANTED, SPLIT, VERDICT
+from workbench.engines.dispatch.told import GRANTED, SPLIT
 from workbench.engines.kit.order import RANK
 from workbench.engines.node.groups import answered, begin_task
 from workbench.engines.node.messages import KIND, tell
 from workbench.engines.node.planning import WHAT, plan_event, present
 from workbench.engines.node.state import ACCESS, GROUP, HOLD_GROUP, TASK, Run
 from workbench.engines.node.touching import access_words, give_access, next_touch
-from workbench.engines.translation.told import ANSWERED, ISSUED, TOLD, WALK_READ
+from workbench.engines.translation.telling import SAYS
+from workbench.engines.translation.under_way import TOLD
 
 
 @noinline
@@ -37,9 +38,9 @@ def told_by_translation(run: Run, part: int, rows: int) -> None:
     routine, lent = ports.answer_of[part], ports.lent[part]
     for at in range(rows):
         kind, access = call(routine, lent, (at, TOLD.kind)), call(routine, lent, (at, TOLD.ticket))
-        if kind == ISSUED:
+        if kind == SAYS.issued:
             next_touch(run, access)
-        elif kind == ANSWERED:
+        elif kind == SAYS.answered:
             _answer(run, part, at, access)
     call(ports.forget_answers[part], lent, ())
 

@@ -19,6 +19,7 @@ from workbench.engines.node.slots import Slots
 from workbench.engines.node.starting import start
 from workbench.engines.node.state import (
     ACCESS,
+    APPLICATION,
     CALL,
     COUNT,
     FAULT,
@@ -102,6 +103,7 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
         table[:, column] = np.arange(1, len(table) + 1)
         table[-1, column] = NONE
     state.stream[:, STREAM.step] = state.tensor[:, TENSOR.free_step] = NONE
+    state.application[:, APPLICATION.first_tensor] = NONE
     state.group[:, GROUP.began] = state.group[:, GROUP.ended] = NONE
     state.call[:, CALL.task] = NONE
     state.counters[COUNT.drawn_touch] = NONE
@@ -127,7 +129,6 @@ def play_on(play_: Play) -> None:
 
 def _all_ended(play_: Play) -> bool:
     """Return whether all applications have ended, or the horizon came first."""
-    from workbench.engines.node.state import APPLICATION
     from workbench.structures.tournament import NEVER
 
     ended = bool(play_.state.application[:, APPLICATION.ended].all())

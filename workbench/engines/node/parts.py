@@ -24,6 +24,7 @@ from workbench.engines.node.slots import PARTS
 from workbench.engines.node.state import Ports
 from workbench.engines.translation import part as translation_part
 from workbench.engines.translation import part_asking as translation_asking
+from workbench.engines.translation.part import make_room
 from workbench.streams import Streams
 from workbench.structures.tournament import NEVER
 from workbench.workloads.mallocs import Mallocs
@@ -60,8 +61,8 @@ class Member(NamedTuple):
     kind: str
     asking: ModuleType
     part: Part
-    lent: Any
-    """Its tuple, or what lends it."""
+    lent: Lent
+    """Its tuple; where arrays have grown, another one at the same address."""
 
 
 class Members:
@@ -96,21 +97,15 @@ class Members:
         parts = [NEVER if one is None else one.part.called("next_moment") for one in self.each]
         return np.array(parts, np.int64)
 
-    def relend(self, number: int) -> None:
-        """Let the routines of a part run on its tuple, which has changed."""
-        self.ports.lent[number] = _lent(self.each[number])
+    def make_room(self, number: int) -> None:
+        """Let a part have more room."""
+        make_room(self.each[number].part)  # type: ignore[union-attr, arg-type]
 
     def check(self) -> None:
         """Raise what a policy did wrong."""
         for one in self.each:
             if one is not None:
                 one.part.check()
-
-
-def _lent(member: Member | None) -> Any:
-    lent = member.lent if member else None
-    whole = lent.whole if isinstance(lent, Lent) else lent
-    return whole if INTERPRETED else (lent.address if isinstance(lent, Lent) else 0)
 
 
 def _ports(each: list[Member | None]) -> Ports:
@@ -120,10 +115,9 @@ def _ports(each: list[Member | None]) -> Ports:
     for number, member in enumerate(each):
         if member is None:
             continue
-        columns["lent"][number] = _lent(member)
         for name in (*FOR_ALL, *OWN[member.kind]):
-            lent = member.lent if isinstance(member.lent, Lent) else Lent(member.lent)
-            columns[name][number] = entry_of(getattr(member.asking, name), lent).routine
+            entry = entry_of(getattr(member.asking, name), member.lent)
+            columns[name][number], columns["lent"][number] = entry
     return Ports(**columns)
 
 
@@ -137,21 +131,17 @@ def _dispatcher(reading: Reading, seed: int, groups: Groups) -> Member:
     machine, options = reading.given.machine.card, reading.given.options.dispatch
     setup = sub_setup(reading, "dispatch", machine, Table(groups=groups), options)
     part = dispatch_part.new_part(setup, seed, ends="asked", tells="all")
-    return Member("dispatch", dispatch_asking, part, _lend(part.play))
+    return Member("dispatch", dispatch_asking, part, part.kept)
 
 
 def _translation(reading: Reading, seed: int) -> Member:
     machine, options = reading.given.machine.translation, reading.given.options.translation
     setup = sub_setup(reading, "translation", machine, None, options)
     part = translation_part.new_part(setup, seed)
-    return Member("translation", translation_asking, part, _lend(part.lent))
+    return Member("translation", translation_asking, part, part.kept)
 
 
 def _heap(reading: Reading, seed: int, calls: Mallocs) -> Member:
     machine, options = reading.given.machine.card, reading.given.options.heap
     part = malloc_part.new_part(sub_setup(reading, "malloc", machine, Table(mallocs=calls), options), seed)
-    return Member("malloc", malloc_asking, part, _lend(part.lent))
-
-
-def _lend(whole: Any) -> Lent:
-    return Lent(whole)
+    return Member("malloc", malloc_asking, part, part.kept)

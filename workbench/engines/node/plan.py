@@ -127,7 +127,7 @@ class Tables:
         none = np.zeros(0, np.int64)
         cycles = np.concatenate([none, *(np.asarray(one, np.int64) for one in self["cycles"])])
         kernel_of = np.repeat(np.arange(len(self["groups"])), arrays["groups"])
-                return Plan(**arrays, cycles=cycles, weights=weights, kernel_of=kernel_of)
+        return Plan(**arrays, cycles=cycles, weights=weights, kernel_of=kernel_of)
 
 
 _WHOLE = ("cycles", "weights", "kernel_of", "skew")
@@ -206,7 +206,7 @@ def _add_kernel(tables: Tables, kernel: Kernel, tensors: dict[int, int]) -> None
         tables.add(of_kernel=len(tables["groups"]) - 1)
         for touch in phase.touches:
             _add_touch(tables, touch, tensors)
-        tables["malloc"] += phase.mallocs
+        tables["malloc"].extend(phase.mallocs)
         tables.calls += kernel.groups * kernel.waves * bool(phase.mallocs)
 
 

@@ -54,6 +54,12 @@ def plan_event(run: Run, cycle: int, rank: int, first: int, second: int, what: i
 
 
 @noinline
+def application_words(run: Run, application: int) -> int:
+    """Return the first word of K of an application."""
+    return owner(run.plan.home[application], application, ABSENT, ABSENT)
+
+
+@noinline
 def step_words(run: Run, step: int) -> int:
     """Return the first word of K of a step."""
     plan = run.plan

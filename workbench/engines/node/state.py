@@ -140,6 +140,9 @@ class ApplicationFields(NamedTuple):
     live: int
     """Groups that were put forward and have neither ended nor been cancelled."""
     ended: int
+    first_tensor: int
+    """The first that was asked for, -1 = none."""
+    last_tensor: int
 
 
 class StreamFields(NamedTuple):
@@ -167,6 +170,8 @@ class TensorFields(NamedTuple):
     """Whether its free was planned."""
     pool: int
     """What the pool has said."""
+    next: int
+    """The next that its application asked for, -1 = none."""
 
 
 class KernelFields(NamedTuple):

@@ -6,11 +6,11 @@ from __future__ import annotations
 from workbench.compiled import noinline
 from workbench.compiled.entry import call
 from workbench.engines.kit.order import RANK
-from workbench.engines.node.keys import ABSENT, owner
 from workbench.engines.node.messages import KIND, tell
 from workbench.engines.node.plan import ALLOCATES, FREES, LAUNCHES, WAITS
 from workbench.engines.node.planning import (
     WHAT,
+    application_words,
     check_answer,
     kernel_words,
     look_again,
@@ -21,12 +21,6 @@ from workbench.engines.node.planning import (
 )
 from workbench.engines.node.state import APPLICATION, COUNT, GRANTED, GROUP, KERNEL, NONE, STREAM, TENSOR, Run
 from workbench.engines.node.tensors import free_if_may, give_back
-
-
-@noinline
-def application_words(run: Run, application: int) -> int:
-    """Return the first word of K of an application."""
-    return owner(run.plan.home[application], application, ABSENT, ABSENT)
 
 
 @noinline

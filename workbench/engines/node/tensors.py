@@ -6,11 +6,11 @@ from workbench.compiled import noinline
 from workbench.compiled.entry import call
 from workbench.engines.kit.faults import fail
 from workbench.engines.kit.order import RANK
-from workbench.engines.node.keys import ABSENT, owner
 from workbench.engines.node.messages import KIND, tell, tell_detail
 from workbench.engines.node.pages import close_mapping, map_run, open_mapping, page_tag
 from workbench.engines.node.planning import (
     WHAT,
+    application_words,
     check_answer,
     look_again,
     part_of_pool,
@@ -20,6 +20,7 @@ from workbench.engines.node.planning import (
     step_words,
 )
 from workbench.engines.node.state import (
+    APPLICATION,
     AT_ONCE,
     COUNT,
     FAULT,
@@ -46,6 +47,7 @@ def ask_for(run: Run, step: int) -> int:
     plan, ports, part = run.plan, run.ports, part_of_pool(run)
     tensor = plan.what[step]
     home = plan.home[plan.owner_of[tensor]]
+    _note_allocation(run, tensor)
     if run.rules.memory == AT_ONCE:
         _grant_at_once(run, tensor, home)
     answers = call(ports.ask_allocate[part], ports.lent[part], (tensor, home, plan.size[tensor], present(run)))
@@ -73,7 +75,7 @@ def grant(run: Run, tensor: int, card: int) -> None:
     row, plan = run.state.tensor[tensor], run.plan
     row[TENSOR.status], row[TENSOR.card] = GRANTED, card
     application, first = plan.owner_of[tensor], run.state.counters[COUNT.details]
-    words = owner(plan.home[application], application, ABSENT, ABSENT)
+    words = application_words(run, application)
     for page in range(run.pages.count[tensor]):
         tell_detail(run, page_tag(run.pages, tensor, page))
         tell_detail(run, card)
@@ -101,7 +103,7 @@ def free_tensor(run: Run, tensor: int) -> None:
     """Free a tensor: its pages are unmapped at once, modules that held one are stalled, the pool is asked (N36)."""
     row, plan = run.state.tensor[tensor], run.plan
     step = row[TENSOR.free_step]
-    words = step_words(run, step if step != NONE else plan.asked_by[tensor])
+    words = step_words(run, step) if step != NONE else application_words(run, plan.owner_of[tensor])
     unmap(run, tensor, words)
     row[TENSOR.status] = FREED
     close_mapping(run.pages, tensor)
@@ -153,10 +155,22 @@ def released(run: Run, tensor: int) -> None:
 @noinline
 def give_back(run: Run, application: int) -> None:
     """Give back what an application has at its end: its tensors in the order of allocation (N17)."""
-    plan = run.plan
-    for tensor in range(plan.first_tensor[application], plan.first_tensor[application + 1]):
+    words, tensor = application_words(run, application), run.state.application[application, APPLICATION.first_tensor]
+    while tensor != NONE:
         row = run.state.tensor[tensor]
         if row[TENSOR.status] == GRANTED and not row[TENSOR.planned]:
             row[TENSOR.planned] = 1
-            words = step_words(run, plan.asked_by[tensor])
             plan_event(run, present(run), RANK.frees, words, 0, WHAT.free, tensor)
+        tensor = row[TENSOR.next]
+
+
+@noinline
+def _note_allocation(run: Run, tensor: int) -> None:
+    """Put a tensor behind those that its application allocated before."""
+    application = run.state.application[run.plan.owner_of[tensor]]
+    run.state.tensor[tensor, TENSOR.next] = NONE
+    if application[APPLICATION.first_tensor] == NONE:
+        application[APPLICATION.first_tensor] = tensor
+    else:
+        run.state.tensor[application[APPLICATION.last_tensor], TENSOR.next] = tensor
+    application[APPLICATION.last_tensor] = tensor
