@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tests.oracles.node import draws
+from tests.oracles.node.calendar import Key, Rank
 from tests.oracles.node.description import Application, Card, Node, Phase, Step
 from tests.oracles.node.log import Row
 from workbench.engines.engine import Setup
@@ -28,6 +29,7 @@ from workbench.records.translation import SERVED_BY
 from workbench.workloads import node as ours
 
 CLASSES = ("move", "load", "store", "matrix", "compare", "jump")
+SHARING_AWARE: Any = "sharing_aware_eviction"
 WAVE, GRANULE = 32, 4
 """Threads a wave, registers a block of a thread."""
 
@@ -88,11 +90,18 @@ def _phase(
 
 
 def alike(values: dict[str, Any]) -> dict[str, Any]:
-    """Return a description whose cards are alike but for their memory, as a node's are."""
+    """Return a description that a node of the engine can have: its cards are alike but for their memory, a section of a
+    heap takes a cycle at least, and a heap has two granules."""
     values = copy.deepcopy(values)
     cards = values["machine"]["cards"]
     own = [card.get("memory_bytes") for card in cards]
     values["machine"]["cards"] = [{**copy.deepcopy(cards[0]), "memory_bytes": memory} for memory in own]
+    for card in values["machine"]["cards"]:
+        heap = card.setdefault("heap", {})
+        if "hold_cycles" in heap:
+            heap["hold_cycles"] = max(heap["hold_cycles"], 1)
+        if "heap_bytes" in heap:
+            heap["heap_bytes"] = max(heap["heap_bytes"], 2 * heap.get("granule_bytes", 256))
     if None in own:
         for card in values["machine"]["cards"]:
             card.pop("memory_bytes")
@@ -159,6 +168,7 @@ def _options(node: Node, card: Card) -> NodeOptions:
 def _policies(node: Node) -> dict[str, Any]:
     p, card = node.policies, node.machine.cards[0]
     t, limit = card.translation, node.machine.pool.idle_limit_bytes
+    shares = SHARING_AWARE if card.dispatch.modules > 1 else "mru"  # of one core nothing is shared
     told: dict[str, Any] = {
         "selection": "strict_priority", "priority": {"static": "static_priority"}.get(p.order, p.order),
         "units": {"rotated": "rotated_split", "unrotated": "no_rotation"}[p.split],
@@ -168,7 +178,7 @@ def _policies(node: Node) -> dict[str, Any]:
         "serve": p.serve, "heap": {"bitmap_arena": {"placement": p.heap}},
         "lock": {"trylock_spin": {"hold_cycles": card.heap.hold_cycles, "drawn_from": 1}},
         "locate": "no_directory", "fill": {"push_pair": {"fill_threshold": 2}},
-        "eviction": p.eviction, "shared_eviction": p.shared_eviction, "target": p.target, "residency": p.residency,
+        "eviction": {"sharing_aware": shares}.get(p.eviction, p.eviction), "shared_eviction": p.shared_eviction, "target": p.target, "residency": p.residency,
         "cache": {"best_fit": "split_and_coalesce"}.get(p.cache, p.cache), "cache_fit": "best_fit",
         "idle_release": "keep_all" if limit is None else {"least_recently_used": {"limit_bytes_a_card": limit}},
     }  # fmt: skip
@@ -201,8 +211,7 @@ def _row(names: list[str], record: NodeRecord, row: list[int]) -> Row:
         values = {"pages": tuple(record.details[values["first"] : values["first"] + values["count"], 0].tolist())}
     if word == "call":
         values = {}
-    rank = min(rank_of(time), 15)
-    return Row(cycle_of(time), rank, part, card, word, fields_of(first, second), tuple(values.items()))
+    return Row(cycle_of(time), Rank(rank_of(time)), part, card, word, Key(*fields_of(first, second)), tuple(values.items()))
 
 
 KNOWN = {words[:2] for words in WORDS.values()}

@@ -70,9 +70,12 @@ def forget_answers(run: Any) -> int:
 
 
 @routine
-def has_block(run: Any, row: int) -> int:
-    """Return whether a call got something: 0 or 1."""
-    return int(run.state.block[row] >= 0)
+def was_served(run: Any, request: int) -> int:
+    """Return whether a call of a request got something: 0 or 1."""
+    for place in range(run.cuts.first[request], run.cuts.first[request + 1]):
+        if run.state.block[run.cuts.order[place]] >= 0:
+            return 1
+    return 0
 
 
 @routine

@@ -21,7 +21,7 @@ from workbench.engines.node.mallocs import make_call, told_by_heap
 from workbench.engines.node.planning import WHAT, look_again, present
 from workbench.engines.node.pool_answers import told_by_pool
 from workbench.engines.node.shooting import shoot_down
-from workbench.engines.node.state import COUNT, FAULT, NEEDS_ROOM, NONE, Run
+from workbench.engines.node.state import COUNT, FAULT, NEEDS_ROOM, Run
 from workbench.engines.node.streams import begin_application, end_step, put_forward
 from workbench.engines.node.tensors import ask_for, free_tensor
 from workbench.engines.node.touching import enter_touch

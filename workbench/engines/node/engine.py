@@ -103,6 +103,7 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
         table[:, column] = np.arange(1, len(table) + 1)
         table[-1, column] = NONE
     state.stream[:, STREAM.step] = state.tensor[:, TENSOR.free_step] = NONE
+    state.tensor[:, TENSOR.users] = plan.users
     state.application[:, APPLICATION.first_tensor] = NONE
     state.group[:, GROUP.began] = state.group[:, GROUP.ended] = NONE
     state.call[:, CALL.task] = NONE

@@ -38,6 +38,7 @@ from workbench.engines.node.state import (
     WAIT,
     Run,
 )
+from workbench.engines.node.tensors import leave_tensors
 from workbench.engines.node.touching import first_touch, touches_of_task
 
 
@@ -184,6 +185,7 @@ def leave_kernel(run: Run, kernel: int) -> None:
     """Count a group of a kernel that is no more; with the last one its step ends."""
     run.state.kernel[kernel, KERNEL.left] -= 1
     if run.state.kernel[kernel, KERNEL.left] == 0:
+        leave_tensors(run, kernel)
         step = run.plan.step_of[kernel]
         plan_event(run, present(run), RANK.steps, step_words(run, step), 0, WHAT.step_end, step)
 

@@ -8,7 +8,6 @@ from workbench.engines.node.blocks import plan_late_free
 from workbench.engines.node.groups import answered
 from workbench.engines.node.mallocs import ANSWERED, call_member, call_owner, heap_of_call
 from workbench.engines.node.messages import KIND, tell
-from workbench.engines.node.planning import present
 from workbench.engines.node.state import CALL, COUNT, GROUP, NONE, WAIT, Run
 
 
@@ -34,9 +33,9 @@ def _group_of(run: Run, number: int) -> int:
 
 @noinline
 def _nulls(run: Run, number: int) -> int:
-    """Return how many lanes of a call got nothing."""
-    ports, part, first = run.ports, heap_of_call(run, number), run.calls.first_row[number]
+    """Return how many requests of a call got nothing."""
+    ports, part, first = run.ports, heap_of_call(run, number), run.calls.first_request[number]
     count = 0
-    for row in range(first, first + run.calls.rows[number]):
-        count += 1 - call(ports.has_block[part], ports.lent[part], (row,))
+    for request in range(first, first + run.calls.requests[number]):
+        count += 1 - call(ports.was_served[part], ports.lent[part], (request,))
     return count

@@ -34,7 +34,7 @@ FOR_ALL = ("next_moment", "take_next", "answer_of", "forget_answers")
 OWN = {
     "dispatch": ("ask_group", "ask_end"),
     "translation": ("ask_access", "ask_unmap", "take_holder", "stall", "stalled", "end_walk"),
-    "malloc": ("ask_request", "ask_free", "ask_chunk", "has_block"),
+    "malloc": ("ask_request", "ask_free", "ask_chunk", "was_served"),
     "pool": ("ask_allocate", "ask_release"),
 }
 """The routines of each kind of part that the calendar calls."""
@@ -42,6 +42,8 @@ OWN = {
 
 class Table:
     """A workload that is the table of a part."""
+
+    name = "applications"
 
     def __init__(self, groups: Groups | None = None, mallocs: Mallocs | None = None) -> None:
         self._groups, self._mallocs = groups, mallocs

@@ -126,7 +126,7 @@ class Ports(NamedTuple):
     ask_request: np.ndarray
     ask_free: np.ndarray
     ask_chunk: np.ndarray
-    has_block: np.ndarray
+    was_served: np.ndarray
     ask_allocate: np.ndarray
     ask_release: np.ndarray
 
@@ -248,7 +248,7 @@ class CallFields(NamedTuple):
     asked: int
     """When."""
     nulls: int
-    """Lanes that got nothing."""
+    """Requests that got nothing."""
 
 
 APPLICATION, STREAM, TENSOR = numbered(ApplicationFields), numbered(StreamFields), numbered(TensorFields)

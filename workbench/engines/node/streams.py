@@ -19,7 +19,8 @@ from workbench.engines.node.planning import (
     present,
     step_words,
 )
-from workbench.engines.node.state import APPLICATION, COUNT, GRANTED, GROUP, KERNEL, NONE, STREAM, TENSOR, Run
+from workbench.engines.node.readiness import put_forward_if_ready
+from workbench.engines.node.state import APPLICATION, COUNT, GROUP, KERNEL, NONE, STREAM, TENSOR, Run
 from workbench.engines.node.tensors import free_if_may, give_back
 
 
@@ -78,20 +79,9 @@ def end_step(run: Run, step: int) -> None:
     state.counters[COUNT.makespan], state.counters[COUNT.steps] = present(run), state.counters[COUNT.steps] + 1
     state.stream[stream, STREAM.ended] += 1
     state.stream[stream, STREAM.step] += 1
-    if plan.kind[step] == LAUNCHES:
-        _leave_tensors(run, plan.what[step])
     _end_waits(run, stream)
     begin_step(run, stream)
     end_if_done(run, application)
-
-
-@noinline
-def _leave_tensors(run: Run, kernel: int) -> None:
-    """Let the tensors that a kernel named go, which has ended."""
-    plan = run.plan
-    for place in range(plan.first_named[kernel], plan.first_named[kernel + 1]):
-        run.state.tensor[plan.named[place], TENSOR.users] -= 1
-        free_if_may(run, plan.named[place])
 
 
 @noinline
@@ -117,30 +107,6 @@ def end_if_done(run: Run, application: int) -> None:
     state[APPLICATION.ended] = 1
     tell(run, KIND.end, run.plan.home[application], application_words(run, application), 0)
     give_back(run, application)
-
-
-@noinline
-def wake_kernels(run: Run, application: int) -> None:
-    """Put the kernels of an application forward that waited for a tensor which is there now."""
-    plan, state = run.plan, run.state
-    for stream in range(plan.first_stream[application], plan.first_stream[application + 1]):
-        step = state.stream[stream, STREAM.step]
-        if step != NONE and step < plan.first_step[stream + 1] and plan.kind[step] == LAUNCHES:
-            put_forward_if_ready(run, plan.what[step])
-
-
-@noinline
-def put_forward_if_ready(run: Run, kernel: int) -> None:
-    """Let a kernel that waits be put forward, if every tensor that it names is granted."""
-    plan, state = run.plan, run.state
-    if state.kernel[kernel, KERNEL.waits] == 0:
-        return
-    for place in range(plan.first_named[kernel], plan.first_named[kernel + 1]):
-        if state.tensor[plan.named[place], TENSOR.status] != GRANTED:
-            return
-    state.kernel[kernel, KERNEL.waits] = 0
-    step = plan.step_of[kernel]
-    plan_event(run, present(run), RANK.steps, step_words(run, step), 0, WHAT.put_forward, kernel)
 
 
 @noinline

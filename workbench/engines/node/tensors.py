@@ -19,6 +19,7 @@ from workbench.engines.node.planning import (
     present,
     step_words,
 )
+from workbench.engines.node.readiness import wake_kernels
 from workbench.engines.node.state import (
     APPLICATION,
     AT_ONCE,
@@ -28,9 +29,7 @@ from workbench.engines.node.state import (
     GRANTED,
     NEEDS_ROOM,
     NONE,
-    REFUSED,
     TENSOR,
-    UNKNOWN,
     Run,
 )
 
@@ -80,6 +79,7 @@ def grant(run: Run, tensor: int, card: int) -> None:
         tell_detail(run, page_tag(run.pages, tensor, page))
         tell_detail(run, card)
     tell(run, KIND.map, plan.home[application], words, 0, tensor, first, run.pages.count[tensor])
+    wake_kernels(run, application)
     free_if_may(run, tensor)
 
 
@@ -174,3 +174,12 @@ def _note_allocation(run: Run, tensor: int) -> None:
     else:
         run.state.tensor[application[APPLICATION.last_tensor], TENSOR.next] = tensor
     application[APPLICATION.last_tensor] = tensor
+
+
+@noinline
+def leave_tensors(run: Run, kernel: int) -> None:
+    """Let the tensors that a kernel named go, which has ended."""
+    plan = run.plan
+    for place in range(plan.first_named[kernel], plan.first_named[kernel + 1]):
+        run.state.tensor[plan.named[place], TENSOR.users] -= 1
+        free_if_may(run, plan.named[place])

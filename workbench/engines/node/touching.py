@@ -100,11 +100,14 @@ def _plan_touch(run: Run, task: int, phase: int, position: int, cycle: int) -> N
 
 @noinline
 def access_words(run: Run, access: int) -> tuple[int, int]:
-    """Return the words of K of a touch."""
+    """Return the words of K of a touch, which is numbered among those of its task."""
     row = run.state.access[access]
     of_task = run.state.task[row[ACCESS.task]]
-    first = kernel_words(run, of_task[TASK.kernel], of_task[TASK.card])
-    return first, task_words(run, row[ACCESS.task], row[ACCESS.phase], row[ACCESS.position])
+    kernel, number = of_task[TASK.kernel], row[ACCESS.position]
+    if of_task[TASK.wave] != NONE:
+        number = number // run.plan.waves[kernel]
+    first = kernel_words(run, kernel, of_task[TASK.card])
+    return first, task_words(run, row[ACCESS.task], row[ACCESS.phase], number)
 
 
 @noinline
