@@ -93,7 +93,8 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
     plan, options = reading.plan, reading.given.options
     sizes = {
         "parts": len(members.each), "applications": plan.home.size, "streams": plan.application_of.size,
-        "tensors": plan.size.size, "kernels": plan.groups.size, "groups": int(plan.groups.sum()),
+        "tensors": plan.size.size, "modules": len(reading.given.machine.gpus) * reading.given.machine.card.compute_units,
+        "kernels": plan.groups.size, "groups": int(plan.groups.sum()),
         "calls": members.calls.phase.size, "most_drawn": int(plan.count.max(initial=1)), "messages": 0, "details": 0,
         **attempt.room,
     }  # fmt: skip

@@ -33,17 +33,24 @@ def plan_calls(run: Run, task: int, phase: int) -> int:
         wave, count = 0, plan.waves[kernel]
     first = plan.first_call[phase] + (row[TASK.group] - plan.first_group[kernel]) * plan.waves[kernel] + wave
     for number in range(first, first + count):
-        run.state.call[number, CALL.task], run.state.call[number, CALL.card] = task, row[TASK.card]
-        plan_event(
-            run,
-            present(run),
-            RANK.malloc_requests,
-            call_owner(run, number),
-            call_member(run, number),
-            WHAT.malloc,
-            number,
-        )
+        of_call = run.state.call[number]
+        of_call[CALL.task], of_call[CALL.card], of_call[CALL.module] = task, row[TASK.card], row[TASK.module]
+        _plan_call(run, number, present(run))
     return count
+
+
+@noinline
+def _plan_call(run: Run, number: int, cycle: int) -> None:
+    """Let a call be made at a cycle."""
+    first, second = call_owner(run, number), call_member(run, number)
+    plan_event(run, cycle, RANK.malloc_requests, first, second, WHAT.malloc, number)
+
+
+@noinline
+def _stalled_until(run: Run, number: int) -> int:
+    """Return the cycle at which the module of a call may issue it (N37)."""
+    row = run.state.call[number]
+    return run.state.stalled_until[row[CALL.card] * run.rules.modules + row[CALL.module]]
 
 
 @noinline
@@ -69,9 +76,12 @@ def heap_of_call(run: Run, number: int) -> int:
 
 @noinline
 def make_call(run: Run, number: int) -> None:
-    """Make a call: its requests come to the line of the heap, in the order of the lanes."""
+    """Make a call, or wait where its module is stalled: its requests come to the line in the order of the lanes."""
     ports, row, part = run.ports, run.state.call[number], heap_of_call(run, number)
-    first = run.calls.first_request[number]
+    first, until = run.calls.first_request[number], _stalled_until(run, number)
+    if until > present(run):
+        _plan_call(run, number, until)
+        return
     tell(run, KIND.call, row[CALL.card], call_owner(run, number), call_member(run, number), number)
     row[CALL.status], row[CALL.left], row[CALL.asked] = UNDER_WAY, run.calls.requests[number], present(run)
     run.state.counters[COUNT.calls] += 1

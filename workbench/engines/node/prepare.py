@@ -16,6 +16,8 @@ from workbench.structures.tournament import NEVER
 from workbench.workloads.node import Applications, Kernel, Launch, check_applications
 from workbench.workloads.workload import Groups
 
+LEVELS = 4
+"""Priorities of a card, at least; what is split has the lowest (N9)."""
 Case = Given[Any, NodeOptions, Any]
 
 
@@ -76,7 +78,7 @@ def groups_of(reading: Reading) -> Groups:
     priority = plan.priority[application][kernel]
     labels = sorted({label for one in kernels for label in one.demand})
     demand = {label: np.array([one.demand.get(label, 0) for one in kernels], np.int64)[kernel] for label in labels}
-    levels = int(plan.priority.max(initial=1))
+    levels = max(int(plan.priority.max(initial=1)), LEVELS)
     return Groups(
         arrival=np.zeros(count, np.int64),
         channel=priority - 1,

@@ -41,5 +41,6 @@ def _stall(run: Run, card: int, part: int, module: int, words: int) -> None:
     ports, now = run.ports, present(run)
     tell(run, KIND.shootdown, card, words, 0, module)
     if run.rules.shootdown_cycles > 0:
-        until = now + run.rules.shootdown_cycles
-        check_answer(run, part, call(ports.stall[part], ports.lent[part], (module, until, now)))
+        until = call(ports.stall[part], ports.lent[part], (module, now + run.rules.shootdown_cycles, now))
+        if check_answer(run, part, until):
+            run.state.stalled_until[card * run.rules.modules + module] = until

@@ -244,6 +244,7 @@ class CallFields(NamedTuple):
     """Requests that are not answered."""
     task: int
     card: int
+    module: int
     status: int
     asked: int
     """When."""
@@ -288,6 +289,8 @@ class State(NamedTuple):
     task: np.ndarray = column(np.int64, "tasks", len(TASK))
     access: np.ndarray = column(np.int64, "accesses", len(ACCESS))
     call: np.ndarray = column(np.int64, "calls", len(CALL))
+    stalled_until: np.ndarray = column(np.int64, "modules")
+    """Of each module, card by card, the cycle at which its last stall ends."""
     drawn: np.ndarray = column(np.int64, "most_drawn")
     """Pages by chance of one touch of a group."""
     found: np.ndarray = column(np.int64, 4)
