@@ -69,6 +69,25 @@ def forget_answers(play: Play) -> int:
 
 
 @noinline
+def rows_waiting(play: Play) -> int:
+    """Return how many rows of the log of what groups took there are to be taken, where it is kept."""
+    return min(play.state.counters[COUNT.takes], play.state.takes.shape[0])
+
+
+@noinline
+def row_of(play: Play, at: int, field: int) -> int:
+    """Return a field of such a row: dispatch, unit (-1 = the module's own), resource, start (-1 = none), amount."""
+    return play.state.takes[at, field]
+
+
+@noinline
+def forget_rows(play: Play) -> int:
+    """Forget these rows, which have been taken; a record of the part then lacks them."""
+    play.state.counters[COUNT.takes] = 0
+    return 0
+
+
+@noinline
 def ask_group(play: Play, group: int, cycle: int) -> int:
     """Let a group of the table join the queue of its channel at a cycle, and return it; REFUSED if it may not."""
     columns, state = play.columns, play.state
@@ -78,9 +97,13 @@ def ask_group(play: Play, group: int, cycle: int) -> int:
         return REFUSED
     columns.arrival[group] = cycle
     state.unasked[columns.channel[group]] -= 1
-    if join(columns, play.rules, state, group):
+    may_go = join(columns, play.rules, state, group)
+    if may_go:
         state.counters[COUNT.next_arrival] = min(state.counters[COUNT.next_arrival], cycle)
+    if may_go or play.rules.tells_all:
         state.counters[COUNT.look] = min(state.counters[COUNT.look], cycle)
+    if play.rules.tells_all:  # a round follows that is told, though it fails as the last one did
+        state.counters[COUNT.stale] = 1
     return group
 
 
@@ -127,25 +150,29 @@ def ask_cancel(play: Play, group: int, cycle: int) -> int:
     A group that was split leaves with all its parts that wait. REFUSED where nothing of it waits, or something else
     comes before.
     """
-    columns = play.columns
-    if not 0 <= group < columns.arrival.size or not _is_present(play.state, cycle):
+    columns, rules, state = play.columns, play.rules, play.state
+    if not 0 <= group < columns.arrival.size or not _is_present(state, cycle):
         return REFUSED
-    left = _cancel(play, columns.channel[group], group, group, cycle)
-    return left if left else REFUSED
+    channel = columns.channel[group]
+    if not waits_in(columns, rules, state, channel, group):
+        return REFUSED
+    _look_again(play, cycle)
+    return cancel_in(columns, rules, state, channel, group, group, cycle)
 
 
 @noinline
 def ask_cancel_range(play: Play, first: int, last: int, cycle: int) -> int:
     """Take what waits of the groups from `first` to `last` out of the queues at the present cycle.
 
-    Returns how many entries left; it stops early where more answers may have no room. REFUSED where something else
-    comes before.
+    Returns how many entries left; it stops early where more answers may have no room. A round follows where others
+    wait, also if none left. REFUSED where something else comes before.
     """
     if not _is_present(play.state, cycle):
         return REFUSED
     left = 0
+    _look_again(play, cycle)
     for channel in range(play.rules.channels):
-        left += _cancel(play, channel, first, last, cycle)
+        left += cancel_in(play.columns, play.rules, play.state, channel, first, last, cycle)
     return left
 
 
@@ -156,13 +183,10 @@ def _is_present(state: State, cycle: int) -> bool:
 
 
 @noinline
-def _cancel(play: Play, channel: int, first: int, last: int, cycle: int) -> int:
-    columns, rules, state = play.columns, play.rules, play.state
-    if not waits_in(columns, rules, state, channel, first, last):
-        return 0
+def _look_again(play: Play, cycle: int) -> None:
+    """Make a cycle the present one, at which the channels are looked at as something changes."""
     make_present(play, cycle)
-    state.counters[COUNT.stale], state.counters[COUNT.look] = 1, cycle
-    return cancel_in(columns, rules, state, channel, first, last, cycle)
+    play.state.counters[COUNT.stale], play.state.counters[COUNT.look] = 1, cycle
 
 
 @noinline

@@ -53,7 +53,8 @@ def new_state(run: Run, columns: Columns, rules: Rules, term_memory: np.ndarray,
     )
     counters = state.counters
     counters[COUNT.next_arrival] = counters[COUNT.last_module] = NONE
-    counters[COUNT.fails], counters[COUNT.vacant] = rules.fail_init, 1
+    counters[COUNT.fails] = counters[COUNT.failing] = rules.fail_init
+    counters[COUNT.vacant] = 1
     counters[COUNT.stale], counters[COUNT.came_to] = 1, FITS_NOWHERE
     counters[COUNT.span_free] = 0 if state.span.size else NONE
     state.span[:, BEHIND] = [*range(1, len(state.span)), NONE][: len(state.span)]

@@ -11,15 +11,15 @@ from workbench.engines.dispatch.told import CANCELLED, tell_of
 
 
 @noinline
-def waits_in(columns: Columns, rules: Rules, state: State, channel: int, first: int, last: int) -> bool:
-    """Return whether anything of the groups from `first` to `last` waits in a channel."""
+def waits_in(columns: Columns, rules: Rules, state: State, channel: int, group: int) -> bool:
+    """Return whether anything of a group waits in a channel."""
     start = channel * rules.offers
     for offer in range(start, start + state.offered[channel]):
-        if first <= group_of(columns, state, state.offer[offer]) <= last:
+        if group_of(columns, state, state.offer[offer]) == group:
             return True
     entry = state.upcoming[channel]
     while entry != NONE:
-        if first <= group_of(columns, state, entry) <= last:
+        if group_of(columns, state, entry) == group:
             return True
         entry = behind(columns, state, entry)
     return False

@@ -31,7 +31,7 @@ def _waves_sent(state: State, dispatch: int) -> int:
 @inlined
 def _add_rate(columns: Columns, rate: np.ndarray, group: int, sent: int, sign: int) -> None:
     """Add what so many waves of a group execute a cycle to a rate of each class, in 2**-20, or take it off."""
-    whole, duration = columns.waves[group], columns.duration[group]
+    whole, duration = columns.waves[group], max(columns.duration[group], 1)
     if sent == whole:
         for s in range(CLASSES):
             rate[s] += sign * columns.rates[group, s]

@@ -142,7 +142,7 @@ def _rates(groups: Groups, lasting: np.ndarray) -> np.ndarray:
         raise InputError(
             f"the groups execute up to {most.max():.3g} instructions of a class; at most 2^42 can be counted exactly."
         )
-    duration = lasting[:, None]
+    duration = np.maximum(lasting, 1)[:, None]
     rates: np.ndarray = ((groups.instructions << SCALE_BITS) + duration // 2) // duration
     return rates
 

@@ -108,16 +108,20 @@ def _end_round(play: Play, sent: int, now: int) -> bool:
     state, policies = play.state, play.policies
     counters, patience = state.counters, policies.stuck.patience
     if sent > 0:
-        counters[COUNT.fails] = 0
+        counters[COUNT.fails] = counters[COUNT.failing] = 0
         return False
     counters[COUNT.failed] += 1
+    counters[COUNT.failing] += 1
     counters[COUNT.fails] += int(counters[COUNT.fails] <= patience)
     _log_failure(state, now)
+    told = counters[COUNT.answered]
     if play.rules.tells_all:
         tell_failure(state, now)
     if counters[COUNT.fails] <= patience or not split_stuck(play.columns, play.rules, policies, state, now):
+        if not counters[COUNT.stale]:  # a round that was played for the count alone is not told
+            counters[COUNT.answered] = told
         return False
-    counters[COUNT.fails] = 0
+    counters[COUNT.fails] = counters[COUNT.failing] = 0
     return True
 
 
@@ -127,6 +131,7 @@ def count_failures(columns: Columns, rules: Rules, policies: Policies, state: St
     counters = state.counters
     count_rounds(columns, rules, state, rounds)
     counters[COUNT.failed] += rounds
+    counters[COUNT.failing] += rounds
     counters[COUNT.fails] = min(counters[COUNT.fails] + rounds, max(policies.stuck.patience + 1, counters[COUNT.fails]))
     at = counters[COUNT.failures] - 1
     if 0 <= at < state.failures.shape[0]:

@@ -27,7 +27,7 @@ class Counters(NamedTuple):
     searches: int
     pieces: int
     fails: int
-    """Failed rounds in a row, as the policy for stuck groups counts them."""
+    """Failed rounds in a row, as the policy for stuck groups counts them: up to one more than its threshold."""
     waiting: int
     """Channels with a head."""
     next_arrival: int
@@ -71,6 +71,8 @@ class Counters(NamedTuple):
     """Answers that nobody has taken yet."""
     verdicts: int
     """Verdicts among them."""
+    failing: int
+    """Failed rounds in a row, all of them."""
     span_free: int
     """The first free row of `span`, -1 = none."""
 

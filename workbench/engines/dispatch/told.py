@@ -14,7 +14,7 @@ KIND, TICKET, CYCLE, MODULE, DISPATCH, WAVE, WAVES = range(7)
 """Columns of a row: the ticket is the group, the wave the first of a sub-group, -1 of a group as it came."""
 GRANTED, ENDED, CANCELLED, VERDICT, SPLIT, FAILED = range(6)
 """Kinds of rows. Of a verdict, the dispatch is its row of `verdicts`; of a split, the waves are the sub-groups; of a
-failed round, the failed rounds as the policy for stuck groups counts them."""
+failed round, how many have failed in a row."""
 FIELDS = 7
 VERDICTS = 64
 """Verdicts that may wait when another event is taken."""
@@ -57,4 +57,4 @@ def tell_of(
 @inlined
 def tell_failure(state: State, cycle: int) -> None:
     """Keep a row about a round in which nothing was dispatched."""
-    tell(state, FAILED, NONE, cycle, NONE, NONE, NONE, state.counters[COUNT.fails])
+    tell(state, FAILED, NONE, cycle, NONE, NONE, NONE, state.counters[COUNT.failing])

@@ -48,7 +48,7 @@ class Pages(NamedTuple):
     """The class of all pages; -1 = the largest that fit."""
     next_address: np.ndarray
     """int64[applications]."""
-    count: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]
     """int64[mappings], pages; 0 = it is not mapped."""
     asked: np.ndarray
     """int64[mappings], bytes that were asked for: those that are used."""
@@ -90,7 +90,7 @@ def new_pages(mappings: int, applications: int, mode: str, room: int = 64) -> Pa
     columns = (np.zeros(mappings, np.int64) for _ in range(6))
     fixed = {"neutral": _LARGEST, "largest": -1}.get(mode, MODES.index(mode) - 1)
     addresses, used = np.zeros(applications, np.int64), np.zeros(1, np.int64)
-    return Pages(fixed, addresses, *columns, used, np.zeros((room, _WIDTH), np.int64))
+    return Pages(fixed, addresses, *columns, used, np.zeros((room, _WIDTH), np.int64))  # type: ignore[call-arg]
 
 
 def with_room(pages: Pages, room: int) -> Pages:

@@ -86,6 +86,6 @@ def with_room(rules: Rules, state: State) -> State:
     if (parked + 2) * PARKED > state.parking.size:
         state = state._replace(parking=with_places(state.parking, counters, 2 * parked + 64))
     if rules.keeps_answers:
-        answers = (int(counters[COUNT.answered]) + 2 * int(most_answers(state))) * TOLD_SIZE
+        answers = (int(counters[COUNT.answered]) + 2 * int(most_answers(rules.cores, counters))) * TOLD_SIZE
         state = state._replace(answers=_padded(state.answers, max(answers, state.answers.size), 0))
     return state

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy, deepcopy
-from typing import Any
+from typing import Any, NamedTuple
 
 from workbench.engines.kit import FINE, STOP, Attempt, Stop, policy_error, stop_of
 from workbench.engines.translation.closed_loop import play_warps
@@ -20,14 +20,21 @@ from workbench.engines.translation.trace import PIECE, Trace, left_over, no_rows
 from workbench.structures.page_numbers import with_room as with_number
 
 
+class PartRules(NamedTuple):
+    """What is told of a run as a part of a larger simulation, besides issues and answers."""
+
+    walks_wait: int
+    keeps_rows: int
+
+
 class Play:
     """The state of one run, and its trace; of a part somebody else asks for the accesses, one by one."""
 
-    def __init__(self, run: Reading, attempt: Attempt, part: bool = False, walks_wait: bool = False) -> None:
+    def __init__(self, run: Reading, attempt: Attempt, part: PartRules | None = None) -> None:
         self.given, self.trace = run.given, Trace(run.given)
         rules = rules_of(run, attempt.events)
         if part:
-            rules = rules._replace(keeps_answers=1, walks_wait=int(walks_wait), warps=0, gap_cycles=0)
+            rules = rules._replace(**part._asdict(), keeps_answers=1, warps=0, gap_cycles=0)
         self.policies: Policies = policies_of(run, rules, attempt.checked)
         self.rules: Rules = with_shortcuts(rules, run)
         self.state: State = new_state(self.rules, run.plan, self.trace.numbers, attempt.room["logged"])
