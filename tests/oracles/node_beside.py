@@ -13,8 +13,8 @@ from tests.oracles.node.calendar import Key, Rank
 from tests.oracles.node.description import Application, Card, Node, Phase, Step
 from tests.oracles.node.log import Row
 from workbench.engines.engine import Setup
-from workbench.engines.kit.slots import defaults_of, question_of
 from workbench.engines.kit.order import cycle_of, rank_of
+from workbench.engines.kit.slots import defaults_of, question_of
 from workbench.engines.node.keys import fields_of
 from workbench.engines.node.messages import KIND, WORDS
 from workbench.engines.node.options import NodeOptions
@@ -25,6 +25,7 @@ from workbench.machine.link import Link
 from workbench.machine.node_machine import NodeMachine
 from workbench.policies.policy import read_policy
 from workbench.records.node import NodeRecord
+from workbench.records.pool import OUTCOMES
 from workbench.records.translation import SERVED_BY
 from workbench.workloads import node as ours
 
@@ -94,6 +95,8 @@ def alike(values: dict[str, Any]) -> dict[str, Any]:
     heap takes a cycle at least, and a heap has two granules."""
     values = copy.deepcopy(values)
     cards = values["machine"]["cards"]
+    if values.get("policies", {}).get("cache") == "no_cache":
+        values["machine"]["pool"]["idle_limit_bytes"] = 0  # what nothing reuses goes back at once
     own = [card.get("memory_bytes") for card in cards]
     values["machine"]["cards"] = [{**copy.deepcopy(cards[0]), "memory_bytes": memory} for memory in own]
     for card in values["machine"]["cards"]:
@@ -157,6 +160,7 @@ def _options(node: Node, card: Card) -> NodeOptions:
                 "heap_bytes": max(heap.heap_bytes, heap.granule_bytes), "granule_bytes": heap.granule_bytes,
                 "split_cycles": heap.split_cycles, "scan_step_cycles": heap.scan_step_cycles,
             },
+            "release_ns": pool.release_ns,
             "pool": {
                 "service_ns": pool.request_ns, "driver_alloc_ns": pool.driver_ns, "when_full": pool.when_full,
                 "max_hops": pool.max_hops,
@@ -180,6 +184,7 @@ def _policies(node: Node) -> dict[str, Any]:
         "locate": "no_directory", "fill": {"push_pair": {"fill_threshold": 2}},
         "eviction": {"sharing_aware": shares}.get(p.eviction, p.eviction), "shared_eviction": p.shared_eviction, "target": p.target, "residency": p.residency,
         "cache": {"best_fit": "split_and_coalesce"}.get(p.cache, p.cache), "cache_fit": "best_fit",
+        "frames": p.frames,
         "idle_release": "keep_all" if limit is None else {"least_recently_used": {"limit_bytes_a_card": limit}},
     }  # fmt: skip
     if p.fill != "push_pair":
@@ -204,6 +209,10 @@ def _row(names: list[str], record: NodeRecord, row: list[int]) -> Row:
     values = dict(zip(fields, numbers))
     if word == "answer" and part == "translation":
         values["served_by"] = SERVED_BY[values["served_by"]]
+    if part == "pool" and word == "grant":
+        values["source"] = OUTCOMES[values["source"]]
+    if part == "pool" and word == "answer":
+        values["granted"] = bool(values["granted"])
     if word == "map":
         pairs = record.details[values["first"] : values["first"] + 2 * values["count"], 0].reshape(-1, 2)
         values = {"tensor": names[values["tensor"]], "pages": tuple((a, b) for a, b in pairs.tolist())}

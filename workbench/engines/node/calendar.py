@@ -20,10 +20,11 @@ from workbench.engines.node.heap_answers import answer_call
 from workbench.engines.node.mallocs import make_call, told_by_heap
 from workbench.engines.node.planning import WHAT, look_again, present
 from workbench.engines.node.pool_answers import told_by_pool
+from workbench.engines.node.pool_rows import tell_of_pool
 from workbench.engines.node.shooting import shoot_down
 from workbench.engines.node.state import COUNT, FAULT, NEEDS_ROOM, Run
 from workbench.engines.node.streams import begin_application, end_step, put_forward
-from workbench.engines.node.tensors import ask_for, free_tensor
+from workbench.engines.node.tensors import ask_for, free_tensor, release_if_may
 from workbench.engines.node.touching import enter_touch
 from workbench.structures.tournament import NEVER
 
@@ -71,6 +72,8 @@ def _take_of_part(run: Run, part: int) -> None:
         code = FAULT.part_full if rows == NEEDS_ROOM else FAULT.part
         fail(run.state.counters, code, present(run), part, rows)
         return
+    if part == run.state.soonest.size - 1:
+        tell_of_pool(run)
     if rows > 0:
         read_answers(run, part, rows)
     look_again(run, part)
@@ -119,17 +122,16 @@ def _take_own(run: Run) -> None:
 @noinline
 def _take_of_stream(run: Run, what: int, subject: int, words: int) -> None:
     """Take an event of an application, a step or a tensor."""
-    pool = run.state.soonest.size - 1
     if what == WHAT.step_end:
         end_step(run, subject)
     elif what == WHAT.put_forward:
         put_forward(run, subject)
     elif what == WHAT.ask_pool:
-        read_answers(run, pool, ask_for(run, subject))
+        ask_for(run, subject)
     elif what == WHAT.free:
         free_tensor(run, subject)
-        read_answers(run, pool, run.state.counters[COUNT.pool_answers])
-        run.state.counters[COUNT.pool_answers] = 0
+    elif what == WHAT.late_release:
+        release_if_may(run, subject)
     elif what == WHAT.shoot:
         shoot_down(run, words)
     elif what == WHAT.arrive:

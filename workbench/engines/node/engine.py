@@ -13,7 +13,7 @@ from workbench.engines.node.agenda import new_agenda
 from workbench.engines.node.calendar import play
 from workbench.engines.node.options import NodeOptions
 from workbench.engines.node.pages import MODES, new_pages
-from workbench.engines.node.parts import Member, Members
+from workbench.engines.node.parts import Members, tickets_of
 from workbench.engines.node.prepare import Case, Reading, read, rules_of
 from workbench.engines.node.slots import Slots
 from workbench.engines.node.starting import start
@@ -68,18 +68,10 @@ class Node(Simulator[NodeRecord]):
         return {"agenda": 256, "tasks": 64, "accesses": 256, "pages": 64}
 
     def begin(self, run: Reading, attempt: Attempt) -> Play:
-        seed = run.given.streams.seed
-        return begin(run, Members(run, seed, self.pool(run, seed)), attempt)
-
-    def pool(self, run: Reading, seed: int) -> Member:
-        """Return the pool of a run."""
-        raise NotImplementedError
+        return begin(run, Members(run, run.given.streams.seed, attempt.events), attempt)
 
     def loop(self, play_: Play) -> None:
         play_on(play_)
-
-    def check(self, run: Reading, counters: np.ndarray, state: Any = None) -> None:
-        super().check(run, counters, state)
 
     def words(self, run: Reading, state: Any, stop: Stop) -> Mapping[str, Any]:
         return {"where": f"at cycle {stop.cycle}", "who": who_waits(run, state), "row": stop.row}
@@ -95,8 +87,7 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
         "parts": len(members.each), "applications": plan.home.size, "streams": plan.application_of.size,
         "tensors": plan.size.size, "modules": len(reading.given.machine.gpus) * reading.given.machine.card.compute_units,
         "kernels": plan.groups.size, "groups": int(plan.groups.sum()),
-        "calls": members.calls.phase.size, "most_drawn": int(plan.count.max(initial=1)), "messages": 0, "details": 0,
-        **attempt.room,
+        "calls": members.calls.phase.size, "most_drawn": int(plan.count.max(initial=1)), "tickets": tickets_of(reading, members.calls), **attempt.room,
     }  # fmt: skip
     pages = new_pages(plan.size.size, plan.home.size, MODES[MODES.index(options.pages)], attempt.room["pages"])
     state = made(State, sizes, agenda=new_agenda(attempt.room["agenda"]), soonest=members.soonest())
@@ -109,7 +100,7 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
     state.group[:, GROUP.began] = state.group[:, GROUP.ended] = NONE
     state.call[:, CALL.task] = NONE
     state.counters[COUNT.drawn_touch] = NONE
-    run = Run(plan, rules_of(reading, attempt.events), members.ports, pages, members.calls, state)
+    run = Run(plan, rules_of(reading, attempt.events), members.ports, np.array(reading.given.machine.gpus), pages, members.calls, state)
     start(run)
     return Play(run, members, state)
 

@@ -29,9 +29,14 @@ class Kinds(NamedTuple):
     call: int
     malloc_answer: int
     pool_request: int
-    pool_release: int
+    pool_grant: int
+    pool_refuse: int
     pool_answer: int
+    pool_release: int
     pool_released: int
+    pool_return: int
+    pool_move: int
+    pool_moved: int
 
 
 KIND = numbered(Kinds)
@@ -53,9 +58,14 @@ WORDS = {
     "call": ("malloc", "call", "number"),
     "malloc_answer": ("malloc", "answer", "nulls"),
     "pool_request": ("pool", "request", "bytes"),
-    "pool_release": ("pool", "release", "identifier", "bytes"),
+    "pool_grant": ("pool", "grant", "borrower", "identifier", "bytes", "source"),
+    "pool_refuse": ("pool", "refuse", "bytes"),
     "pool_answer": ("pool", "answer", "granted"),
+    "pool_release": ("pool", "release", "identifier", "bytes"),
     "pool_released": ("pool", "released", "identifier"),
+    "pool_return": ("pool", "return_to_driver", "identifier", "bytes"),
+    "pool_move": ("pool", "move", "identifier", "bytes", "to"),
+    "pool_moved": ("pool", "moved", "identifier", "bytes"),
 }
 """Of each kind, its part, what it is called there, and what its values are."""
 

@@ -66,6 +66,9 @@ class NodeOptions(Spec):
     horizon: int = lever(
         0, least=0, most=1 << 55, unit="cycles", description="the first cycle that is not simulated; 0 = none"
     )
+    release_ns: int = lever(
+        -1, least=-1, most=10**9, unit="ns", description="the pool's work on a release; -1 = as on a request"
+    )
     dispatch: DispatchOptions = lever(DispatchOptions(), description="the dispatcher of every card")
     translation: TranslationOptions = lever(TranslationOptions(), description="the translation of every card")
     heap: MallocOptions = lever(MallocOptions(heap_bytes=1 << 16), description="the heap of an application on a card")

@@ -18,7 +18,9 @@ from workbench.engines.engine import Setup
 from workbench.engines.kit.part import Part
 from workbench.engines.malloc import asking as malloc_asking
 from workbench.engines.malloc import part as malloc_part
+from workbench.engines.node import pool_jobs
 from workbench.engines.node.calls import Calls, mallocs_of, with_requests
+from workbench.engines.node.pool_part import PoolPart
 from workbench.engines.node.prepare import Reading, groups_of
 from workbench.engines.node.slots import PARTS
 from workbench.engines.node.state import Ports
@@ -35,7 +37,7 @@ OWN = {
     "dispatch": ("ask_group", "ask_end"),
     "translation": ("ask_access", "ask_unmap", "take_holder", "stall", "stalled", "end_walk"),
     "malloc": ("ask_request", "ask_free", "ask_chunk", "was_served"),
-    "pool": ("ask_allocate", "ask_release"),
+    "pool": ("ask_allocate", "ask_release", "copied", "run_of", "row_of", "forget_rows", "waits"),
 }
 """The routines of each kind of part that the calendar calls."""
 
@@ -70,13 +72,15 @@ class Member(NamedTuple):
 class Members:
     """All parts, in the order of their numbers; None where an application has no heap."""
 
-    def __init__(self, reading: Reading, seed: int, pool: Member) -> None:
+    def __init__(self, reading: Reading, seed: int, events: bool) -> None:
         cards = len(reading.given.machine.gpus)
         groups = groups_of(reading)
         self.calls: Calls = reading.calls
         dispatchers = [_dispatcher(reading, seed, groups) for _ in range(cards)]
         translations = [_translation(reading, seed) for _ in range(cards)]
-        self.each: list[Member | None] = [*dispatchers, *translations, *self._heaps(reading, seed, cards), pool]
+        heaps = self._heaps(reading, seed, cards)
+        pool = _pool(reading, seed, tickets_of(reading, self.calls), events)
+        self.each: list[Member | None] = [*dispatchers, *translations, *heaps, pool]
         self.ports = _ports(self.each)
 
     def _heaps(self, reading: Reading, seed: int, cards: int) -> list[Member | None]:
@@ -147,3 +151,20 @@ def _heap(reading: Reading, seed: int, calls: Mallocs) -> Member:
     machine, options = reading.given.machine.card, reading.given.options.heap
     part = malloc_part.new_part(sub_setup(reading, "malloc", machine, Table(mallocs=calls), options), seed)
     return Member("malloc", malloc_asking, part, part.kept)
+
+
+def tickets_of(reading: Reading, calls: Calls) -> int:
+    """Return how many regions may be asked of the pool: tensors, and chunks of heaps, at most one a request."""
+    chunks = calls.of_request.size if reading.given.options.malloc == "wait" else 0
+    return reading.plan.size.size + chunks
+
+
+def _pool(reading: Reading, seed: int, tickets: int, events: bool) -> Member:
+    options, machine = reading.given.options, reading.given.machine
+    setup = sub_setup(reading, "pool", machine.board, None, options.pool)
+    part = PoolPart(
+        setup, seed, tickets=max(tickets, 1), clock_mhz=int(machine.card.clock_mhz), pages=options.pages,
+        policy=reading.given.slots.frames, by_links=options.remote == "link",
+        release_ns=None if options.release_ns < 0 else options.release_ns, logs=events,
+    )  # fmt: skip
+    return Member("pool", pool_jobs, part, part.kept)

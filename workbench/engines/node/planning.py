@@ -33,6 +33,7 @@ class Whats(NamedTuple):
     data: int
     cancel: int
     free_chunk: int
+    late_release: int
 
 
 WHAT = numbered(Whats)

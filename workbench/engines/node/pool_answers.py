@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from workbench.compiled import noinline
 from workbench.compiled.entry import call
-from workbench.engines.node.state import AT_ONCE, TENSOR, Run
-from workbench.engines.node.tensors import IN_POOL, NOT_IN_POOL, release_if_may, released
+from workbench.engines.node.state import FREED, TENSOR, Run
+from workbench.engines.node.tensors import IN_POOL, NOT_IN_POOL, plan_late_release, released
 
 GRANTED, REFUSED, RELEASED, COPY, MOVED = range(5)
 """Kinds of answers."""
@@ -20,8 +20,8 @@ def told_by_pool(run: Run, part: int, rows: int) -> None:
         kind, tensor = call(routine, lent, (at, 0)), call(routine, lent, (at, 1))
         if kind == GRANTED or kind == REFUSED:
             run.state.tensor[tensor, TENSOR.pool] = IN_POOL if kind == GRANTED else NOT_IN_POOL
-            if run.rules.memory == AT_ONCE:
-                release_if_may(run, tensor)
+            if kind == GRANTED and run.state.tensor[tensor, TENSOR.status] == FREED:
+                plan_late_release(run, tensor)
         elif kind == RELEASED:
             released(run, tensor)
     call(ports.forget_answers[part], lent, ())

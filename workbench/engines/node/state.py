@@ -48,8 +48,6 @@ class Counters(NamedTuple):
     """Rows of the log."""
     details: int
     """Numbers behind them."""
-    pool_answers: int
-    """Answers of the pool that wait to be read."""
     drawn: int
     """Pages by chance in `State.drawn`."""
     drawn_touch: int
@@ -129,6 +127,11 @@ class Ports(NamedTuple):
     was_served: np.ndarray
     ask_allocate: np.ndarray
     ask_release: np.ndarray
+    copied: np.ndarray
+    run_of: np.ndarray
+    row_of: np.ndarray
+    forget_rows: np.ndarray
+    waits: np.ndarray
 
 
 class ApplicationFields(NamedTuple):
@@ -170,6 +173,8 @@ class TensorFields(NamedTuple):
     """Whether its free was planned."""
     pool: int
     """What the pool has said."""
+    left: int
+    """Whether the step that freed it has ended without the pool."""
     next: int
     """The next that its application asked for, -1 = none."""
 
@@ -271,7 +276,22 @@ class GroupFields(NamedTuple):
     card: int
 
 
-GROUP = numbered(GroupFields)
+class TicketFields(NamedTuple):
+    """A row of `State.ticket`: a tensor, or a chunk, as the pool knows it."""
+
+    first: int
+    """The words of K of who asked for it."""
+    second: int
+    free_first: int
+    """The words of K of who gave it back."""
+    free_second: int
+    card: int
+    """That granted it."""
+    bytes: int
+    """That were asked for."""
+
+
+GROUP, TICKET = numbered(GroupFields), numbered(TicketFields)
 
 
 class State(NamedTuple):
@@ -289,6 +309,7 @@ class State(NamedTuple):
     task: np.ndarray = column(np.int64, "tasks", len(TASK))
     access: np.ndarray = column(np.int64, "accesses", len(ACCESS))
     call: np.ndarray = column(np.int64, "calls", len(CALL))
+    ticket: np.ndarray = column(np.int64, "tickets", len(TICKET), fill=NONE)
     stalled_until: np.ndarray = column(np.int64, "modules")
     """Of each module, card by card, the cycle at which its last stall ends."""
     drawn: np.ndarray = column(np.int64, "most_drawn")
@@ -305,6 +326,8 @@ class Run(NamedTuple):
     plan: Plan
     rules: Rules
     ports: Ports
+    boards: np.ndarray
+    """The place of each GPU among the cards of the board."""
     pages: Pages
     calls: Calls
     state: State

@@ -19,9 +19,11 @@ from workbench.engines.node.planning import (
     present,
     step_words,
 )
+from workbench.engines.node.pool_rows import tell_of_pool
 from workbench.engines.node.readiness import wake_kernels
 from workbench.engines.node.state import (
     APPLICATION,
+    ASKED,
     AT_ONCE,
     COUNT,
     FAULT,
@@ -30,6 +32,7 @@ from workbench.engines.node.state import (
     NEEDS_ROOM,
     NONE,
     TENSOR,
+    TICKET,
     Run,
 )
 
@@ -41,20 +44,25 @@ NOT_ANSWERED, IN_POOL, NOT_IN_POOL = range(3)
 
 
 @noinline
-def ask_for(run: Run, step: int) -> int:
-    """Ask the pool for the tensor of a step; return the answers of the pool that wait."""
+def ask_for(run: Run, step: int) -> None:
+    """Ask the pool for the tensor of a step, which ends."""
     plan, ports, part = run.plan, run.ports, part_of_pool(run)
     tensor = plan.what[step]
     home = plan.home[plan.owner_of[tensor]]
     _note_allocation(run, tensor)
     if run.rules.memory == AT_ONCE:
         _grant_at_once(run, tensor, home)
-    answers = call(ports.ask_allocate[part], ports.lent[part], (tensor, home, plan.size[tensor], present(run)))
-    if not check_answer(run, part, answers):
-        return 0
+    run.state.ticket[tensor, TICKET.first], run.state.ticket[tensor, TICKET.second] = step_words(run, step), 0
+    run.state.ticket[tensor, TICKET.bytes] = plan.size[tensor]
+    row = run.state.tensor[tensor]
+    row[TENSOR.status] = max(row[TENSOR.status], ASKED)
+    place = run.boards[home]
+    asked = call(ports.ask_allocate[part], ports.lent[part], (tensor, place, plan.size[tensor], present(run)))
+    if not check_answer(run, part, asked):
+        return
+    tell_of_pool(run)
     plan_event(run, present(run), RANK.steps, step_words(run, step), 0, WHAT.step_end, step)
     look_again(run, part)
-    return answers
 
 
 @noinline
@@ -104,6 +112,7 @@ def free_tensor(run: Run, tensor: int) -> None:
     row, plan = run.state.tensor[tensor], run.plan
     step = row[TENSOR.free_step]
     words = step_words(run, step) if step != NONE else application_words(run, plan.owner_of[tensor])
+    run.state.ticket[tensor, TICKET.free_first], run.state.ticket[tensor, TICKET.free_second] = words, 0
     unmap(run, tensor, words)
     row[TENSOR.status] = FREED
     close_mapping(run.pages, tensor)
@@ -132,23 +141,31 @@ def unmap(run: Run, tensor: int, words: int) -> None:
 def release_if_may(run: Run, tensor: int) -> None:
     """Give the memory of a tensor that was freed back to the pool, once the pool has granted it."""
     row, ports, part = run.state.tensor[tensor], run.ports, part_of_pool(run)
-    if row[TENSOR.status] != FREED or row[TENSOR.pool] == NOT_ANSWERED:
-        return
-    if row[TENSOR.pool] == IN_POOL:
-        run.state.counters[COUNT.pool_answers] = call(
-            ports.ask_release[part], ports.lent[part], (tensor, present(run))
-        )
-        check_answer(run, part, run.state.counters[COUNT.pool_answers])
+    if row[TENSOR.status] == FREED and row[TENSOR.pool] == IN_POOL:
+        check_answer(run, part, call(ports.ask_release[part], ports.lent[part], (tensor, present(run))))
+        tell_of_pool(run)
         look_again(run, part)
-    else:
+    elif row[TENSOR.status] == FREED:
         released(run, tensor)
 
 
 @noinline
+def plan_late_release(run: Run, tensor: int) -> None:
+    """Let memory go back at once that was granted after its tensor was freed (N18)."""
+    row = run.state.ticket[tensor]
+    row[TICKET.free_first], row[TICKET.free_second] = row[TICKET.first], row[TICKET.second]
+    plan_event(
+        run, present(run), RANK.frees, row[TICKET.first], row[TICKET.second], WHAT.late_release, tensor
+    )
+
+
+@noinline
 def released(run: Run, tensor: int) -> None:
-    """Let the step that freed a tensor end."""
-    step = run.state.tensor[tensor, TENSOR.free_step]
-    if step != NONE:
+    """Let the step that freed a tensor end, if it has not yet."""
+    row = run.state.tensor[tensor]
+    step = row[TENSOR.free_step]
+    if step != NONE and row[TENSOR.left] == 0:
+        row[TENSOR.left] = 1
         plan_event(run, present(run), RANK.steps, step_words(run, step), 0, WHAT.step_end, step)
 
 
