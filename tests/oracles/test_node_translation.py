@@ -126,7 +126,7 @@ def test_a_page_that_is_unmapped_under_way_is_answered_and_fills_nothing() -> No
 
 
 def test_nobody_joins_what_was_unmapped() -> None:
-    """Core 0 asks again after the unmapping, then core 1: the second takes a register, both share a walk of their own."""
+    """Core 0 asks again after the unmapping, then core 1: the two share a walk of their own."""
     bench = Bench(2, shared_entries=4, registers=2, walkers=2)
     bench.unmap(50, 1)
     assert bench.run((0, 0, 1), (60, 0, 1), (70, 1, 1)) == [413, 413, 403]

@@ -24,7 +24,7 @@ _WORD: Any = types.voidptr
 
 
 class Entry(NamedTuple):
-    """A routine and the tuple that it runs on, as two whole numbers; where code is interpreted, as it is and as lent."""
+    """A routine and the tuple that it runs on, as two whole numbers; where code is interpreted, it and a `Lent`."""
 
     routine: Any
     run: Any

@@ -25,9 +25,7 @@ MOST_BYTES = 1 << 33
 """Of the bitmaps of directories that may be wrong: one a page and core."""
 
 
-def with_pages(
-    rules: Rules, state: State, plan: Plan, numbers: PageNumbers, more: int = 0
-) -> tuple[Rules, State]:
+def with_pages(rules: Rules, state: State, plan: Plan, numbers: PageNumbers, more: int = 0) -> tuple[Rules, State]:
     """Make room for every page that has a number, and so many more; the table by page gives way where it would be too
     large."""
     pages = int(numbers.given[0]) + more
