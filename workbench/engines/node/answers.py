@@ -4,31 +4,14 @@ from __future__ import annotations
 
 from workbench.compiled import noinline
 from workbench.compiled.entry import call
-from workbench.engines.dispatch.told import GRANTED, SPLIT
 from workbench.engines.kit.order import RANK
-from workbench.engines.node.groups import answered, begin_task
+from workbench.engines.node.groups import answered
 from workbench.engines.node.messages import KIND, tell
 from workbench.engines.node.planning import WHAT, plan_event, present
-from workbench.engines.node.state import ACCESS, GROUP, HOLD_GROUP, TASK, Run
+from workbench.engines.node.state import ACCESS, HOLD_GROUP, TASK, Run
 from workbench.engines.node.touching import access_words, give_access, next_touch
 from workbench.engines.translation.telling import SAYS
 from workbench.engines.translation.under_way import TOLD
-
-
-@noinline
-def told_by_dispatch(run: Run, part: int, rows: int) -> None:
-    """Let groups that were dispatched begin."""
-    ports, state = run.ports, run.state
-    routine, lent = ports.answer_of[part], ports.lent[part]
-    for at in range(rows):
-        kind, group = call(routine, lent, (at, 0)), call(routine, lent, (at, 1))
-        if kind == SPLIT:
-            state.group[group, GROUP.parts] += call(routine, lent, (at, 6)) - 1
-        elif kind == GRANTED:
-            module, dispatch = call(routine, lent, (at, 3)), call(routine, lent, (at, 4))
-            wave, waves = call(routine, lent, (at, 5)), call(routine, lent, (at, 6))
-            begin_task(run, part, group, dispatch, module, wave, waves)
-    call(ports.forget_answers[part], lent, ())
 
 
 @noinline

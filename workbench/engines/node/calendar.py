@@ -13,18 +13,19 @@ from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.engines.kit.order import cycle_of
 from workbench.engines.node.agenda import EVENTS, FIRST, MOMENT, SUBJECT, take_off
 from workbench.engines.node.agenda import WHAT as WHICH
-from workbench.engines.node.answers import end_touch, told_by_dispatch, told_by_translation
+from workbench.engines.node.answers import end_touch, told_by_translation
 from workbench.engines.node.blocks import give_up_blocks, give_up_call
 from workbench.engines.node.groups import end_compute, release_task
 from workbench.engines.node.heap_answers import answer_call
 from workbench.engines.node.mallocs import make_call, told_by_heap
-from workbench.engines.node.planning import WHAT, look_again, present
+from workbench.engines.node.planning import WHAT, look_again, part_of_pool, present
 from workbench.engines.node.pool_answers import told_by_pool
-from workbench.engines.node.pool_rows import tell_of_pool
+from workbench.engines.node.pool_rows import tell_end_of_job, tell_of_pool
 from workbench.engines.node.shooting import shoot_down
 from workbench.engines.node.state import COUNT, FAULT, NEEDS_ROOM, Run
 from workbench.engines.node.streams import begin_application, end_step, put_forward
 from workbench.engines.node.tensors import ask_for, free_tensor, release_if_may
+from workbench.engines.node.told_by_dispatch import told_by_dispatch
 from workbench.engines.node.touching import enter_touch
 from workbench.structures.tournament import NEVER
 
@@ -72,10 +73,12 @@ def _take_of_part(run: Run, part: int) -> None:
         code = FAULT.part_full if rows == NEEDS_ROOM else FAULT.part
         fail(run.state.counters, code, present(run), part, rows)
         return
-    if part == run.state.soonest.size - 1:
-        tell_of_pool(run)
+    is_pool = part == part_of_pool(run)
+    told = tell_end_of_job(run) if is_pool else 0
     if rows > 0:
         read_answers(run, part, rows)
+    if is_pool:
+        tell_of_pool(run, told)
     look_again(run, part)
 
 

@@ -12,7 +12,8 @@ from workbench.compiled.entry import call
 from workbench.engines.kit.faults import fail
 from workbench.engines.kit.order import RANK
 from workbench.engines.node.blocks import free_blocks
-from workbench.engines.node.keys import ABSENT
+from workbench.engines.node.ending import end_refused
+from workbench.engines.node.keys import ABSENT, member
 from workbench.engines.node.mallocs import plan_calls
 from workbench.engines.node.messages import KIND, tell
 from workbench.engines.node.planning import (
@@ -171,23 +172,39 @@ def give_task(run: Run, task: int) -> None:
 @noinline
 def end_group(run: Run, group: int, card: int) -> None:
     """End a group: what it allocated is given up, and with the last of a kernel the kernel's step ends."""
-    plan, state, kernel = run.plan, run.state, run.plan.kernel_of[group]
+    state, kernel = run.state, run.plan.kernel_of[group]
     state.group[group, GROUP.ended] = present(run)
     state.counters[COUNT.groups_ended] += 1
     tell_group(run, KIND.group_end, group, card)
     free_blocks(run, group, card)
-    state.application[plan.application_of[plan.stream_of[plan.step_of[kernel]]], APPLICATION.live] -= 1
-    leave_kernel(run, kernel)
+    leave_kernel(run, kernel, True)
 
 
 @noinline
-def leave_kernel(run: Run, kernel: int) -> None:
-    """Count a group of a kernel that is no more; with the last one its step ends."""
+def cancel_part(run: Run, card: int, group: int, wave: int) -> None:
+    """Let a group, or a sub-group, that waited be cancelled; a group of which a part has run ends with its last."""
+    row, kernel = run.state.group[group], run.plan.kernel_of[group]
+    second = member(group - run.plan.first_group[kernel], wave, ABSENT, ABSENT)
+    tell(run, KIND.cancel, card, kernel_words(run, kernel, card), second)
+    row[GROUP.parts] -= 1
+    row[GROUP.cancelled] = 1
+    if row[GROUP.parts] == 0:
+        run.state.counters[COUNT.groups_cancelled] += 1
+        leave_kernel(run, kernel, False)
+
+
+@noinline
+def leave_kernel(run: Run, kernel: int, ended: bool) -> None:
+    """Count a group of a kernel that is no more; with the last one to end its step does, or its refused application."""
+    plan = run.plan
+    application = plan.application_of[plan.stream_of[plan.step_of[kernel]]]
+    run.state.application[application, APPLICATION.live] -= 1
     run.state.kernel[kernel, KERNEL.left] -= 1
-    if run.state.kernel[kernel, KERNEL.left] == 0:
+    if run.state.kernel[kernel, KERNEL.left] == 0 and ended:
         leave_tensors(run, kernel)
-        step = run.plan.step_of[kernel]
+        step = plan.step_of[kernel]
         plan_event(run, present(run), RANK.steps, step_words(run, step), 0, WHAT.step_end, step)
+    end_refused(run, application)
 
 
 @noinline

@@ -23,6 +23,7 @@ class Kinds(NamedTuple):
     enter: int
     dispatch: int
     release: int
+    cancel: int
     request: int
     answer: int
     shootdown: int
@@ -52,6 +53,7 @@ WORDS = {
     "enter": ("dispatch", "enter", "channel"),
     "dispatch": ("dispatch", "dispatch", "module", "waves"),
     "release": ("dispatch", "release", "module"),
+    "cancel": ("dispatch", "cancel"),
     "request": ("translation", "request", "core", "page"),
     "answer": ("translation", "answer", "core", "page", "served_by", "latency"),
     "shootdown": ("translation", "shootdown", "core"),

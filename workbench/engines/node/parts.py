@@ -34,7 +34,7 @@ from workbench.workloads.workload import Groups
 
 FOR_ALL = ("next_moment", "take_next", "answer_of", "forget_answers")
 OWN = {
-    "dispatch": ("ask_group", "ask_end"),
+    "dispatch": ("ask_group", "ask_end", "ask_cancel_range"),
     "translation": ("ask_access", "ask_unmap", "take_holder", "stall", "stalled", "end_walk"),
     "malloc": ("ask_request", "ask_free", "ask_chunk", "was_served"),
     "pool": ("ask_allocate", "ask_release", "copied", "run_of", "row_of", "forget_rows", "waits"),

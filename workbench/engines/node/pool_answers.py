@@ -1,14 +1,18 @@
-"""What follows from the answers of the pool."""
+"""What follows from the answers of the pool (spec 6, R9, N13 to N19)."""
 
 from __future__ import annotations
 
 from workbench.compiled import noinline
 from workbench.compiled.entry import call
-from workbench.engines.node.state import FREED, TENSOR, Run
-from workbench.engines.node.tensors import IN_POOL, NOT_IN_POOL, plan_late_release, released
+from workbench.engines.kit.faults import fail
+from workbench.engines.node.pages import map_run, open_mapping
+from workbench.engines.node.planning import present
+from workbench.engines.node.pool_state import GRANTED, OF, REFUSED_, RELEASED_
+from workbench.engines.node.refusing import refuse_application
+from workbench.engines.node.state import APPLICATION, AT_ONCE, FAULT, FREED, NEEDS_ROOM, NONE, REFUSED, TENSOR, Run
+from workbench.engines.node.tensors import IN_POOL, NOT_IN_POOL, grant, plan_late_release, released
 
-GRANTED, REFUSED, RELEASED, COPY, MOVED = range(5)
-"""Kinds of answers."""
+START, LENGTH = range(2)
 
 
 @noinline
@@ -17,11 +21,49 @@ def told_by_pool(run: Run, part: int, rows: int) -> None:
     ports = run.ports
     routine, lent = ports.answer_of[part], ports.lent[part]
     for at in range(rows):
-        kind, tensor = call(routine, lent, (at, 0)), call(routine, lent, (at, 1))
-        if kind == GRANTED or kind == REFUSED:
-            run.state.tensor[tensor, TENSOR.pool] = IN_POOL if kind == GRANTED else NOT_IN_POOL
-            if kind == GRANTED and run.state.tensor[tensor, TENSOR.status] == FREED:
-                plan_late_release(run, tensor)
-        elif kind == RELEASED:
-            released(run, tensor)
+        kind, ticket = call(routine, lent, (at, OF.kind)), call(routine, lent, (at, OF.ticket))
+        if kind == GRANTED:
+            _granted(run, part, at, ticket)
+        elif kind == REFUSED_:
+            _refused(run, ticket)
+        elif kind == RELEASED_:
+            released(run, ticket)
     call(ports.forget_answers[part], lent, ())
+
+
+@noinline
+def _granted(run: Run, part: int, at: int, tensor: int) -> None:
+    """Map a tensor that was granted; of an application that has ended it goes back at once."""
+    row, application = run.state.tensor[tensor], run.plan.owner_of[tensor]
+    row[TENSOR.pool] = IN_POOL
+    ended = run.state.application[application, APPLICATION.ended] == 1
+    if row[TENSOR.status] == FREED or (run.rules.memory != AT_ONCE and ended):
+        row[TENSOR.status], row[TENSOR.left] = FREED, max(row[TENSOR.left], int(ended))
+        plan_late_release(run, tensor)
+    elif run.rules.memory != AT_ONCE:
+        _map(run, part, at, tensor)
+
+
+@noinline
+def _map(run: Run, part: int, at: int, tensor: int) -> None:
+    """Map the runs of frames of a tensor."""
+    ports, plan = run.ports, run.plan
+    routine, lent = ports.answer_of[part], ports.lent[part]
+    card, runs = call(routine, lent, (at, OF.card)), call(routine, lent, (at, OF.runs))
+    open_mapping(run.pages, tensor, plan.owner_of[tensor], plan.size[tensor])
+    for number in range(runs):
+        start = call(ports.run_of[part], lent, (at, number, START))
+        length = call(ports.run_of[part], lent, (at, number, LENGTH))
+        if map_run(run.pages, tensor, start, length) == NEEDS_ROOM:
+            fail(run.state.counters, FAULT.pages_full, present(run), tensor, NONE)
+            return
+    grant(run, tensor, card)
+
+
+@noinline
+def _refused(run: Run, tensor: int) -> None:
+    """End the application whose tensor was refused, where memory is waited for."""
+    run.state.tensor[tensor, TENSOR.pool] = NOT_IN_POOL
+    if run.rules.memory != AT_ONCE:
+        run.state.tensor[tensor, TENSOR.status] = REFUSED
+        refuse_application(run, run.plan.owner_of[tensor])

@@ -22,14 +22,27 @@ from workbench.engines.node.state import NONE, TICKET, Run
 
 
 @noinline
-def tell_of_pool(run: Run) -> None:
-    """Keep what the pool has logged, where messages are kept."""
+def tell_of_pool(run: Run, first: int = 0) -> None:
+    """Keep what the pool has logged, from a row on, where messages are kept."""
     if run.rules.events == 0:
         return
     ports, part = run.ports, part_of_pool(run)
-    for at in range(call(ports.row_of[part], ports.lent[part], (-1, 0))):
+    for at in range(first, call(ports.row_of[part], ports.lent[part], (-1, 0))):
         _tell_row(run, at)
     call(ports.forget_rows[part], ports.lent[part], ())
+
+
+@noinline
+def tell_end_of_job(run: Run) -> int:
+    """Keep the row with which a job ends; return how many were kept. What follows from it comes before the next job."""
+    ports, part = run.ports, part_of_pool(run)
+    if run.rules.events == 0 or call(ports.row_of[part], ports.lent[part], (-1, 0)) == 0:
+        return 0
+    kind = _field(run, 0, ROW.kind)
+    if kind == ANSWER or kind == TAKEN_BACK or kind == MOVE or kind == HAS_MOVED:
+        _tell_row(run, 0)
+        return 1
+    return 0
 
 
 @noinline

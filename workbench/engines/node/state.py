@@ -114,7 +114,7 @@ class Ports(NamedTuple):
     forget_answers: np.ndarray
     ask_group: np.ndarray
     ask_end: np.ndarray
-    ask_cancel: np.ndarray
+    ask_cancel_range: np.ndarray
     ask_access: np.ndarray
     ask_unmap: np.ndarray
     take_holder: np.ndarray
@@ -274,6 +274,8 @@ class GroupFields(NamedTuple):
     began: int
     ended: int
     card: int
+    cancelled: int
+    """Whether a part of it was."""
 
 
 class TicketFields(NamedTuple):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from workbench.compiled import noinline
 from workbench.compiled.entry import call
 from workbench.engines.kit.order import RANK
+from workbench.engines.node.ending import end_if_done
 from workbench.engines.node.messages import KIND, tell
 from workbench.engines.node.plan import ALLOCATES, FREES, LAUNCHES, WAITS
 from workbench.engines.node.planning import (
@@ -21,7 +22,7 @@ from workbench.engines.node.planning import (
 )
 from workbench.engines.node.readiness import put_forward_if_ready
 from workbench.engines.node.state import APPLICATION, COUNT, GROUP, KERNEL, NONE, STREAM, TENSOR, Run
-from workbench.engines.node.tensors import free_if_may, give_back
+from workbench.engines.node.tensors import free_if_may
 
 
 @noinline
@@ -99,22 +100,13 @@ def _end_waits(run: Run, ended: int) -> None:
 
 
 @noinline
-def end_if_done(run: Run, application: int) -> None:
-    """End an application all of whose streams have ended: what it has goes back."""
-    state = run.state.application[application]
-    if state[APPLICATION.ended] or state[APPLICATION.left] > 0:
-        return
-    state[APPLICATION.ended] = 1
-    tell(run, KIND.end, run.plan.home[application], application_words(run, application), 0)
-    give_back(run, application)
-
-
-@noinline
 def put_forward(run: Run, kernel: int) -> None:
     """Let the groups of a kernel enter the channel of their application's priority, in order (N20)."""
     plan, state, ports = run.plan, run.state, run.ports
     step, groups = plan.step_of[kernel], plan.groups[kernel]
     application = plan.application_of[plan.stream_of[step]]
+    if state.application[application, APPLICATION.refused]:
+        return
     card = card_of(run, kernel)
     tell(run, KIND.put_forward, plan.home[application], step_words(run, step), 0, groups)
     row = state.kernel[kernel]
