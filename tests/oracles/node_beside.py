@@ -91,12 +91,15 @@ def _phase(
 
 
 def alike(values: dict[str, Any]) -> dict[str, Any]:
-    """Return a description that a node of the engine can have: its cards are alike but for their memory, a section of a
+    """Return a description that a node of the engine can have: its cards are alike but for their memory, and so are the latencies
+    of its links, a section of a
     heap takes a cycle at least, and a heap has two granules."""
     values = copy.deepcopy(values)
     cards = values["machine"]["cards"]
     if values.get("policies", {}).get("cache") == "no_cache":
         values["machine"]["pool"]["idle_limit_bytes"] = 0  # what nothing reuses goes back at once
+    for link in values["machine"].get("links", []):
+        link["latency_ns"] = values["machine"]["links"][0].get("latency_ns", 0)
     own = [card.get("memory_bytes") for card in cards]
     values["machine"]["cards"] = [{**copy.deepcopy(cards[0]), "memory_bytes": memory} for memory in own]
     for card in values["machine"]["cards"]:
@@ -160,6 +163,7 @@ def _options(node: Node, card: Card) -> NodeOptions:
                 "heap_bytes": max(heap.heap_bytes, heap.granule_bytes), "granule_bytes": heap.granule_bytes,
                 "split_cycles": heap.split_cycles, "scan_step_cycles": heap.scan_step_cycles,
             },
+            "link_latency_ns": max((link.latency_ns for link in node.machine.links), default=0),
             "release_ns": pool.release_ns,
             "pool": {
                 "service_ns": pool.request_ns, "driver_alloc_ns": pool.driver_ns, "when_full": pool.when_full,

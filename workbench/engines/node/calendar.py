@@ -13,19 +13,23 @@ from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.engines.kit.order import cycle_of
 from workbench.engines.node.agenda import EVENTS, FIRST, MOMENT, SUBJECT, take_off
 from workbench.engines.node.agenda import WHAT as WHICH
-from workbench.engines.node.answers import end_touch, told_by_translation
+from workbench.engines.node.answers import told_by_translation
 from workbench.engines.node.blocks import give_up_blocks, give_up_call
 from workbench.engines.node.groups import end_compute, release_task
 from workbench.engines.node.heap_answers import answer_call
+from workbench.engines.node.links import next_moment as next_transfer
 from workbench.engines.node.mallocs import make_call, told_by_heap
+from workbench.engines.node.pausing import ask_again
 from workbench.engines.node.planning import WHAT, look_again, part_of_pool, present
 from workbench.engines.node.pool_answers import told_by_pool
 from workbench.engines.node.pool_rows import tell_end_of_job, tell_of_pool
+from workbench.engines.node.remote import take_link
 from workbench.engines.node.shooting import shoot_down
 from workbench.engines.node.state import COUNT, FAULT, NEEDS_ROOM, Run
 from workbench.engines.node.streams import begin_application, end_step, put_forward
 from workbench.engines.node.tensors import ask_for, free_tensor, release_if_may
 from workbench.engines.node.told_by_dispatch import told_by_dispatch
+from workbench.engines.node.touch_ends import end_touch
 from workbench.engines.node.touching import enter_touch
 from workbench.structures.tournament import NEVER
 
@@ -40,15 +44,19 @@ def play(run: Run) -> None:
 def take_all(run: Run) -> None:
     """Take one event after another."""
     counters, state = run.state.counters, run.state
+    ask_again(run)
     while counters[STOP.fault] == FINE:
         part = _soonest_part(run)
         soonest = state.soonest[part]
         own = state.agenda.heap[0, MOMENT] if state.agenda.counters[EVENTS] > 0 else NEVER
-        comes = min(soonest, own)
+        by_link = next_transfer(run.links)
+        comes = min(soonest, own, by_link)
         if comes >= NEVER or cycle_of(comes) >= run.rules.horizon:
             break
         counters[COUNT.now] = comes
-        if soonest <= own:
+        if by_link == comes:
+            take_link(run)
+        elif soonest == comes:
             _take_of_part(run, part)
         else:
             _take_own(run)

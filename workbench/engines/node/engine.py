@@ -11,10 +11,11 @@ from workbench.engines.kit import Attempt, Simulator, Stop, made
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.node.agenda import new_agenda
 from workbench.engines.node.calendar import play
+from workbench.engines.node.links import new_links
 from workbench.engines.node.options import NodeOptions
 from workbench.engines.node.pages import MODES, new_pages
 from workbench.engines.node.parts import Members, tickets_of
-from workbench.engines.node.prepare import Case, Reading, read, rules_of
+from workbench.engines.node.prepare import Case, Reading, read, rules_of, ways
 from workbench.engines.node.slots import Slots
 from workbench.engines.node.starting import start
 from workbench.engines.node.state import (
@@ -65,7 +66,7 @@ class Node(Simulator[NodeRecord]):
         return [policy for policy in every if policy.asks is not None]
 
     def room(self, run: Reading) -> Mapping[str, int]:
-        return {"agenda": 256, "tasks": 64, "accesses": 256, "pages": 64}
+        return {"agenda": 256, "tasks": 64, "accesses": 256, "pages": 64, "links": 64}
 
     def begin(self, run: Reading, attempt: Attempt) -> Play:
         return begin(run, Members(run, run.given.streams.seed, attempt.events), attempt)
@@ -90,6 +91,7 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
         "calls": members.calls.phase.size, "most_drawn": int(plan.count.max(initial=1)), "tickets": tickets_of(reading, members.calls), **attempt.room,
     }  # fmt: skip
     pages = new_pages(plan.size.size, plan.home.size, MODES[MODES.index(options.pages)], attempt.room["pages"])
+    links = new_links(ways(reading), attempt.room["links"])
     state = made(State, sizes, agenda=new_agenda(attempt.room["agenda"]), soonest=members.soonest())
     for table, column in ((state.task, TASK.next), (state.access, ACCESS.next)):
         table[:, column] = np.arange(1, len(table) + 1)
@@ -100,7 +102,8 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
     state.group[:, GROUP.began] = state.group[:, GROUP.ended] = NONE
     state.call[:, CALL.task] = NONE
     state.counters[COUNT.drawn_touch] = NONE
-    run = Run(plan, rules_of(reading, attempt.events), members.ports, np.array(reading.given.machine.gpus), pages, members.calls, state)
+    run = Run(plan, rules_of(reading, attempt.events), members.ports, np.array(reading.given.machine.gpus), links,
+        pages, members.calls, state)
     start(run)
     return Play(run, members, state)
 

@@ -177,7 +177,7 @@ def end_group(run: Run, group: int, card: int) -> None:
     state.counters[COUNT.groups_ended] += 1
     tell_group(run, KIND.group_end, group, card)
     free_blocks(run, group, card)
-    leave_kernel(run, kernel, True)
+    leave_kernel(run, kernel)
 
 
 @noinline
@@ -190,20 +190,25 @@ def cancel_part(run: Run, card: int, group: int, wave: int) -> None:
     row[GROUP.cancelled] = 1
     if row[GROUP.parts] == 0:
         run.state.counters[COUNT.groups_cancelled] += 1
-        leave_kernel(run, kernel, False)
+        _leave_application(run, kernel)
 
 
 @noinline
-def leave_kernel(run: Run, kernel: int, ended: bool) -> None:
-    """Count a group of a kernel that is no more; with the last one to end its step does, or its refused application."""
-    plan = run.plan
-    application = plan.application_of[plan.stream_of[plan.step_of[kernel]]]
-    run.state.application[application, APPLICATION.live] -= 1
+def leave_kernel(run: Run, kernel: int) -> None:
+    """Count a group of a kernel that has ended; with the last one its step ends, unless some were cancelled."""
     run.state.kernel[kernel, KERNEL.left] -= 1
-    if run.state.kernel[kernel, KERNEL.left] == 0 and ended:
+    if run.state.kernel[kernel, KERNEL.left] == 0:
         leave_tensors(run, kernel)
-        step = plan.step_of[kernel]
+        step = run.plan.step_of[kernel]
         plan_event(run, present(run), RANK.steps, step_words(run, step), 0, WHAT.step_end, step)
+    _leave_application(run, kernel)
+
+
+@noinline
+def _leave_application(run: Run, kernel: int) -> None:
+    """Count a group of a kernel's application that is no more; a refused one ends with its last."""
+    application = run.plan.application_of[run.plan.stream_of[run.plan.step_of[kernel]]]
+    run.state.application[application, APPLICATION.live] -= 1
     end_refused(run, application)
 
 

@@ -38,6 +38,8 @@ class Kinds(NamedTuple):
     pool_return: int
     pool_move: int
     pool_moved: int
+    send: int
+    arrive_link: int
 
 
 KIND = numbered(Kinds)
@@ -68,6 +70,8 @@ WORDS = {
     "pool_return": ("pool", "return_to_driver", "identifier", "bytes"),
     "pool_move": ("pool", "move", "identifier", "bytes", "to"),
     "pool_moved": ("pool", "moved", "identifier", "bytes"),
+    "send": ("link", "send", "source", "bytes"),
+    "arrive_link": ("link", "arrive"),
 }
 """Of each kind, its part, what it is called there, and what its values are."""
 

@@ -60,6 +60,9 @@ class NodeOptions(Spec):
     walk_bytes: int = lever(
         64, least=0, most=1 << 20, unit="bytes", description="that a walk of a page on another card moves"
     )
+    link_latency_ns: int = lever(
+        0, least=0, most=10**9, unit="ns", description="before the first byte, of every link of a path (spec 6, R13)"
+    )
     local_cycles: int = lever(
         0, least=0, most=1 << 20, unit="cycles", description="data on the own card after their translation (E4)"
     )

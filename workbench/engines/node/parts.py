@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -143,7 +143,8 @@ def _dispatcher(reading: Reading, seed: int, groups: Groups) -> Member:
 def _translation(reading: Reading, seed: int) -> Member:
     machine, options = reading.given.machine.translation, reading.given.options.translation
     setup = sub_setup(reading, "translation", machine, None, options)
-    part = translation_part.new_part(setup, seed)
+    walks: Literal["end", "wait"] = "wait" if reading.given.options.remote == "link" else "end"
+    part = translation_part.new_part(setup, seed, walks=walks)
     return Member("translation", translation_asking, part, part.kept)
 
 

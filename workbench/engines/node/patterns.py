@@ -131,12 +131,12 @@ def _has(drawn: np.ndarray, count: int, page: int) -> bool:
 
 @noinline
 def bytes_touched(run: Run, touch: int, kernel_: int, group: int, place: int) -> int:
-    """Return the bytes that a simulated page of a touch stands for: equal whole parts, the remainder to the first."""
+    """Return the bytes that a simulated page of a touch stands for: equal whole parts, the first ones with
+    a byte more."""
     from_all, simulated = run.plan.bytes[touch], pages_simulated(run, touch, kernel_, group)
     if from_all == ALL_BYTES:
         from_all = _bytes_of_pages(run, touch, kernel_, group)
-    share = from_all // simulated
-    return from_all - share * (simulated - 1) if place == 0 else share
+    return from_all // simulated + (place < from_all % simulated)
 
 
 @noinline

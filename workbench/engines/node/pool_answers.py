@@ -7,8 +7,9 @@ from workbench.compiled.entry import call
 from workbench.engines.kit.faults import fail
 from workbench.engines.node.pages import map_run, open_mapping
 from workbench.engines.node.planning import present
-from workbench.engines.node.pool_state import GRANTED, OF, REFUSED_, RELEASED_
+from workbench.engines.node.pool_state import COPY, GRANTED, OF, REFUSED_, RELEASED_
 from workbench.engines.node.refusing import refuse_application
+from workbench.engines.node.remote import copy
 from workbench.engines.node.state import APPLICATION, AT_ONCE, FAULT, FREED, NEEDS_ROOM, NONE, REFUSED, TENSOR, Run
 from workbench.engines.node.tensors import IN_POOL, NOT_IN_POOL, grant, plan_late_release, released
 
@@ -28,6 +29,9 @@ def told_by_pool(run: Run, part: int, rows: int) -> None:
             _refused(run, ticket)
         elif kind == RELEASED_:
             released(run, ticket)
+        elif kind == COPY:
+            source, size = call(routine, lent, (at, OF.other)), call(routine, lent, (at, OF.bytes))
+            copy(run, ticket, source, call(routine, lent, (at, OF.card)), size)
     call(ports.forget_answers[part], lent, ())
 
 

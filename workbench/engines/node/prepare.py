@@ -12,6 +12,7 @@ from workbench.engines.node.options import FREE_IN_USE, HOLDS, KERNEL_CARD, MALL
 from workbench.engines.node.pages import MODES
 from workbench.engines.node.plan import Plan, plan_of
 from workbench.engines.node.state import Rules
+from workbench.engines.node.ways import Ways, ways_of
 from workbench.structures.tournament import NEVER
 from workbench.workloads.node import Applications, Kernel, Launch, check_applications
 from workbench.workloads.workload import Groups
@@ -64,6 +65,8 @@ def rules_of(reading: Reading, events: bool) -> Rules:
         remote=REMOTE.index(options.remote),
         pages=MODES.index(options.pages),
         local_cycles=options.local_cycles,
+        walk_bytes=options.walk_bytes,
+        places=len(given.machine.board.cards),
         chunk_bytes=options.chunk_bytes,
         horizon=options.horizon or NEVER,
         events=int(events),
@@ -99,3 +102,9 @@ def kernels_of(reading: Reading) -> list[Kernel]:
     return [step.kernel for step in steps if isinstance(step, Launch)]
 
 
+def ways(reading: Reading) -> Ways:
+    """Return the ways between the cards of the board."""
+    board, options = reading.given.machine.board, reading.given.options
+    paths = board.paths(options.pool.path_metric, options.pool.max_hops, options.pool.hop_factor)
+    latencies = [options.link_latency_ns] * len(board.links)
+    return ways_of(board, paths, int(reading.given.machine.card.clock_mhz), latencies)

@@ -6,7 +6,8 @@ from __future__ import annotations
 from workbench.compiled import noinline
 from workbench.compiled.entry import call
 from workbench.engines.node.messages import KIND, tell
-from workbench.engines.node.planning import check_answer, look_again, part_of_translation, present
+from workbench.engines.node.pausing import STALL, ask_translation
+from workbench.engines.node.planning import part_of_translation, present
 from workbench.engines.node.state import COUNT, NONE, Run
 
 TO_ALL = 2
@@ -20,10 +21,9 @@ def shoot_down(run: Run, words: int) -> None:
         part = part_of_translation(run, card)
         if run.rules.shootdown_to == TO_ALL:
             for module in range(run.rules.modules):
-                _stall(run, card, part, module, words)
+                _stall(run, card, module, words)
         else:
             _stall_holders(run, card, part, words)
-        look_again(run, part)
 
 
 @noinline
@@ -32,15 +32,14 @@ def _stall_holders(run: Run, card: int, part: int, words: int) -> None:
     ports = run.ports
     module = call(ports.take_holder[part], ports.lent[part], ())
     while module != NONE:
-        _stall(run, card, part, module, words)
+        _stall(run, card, module, words)
         module = call(ports.take_holder[part], ports.lent[part], ())
 
 
 @noinline
-def _stall(run: Run, card: int, part: int, module: int, words: int) -> None:
-    ports, now = run.ports, present(run)
+def _stall(run: Run, card: int, module: int, words: int) -> None:
     tell(run, KIND.shootdown, card, words, 0, module)
+    place, until = card * run.rules.modules + module, present(run) + run.rules.shootdown_cycles
     if run.rules.shootdown_cycles > 0:
-        until = call(ports.stall[part], ports.lent[part], (module, now + run.rules.shootdown_cycles, now))
-        if check_answer(run, part, until):
-            run.state.stalled_until[card * run.rules.modules + module] = until
+        ask_translation(run, card, STALL, module, until)
+        run.state.stalled_until[place] = max(run.state.stalled_until[place], until)

@@ -10,6 +10,7 @@ from workbench.engines.kit import STOP, column, log, numbered
 from workbench.engines.kit.faults import full, stuck
 from workbench.engines.node.agenda import Agenda
 from workbench.engines.node.calls import Calls
+from workbench.engines.node.links import Links
 from workbench.engines.node.pages import Pages
 from workbench.engines.node.plan import Plan
 
@@ -17,6 +18,7 @@ NONE = -1
 NEEDS_ROOM = -2
 """What a part answers whose arrays must grow first; nothing has happened."""
 AT_ONCE, WAIT = range(2)
+LOCAL, LINK = range(2)
 HOLD_NOTHING, HOLD_GROUP = range(2)
 
 
@@ -41,6 +43,8 @@ class Counters(NamedTuple):
     calls: int
     """Of malloc."""
     nulls: int
+    pending: int
+    """Requests for which a part had no room."""
     free_task: int
     """The head of the list of free tasks; so for accesses."""
     free_access: int
@@ -67,6 +71,7 @@ class Faults(NamedTuple):
         "the free waits."
     )
     agenda_full: int = full("agenda")
+    links_full: int = full("links")
     pages_full: int = full("pages")
     tasks_full: int = full("tasks")
     accesses_full: int = full("accesses")
@@ -97,6 +102,9 @@ class Rules(NamedTuple):
     pages: int
     """Code of the page size."""
     local_cycles: int
+    walk_bytes: int
+    places: int
+    """Cards of the board, CPUs and switches among them."""
     chunk_bytes: int
     horizon: int
     """The first cycle that is not simulated; `NEVER` = none."""
@@ -316,6 +324,8 @@ class State(NamedTuple):
     """Of each module, card by card, the cycle at which its last stall ends."""
     drawn: np.ndarray = column(np.int64, "most_drawn")
     """Pages by chance of one touch of a group."""
+    pending: np.ndarray = column(np.int64, 1 << 12, 4)
+    """See `pausing`."""
     found: np.ndarray = column(np.int64, 4)
     """What was found last: see `touching`."""
     messages: np.ndarray = log("messages", MESSAGE)
@@ -330,6 +340,7 @@ class Run(NamedTuple):
     ports: Ports
     boards: np.ndarray
     """The place of each GPU among the cards of the board."""
+    links: Links
     pages: Pages
     calls: Calls
     state: State

@@ -94,28 +94,33 @@ def _plan_touch(run: Run, task: int, phase: int, position: int, cycle: int) -> N
     row[ACCESS.task], row[ACCESS.phase], row[ACCESS.position] = task, phase, position
     row[ACCESS.tag], row[ACCESS.tensor] = page_tag(run.pages, tensor, page), tensor
     row[ACCESS.touch], row[ACCESS.place], row[ACCESS.entered] = state.found[FOUND_TOUCH], state.found[FOUND_PLACE], NONE
-    first, second = access_words(run, access)
+    first, second = access_first(run, access), access_second(run, access)
     plan_event(run, cycle, RANK.touches, first, second, WHAT.touch, access)
 
 
 @noinline
-def access_words(run: Run, access: int) -> tuple[int, int]:
-    """Return the words of K of a touch, which is numbered among those of its task."""
+def access_first(run: Run, access: int) -> int:
+    """Return the first word of K of a touch."""
+    of_task = run.state.task[run.state.access[access, ACCESS.task]]
+    return kernel_words(run, of_task[TASK.kernel], of_task[TASK.card])
+
+
+@noinline
+def access_second(run: Run, access: int) -> int:
+    """Return the second word of K of a touch, which is numbered among those of its task."""
     row = run.state.access[access]
-    of_task = run.state.task[row[ACCESS.task]]
-    kernel, number = of_task[TASK.kernel], row[ACCESS.position]
+    of_task, number = run.state.task[row[ACCESS.task]], row[ACCESS.position]
     if of_task[TASK.wave] != NONE:
-        number = number // run.plan.waves[kernel]
-    first = kernel_words(run, kernel, of_task[TASK.card])
-    return first, task_words(run, row[ACCESS.task], row[ACCESS.phase], number)
+        number = number // run.plan.waves[of_task[TASK.kernel]]
+    return task_words(run, row[ACCESS.task], row[ACCESS.phase], number)
 
 
 @noinline
 def enter_touch(run: Run, access: int) -> None:
     """Let a touch enter the queue of its module."""
     row, ports = run.state.access[access], run.ports
-    of_task, first, second = run.state.task[row[ACCESS.task]], 0, 0
-    first, second = access_words(run, access)
+    of_task = run.state.task[row[ACCESS.task]]
+    first, second = access_first(run, access), access_second(run, access)
     part, module = part_of_translation(run, of_task[TASK.card]), of_task[TASK.module]
     entered = call(
         ports.ask_access[part], ports.lent[part], (module, row[ACCESS.tag], access, present(run))
@@ -129,13 +134,10 @@ def enter_touch(run: Run, access: int) -> None:
     tell(run, KIND.request, of_task[TASK.card], first, second, module, row[ACCESS.tag])
     row[ACCESS.entered] = present(run)
     run.state.counters[COUNT.touches] += 1
+    run.state.counters[COUNT.remote_touches] += (
+        run.state.tensor[row[ACCESS.tensor], TENSOR.card] != run.boards[of_task[TASK.card]]
+    )
     look_again(run, part)
-
-
-@noinline
-def lies_on(run: Run, access: int) -> int:
-    """Return the card on which a page that is touched lies."""
-    return run.state.tensor[run.state.access[access, ACCESS.tensor], TENSOR.card]
 
 
 @noinline
