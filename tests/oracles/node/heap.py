@@ -145,7 +145,7 @@ class Heap:
 
     def _grown(self, request: Request, size: int) -> None:
         if size:
-            self._chunks.append([True] * (size // self._machine.granule_bytes))
+            self._chunks[0].extend([True] * (size // self._machine.granule_bytes))
             assert self._placed(request), "a fresh chunk does not hold the request that it was asked for"
         self._hold(request)
 

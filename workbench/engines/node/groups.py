@@ -62,7 +62,8 @@ def begin_task(run: Run, card: int, group: int, dispatch: int, module: int, wave
     if task == NONE:
         return
     row, kernel, now = run.state.task[task], run.plan.kernel_of[group], present(run)
-    row[:] = 0
+    for field in range(len(TASK)):
+        row[field] = 0
     row[TASK.kernel], row[TASK.group], row[TASK.wave], row[TASK.card] = kernel, group, wave, card
     row[TASK.module], row[TASK.dispatch], row[TASK.waves] = module, dispatch, waves
     words = kernel_words(run, kernel, card)
