@@ -15,10 +15,11 @@ from workbench.engines.node.agenda import EVENTS, FIRST, MOMENT, SUBJECT, take_o
 from workbench.engines.node.agenda import WHAT as WHICH
 from workbench.engines.node.answers import told_by_translation
 from workbench.engines.node.blocks import give_up_blocks, give_up_call
+from workbench.engines.node.chunks import ask_for_chunk, free_chunk
 from workbench.engines.node.groups import end_compute, release_task
-from workbench.engines.node.heap_answers import answer_call
+from workbench.engines.node.heap_answers import answer_call, told_by_heap
 from workbench.engines.node.links import next_moment as next_transfer
-from workbench.engines.node.mallocs import make_call, told_by_heap
+from workbench.engines.node.mallocs import make_call
 from workbench.engines.node.pausing import ask_again
 from workbench.engines.node.planning import WHAT, look_again, part_of_pool, present
 from workbench.engines.node.pool_answers import told_by_pool
@@ -143,6 +144,10 @@ def _take_of_stream(run: Run, what: int, subject: int, words: int) -> None:
         free_tensor(run, subject)
     elif what == WHAT.late_release:
         release_if_may(run, subject)
+    elif what == WHAT.ask_chunk:
+        ask_for_chunk(run, subject)
+    elif what == WHAT.free_chunk:
+        free_chunk(run, subject)
     elif what == WHAT.shoot:
         shoot_down(run, words)
     elif what == WHAT.arrive:

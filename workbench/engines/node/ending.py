@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.compiled import noinline
+from workbench.engines.node.chunks import give_back_chunks
 from workbench.engines.node.messages import KIND, tell
 from workbench.engines.node.planning import application_words
 from workbench.engines.node.state import APPLICATION, Run
@@ -34,3 +35,4 @@ def _end(run: Run, application: int) -> None:
     row[APPLICATION.ended] = 1
     tell(run, KIND.end, run.plan.home[application], application_words(run, application), 0)
     give_back(run, application)
+    give_back_chunks(run, application)

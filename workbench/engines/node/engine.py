@@ -90,7 +90,7 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
         "kernels": plan.groups.size, "groups": int(plan.groups.sum()),
         "calls": members.calls.phase.size, "most_drawn": int(plan.count.max(initial=1)), "tickets": tickets_of(reading, members.calls), **attempt.room,
     }  # fmt: skip
-    pages = new_pages(plan.size.size, plan.home.size, MODES[MODES.index(options.pages)], attempt.room["pages"])
+    pages = new_pages(sizes["tickets"], plan.home.size, MODES[MODES.index(options.pages)], attempt.room["pages"])
     links = new_links(ways(reading), attempt.room["links"])
     state = made(State, sizes, agenda=new_agenda(attempt.room["agenda"]), soonest=members.soonest())
     for table, column in ((state.task, TASK.next), (state.access, ACCESS.next)):
@@ -98,7 +98,7 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
         table[-1, column] = NONE
     state.stream[:, STREAM.step] = state.tensor[:, TENSOR.free_step] = NONE
     state.tensor[:, TENSOR.users] = plan.users
-    state.application[:, APPLICATION.first_tensor] = NONE
+    state.application[:, APPLICATION.first_tensor] = state.application[:, APPLICATION.first_chunk] = NONE
     state.group[:, GROUP.began] = state.group[:, GROUP.ended] = NONE
     state.call[:, CALL.task] = NONE
     state.counters[COUNT.drawn_touch] = NONE

@@ -5,10 +5,30 @@ from __future__ import annotations
 from workbench.compiled import noinline
 from workbench.compiled.entry import call
 from workbench.engines.node.blocks import plan_late_free
+from workbench.engines.node.chunks import plan_chunk
 from workbench.engines.node.groups import answered
-from workbench.engines.node.mallocs import ANSWERED, call_member, call_owner, heap_of_call
+from workbench.engines.node.mallocs import ANSWERED, call_member, call_owner, heap_of_call, plan_answer
 from workbench.engines.node.messages import KIND, tell
 from workbench.engines.node.state import CALL, COUNT, GROUP, NONE, WAIT, Run
+
+
+@noinline
+def told_by_heap(run: Run, part: int, rows: int) -> None:
+    """Plan the answers of the requests that a heap has served, and ask for the chunks that others need first."""
+    ports, rules = run.ports, run.rules
+    application = (part - 2 * rules.cards) % rules.applications
+    for at in range(rows):
+        request = call(ports.answer_of[part], ports.lent[part], (at, 0))
+        cycle = call(ports.answer_of[part], ports.lent[part], (at, 1))
+        needs = call(ports.answer_of[part], ports.lent[part], (at, 2))
+        number = run.calls.of_request[run.calls.first_of[application] + request]
+        if needs > 0:
+            plan_chunk(run, part, request, needs, number)
+            continue
+        run.state.call[number, CALL.left] -= 1
+        if run.state.call[number, CALL.left] == 0:
+            plan_answer(run, number, cycle)
+    call(ports.forget_answers[part], ports.lent[part], ())
 
 
 @noinline

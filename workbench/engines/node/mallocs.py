@@ -98,18 +98,3 @@ def plan_answer(run: Run, number: int, cycle: int) -> None:
     """Let a call be answered at a cycle."""
     first, second = call_owner(run, number), call_member(run, number)
     plan_event(run, cycle, RANK.malloc_answers, first, second, WHAT.malloc_answer, number)
-
-
-@noinline
-def told_by_heap(run: Run, part: int, rows: int) -> None:
-    """Plan the answers of the requests that a heap has served."""
-    ports, rules = run.ports, run.rules
-    application = (part - 2 * rules.cards) % rules.applications
-    for at in range(rows):
-        request = call(ports.answer_of[part], ports.lent[part], (at, 0))
-        cycle = call(ports.answer_of[part], ports.lent[part], (at, 1))
-        number = run.calls.of_request[run.calls.first_of[application] + request]
-        run.state.call[number, CALL.left] -= 1
-        if run.state.call[number, CALL.left] == 0:
-            plan_answer(run, number, cycle)
-    call(ports.forget_answers[part], ports.lent[part], ())

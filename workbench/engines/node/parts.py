@@ -32,6 +32,8 @@ from workbench.structures.tournament import NEVER
 from workbench.workloads.mallocs import Mallocs
 from workbench.workloads.workload import Groups
 
+MOST_HEAP = 1 << 30
+"""Bytes that a heap and its chunks have at most."""
 FOR_ALL = ("next_moment", "take_next", "answer_of", "forget_answers")
 OWN = {
     "dispatch": ("ask_group", "ask_end", "ask_cancel_range"),
@@ -150,7 +152,8 @@ def _translation(reading: Reading, seed: int) -> Member:
 
 def _heap(reading: Reading, seed: int, calls: Mallocs) -> Member:
     machine, options = reading.given.machine.card, reading.given.options.heap
-    part = malloc_part.new_part(sub_setup(reading, "malloc", machine, Table(mallocs=calls), options), seed)
+    setup = sub_setup(reading, "malloc", machine, Table(mallocs=calls), options)
+    part = malloc_part.new_part(setup, seed, _growth(reading, calls))
     return Member("malloc", malloc_asking, part, part.kept)
 
 
@@ -169,3 +172,14 @@ def _pool(reading: Reading, seed: int, tickets: int, events: bool) -> Member:
         release_ns=None if options.release_ns < 0 else options.release_ns, logs=events,
     )  # fmt: skip
     return Member("pool", pool_jobs, part, part.kept)
+
+
+def _growth(reading: Reading, calls: Mallocs) -> malloc_part.Growth | None:
+    """Return how far a heap may grow, where waves wait for it: until all that is ever asked for has a chunk."""
+    options = reading.given.options
+    if options.malloc != "wait":
+        return None
+    chunk, granule = options.chunk_bytes, options.heap.granule_bytes
+    each = -(-np.maximum(calls.bytes.astype(np.int64) * reading.given.machine.card.wave_size, granule) // chunk) * chunk
+    most = options.heap.heap_bytes + int(each.sum())
+    return malloc_part.Growth(chunk, max(min(most, MOST_HEAP), options.heap.heap_bytes))

@@ -32,6 +32,7 @@ class Whats(NamedTuple):
     late_blocks: int
     data: int
     cancel: int
+    ask_chunk: int
     free_chunk: int
     late_release: int
 

@@ -5,12 +5,24 @@ from __future__ import annotations
 from workbench.compiled import noinline
 from workbench.compiled.entry import call
 from workbench.engines.kit.faults import fail
+from workbench.engines.node.chunks import answer_heap, chunk_granted
 from workbench.engines.node.pages import map_run, open_mapping
 from workbench.engines.node.planning import present
 from workbench.engines.node.pool_state import COPY, GRANTED, OF, REFUSED_, RELEASED_
 from workbench.engines.node.refusing import refuse_application
 from workbench.engines.node.remote import copy
-from workbench.engines.node.state import APPLICATION, AT_ONCE, FAULT, FREED, NEEDS_ROOM, NONE, REFUSED, TENSOR, Run
+from workbench.engines.node.state import (
+    APPLICATION,
+    AT_ONCE,
+    FAULT,
+    FREED,
+    NEEDS_ROOM,
+    NONE,
+    REFUSED,
+    TENSOR,
+    TICKET,
+    Run,
+)
 from workbench.engines.node.tensors import IN_POOL, NOT_IN_POOL, grant, plan_late_release, released
 
 START, LENGTH = range(2)
@@ -27,7 +39,7 @@ def told_by_pool(run: Run, part: int, rows: int) -> None:
             _granted(run, part, at, ticket)
         elif kind == REFUSED_:
             _refused(run, ticket)
-        elif kind == RELEASED_:
+        elif kind == RELEASED_ and ticket < run.plan.size.size:
             released(run, ticket)
         elif kind == COPY:
             source, size = call(routine, lent, (at, OF.other)), call(routine, lent, (at, OF.bytes))
@@ -38,6 +50,10 @@ def told_by_pool(run: Run, part: int, rows: int) -> None:
 @noinline
 def _granted(run: Run, part: int, at: int, tensor: int) -> None:
     """Map a tensor that was granted; of an application that has ended it goes back at once."""
+    if tensor >= run.plan.size.size:
+        if _map(run, part, at, tensor, run.calls.application[run.state.ticket[tensor, TICKET.call]]):
+            chunk_granted(run, tensor)
+        return
     row, application = run.state.tensor[tensor], run.plan.owner_of[tensor]
     row[TENSOR.pool] = IN_POOL
     ended = run.state.application[application, APPLICATION.ended] == 1
@@ -45,28 +61,32 @@ def _granted(run: Run, part: int, at: int, tensor: int) -> None:
         row[TENSOR.status], row[TENSOR.left] = FREED, max(row[TENSOR.left], int(ended))
         plan_late_release(run, tensor)
     elif run.rules.memory != AT_ONCE:
-        _map(run, part, at, tensor)
+        if _map(run, part, at, tensor, application):
+            grant(run, tensor, call(run.ports.answer_of[part], run.ports.lent[part], (at, OF.card)))
 
 
 @noinline
-def _map(run: Run, part: int, at: int, tensor: int) -> None:
-    """Map the runs of frames of a tensor."""
-    ports, plan = run.ports, run.plan
-    routine, lent = ports.answer_of[part], ports.lent[part]
-    card, runs = call(routine, lent, (at, OF.card)), call(routine, lent, (at, OF.runs))
-    open_mapping(run.pages, tensor, plan.owner_of[tensor], plan.size[tensor])
+def _map(run: Run, part: int, at: int, ticket: int, application: int) -> bool:
+    """Map the runs of frames of a tensor or a chunk; return whether there was room."""
+    ports = run.ports
+    lent = ports.lent[part]
+    runs = call(ports.answer_of[part], lent, (at, OF.runs))
+    open_mapping(run.pages, ticket, application, run.state.ticket[ticket, TICKET.bytes])
     for number in range(runs):
         start = call(ports.run_of[part], lent, (at, number, START))
         length = call(ports.run_of[part], lent, (at, number, LENGTH))
-        if map_run(run.pages, tensor, start, length) == NEEDS_ROOM:
-            fail(run.state.counters, FAULT.pages_full, present(run), tensor, NONE)
-            return
-    grant(run, tensor, card)
+        if map_run(run.pages, ticket, start, length) == NEEDS_ROOM:
+            fail(run.state.counters, FAULT.pages_full, present(run), ticket, NONE)
+            return False
+    return True
 
 
 @noinline
 def _refused(run: Run, tensor: int) -> None:
     """End the application whose tensor was refused, where memory is waited for."""
+    if tensor >= run.plan.size.size:
+        answer_heap(run, tensor, 0)
+        return
     run.state.tensor[tensor, TENSOR.pool] = NOT_IN_POOL
     if run.rules.memory != AT_ONCE:
         run.state.tensor[tensor, TENSOR.status] = REFUSED

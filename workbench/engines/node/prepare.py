@@ -67,6 +67,7 @@ def rules_of(reading: Reading, events: bool) -> Rules:
         local_cycles=options.local_cycles,
         walk_bytes=options.walk_bytes,
         places=len(given.machine.board.cards),
+        heap_granule=options.heap.granule_bytes,
         chunk_bytes=options.chunk_bytes,
         horizon=options.horizon or NEVER,
         events=int(events),

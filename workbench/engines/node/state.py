@@ -43,6 +43,8 @@ class Counters(NamedTuple):
     calls: int
     """Of malloc."""
     nulls: int
+    chunks: int
+    """That were asked for."""
     pending: int
     """Requests for which a part had no room."""
     free_task: int
@@ -105,6 +107,7 @@ class Rules(NamedTuple):
     walk_bytes: int
     places: int
     """Cards of the board, CPUs and switches among them."""
+    heap_granule: int
     chunk_bytes: int
     horizon: int
     """The first cycle that is not simulated; `NEVER` = none."""
@@ -154,6 +157,8 @@ class ApplicationFields(NamedTuple):
     first_tensor: int
     """The first that was asked for, -1 = none."""
     last_tensor: int
+    first_chunk: int
+    last_chunk: int
 
 
 class StreamFields(NamedTuple):
@@ -299,6 +304,12 @@ class TicketFields(NamedTuple):
     """That granted it."""
     bytes: int
     """That were asked for."""
+    heap: int
+    """Of a chunk, the part that asks for it, and for which of its requests and calls."""
+    request: int
+    call: int
+    next: int
+    """The next chunk of its application, -1 = none."""
 
 
 GROUP, TICKET = numbered(GroupFields), numbered(TicketFields)

@@ -14,7 +14,6 @@ from workbench.engines.node.planning import (
     check_answer,
     look_again,
     part_of_pool,
-    part_of_translation,
     plan_event,
     present,
     step_words,
@@ -35,6 +34,7 @@ from workbench.engines.node.state import (
     TICKET,
     Run,
 )
+from workbench.engines.node.unmapping import unmap
 
 PAGE = 2 << 20
 """Bytes of a page where `pages` is neutral."""
@@ -113,28 +113,11 @@ def free_tensor(run: Run, tensor: int) -> None:
     step = row[TENSOR.free_step]
     words = step_words(run, step) if step != NONE else application_words(run, plan.owner_of[tensor])
     run.state.ticket[tensor, TICKET.free_first], run.state.ticket[tensor, TICKET.free_second] = words, 0
-    unmap(run, tensor, words)
+    unmap(run, tensor, plan.home[plan.owner_of[tensor]], words)
     row[TENSOR.status] = FREED
     close_mapping(run.pages, tensor)
     plan_event(run, present(run), RANK.shoot_downs, words, 0, WHAT.shoot, tensor)
     release_if_may(run, tensor)
-
-
-@noinline
-def unmap(run: Run, tensor: int, words: int) -> None:
-    """Drop the pages of a tensor from every TLB."""
-    rules, ports, first = run.rules, run.ports, run.state.counters[COUNT.details]
-    for page in range(run.pages.count[tensor]):
-        tell_detail(run, page_tag(run.pages, tensor, page))
-    tell(run, KIND.unmap, run.plan.home[run.plan.owner_of[tensor]], words, 0, first, run.pages.count[tensor])
-    for card in range(rules.cards):
-        part = part_of_translation(run, card)
-        for page in range(run.pages.count[tensor]):
-            tag = page_tag(run.pages, tensor, page)
-            dropped = call(ports.ask_unmap[part], ports.lent[part], (tag, rules.shootdown_to, present(run)))
-            if not check_answer(run, part, dropped):
-                return
-        look_again(run, part)
 
 
 @noinline
