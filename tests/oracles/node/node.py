@@ -80,7 +80,7 @@ class Simulation:
         granule = granule_of(self.couplings.pages)
         return Pool(
             self.calendar, self.node.machine, granule, self.node.policies, self.log,
-            self.links.bandwidth, self._copy, self._moved,
+            self.links.bandwidth, self._copy if self.couplings.remote == "link" else None, self._moved,
         )  # fmt: skip
 
     # Memory: R9, R10, E2, E5.
@@ -177,11 +177,8 @@ class Simulation:
 
         return free
 
-    def _copy(self, region: Region, card: int, done: Callable[[], None]) -> None:
-        if self.couplings.remote == "link":
-            self.links.send(region.card, card, region.asked, region.key, done)
-        else:
-            done()
+    def _copy(self, region: Region, source: int, card: int, done: Callable[[], None]) -> None:
+        self.links.send(source, card, region.size, region.key, done)
 
     def _moved(self, region: Region, block: Block) -> None:
         """Give the pages of a region that moved their new card; the old translations are shot down (R11)."""

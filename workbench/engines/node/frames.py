@@ -72,7 +72,7 @@ def new_frames(capacity: np.ndarray, granule: int, policy: Frames, allocations: 
     >>> from workbench.policies.pool import Lowest
     >>> frames = new_frames(np.array([16]), 1, Lowest(), allocations=4)
     >>> take(frames, 0, 0, 4), take(frames, 0, 4, 4), give(frames, 0, 0, 4), take(frames, 0, 8, 6)
-    (0, 0, 0, 0)
+    (0, 0, 4, 0)
     >>> [(frame_of(frames, 0, address), int(run_length(frames, 0, address, 14))) for address in (8, 12)]
     [(0, 4), (8, 2)]
     """
@@ -112,7 +112,7 @@ def _take_run(frames: FrameMap, card: int, address: int, need: int, taken: int) 
 
 @routine
 def give(frames: FrameMap, card: int, address: int, count: int) -> int:
-    """Take the frames back that lie behind so many granules of addresses; return 0."""
+    """Take the frames back that lie behind so many granules of addresses; return how many these are."""
     done = 0
     while done < count:
         run = _taken_run(frames, card, address + done)
@@ -123,7 +123,7 @@ def give(frames: FrameMap, card: int, address: int, count: int) -> int:
         _join(frames, card, frame, got)
         done += got
     frames.counts[card, UNUSED] += count
-    return 0
+    return int(done)
 
 
 @routine

@@ -33,7 +33,7 @@ from workbench.engines.node.pool_state import (
     WHAT,
     Jobs,
 )
-from workbench.engines.node.pool_steps import begin_row, cycles_of, give_up
+from workbench.engines.node.pool_steps import begin_row, cycles_of, give_up, log_decision
 from workbench.engines.node.pool_telling import answer, grant, log
 from workbench.engines.pool.asking import append
 from workbench.engines.pool.blocks import card_of
@@ -61,7 +61,7 @@ def ask_allocate(jobs: Jobs, ticket: int, card: int, size: int, cycle: int) -> i
         return REFUSED
     rounded = -(-size // jobs.rates.granule) * jobs.rates.granule
     row = append(jobs.service, card, rounded, _block_bytes(jobs, rounded), NONE)
-    jobs.row_of[ticket, 0] = row
+    jobs.row_of[ticket, 0], jobs.size_of[ticket] = row, size
     log(jobs, REQUEST, ticket, card, NONE, size, NONE, card)
     return _join(jobs, ticket, row, cycle)
 
@@ -117,7 +117,7 @@ def next_moment(jobs: Jobs) -> int:
         return NEVER
     if counters[COUNT.step] < counters[COUNT.steps]:
         step = jobs.steps[counters[COUNT.step]]
-        passed = cycles_of(jobs, step[NS]) + counters[COUNT.late]
+        passed = cycles_of(jobs, step[NS] - counters[COUNT.shift]) + counters[COUNT.late]
         return moment(counters[COUNT.begun] + passed, RANK.pool_answers)
     waiting, rules = jobs.service.waiting, jobs.service.rules
     head = waiting.counters[HEAD]
@@ -157,6 +157,8 @@ def _tell(jobs: Jobs, what: int, subject: int, cycle: int) -> None:
         _tell_move(jobs, what, subject, cycle)
     elif what == ENDS:
         _tell_end(jobs, subject)
+        jobs.counters[COUNT.begun], jobs.counters[COUNT.late] = cycle, 0
+        jobs.counters[COUNT.shift] = jobs.steps[jobs.counters[COUNT.step] - 1, NS]
 
 
 @kernel
@@ -167,13 +169,16 @@ def _tell_end(jobs: Jobs, subject: int) -> None:
     if outcome <= STITCHED:
         grant(jobs, ticket, line)
     elif jobs.service.columns.names[subject] == NONE:
-        answer(jobs, REFUSED_, ticket, NONE, jobs.service.columns.size[subject], NONE, NONE)
+        answer(jobs, REFUSED_, ticket, NONE, jobs.size_of[ticket], NONE, NONE)
     else:
         answer(jobs, RELEASED_, ticket, state.card[line], state.taken[line], state.identifier[line], NONE)
     if jobs.service.columns.names[subject] == NONE:
-        log(jobs, ANSWER, ticket, borrower, NONE, NONE, int(outcome < NO_ROOM), borrower)
+        log(jobs, ANSWER, ticket, state.card[line], NONE, NONE, int(outcome < NO_ROOM), borrower)
     else:
         log(jobs, TAKEN_BACK, ticket, state.card[line], state.identifier[line], NONE, NONE, NONE)
+    step = jobs.counters[COUNT.step]
+    if step < jobs.counters[COUNT.steps] and jobs.steps[step, WHAT] == ENDS:
+        log_decision(jobs, jobs.steps[step, SUBJECT])
 
 
 @kernel
@@ -231,7 +236,7 @@ def run_of(jobs: Jobs, at: int, run: int, what: int) -> int:
 def forget_answers(jobs: Jobs) -> int:
     """Take all answers; return 0."""
     jobs.counters[COUNT.answers] = jobs.counters[COUNT.runs] = 0
-    return 0
+    return int(jobs.counters[COUNT.answers])
 
 
 @routine
@@ -244,7 +249,7 @@ def row_of(jobs: Jobs, at: int, field: int) -> int:
 def forget_rows(jobs: Jobs) -> int:
     """Take all rows of the log; return 0."""
     jobs.counters[COUNT.rows] = 0
-    return 0
+    return int(jobs.counters[COUNT.rows])
 
 
 @routine

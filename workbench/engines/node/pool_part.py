@@ -150,6 +150,7 @@ def _jobs(service: Any, map_of_frames: frames.FrameMap, rates: Rates, tickets: i
         rates=rates,
         counters=np.zeros(len(Counters._fields), np.int64),
         row_of=np.full((tickets, 2), NONE),
+        size_of=np.zeros(tickets, np.int64),
         ticket_of=np.full(rows, NONE),
         asked=np.zeros(rows, np.int64),
         steps=np.zeros((rows + 2 * moves + 2, 3), np.int64),

@@ -22,6 +22,8 @@ class Counters(NamedTuple):
     """The cycle at which the service began with a job, or gave somebody up."""
     base: int
     """The same in nanoseconds, from which the steps of the job are counted."""
+    shift: int
+    """Nanoseconds of its steps before `begun`: what follows an answer is a job of its own, rounded by itself."""
     late: int
     """Cycles that copies of this job have taken over the links."""
     step: int
@@ -107,6 +109,8 @@ class Jobs(NamedTuple):
     counters: np.ndarray
     row_of: np.ndarray
     """int64[tickets, 2], the rows of each ticket's allocation and of its release, -1 = not asked for."""
+    size_of: np.ndarray
+    """int64[tickets], bytes as they were asked for."""
     ticket_of: np.ndarray
     """int64[rows]."""
     asked: np.ndarray

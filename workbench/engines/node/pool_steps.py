@@ -75,7 +75,7 @@ def _begin(jobs: Jobs, cycle: int, base: int) -> None:
     """Begin a job that has no steps yet."""
     counters = jobs.counters
     counters[COUNT.begun], counters[COUNT.base], counters[COUNT.late] = cycle, base, 0
-    counters[COUNT.step] = counters[COUNT.steps] = 0
+    counters[COUNT.step] = counters[COUNT.steps] = counters[COUNT.shift] = 0
 
 
 @kernel
@@ -123,11 +123,18 @@ def _write_steps(jobs: Jobs) -> None:
         row = waiting.answers[k]
         line = waiting.line_of[row]
         _add_step(jobs, state.done[line] - copied, ENDS, row)
-        _log_decision(jobs, row, line)
+        if k == 0:
+            log_decision(jobs, row)
     waiting.counters[ANSWERED] = 0
-    end, last = state.counters[POOL.free_at] - copied, counters[COUNT.steps] - 1
-    if last < 0 or jobs.steps[last, NS] < end - counters[COUNT.base]:
-        _add_step(jobs, end, IDLES, NONE)
+    _add_rest(jobs, state.counters[POOL.free_at] - copied - counters[COUNT.base])
+
+
+@kernel
+def _add_rest(jobs: Jobs, end: int) -> None:
+    """Add the step at which the service is free, where nothing else happens then."""
+    steps = jobs.counters[COUNT.steps]
+    if end > (jobs.steps[steps - 1, NS] if steps > 0 else 0):
+        _add_step(jobs, end + jobs.counters[COUNT.base], IDLES, NONE)
 
 
 @kernel
@@ -145,18 +152,19 @@ def _add_step(jobs: Jobs, time: int, what: int, subject: int) -> None:
     jobs.counters[COUNT.steps] += 1
 
 
-@kernel
-def _log_decision(jobs: Jobs, row: int, line: int) -> None:
-    """Log what became of an allocation."""
+@noinline
+def log_decision(jobs: Jobs, row: int) -> None:
+    """Log what becomes of an allocation, when the service comes to it."""
     service = jobs.service
-    if service.columns.names[row] == NONE:
-        state, borrower = service.state, service.columns.borrower[row]
-        if state.outcome[line] <= STITCHED:
-            where, size = state.identifier[line], state.taken[line]
-            log(jobs, GRANT, jobs.ticket_of[row], state.card[line], where, size, state.outcome[line], borrower)
-        else:
-            size = service.columns.size[row]
-            log(jobs, REFUSE, jobs.ticket_of[row], borrower, NONE, size, NONE, borrower)
+    if service.columns.names[row] != NONE:
+        return
+    state, line, borrower = service.state, service.waiting.line_of[row], service.columns.borrower[row]
+    ticket = jobs.ticket_of[row]
+    if state.outcome[line] <= STITCHED:
+        where, size = state.identifier[line], state.taken[line]
+        log(jobs, GRANT, ticket, state.card[line], where, size, state.outcome[line], borrower)
+    else:
+        log(jobs, REFUSE, ticket, borrower, NONE, jobs.size_of[ticket], NONE, borrower)
 
 
 @kernel
