@@ -5,7 +5,7 @@ The same plan is played by the dispatcher of the node's twin and by the part, ea
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 
@@ -178,7 +178,10 @@ class Twin:
         self.log = Log(self.calendar)
         limits = {"wave_slots": plan.slots, "vgpr_blocks": 16, "sgpr_blocks": 16, "shared_segments": 16}
         weights = tuple(zip(CLASSES, WEIGHTS, strict=True))
-        stuck = {"stuck": "never_split" if plan.threshold < 0 else "split_when_stuck", "stuck_threshold": plan.threshold}
+        stuck = {
+            "stuck": "never_split" if plan.threshold < 0 else "split_when_stuck",
+            "stuck_threshold": plan.threshold,
+        }
         self.dispatcher = Dispatcher(
             self.calendar,
             0,
@@ -192,10 +195,10 @@ class Twin:
         plan = self.plan
         for row, group in enumerate(plan.groups):
             task = Task(self, Key(0, group.application, 0, 0, row), group.priority)
-            enter = lambda task=task: self.dispatcher.enter([task], task.urgency)
+            enter = partial(self.dispatcher.enter, [task], task.urgency)
             self.calendar.at(group.arrival, Rank.STEP, task.key, enter)
         for cycle, application in plan.cancels:
-            cancel = lambda application=application: self.cancel(application)
+            cancel = partial(self.cancel, application)
             self.calendar.at(cycle, Rank.POOL_ANSWER, Key(0, application), cancel)
         self.calendar.run()
         return [said for row in self.log.rows for said in _said(row)]
@@ -212,7 +215,9 @@ class Twin:
     def started(self, task: Any, module: int) -> None:
         end, known, late = life_of(self.plan, task.key.group, task.key.wave, self.calendar.now)
         self.enter(module, known)
-        self.calendar.at(end, Rank.RELEASE, task.key, lambda: (self.enter(module, late), self.dispatcher.release(task.key)))
+        self.calendar.at(
+            end, Rank.RELEASE, task.key, lambda: (self.enter(module, late), self.dispatcher.release(task.key))
+        )
 
     def enter(self, module: int, entries: list[Executed]) -> None:
         for kind, first, cycles, amount in entries:
@@ -253,7 +258,7 @@ class Played:
 
     def __init__(self, plan: Plan, entries: int = 4096, by_range: bool = True) -> None:
         self.plan, self.calendar, self.by_range = plan, Calendar(), by_range
-        self.messages = list[Message]()
+        self.messages, self.entered = list[Message](), 0
         self.part = part_of(_case(plan), ends="asked", tells="all", history="entered", entries=entries)
         if plan.choice == "affinity":
             self.lent = Lent(Holder(self.part.play.state.pages))
@@ -265,10 +270,10 @@ class Played:
     def run(self) -> list[Message]:
         plan, at = self.plan, self.calendar.at
         for row, group in enumerate(plan.groups):
-            ask = lambda row=row, group=group: self.call("ask_group", row, group.arrival)
+            ask = partial(self.call, "ask_group", row, group.arrival)
             at(group.arrival, Rank.STEP, Key(0, group.application, 0, 0, row), ask)
         for cycle, application in plan.cancels:
-            cancel = lambda application=application: self.cancel(application)
+            cancel = partial(self.cancel, application)
             at(cycle, Rank.POOL_ANSWER, Key(0, application), cancel)
         while self.step():
             self.drain()
@@ -326,6 +331,7 @@ class Played:
     def enter(self, module: int, entries: list[Executed]) -> None:
         for one in entries:
             assert self.call("enter_history", module, *one) == 0
+            self.entered += one.amount > 0
 
 
 def _other(kind: int, group: int, cycle: int, module: int, wave: int, waves: int) -> Message:

@@ -24,6 +24,7 @@ from workbench.engines.dispatch.part import (
     new_part,
     next_event,
     record_of,
+    take_next,
 )
 from workbench.engines.kit.order import RANK
 from workbench.records.dispatch import DispatchRecord
@@ -74,8 +75,9 @@ def decided(case: Case, part: Part, stays: list[int], ahead: bool) -> list[Told]
         elif until in comes:
             _ask_at_its_cycle(case, part, rows.pop(0))
         else:
-            advance(part, (until[0], until[1] + 1))
+            take_next(part)
         new = finished(part)
+        assert_one_event(part, until, new)
         told += new
         for began in (one for one in new if not one.ended):
             end = (began.cycle + stays[began.ticket], began.dispatch)
@@ -84,6 +86,16 @@ def decided(case: Case, part: Part, stays: list[int], ahead: bool) -> list[Told]
             else:
                 heapq.heappush(ends, end)
     return told
+
+
+def assert_one_event(part: Part, at: tuple[int, int], told: list[Told]) -> None:
+    """What was told came of one event: of a release at most one end, of a round no more grants than it may."""
+    ends, begins = ([one for one in told if one.ended is ended] for ended in (True, False))
+    assert all(one.cycle == at[0] for one in told)
+    if at[1] == RANK.releases:
+        assert not begins and len(ends) <= 1
+    else:
+        assert not ends and len(begins) <= part.play.rules.dispatches_a_round
 
 
 def differing(one: DispatchRecord, other: DispatchRecord) -> list[str]:

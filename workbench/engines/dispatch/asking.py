@@ -14,7 +14,7 @@ from workbench.engines.dispatch.entries import group_of
 from workbench.engines.dispatch.loop import begin, make_present, next_cycle, next_rank, precedes, take_event
 from workbench.engines.dispatch.spans import CLASSES
 from workbench.engines.dispatch.state import COUNT, NEVER, NONE, Play, State
-from workbench.engines.dispatch.told import FIELDS, VERDICT, KIND, DISPATCH, has_room
+from workbench.engines.dispatch.told import DISPATCH, FIELDS, KIND, VERDICT, has_room
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import cycle_of, moment, rank_of
 from workbench.structures.timetable import NOW, put
@@ -193,9 +193,9 @@ def _look_again(play: Play, cycle: int) -> None:
 def enter_history(play: Play, module: int, kind: int, first: int, cycles: int, amount: int) -> int:
     """Enter what a module executes, evenly, from a cycle on for so many cycles, or in that cycle alone if they are 0.
 
-    Classes are those of instructions (0 to 5: move, load, store, matrix, compare, jump), translation stalls (6) and lock
-    waits (7). REFUSED where there is no such module or class, or no room. Where no policy reads the past nothing is
-    kept.
+    Classes are those of instructions (0 to 5: move, load, store, matrix, compare, jump), translation stalls (6) and
+    lock waits (7). REFUSED where there is no such module or class, or no room. Where no policy reads the past nothing
+    is kept.
     """
     if not 0 <= module < play.shape.modules or not 0 <= kind < CLASSES:
         return REFUSED

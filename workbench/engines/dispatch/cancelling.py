@@ -26,9 +26,7 @@ def waits_in(columns: Columns, rules: Rules, state: State, channel: int, group: 
 
 
 @noinline
-def cancel_in(
-    columns: Columns, rules: Rules, state: State, channel: int, first: int, last: int, now: int
-) -> int:
+def cancel_in(columns: Columns, rules: Rules, state: State, channel: int, first: int, last: int, now: int) -> int:
     """Take the groups from `first` to `last`, and their parts, out of a channel; return how many entries left.
 
     Those that were put forward go first, then the others, each in their order, as long as they can be told.
@@ -45,9 +43,7 @@ def _leaves(columns: Columns, rules: Rules, state: State, entry: int, first: int
 
 
 @inlined
-def _cancel_offers(
-    columns: Columns, rules: Rules, state: State, channel: int, first: int, last: int, now: int
-) -> int:
+def _cancel_offers(columns: Columns, rules: Rules, state: State, channel: int, first: int, last: int, now: int) -> int:
     left, offer = 0, channel * rules.offers
     while offer < channel * rules.offers + state.offered[channel]:
         if _leaves(columns, rules, state, state.offer[offer], first, last):
@@ -60,9 +56,7 @@ def _cancel_offers(
 
 
 @inlined
-def _cancel_queued(
-    columns: Columns, rules: Rules, state: State, channel: int, first: int, last: int, now: int
-) -> int:
+def _cancel_queued(columns: Columns, rules: Rules, state: State, channel: int, first: int, last: int, now: int) -> int:
     left, before = 0, NONE
     entry = state.upcoming[channel]
     while entry != NONE:

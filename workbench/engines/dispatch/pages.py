@@ -12,8 +12,7 @@ from workbench.engines.dispatch.shape import Columns, Policies, Rules
 from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
 from workbench.engines.dispatch.told import VERDICT, tell_of
 from workbench.engines.kit.faults import fail
-from workbench.policies.dispatch.choice.pages import HELD
-from workbench.policies.dispatch.choice.pages import PagesNotice
+from workbench.policies.dispatch.choice.pages import HELD, PagesNotice
 
 tell_held = HELD.ask
 ROUTINE, RUN = 0, 1
@@ -47,7 +46,9 @@ def _tell_terms(policies: Policies, state: State, group: int, now: int) -> None:
 
 
 @inlined
-def tell_verdict(columns: Columns, rules: Rules, policies: Policies, state: State, entry: int, module: int, now: int) -> None:
+def tell_verdict(
+    columns: Columns, rules: Rules, policies: Policies, state: State, entry: int, module: int, now: int
+) -> None:
     """Keep what was said of a verdict, and the module that was chosen."""
     at = state.counters[COUNT.verdicts]
     if not rules.tells_all or policies.terms.holder[ROUTINE] == NO_ANSWER or at >= state.verdicts.shape[0]:

@@ -363,7 +363,8 @@ def _not_executed(play: Play, request: Executed) -> str:
             return f"{name} must be a whole number from 0 to {most}. Got {value}. Nearest: {min(max(value, 0), most)}."
     if min(first, cycles, amount) < 0 or amount * max(cycles, 1) > asking.MOST:
         return f"{amount} instructions in {cycles} cycles from cycle {first} on cannot be counted."
-    return f"more than {len(play.state.span)} entries of what modules execute lie in a window; give the part more: entries."
+    room = len(play.state.span)
+    return f"more than {room} entries of what modules execute lie in a window; give the part more: entries."
 
 
 _ASKED: dict[type, tuple[str, Callable[[Any], tuple[int, ...]], Callable[[Play, Any], str]]] = {

@@ -32,9 +32,7 @@ def has_room(rules: Rules, state: State) -> bool:
 
 
 @noinline
-def tell(
-    state: State, kind: int, ticket: int, cycle: int, module: int, dispatch: int, wave: int, waves: int
-) -> None:
+def tell(state: State, kind: int, ticket: int, cycle: int, module: int, dispatch: int, wave: int, waves: int) -> None:
     """Keep a row for whoever asked."""
     at = state.counters[COUNT.answered]
     if at >= state.answers.shape[0]:
@@ -46,9 +44,7 @@ def tell(
 
 
 @inlined
-def tell_of(
-    columns: Columns, state: State, kind: int, entry: int, cycle: int, module: int, dispatch: int
-) -> None:
+def tell_of(columns: Columns, state: State, kind: int, entry: int, cycle: int, module: int, dispatch: int) -> None:
     """Keep a row about an entry of a channel."""
     group, waves = group_of(columns, state, entry), waves_of(columns, state, entry)
     tell(state, kind, group, cycle, module, dispatch, first_wave_of(columns, state, entry), waves)

@@ -49,5 +49,7 @@ def test_refuses_rows_that_are_not_eight_counts(rows):
 
 
 def test_refuses_other_than_eight_weights():
-    with pytest.raises(InputError, match=r"least_recent_activity\.weights must be 8 weights, one for each class \(move,"):
+    with pytest.raises(
+        InputError, match=r"least_recent_activity\.weights must be 8 weights, one for each class \(move,"
+    ):
         LeastRecentActivity(weights=(1,) * 6)

@@ -69,7 +69,5 @@ class Affinity(ByPages, ByLoad):
         held = wholes("pages", pages, 0, count=len(shown.heat))
         bound = self.bound(shown.names)
         scores, memory = np.zeros(len(every)), np.array(held, np.int64)
-        bound.plain_answer()(
-            ChoiceView(shown.cycle, scores.size, *shown.columns(), scores, bound.parameters(), memory)
-        )
+        bound.plain_answer()(ChoiceView(shown.cycle, scores.size, *shown.columns(), scores, bound.parameters(), memory))
         return [float(score) for score in scores]

@@ -61,7 +61,5 @@ class LeastRecentActivity(LeastRecentEnergy):
             raise InputError(f"rows must hold numbers up to {MOST}. Got {np.abs(recent).max():g}.")
         shown = scene([[0]] * len(recent), "free", **seen)._replace(recent=recent.reshape(-1))
         scores, nothing = np.zeros(len(shown.modules)), np.zeros(1, np.int64)
-        self.plain_answer()(
-            ChoiceView(shown.cycle, scores.size, *shown.columns(), scores, self.parameters(), nothing)
-        )
+        self.plain_answer()(ChoiceView(shown.cycle, scores.size, *shown.columns(), scores, self.parameters(), nothing))
         return [float(score) for score in scores]
