@@ -43,6 +43,12 @@ def total(cells: Cells) -> int:
 
 
 @routine
+def nothing(cells: Cells) -> int:
+    cells.words[0] = 0
+    return 0
+
+
+@routine
 def half(cells: Cells) -> float:
     return cells.words[0] / 2
 
@@ -93,6 +99,11 @@ def test_an_entry_runs_on_what_its_tuple_was_renewed_with():
     entry, again = entry_of(total, cells), bound(total, cells)
     cells.renew(Cells(np.array([1, 2, 3])))
     assert call(*entry, ()) == again() == 6
+
+
+def test_a_routine_may_return_the_same_number_each_time():
+    cells = Lent(Cells(np.array([4])))
+    assert call(*entry_of(nothing, cells), ()) == cells.whole.words[0] == 0
 
 
 def test_a_copy_of_what_is_lent_is_apart():

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import long
+from tests.depth import compiled_only, long
 from tests.engines.translation_load_cases import Case, Row, drawn, drawn_with_walks
 from tests.engines.translation_node_cases import PartRun, TwinRun
 from tests.engines.translation_node_cases import drawn as drawn_load
 from workbench.compiled import INTERPRETED
 from workbench.compiled.entry import call, entry_of
 from workbench.engines.kit import RANK
-from workbench.engines.translation import Translation, part_asking
+from workbench.engines.translation import Translation, part_asking, playing
 from workbench.engines.translation.part import (
     NEVER,
     Answer,
@@ -37,6 +37,7 @@ from workbench.engines.translation.part import (
     record_of,
 )
 from workbench.engines.translation.part_asking import BY_DIRECTORY, BY_TLB, IN_DIRECTORY, IN_TLB, NEEDS_ROOM, REFUSED
+from workbench.engines.translation.trace import no_rows
 from workbench.errors import InputError, PolicyError
 from workbench.policies.catalogue import load_all
 from workbench.policies.policy import policies, read_policy
@@ -266,6 +267,46 @@ def test_entries_stay_valid_when_arrays_become_longer() -> None:
             while call(*take, ()) == NEEDS_ROOM:
                 make_room(state)
     assert sorted(it.ticket for it in finished(state) if isinstance(it, Answer)) == list(range(count))
+
+
+class Forgetful(PartRun):
+    """A part that forgets, now and then, the pages that nothing knows any more."""
+
+    def call(self, name: str, *numbers: int) -> int:
+        if self.draw.random() < 0.03:
+            self.part.play.forget_pages()
+            self.part.lend(self.part.play.run(no_rows()))
+        return super().call(name, *numbers)
+
+    @property
+    def draw(self) -> Random:
+        return self.__dict__.setdefault("_draw", Random(1))
+
+
+@pytest.mark.parametrize("seed", begun(4, 200))
+def test_forgetting_pages_changes_nothing(seed: int) -> None:
+    load = drawn_load(seed)
+    assert Forgetful(load).outcome() == TwinRun(load).outcome()
+
+
+@compiled_only
+@pytest.mark.parametrize("locate", [Directory(scope=Oracle()), Directory(scope=Oracle(), update=Message(delay=300))])
+def test_memory_does_not_grow_with_the_pages_that_were(locate: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three cores meet ever new pages, some of them often."""
+    draw = Random(1)
+    rows = [(40 * k, draw.randrange(3), (k if draw.random() < 0.4 else draw.randrange(9)) << 30) for k in range(9000)]
+    told, sizes = list[Any](), list[int]()
+    for forgets in (True, False):
+        monkeypatch.setattr(playing, "MOST_NEW", 64)
+        monkeypatch.setattr(playing, "may_forget", lambda *_, may=forgets: may)
+        state = small(cores=3, walkers=4, shared_entries=16, policies={"locate": locate})
+        for ticket, (cycle, core, tag) in enumerate(rows):
+            state.call("advance_to", 32 * cycle)
+            state.call("ask_access", core, tag, ticket, cycle)
+        told.append(answers(state))
+        sizes.append(state.state.held.size)
+    assert told[0] == told[1] and len(told[0]) == len(rows)
+    assert sizes[0] == 1024 < sizes[1]
 
 
 @pytest.mark.parametrize("delay", [7, 1500, 3000])

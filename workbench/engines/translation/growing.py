@@ -32,14 +32,14 @@ def with_pages(rules: Rules, state: State, plan: Plan, numbers: PageNumbers, mor
     state = state._replace(numbers=numbers, key_of=numbers.pages)
     if rules.dense and pages * rules.tlbs > DENSE_CELLS:
         rules = rules._replace(dense=0)
-        state = state._replace(where=np.zeros(0, np.int32), places=_hashed(rules, state, plan))
+        state = state._replace(where=np.zeros(0, np.int32), places=hashed(rules, state, plan))
     room = state.held.size // rules.words
     if room >= pages:
         return rules, state
     return rules, _longer(rules, state, plan, max(pages, 2 * room, 1024))
 
 
-def _hashed(rules: Rules, state: State, plan: Plan) -> Any:
+def hashed(rules: Rules, state: State, plan: Plan) -> Any:
     """Return the hash table of every TLB, with what it holds now."""
     sizes = [rules.private_entries] * rules.cores + [plan.cluster_entries] * rules.clusters + [rules.shared_entries]
     index = new_key_index(np.array(sizes))
