@@ -11,7 +11,7 @@ from workbench.compiled import RAISED, by_reference, kernel, noinline
 from workbench.compiled.entry import call
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.engines.kit.order import cycle_of
-from workbench.engines.node.agenda import EVENTS, FIRST, MOMENT, SUBJECT, take_off
+from workbench.engines.node.agenda import EVENTS, FIRST, MOMENT, SECOND, SUBJECT, take_off
 from workbench.engines.node.agenda import WHAT as WHICH
 from workbench.engines.node.answers import told_by_translation
 from workbench.engines.node.blocks import give_up_blocks, give_up_call
@@ -111,6 +111,7 @@ def _take_own(run: Run) -> None:
     agenda = run.state.agenda
     at = take_off(agenda)
     what, subject, words = agenda.heap[at, WHICH], agenda.heap[at, SUBJECT], agenda.heap[at, FIRST]
+    second = agenda.heap[at, SECOND]
     if what == WHAT.compute_end:
         end_compute(run, subject)
     elif what == WHAT.touch:
@@ -128,11 +129,11 @@ def _take_own(run: Run) -> None:
     elif what == WHAT.late_blocks:
         give_up_call(run, subject)
     else:
-        _take_of_stream(run, what, subject, words)
+        _take_of_stream(run, what, subject, words, second)
 
 
 @noinline
-def _take_of_stream(run: Run, what: int, subject: int, words: int) -> None:
+def _take_of_stream(run: Run, what: int, subject: int, first: int, second: int) -> None:
     """Take an event of an application, a step or a tensor."""
     if what == WHAT.step_end:
         end_step(run, subject)
@@ -149,6 +150,6 @@ def _take_of_stream(run: Run, what: int, subject: int, words: int) -> None:
     elif what == WHAT.free_chunk:
         free_chunk(run, subject)
     elif what == WHAT.shoot:
-        shoot_down(run, words)
+        shoot_down(run, first, second)
     elif what == WHAT.arrive:
         begin_application(run, subject)

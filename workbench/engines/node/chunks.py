@@ -88,7 +88,7 @@ def free_chunk(run: Run, ticket: int) -> None:
     application = run.calls.application[row[TICKET.call]]
     words = application_words(run, application)
     row[TICKET.free_first], row[TICKET.free_second] = words, 0
-    unmap(run, ticket, run.plan.home[application], words)
+    unmap(run, ticket, run.plan.home[application], words, 0)
     close_mapping(run.pages, ticket)
     plan_event(run, present(run), RANK.shoot_downs, words, 0, WHAT.shoot, ticket)
     check_answer(run, part, call(ports.ask_release[part], ports.lent[part], (ticket, present(run))))

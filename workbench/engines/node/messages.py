@@ -68,8 +68,8 @@ WORDS = {
     "pool_release": ("pool", "release", "identifier", "bytes"),
     "pool_released": ("pool", "released", "identifier"),
     "pool_return": ("pool", "return_to_driver", "identifier", "bytes"),
-    "pool_move": ("pool", "move", "identifier", "bytes", "to"),
-    "pool_moved": ("pool", "moved", "identifier", "bytes"),
+    "pool_move": ("pool", "move", "source", "bytes"),
+    "pool_moved": ("pool", "moved", "source", "bytes"),
     "send": ("link", "send", "source", "bytes"),
     "arrive_link": ("link", "arrive"),
 }

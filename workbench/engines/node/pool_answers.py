@@ -5,10 +5,11 @@ from __future__ import annotations
 from workbench.compiled import noinline
 from workbench.compiled.entry import call
 from workbench.engines.kit.faults import fail
+from workbench.engines.kit.order import RANK
 from workbench.engines.node.chunks import answer_heap, chunk_granted
 from workbench.engines.node.pages import map_run, open_mapping
-from workbench.engines.node.planning import present
-from workbench.engines.node.pool_state import COPY, GRANTED, OF, REFUSED_, RELEASED_
+from workbench.engines.node.planning import WHAT, plan_event, present
+from workbench.engines.node.pool_state import COPY, GRANTED, MOVED, OF, REFUSED_, RELEASED_
 from workbench.engines.node.refusing import refuse_application
 from workbench.engines.node.remote import copy
 from workbench.engines.node.state import (
@@ -24,6 +25,7 @@ from workbench.engines.node.state import (
     Run,
 )
 from workbench.engines.node.tensors import IN_POOL, NOT_IN_POOL, grant, plan_late_release, released
+from workbench.engines.node.unmapping import unmap
 
 START, LENGTH = range(2)
 
@@ -41,6 +43,8 @@ def told_by_pool(run: Run, part: int, rows: int) -> None:
             _refused(run, ticket)
         elif kind == RELEASED_ and ticket < run.plan.size.size:
             released(run, ticket)
+        elif kind == MOVED:
+            _moved(run, ticket, call(routine, lent, (at, OF.card)))
         elif kind == COPY:
             source, size = call(routine, lent, (at, OF.other)), call(routine, lent, (at, OF.bytes))
             copy(run, ticket, source, call(routine, lent, (at, OF.card)), size)
@@ -79,6 +83,22 @@ def _map(run: Run, part: int, at: int, ticket: int, application: int) -> bool:
             fail(run.state.counters, FAULT.pages_full, present(run), ticket, NONE)
             return False
     return True
+
+
+@noinline
+def _moved(run: Run, ticket: int, card: int) -> None:
+    """Let a region that was brought to another card lie there: its pages keep their tags, translations are void (N38)."""
+    row, tensors = run.state.ticket[ticket], run.plan.size.size
+    if ticket < tensors:
+        run.state.tensor[ticket, TENSOR.card] = card
+        application = run.plan.owner_of[ticket]
+    else:
+        application = run.calls.application[row[TICKET.call]]
+    if run.pages.count[ticket] > 0 and run.rules.memory != AT_ONCE:
+        unmap(run, ticket, run.plan.home[application], row[TICKET.first], row[TICKET.second])
+        plan_event(
+            run, present(run), RANK.shoot_downs, row[TICKET.first], row[TICKET.second], WHAT.shoot, ticket
+        )
 
 
 @noinline

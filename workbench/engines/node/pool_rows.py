@@ -79,6 +79,6 @@ def _tell_row(run: Run, at: int) -> None:
     elif kind == TO_DRIVER:
         tell(run, KIND.pool_return, card, first, second, address, size)
     elif kind == MOVE:
-        tell(run, KIND.pool_move, card, first, second, address, size, source)
+        tell(run, KIND.pool_move, card, first, second, source, size)
     elif kind == HAS_MOVED:
-        tell(run, KIND.pool_moved, card, first, second, address, size)
+        tell(run, KIND.pool_moved, card, first, second, source, size)

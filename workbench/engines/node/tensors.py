@@ -113,7 +113,7 @@ def free_tensor(run: Run, tensor: int) -> None:
     step = row[TENSOR.free_step]
     words = step_words(run, step) if step != NONE else application_words(run, plan.owner_of[tensor])
     run.state.ticket[tensor, TICKET.free_first], run.state.ticket[tensor, TICKET.free_second] = words, 0
-    unmap(run, tensor, plan.home[plan.owner_of[tensor]], words)
+    unmap(run, tensor, plan.home[plan.owner_of[tensor]], words, 0)
     row[TENSOR.status] = FREED
     close_mapping(run.pages, tensor)
     plan_event(run, present(run), RANK.shoot_downs, words, 0, WHAT.shoot, tensor)

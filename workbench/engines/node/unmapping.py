@@ -11,12 +11,12 @@ from workbench.engines.node.state import COUNT, Run
 
 
 @noinline
-def unmap(run: Run, mapping: int, home: int, words: int) -> None:
+def unmap(run: Run, mapping: int, home: int, first_word: int, second_word: int) -> None:
     """Drop the pages of a tensor, or a chunk, from every TLB; the cores that held one are noted (N36)."""
     rules, ports, first = run.rules, run.ports, run.state.counters[COUNT.details]
     for page in range(run.pages.count[mapping]):
         tell_detail(run, page_tag(run.pages, mapping, page))
-    tell(run, KIND.unmap, home, words, 0, first, run.pages.count[mapping])
+    tell(run, KIND.unmap, home, first_word, second_word, first, run.pages.count[mapping])
     for card in range(rules.cards):
         part = part_of_translation(run, card)
         for page in range(run.pages.count[mapping]):
