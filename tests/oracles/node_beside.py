@@ -30,6 +30,8 @@ from workbench.records.translation import SERVED_BY
 from workbench.workloads import node as ours
 
 CLASSES = ("move", "load", "store", "matrix", "compare", "jump")
+WINDOWS: Any = {"priority_windows": {"shortest": 64}}
+RESIDUAL: Any = {"most_residual": {"weights": [1, 1, 1, 1, 0]}}  # groups of a module are no resource of the twin's
 SHARING_AWARE: Any = "sharing_aware_eviction"
 WAVE, GRANULE = 32, 4
 """Threads a wave, registers a block of a thread."""
@@ -176,11 +178,14 @@ def _options(node: Node, card: Card) -> NodeOptions:
 def _policies(node: Node) -> dict[str, Any]:
     p, card = node.policies, node.machine.cards[0]
     t, limit = card.translation, node.machine.pool.idle_limit_bytes
+    each = dict(card.dispatch.weights)
+    weights = [each.get(name, 1.0) for name in (*CLASSES, "translation_stall", "lock_wait")]
+    energy = {"least_recent_activity": {"nx": card.dispatch.history_cycles, "weights": weights}}
     shares = SHARING_AWARE if card.dispatch.modules > 1 else "mru"  # of one core nothing is shared
     told: dict[str, Any] = {
-        "selection": "strict_priority", "priority": {"static": "static_priority"}.get(p.order, p.order),
+        "selection": "strict_priority", "priority": {"static": "static_priority", "windows": WINDOWS}.get(p.order, p.order),
         "units": {"rotated": "rotated_split", "unrotated": "no_rotation"}[p.split],
-        "choice": {"balanced": "least_waves"}.get(p.choice, p.choice),
+        "choice": {"balanced": "least_waves", "most_residual": RESIDUAL, "least_energy": energy}.get(p.choice, p.choice),
         "placement": p.registers, "shared_placement": p.shared,
         "stuck": {"split_when_stuck": {"threshold": p.stuck_threshold}} if p.stuck != "never_split" else p.stuck,
         "serve": p.serve, "heap": {"bitmap_arena": {"placement": p.heap}},
@@ -220,7 +225,7 @@ def _row(names: list[str], record: NodeRecord, row: list[int]) -> Row:
     if word == "map":
         pairs = record.details[values["first"] : values["first"] + 2 * values["count"], 0].reshape(-1, 2)
         values = {"tensor": names[values["tensor"]], "pages": tuple((a, b) for a, b in pairs.tolist())}
-    if word == "unmap":
+    if word in ("unmap", "held"):
         values = {"pages": tuple(record.details[values["first"] : values["first"] + values["count"], 0].tolist())}
     if word == "call":
         values = {}

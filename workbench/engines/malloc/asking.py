@@ -79,6 +79,12 @@ def was_served(run: Any, request: int) -> int:
 
 
 @routine
+def time_of(run: Any, request: int, which: int) -> int:
+    """Return when a request came to its line, `which` = 0, or entered the critical section, 1."""
+    return run.state.acquired[request] if which else run.state.entered[request]
+
+
+@routine
 def ask_request(run: Any, request: int, cycle: int) -> int:
     """Let the calls of a request be made at a cycle; return the request, which is the ticket, or `REFUSED`."""
     counters, cuts = run.state.counters, run.cuts

@@ -104,6 +104,7 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
     state.counters[COUNT.drawn_touch] = NONE
     run = Run(plan, rules_of(reading, attempt.events), members.ports, np.array(reading.given.machine.gpus), links,
         pages, members.calls, state)
+    members.lend_pages(run)
     start(run)
     return Play(run, members, state)
 

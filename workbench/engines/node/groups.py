@@ -16,6 +16,7 @@ from workbench.engines.node.ending import end_refused
 from workbench.engines.node.keys import ABSENT, member
 from workbench.engines.node.mallocs import plan_calls
 from workbench.engines.node.messages import KIND, tell
+from workbench.engines.node.past import enter_instructions
 from workbench.engines.node.planning import (
     WHAT,
     check_answer,
@@ -80,6 +81,7 @@ def begin_phase(run: Run, task: int, phase: int) -> None:
     kernel = row[TASK.kernel]
     row[TASK.phase] = phase
     lasts = plan.cycles[plan.first_cycles[phase] + row[TASK.group] - plan.first_group[kernel]]
+    enter_instructions(run, task, phase, lasts)
     first = kernel_words(run, kernel, row[TASK.card])
     second = task_words(run, task, phase, ABSENT)
     plan_event(run, present(run) + lasts, RANK.ends_of_compute, first, second, WHAT.compute_end, task)
@@ -95,7 +97,7 @@ def end_compute(run: Run, task: int) -> None:
     held_by_touches = touches if rules.touches_hold == HOLD_GROUP else 0
     held_by_calls = calls if rules.malloc == WAIT else 0
     row[TASK.open] += touches + held_by_calls
-    row[TASK.waited] = held_by_touches + held_by_calls
+    row[TASK.waited], row[TASK.touches] = held_by_touches + held_by_calls, held_by_touches
     if touches > 0:
         first_touch(run, task, phase)
     if row[TASK.waited] == 0:

@@ -9,6 +9,7 @@ from workbench.engines.node.chunks import plan_chunk
 from workbench.engines.node.groups import answered
 from workbench.engines.node.mallocs import ANSWERED, call_member, call_owner, heap_of_call, plan_answer
 from workbench.engines.node.messages import KIND, tell
+from workbench.engines.node.past import enter_lock_wait
 from workbench.engines.node.state import CALL, COUNT, GROUP, NONE, WAIT, Run
 
 
@@ -40,6 +41,7 @@ def answer_call(run: Run, number: int) -> None:
     run.state.counters[COUNT.nulls] += nulls
     tell(run, KIND.malloc_answer, row[CALL.card], call_owner(run, number), call_member(run, number), nulls)
     if run.rules.malloc == WAIT:
+        enter_lock_wait(run, number, heap_of_call(run, number))
         answered(run, row[CALL.task], True)
     elif run.state.group[_group_of(run, number), GROUP.ended] != NONE:
         plan_late_free(run, number)

@@ -27,6 +27,7 @@ class Kinds(NamedTuple):
     request: int
     answer: int
     shootdown: int
+    held: int
     call: int
     malloc_answer: int
     pool_request: int
@@ -58,6 +59,7 @@ WORDS = {
     "cancel": ("dispatch", "cancel"),
     "request": ("translation", "request", "core", "page"),
     "answer": ("translation", "answer", "core", "page", "served_by", "latency"),
+    "held": ("translation", "held", "first", "count"),
     "shootdown": ("translation", "shootdown", "core"),
     "call": ("malloc", "call", "number"),
     "malloc_answer": ("malloc", "answer", "nulls"),

@@ -20,10 +20,11 @@ from workbench.engines.malloc import asking as malloc_asking
 from workbench.engines.malloc import part as malloc_part
 from workbench.engines.node import pool_jobs
 from workbench.engines.node.calls import Calls, mallocs_of, with_requests
+from workbench.engines.node.knowing import Asked, pages_held
 from workbench.engines.node.pool_part import PoolPart
 from workbench.engines.node.prepare import Reading, groups_of
 from workbench.engines.node.slots import PARTS
-from workbench.engines.node.state import Ports
+from workbench.engines.node.state import Ports, Run
 from workbench.engines.translation import part as translation_part
 from workbench.engines.translation import part_asking as translation_asking
 from workbench.engines.translation.part import make_room
@@ -36,9 +37,10 @@ MOST_HEAP = 1 << 30
 """Bytes that a heap and its chunks have at most."""
 FOR_ALL = ("next_moment", "take_next", "answer_of", "forget_answers")
 OWN = {
-    "dispatch": ("ask_group", "ask_end", "ask_cancel_range"),
-    "translation": ("ask_access", "ask_unmap", "take_holder", "stall", "stalled", "end_walk"),
-    "malloc": ("ask_request", "ask_free", "ask_chunk", "was_served"),
+    "dispatch": ("ask_group", "ask_end", "ask_cancel_range", "enter_history"),
+    "translation": ("ask_access", "ask_unmap", "take_holder", "stall", "stalled", "end_walk", "score_held",
+        "take_score"),
+    "malloc": ("ask_request", "ask_free", "ask_chunk", "was_served", "time_of"),
     "pool": ("ask_allocate", "ask_release", "copied", "run_of", "row_of", "forget_rows", "waits"),
 }
 """The routines of each kind of part that the calendar calls."""
@@ -100,6 +102,16 @@ class Members:
         self.calls = with_requests(reading.calls, requests)
         return heaps
 
+    def lend_pages(self, run: Run) -> None:
+        """Let dispatchers whose choice asks for it be told which modules hold pages of a group."""
+        self.asked = [Lent(Asked(run, one.part.play.state.pages)) for one in self._choosing()]
+        for one, lent in zip(self._choosing(), self.asked):
+            one.part.asks_pages(entry_of(pages_held, lent))
+
+    def _choosing(self) -> list[Any]:
+        dispatchers = [one for one in self.each if one is not None and one.kind == "dispatch"]
+        return [one for one in dispatchers if one.part.reads_pages]  # type: ignore[attr-defined]
+
     def soonest(self) -> np.ndarray:
         """Return the moment of each part's next event."""
         parts = [NEVER if one is None else one.part.called("next_moment") for one in self.each]
@@ -138,7 +150,8 @@ def sub_setup(reading: Reading, part: str, machine: Any, workload: Any, options:
 def _dispatcher(reading: Reading, seed: int, groups: Groups) -> Member:
     machine, options = reading.given.machine.card, reading.given.options.dispatch
     setup = sub_setup(reading, "dispatch", machine, Table(groups=groups), options)
-    part = dispatch_part.new_part(setup, seed, ends="asked", tells="all")
+    entries = 8 * machine.compute_units * machine.waves_a_unit + 64
+    part = dispatch_part.new_part(setup, seed, ends="asked", tells="all", history="entered", entries=entries)
     return Member("dispatch", dispatch_asking, part, part.kept)
 
 

@@ -78,6 +78,8 @@ class Plan(NamedTuple):
     cycles: np.ndarray
     of_kernel: np.ndarray
     """Of each phase."""
+    instructions: np.ndarray
+    """Of each phase, six numbers: a whole group's by class."""
     first_touch: np.ndarray
     first_malloc: np.ndarray
     tensor: np.ndarray
@@ -204,6 +206,7 @@ def _add_kernel(tables: Tables, kernel: Kernel, tensors: dict[int, int]) -> None
         tables.add(first_cycles=sum(map(len, tables["cycles"])), first_touch=len(tables["tensor"]))
         tables.add(cycles=phase.cycles, first_malloc=len(tables["malloc"]), first_call=tables.calls)
         tables.add(of_kernel=len(tables["groups"]) - 1)
+        tables["instructions"].extend(phase.instructions)
         for touch in phase.touches:
             _add_touch(tables, touch, tensors)
         tables["malloc"].extend(phase.mallocs)

@@ -94,7 +94,7 @@ def _moved(run: Run, ticket: int, card: int) -> None:
         application = run.plan.owner_of[ticket]
     else:
         application = run.calls.application[row[TICKET.call]]
-    if run.pages.count[ticket] > 0 and run.rules.memory != AT_ONCE:
+    if run.pages.count[ticket] > 0:
         unmap(run, ticket, run.plan.home[application], row[TICKET.first], row[TICKET.second])
         plan_event(
             run, present(run), RANK.shoot_downs, row[TICKET.first], row[TICKET.second], WHAT.shoot, ticket

@@ -8,7 +8,17 @@ import numpy as np
 
 from workbench.engines.kit import Given
 from workbench.engines.node.calls import Calls, calls_of
-from workbench.engines.node.options import FREE_IN_USE, HOLDS, KERNEL_CARD, MALLOC, MEMORY, REMOTE, TO, NodeOptions
+from workbench.engines.node.options import (
+    FREE_IN_USE,
+    HOLDS,
+    KERNEL_CARD,
+    KNOWN,
+    MALLOC,
+    MEMORY,
+    REMOTE,
+    TO,
+    NodeOptions,
+)
 from workbench.engines.node.pages import MODES
 from workbench.engines.node.plan import Plan, plan_of
 from workbench.engines.node.state import Rules
@@ -59,6 +69,7 @@ def rules_of(reading: Reading, events: bool) -> Rules:
         history=int(options.history),
         most_touches=options.touches_a_phase,
         kernel_card=KERNEL_CARD.index(options.kernel_card),
+        pages_known=KNOWN.index(options.pages_known),
         free_in_use=FREE_IN_USE.index(options.free_in_use),
         shootdown_cycles=options.shootdown_cycles,
         shootdown_to=TO.index(options.shootdown_to),

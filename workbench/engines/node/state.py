@@ -19,6 +19,8 @@ NEEDS_ROOM = -2
 """What a part answers whose arrays must grow first; nothing has happened."""
 AT_ONCE, WAIT = range(2)
 LOCAL, LINK = range(2)
+FOUND_TOUCH, FOUND_PLACE = range(2)
+"""In `State.found`: the touch of a phase that a position lies in, and which of its pages it is."""
 HOLD_NOTHING, HOLD_GROUP = range(2)
 
 
@@ -45,6 +47,8 @@ class Counters(NamedTuple):
     nulls: int
     chunks: int
     """That were asked for."""
+    known: int
+    """Tags in `State.known`."""
     pending: int
     """Requests for which a part had no room."""
     free_task: int
@@ -97,6 +101,7 @@ class Rules(NamedTuple):
     most_touches: int
     """Of a touch's pages that are simulated; 0 = all."""
     kernel_card: int
+    pages_known: int
     free_in_use: int
     shootdown_cycles: int
     shootdown_to: int
@@ -126,16 +131,20 @@ class Ports(NamedTuple):
     ask_group: np.ndarray
     ask_end: np.ndarray
     ask_cancel_range: np.ndarray
+    enter_history: np.ndarray
     ask_access: np.ndarray
     ask_unmap: np.ndarray
     take_holder: np.ndarray
     stall: np.ndarray
     end_walk: np.ndarray
+    score_held: np.ndarray
+    take_score: np.ndarray
     stalled: np.ndarray
     ask_request: np.ndarray
     ask_free: np.ndarray
     ask_chunk: np.ndarray
     was_served: np.ndarray
+    time_of: np.ndarray
     ask_allocate: np.ndarray
     ask_release: np.ndarray
     copied: np.ndarray
@@ -223,6 +232,8 @@ class TaskFields(NamedTuple):
     """Answers that the end of the group waits for."""
     waited: int
     """Answers that the end of the phase waits for."""
+    touches: int
+    """Touches among them."""
     done: int
     """Whether its last phase is over."""
     over: int
@@ -333,6 +344,8 @@ class State(NamedTuple):
     ticket: np.ndarray = column(np.int64, "tickets", len(TICKET), fill=NONE)
     stalled_until: np.ndarray = column(np.int64, "modules")
     """Of each module, card by card, the cycle at which its last stall ends."""
+    known: np.ndarray = column(np.int64, 1 << 16)
+    """Tags of the pages that were looked for in one verdict."""
     drawn: np.ndarray = column(np.int64, "most_drawn")
     """Pages by chance of one touch of a group."""
     pending: np.ndarray = column(np.int64, 1 << 12, 4)

@@ -24,6 +24,8 @@ from workbench.engines.node.readiness import put_forward_if_ready
 from workbench.engines.node.state import APPLICATION, COUNT, GROUP, KERNEL, NONE, STREAM, TENSOR, Run
 from workbench.engines.node.tensors import free_if_may
 
+HOME = 0
+
 
 @noinline
 def begin_application(run: Run, application: int) -> None:
@@ -108,7 +110,7 @@ def put_forward(run: Run, kernel: int) -> None:
     if state.application[application, APPLICATION.refused]:
         return
     card = card_of(run, kernel)
-    tell(run, KIND.put_forward, plan.home[application], step_words(run, step), 0, groups)
+    tell(run, KIND.put_forward, card, kernel_words(run, kernel, card), 0, groups)
     row = state.kernel[kernel]
     row[KERNEL.put], row[KERNEL.left], row[KERNEL.card] = present(run), groups, card
     state.application[application, APPLICATION.live] += groups
@@ -124,6 +126,25 @@ def put_forward(run: Run, kernel: int) -> None:
 
 @noinline
 def card_of(run: Run, kernel: int) -> int:
-    """Return the card that a kernel runs on."""
+    """Return the card that a kernel runs on: its application's, or the one that most of its tensors' pages lie on."""
     plan = run.plan
-    return plan.home[plan.application_of[plan.stream_of[plan.step_of[kernel]]]]
+    home = plan.home[plan.application_of[plan.stream_of[plan.step_of[kernel]]]]
+    if run.rules.kernel_card == HOME:
+        return home
+    best, most = home, 0
+    for card in range(run.rules.cards):
+        there = _bytes_on(run, kernel, card)
+        if there > most:
+            best, most = card, there
+    return best
+
+
+@noinline
+def _bytes_on(run: Run, kernel: int, card: int) -> int:
+    """Return the bytes of a kernel's tensors, in whole pages, that lie on a card."""
+    plan, total = run.plan, 0
+    for place in range(plan.first_named[kernel], plan.first_named[kernel + 1]):
+        tensor = plan.named[place]
+        if run.state.tensor[tensor, TENSOR.card] == run.boards[card]:
+            total += run.pages.mapped[tensor]
+    return total

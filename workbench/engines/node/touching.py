@@ -20,10 +20,18 @@ from workbench.engines.node.planning import (
     present,
     task_words,
 )
-from workbench.engines.node.state import ACCESS, COUNT, FAULT, NEEDS_ROOM, NONE, TASK, TENSOR, Run
-
-FOUND_TOUCH, FOUND_PLACE = range(2)
-"""In `State.found`: the touch of a phase that a position lies in, and which of its pages it is."""
+from workbench.engines.node.state import (
+    ACCESS,
+    COUNT,
+    FAULT,
+    FOUND_PLACE,
+    FOUND_TOUCH,
+    NEEDS_ROOM,
+    NONE,
+    TASK,
+    TENSOR,
+    Run,
+)
 
 
 @noinline
