@@ -12,9 +12,13 @@ from tests.oracles.node import draws
 from tests.oracles.node.calendar import Key, Rank
 from tests.oracles.node.description import Application, Card, Node, Phase, Step
 from tests.oracles.node.log import Row
+from tests.oracles.node.node import Simulation, simulate
 from workbench.engines.engine import Setup
+from workbench.engines.kit import Attempt
 from workbench.engines.kit.order import cycle_of, rank_of
 from workbench.engines.kit.slots import defaults_of, question_of
+from workbench.engines.node.engine import Node as Engine
+from workbench.engines.node.engine import Play
 from workbench.engines.node.keys import fields_of
 from workbench.engines.node.messages import KIND, WORDS
 from workbench.engines.node.options import NodeOptions
@@ -261,3 +265,27 @@ def plain(row: Row) -> tuple[Any, ...]:
     """Return a row in plain values."""
     values = () if row.kind == "call" else tuple(row.values)
     return (row.cycle, int(row.rank), row.part, row.card, row.kind, tuple(row.key), values)
+
+
+class Both(NamedTuple):
+    """A run of the twin and one of the engine."""
+
+    twin: Simulation
+    play: Play
+    record: NodeRecord
+
+    @property
+    def difference(self) -> Difference | None:
+        """Return the first rows in which the logs differ."""
+        return first_difference(self.twin.log.rows, rows_of(self.twin.node, self.record))
+
+
+def run_both(values: dict[str, Any]) -> Both:
+    """Run twin and engine on one description; of a run that waits for ever the engine's log is kept too."""
+    node = Node.of(alike(values))
+    engine, room = Engine(), {"messages": 1 << 15, "details": 1 << 18, "agenda": 1 << 12, "tasks": 1 << 10}
+    room |= {"accesses": 1 << 12, "pages": 1 << 12, "links": 1 << 12}
+    reading = engine.read(engine.given(setup_of(node), node.seed))
+    play = engine.begin(reading, Attempt(room, events=True, checked=False))
+    engine.loop(play)
+    return Both(simulate(node), play, engine.record(reading, play))

@@ -10,7 +10,7 @@ from workbench.compiled import kernel, noinline, routine
 from workbench.compiled.entry import call
 from workbench.engines.node.pages import page_tag
 from workbench.engines.node.planning import part_of_translation
-from workbench.engines.node.state import COUNT, FOUND_TOUCH, GROUP, NONE, Run
+from workbench.engines.node.state import COUNT, FOUND_TOUCH, GROUP, Run
 from workbench.engines.node.touching import find_page, touches_of_phase
 
 EITHER = 3
@@ -28,22 +28,20 @@ class Asked(NamedTuple):
 
 @routine
 def pages_held(asked: Asked, group: int, first_wave: int, waves: int) -> int:
-    """Write down how many pages of a group, or a sub-group, each module of its card holds; return the most."""
-    return _pages_held(asked.run, asked.pages, group, first_wave)
+    """Write down how many pages of a group each module of its card holds; return the most."""
+    return _pages_held(asked.run, asked.pages, group)
 
 
 @noinline
-def _pages_held(run: Run, pages: np.ndarray, group: int, first_wave: int) -> int:
+def _pages_held(run: Run, pages: np.ndarray, group: int) -> int:
     kernel_, ports = run.plan.kernel_of[group], run.ports
     local, card = group - run.plan.first_group[kernel_], run.state.group[group, GROUP.card]
     part = part_of_translation(run, card)
     run.state.counters[COUNT.known] = 0
-    known = local
-    if run.rules.pages_known == GROUP_BEFORE:
-        known, first_wave = local - 1, NONE
+    known = local - 1 if run.rules.pages_known == GROUP_BEFORE else local
     if known >= 0:
         for phase in range(run.plan.first_phase[kernel_], run.plan.first_phase[kernel_ + 1]):
-            _score_phase(run, part, kernel_, known, phase, first_wave)
+            _score_phase(run, part, kernel_, known, phase)
     most = 0
     for module in range(pages.size):
         pages[module] = call(ports.take_score[part], ports.lent[part], (module,))
@@ -52,10 +50,9 @@ def _pages_held(run: Run, pages: np.ndarray, group: int, first_wave: int) -> int
 
 
 @noinline
-def _score_phase(run: Run, part: int, kernel_: int, group: int, phase: int, first_wave: int) -> None:
-    """Count for each module the pages of a phase that it holds, of a sub-group's own those that it will touch."""
-    step = 1 if first_wave == NONE else run.plan.waves[kernel_]
-    for position in range(max(first_wave, 0), touches_of_phase(run, kernel_, group, phase), step):
+def _score_phase(run: Run, part: int, kernel_: int, group: int, phase: int) -> None:
+    """Count for each module the pages of a phase that it holds, of a sub-group those of its group."""
+    for position in range(touches_of_phase(run, kernel_, group, phase)):
         page = find_page(run, kernel_, group, phase, position)
         tag = page_tag(run.pages, run.plan.tensor[run.state.found[FOUND_TOUCH]], page)
         if _is_new(run.state.known, run.state.counters, tag):
