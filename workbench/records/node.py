@@ -16,6 +16,8 @@ class NodeRecord(NamedTuple):
     """int64[groups], when each was dispatched first, -1 = never."""
     ended: np.ndarray
     """int64[groups], -1 = never."""
+    refused: np.ndarray
+    """bool[applications], which were refused memory."""
     counts: dict[str, int]
     messages: np.ndarray
     """int64[messages, 10]: moment, kind, card, two words of K, five values; no rows without the event log."""
@@ -25,11 +27,12 @@ class NodeRecord(NamedTuple):
 
 def record_of(run: Any, play: Any) -> NodeRecord:
     """Return what happened in a run."""
-    from workbench.engines.node.state import COUNT, GROUP
+    from workbench.engines.node.state import APPLICATION, COUNT, GROUP
 
     state = play.state
     counters = state.counters
     counts = {name: int(counters[place]) for name, place in zip(COUNT._fields, COUNT)}
     messages, details = state.messages[: counts["messages"]], state.details[: counts["details"]]
     ended, began = state.group[:, GROUP.ended].copy(), state.group[:, GROUP.began].copy()
-    return NodeRecord(counts["makespan"], began, ended, counts, messages, details)
+    refused = state.application[:, APPLICATION.refused] == 1
+    return NodeRecord(counts["makespan"], began, ended, refused, counts, messages, details)

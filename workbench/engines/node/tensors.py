@@ -73,7 +73,7 @@ def _grant_at_once(run: Run, tensor: int, home: int) -> None:
     rounded = (plan.size[tensor] + PAGE - 1) // PAGE * PAGE
     if rounded > 0 and map_run(run.pages, tensor, 0, rounded) == NEEDS_ROOM:
         fail(run.state.counters, FAULT.pages_full, present(run), tensor, NONE)
-    grant(run, tensor, home)
+    grant(run, tensor, run.boards[home])
 
 
 @noinline
