@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from tests.depth import long_where_compiled, thinned
-from tests.oracles.node.description import MIB
+from tests.oracles.node.description import MIB, Node
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.small import card, kernel, tensor
-from tests.oracles.node_beside import Both, run_both
+from tests.oracles.node_beside import Both, Engine, alike, run_both, setup_of
 from workbench.engines.kit import STOP
 from workbench.engines.node.state import FAULT
+from workbench.errors import PolicyError
 
 PAGE = 2 * MIB
 
@@ -73,6 +74,17 @@ def test_v5_a_free_stalls_the_modules_that_hold_a_page_once() -> None:
     stalled = [row.value("core") for row in result.twin.log.of("translation", "shootdown")]
     assert stalled == [0, 1]
     assert result.record.counts["shoot_downs"] == 1
+
+
+@long_where_compiled
+def test_who_waits_for_what_when_nothing_is_pending() -> None:
+    """Two tensors of a card that has memory for one, and a kernel that needs both (E7)."""
+    steps = [tensor("a"), tensor("b"), kernel(1, {"compute": 1}, tensors=("a", "b"))]
+    machine = {"cards": [card(memory_bytes=PAGE)], "pool": {"when_full": "wait"}}
+    values = {"machine": machine, "applications": [{"streams": [steps]}], "couplings": {"memory": "wait"}}
+    node = Node.of(alike(values))
+    with pytest.raises(PolicyError, match="application 0, stream 0, step 2 waits for 1 tensors that the pool has not"):
+        Engine().simulate(setup_of(node), 1)
 
 
 @long_where_compiled

@@ -32,9 +32,11 @@ from workbench.engines.node.state import (
     Run,
     State,
 )
+from workbench.engines.node.waits import who_waits
 from workbench.machine.node_machine import NodeMachine
 from workbench.policies.policy import Policy
 from workbench.records.node import NodeRecord, record_of
+from workbench.structures.tournament import NEVER
 
 
 class Play(NamedTuple):
@@ -75,7 +77,7 @@ class Node(Simulator[NodeRecord]):
         play_on(play_)
 
     def words(self, run: Reading, state: Any, stop: Stop) -> Mapping[str, Any]:
-        return {"where": f"at cycle {stop.cycle}", "who": who_waits(run, state), "row": stop.row}
+        return {"where": f"at cycle {stop.cycle}", "who": who_waits(run.plan, state), "row": stop.row}
 
     def record(self, run: Reading, play_: Play) -> NodeRecord:
         return record_of(run, play_)
@@ -126,13 +128,6 @@ def play_on(play_: Play) -> None:
 
 def _all_ended(play_: Play) -> bool:
     """Return whether all applications have ended, or the horizon came first."""
-    from workbench.structures.tournament import NEVER
-
     ended = bool(play_.state.application[:, APPLICATION.ended].all())
     pending = play_.state.agenda.counters[0] > 0 or play_.state.soonest.min() < NEVER
     return ended or bool(pending)
-
-
-def who_waits(reading: Reading, state: Any) -> str:
-    """Return who waits for what."""
-    return "somebody waits"
