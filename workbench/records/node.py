@@ -16,6 +16,10 @@ class NodeRecord(NamedTuple):
     """int64[groups], when each was dispatched first, -1 = never."""
     ended: np.ndarray
     """int64[groups], -1 = never."""
+    times: np.ndarray
+    """int64[groups, 11], where each one's time went, from the end of the step before its kernel to its own end: wait for
+    memory, in the channel, compute, issue, walkers, other translation, link, malloc lock, malloc service, heap chunk,
+    shoot-down."""
     refused: np.ndarray
     """bool[applications], which were refused memory."""
     counts: dict[str, int]
@@ -35,4 +39,4 @@ def record_of(run: Any, play: Any) -> NodeRecord:
     messages, details = state.messages[: counts["messages"]], state.details[: counts["details"]]
     ended, began = state.group[:, GROUP.ended].copy(), state.group[:, GROUP.began].copy()
     refused = state.application[:, APPLICATION.refused] == 1
-    return NodeRecord(counts["makespan"], began, ended, refused, counts, messages, details)
+    return NodeRecord(counts["makespan"], began, ended, state.times.copy(), refused, counts, messages, details)

@@ -102,6 +102,7 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
     state.tensor[:, TENSOR.users] = plan.users
     state.application[:, APPLICATION.first_tensor] = state.application[:, APPLICATION.first_chunk] = NONE
     state.group[:, GROUP.began] = state.group[:, GROUP.ended] = NONE
+    state.group[:, GROUP.path_at] = NONE
     state.call[:, CALL.task] = NONE
     state.counters[COUNT.drawn_touch] = NONE
     run = Run(plan, rules_of(reading, attempt.events), members.ports, np.array(reading.given.machine.gpus), links,

@@ -41,6 +41,7 @@ from workbench.engines.node.state import (
     Run,
 )
 from workbench.engines.node.tensors import leave_tensors
+from workbench.engines.node.times import begin_path, end_of_compute, end_of_phase, end_of_task
 from workbench.engines.node.touching import first_touch, touches_of_task
 
 
@@ -67,6 +68,7 @@ def begin_task(run: Run, card: int, group: int, dispatch: int, module: int, wave
         row[field] = 0
     row[TASK.kernel], row[TASK.group], row[TASK.wave], row[TASK.card] = kernel, group, wave, card
     row[TASK.module], row[TASK.dispatch], row[TASK.waves] = module, dispatch, waves
+    begin_path(run, task)
     words = kernel_words(run, kernel, card)
     tell(run, KIND.dispatch, card, words, task_words(run, task, ABSENT, ABSENT), module, waves)
     if run.state.group[group, GROUP.began] == NONE:
@@ -94,6 +96,8 @@ def end_compute(run: Run, task: int) -> None:
     phase, touches = row[TASK.phase], touches_of_task(run, task, row[TASK.phase])
     calls = plan_calls(run, task, phase)
     row[TASK.computed] = present(run)
+    kernel = row[TASK.kernel]
+    end_of_compute(run, task, run.plan.cycles[run.plan.first_cycles[phase] + row[TASK.group] - run.plan.first_group[kernel]])
     held_by_touches = touches if rules.touches_hold == HOLD_GROUP else 0
     held_by_calls = calls if rules.malloc == WAIT else 0
     row[TASK.open] += touches + held_by_calls
@@ -108,6 +112,7 @@ def end_compute(run: Run, task: int) -> None:
 def end_phase(run: Run, task: int) -> None:
     """Let a task go on to its next phase, or give its resources back after the last."""
     row, plan = run.state.task[task], run.plan
+    end_of_phase(run, task)
     kernel = row[TASK.kernel]
     if row[TASK.phase] + 1 < plan.first_phase[kernel + 1]:
         begin_phase(run, task, row[TASK.phase] + 1)
@@ -140,6 +145,7 @@ def end_if_over(run: Run, task: int) -> None:
     group = run.state.group[row[TASK.group]]
     group[GROUP.parts] -= 1
     row[TASK.over] = 1
+    end_of_task(run, task)
     if group[GROUP.parts] == 0:
         end_group(run, row[TASK.group], row[TASK.card])
     if row[TASK.released] == 1:

@@ -11,6 +11,7 @@ from workbench.engines.node.mallocs import ANSWERED, call_member, call_owner, he
 from workbench.engines.node.messages import KIND, tell
 from workbench.engines.node.past import enter_lock_wait
 from workbench.engines.node.state import CALL, COUNT, GROUP, NONE, WAIT, Run
+from workbench.engines.node.times import end_of_call
 
 
 @noinline
@@ -41,6 +42,7 @@ def answer_call(run: Run, number: int) -> None:
     run.state.counters[COUNT.nulls] += nulls
     tell(run, KIND.malloc_answer, row[CALL.card], call_owner(run, number), call_member(run, number), nulls)
     if run.rules.malloc == WAIT:
+        end_of_call(run, number)
         enter_lock_wait(run, number, heap_of_call(run, number))
         answered(run, row[CALL.task], True)
     elif run.state.group[_group_of(run, number), GROUP.ended] != NONE:

@@ -69,7 +69,8 @@ def fetch(run: Run, access: int) -> None:
     of_task = run.state.task[row[ACCESS.task]]
     card, kernel = of_task[TASK.card], of_task[TASK.kernel]
     first, second = access_first(run, access), access_second(run, access)
-    if _is_remote(run, access, card):
+    row[ACCESS.remote] = int(_is_remote(run, access, card))
+    if row[ACCESS.remote]:
         group = of_task[TASK.group] - run.plan.first_group[kernel]
         size = bytes_touched(run, row[ACCESS.touch], kernel, group, row[ACCESS.place])
         place = run.state.tensor[row[ACCESS.tensor], TENSOR.card]

@@ -243,6 +243,8 @@ class TaskFields(NamedTuple):
     waves: int
     computed: int
     """When the compute of its phase ended."""
+    stalled: int
+    """Cycles for which its module had been stalled by then."""
     next: int
     """The next free row."""
 
@@ -262,6 +264,25 @@ class AccessFields(NamedTuple):
     """Among the simulated pages of that touch."""
     entered: int
     """When it entered the queue of its module, -1 = not yet."""
+    computed: int
+    """When the compute of its phase ended; for how long the module had been stalled by then, after its issue since
+    then; and what the path of its task had come to."""
+    stalled: int
+    compute: int
+    lock: int
+    service: int
+    chunk: int
+    shot: int
+    issued: int
+    answered: int
+    """When it was issued, and its translation answered."""
+    queued: int
+    begun: int
+    read: int
+    walked: int
+    """When its walk came to the walkers, began, was read and ended."""
+    remote: int
+    """Whether its data pass a link."""
     next: int
     """The next free row."""
 
@@ -300,6 +321,9 @@ class GroupFields(NamedTuple):
     card: int
     cancelled: int
     """Whether a part of it was."""
+    path_at: int
+    """When its part on the critical path ended, and the first wave of that."""
+    path_by: int
 
 
 class TicketFields(NamedTuple):
@@ -339,6 +363,10 @@ class State(NamedTuple):
     kernel: np.ndarray = column(np.int64, "kernels", len(KERNEL))
     group: np.ndarray = column(np.int64, "groups", len(GROUP))
     task: np.ndarray = column(np.int64, "tasks", len(TASK))
+    path: np.ndarray = column(np.int64, "tasks", 37)
+    """Of each task, see `times`."""
+    times: np.ndarray = column(np.int64, "groups", 11)
+    """The parts of each group's time."""
     access: np.ndarray = column(np.int64, "accesses", len(ACCESS))
     call: np.ndarray = column(np.int64, "calls", len(CALL))
     ticket: np.ndarray = column(np.int64, "tickets", len(TICKET), fill=NONE)

@@ -33,6 +33,9 @@ from workbench.engines.node.state import (
     Run,
 )
 
+COMPUTE, LOCK, SERVICE, CHUNK, SHOT = 2, 7, 8, 9, 10
+"""Parts of a path that come before a touch (`times.TIME`)."""
+
 
 @noinline
 def touches_of_phase(run: Run, kernel: int, group: int, phase: int) -> int:
@@ -70,7 +73,14 @@ def find_page(run: Run, kernel: int, group: int, phase: int, position: int) -> i
 @noinline
 def first_touch(run: Run, task: int, phase: int) -> None:
     """Let the first touch of a phase enter the queue of its module."""
-    _plan_touch(run, task, phase, max(run.state.task[task, TASK.wave], 0), present(run))
+    row, path = run.state.task[task], run.state.path[task]
+    access = _plan_touch(run, task, phase, max(row[TASK.wave], 0), present(run))
+    if access == NONE:
+        return
+    of_touch = run.state.access[access]
+    of_touch[ACCESS.computed], of_touch[ACCESS.stalled] = present(run), row[TASK.stalled]
+    of_touch[ACCESS.compute], of_touch[ACCESS.lock], of_touch[ACCESS.service] = path[COMPUTE], path[LOCK], path[SERVICE]
+    of_touch[ACCESS.chunk], of_touch[ACCESS.shot] = path[CHUNK], path[SHOT]
 
 
 @noinline
@@ -83,17 +93,20 @@ def next_touch(run: Run, access: int) -> None:
     step = plan.waves[kernel] if of_task[TASK.wave] != NONE else 1
     position = row[ACCESS.position] + step
     if position < touches_of_phase(run, kernel, of_task[TASK.group] - plan.first_group[kernel], phase):
-        _plan_touch(run, task, phase, position, present(run) + 1)
+        following = _plan_touch(run, task, phase, position, present(run) + 1)
+        if following != NONE:
+            for field in range(ACCESS.computed, ACCESS.issued):
+                run.state.access[following, field] = row[field]
 
 
 @noinline
-def _plan_touch(run: Run, task: int, phase: int, position: int, cycle: int) -> None:
-    """Let a touch of a task enter the queue of its module at a cycle."""
+def _plan_touch(run: Run, task: int, phase: int, position: int, cycle: int) -> int:
+    """Let a touch of a task enter the queue of its module at a cycle; return its access, -1 where there is no room."""
     state = run.state
     access = state.counters[COUNT.free_access]
     if access == NONE:
         fail(state.counters, FAULT.accesses_full, present(run), NONE, NONE)
-        return
+        return NONE
     row, of_task = state.access[access], state.task[task]
     state.counters[COUNT.free_access] = row[ACCESS.next]
     kernel = of_task[TASK.kernel]
@@ -104,6 +117,7 @@ def _plan_touch(run: Run, task: int, phase: int, position: int, cycle: int) -> N
     row[ACCESS.touch], row[ACCESS.place], row[ACCESS.entered] = state.found[FOUND_TOUCH], state.found[FOUND_PLACE], NONE
     first, second = access_first(run, access), access_second(run, access)
     plan_event(run, cycle, RANK.touches, first, second, WHAT.touch, access)
+    return access
 
 
 @noinline
