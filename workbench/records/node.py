@@ -17,9 +17,9 @@ class NodeRecord(NamedTuple):
     ended: np.ndarray
     """int64[groups], -1 = never."""
     times: np.ndarray
-    """int64[groups, 11], where each one's time went, from the end of the step before its kernel to its own end: wait for
-    memory, in the channel, compute, issue, walkers, other translation, link, malloc lock, malloc service, heap chunk,
-    shoot-down."""
+    """int64[groups, 11], where each one's time went, from the end of the step before its kernel to its own end: wait
+    for memory, in the channel, compute, issue, walkers, other translation, link, malloc lock, malloc service, heap
+    chunk, shoot-down."""
     refused: np.ndarray
     """bool[applications], which were refused memory."""
     counts: dict[str, int]
