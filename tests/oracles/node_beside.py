@@ -19,8 +19,6 @@ from workbench.engines.kit.order import cycle_of, rank_of
 from workbench.engines.kit.slots import defaults_of, question_of
 from workbench.engines.node.engine import Node as Engine
 from workbench.engines.node.engine import Play
-from workbench.engines.node.keys import fields_of
-from workbench.engines.node.messages import KIND, WORDS
 from workbench.engines.node.options import NodeOptions
 from workbench.engines.node.slots import Slots
 from workbench.machine import Board, Machine, TranslationMachine
@@ -29,6 +27,7 @@ from workbench.machine.link import Link
 from workbench.machine.node_machine import NodeMachine
 from workbench.policies.policy import read_policy
 from workbench.records.node import NodeRecord
+from workbench.records.node_messages import KIND, WORDS, fields_of
 from workbench.records.pool import OUTCOMES
 from workbench.records.translation import SERVED_BY
 from workbench.workloads import node as ours

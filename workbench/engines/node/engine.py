@@ -16,6 +16,7 @@ from workbench.engines.node.options import NodeOptions
 from workbench.engines.node.pages import new_pages
 from workbench.engines.node.parts import Members, tickets_of
 from workbench.engines.node.prepare import Case, Reading, read, rules_of, ways
+from workbench.engines.node.recording import record_of
 from workbench.engines.node.slots import Slots
 from workbench.engines.node.starting import start
 from workbench.engines.node.state import (
@@ -35,7 +36,7 @@ from workbench.engines.node.state import (
 from workbench.engines.node.waits import who_waits
 from workbench.machine.node_machine import NodeMachine
 from workbench.policies.policy import Policy
-from workbench.records.node import NodeRecord, record_of
+from workbench.records.node import NodeRecord
 from workbench.structures.tournament import NEVER
 
 
@@ -80,7 +81,7 @@ class Node(Simulator[NodeRecord]):
         return {"where": f"at cycle {stop.cycle}", "who": who_waits(run.plan, state), "row": stop.row}
 
     def record(self, run: Reading, play_: Play) -> NodeRecord:
-        return record_of(run, play_)
+        return record_of(play_.state)
 
 
 def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
