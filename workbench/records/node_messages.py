@@ -81,6 +81,7 @@ def fields_of(first: int, second: int) -> tuple[int, ...]:
     >>> fields_of(1 << 56 | 3 << 42 | 2 << 28 | 5, 8 << 35 | 1 << 14)
     (0, 2, 1, 4, 7, -1, 0, -1)
     """
-    cut = ((first, 56, 7), (first, 42, 14), (first, 28, 14), (first, 0, 28))
-    cut += ((second, 35, 28), (second, 24, 11), (second, 14, 10), (second, 0, 14))
+    of_first = [(first, low, bits) for low, bits in ((56, 7), (42, 14), (28, 14), (0, 28))]
+    of_second = [(second, low, bits) for low, bits in ((35, 28), (24, 11), (14, 10), (0, 14))]
+    cut = [*of_first, *of_second]
     return tuple((word >> low & (1 << bits) - 1) - 1 for word, low, bits in cut)
