@@ -92,7 +92,7 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
         "tensors": plan.size.size,
         "modules": len(reading.given.machine.gpus) * reading.given.machine.card.compute_units,
         "kernels": plan.groups.size, "groups": int(plan.groups.sum()),
-        "calls": members.calls.phase.size, "most_drawn": int(plan.count.max(initial=1)),
+        "calls": members.calls.phase.size, "most_drawn": int(plan.drawn.max(initial=1)),
         "tickets": tickets_of(reading, members.calls), **attempt.room,
     }  # fmt: skip
     pages = new_pages(sizes["tickets"], plan.home.size, options.pages, attempt.room["pages"])

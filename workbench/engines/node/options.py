@@ -72,7 +72,9 @@ class NodeOptions(Spec):
     release_ns: int = lever(
         -1, least=-1, most=10**9, unit="ns", description="the pool's work on a release; -1 = as on a request"
     )
-    dispatch: DispatchOptions = lever(DispatchOptions(), description="the dispatcher of every card")
-    translation: TranslationOptions = lever(TranslationOptions(), description="the translation of every card")
-    heap: MallocOptions = lever(MallocOptions(heap_bytes=1 << 16), description="the heap of an application on a card")
-    pool: PoolOptions = lever(PoolOptions(), description="the service of the pool")
+    dispatch: DispatchOptions = lever(DispatchOptions.read({}), description="the dispatcher of every card")
+    translation: TranslationOptions = lever(TranslationOptions.read({}), description="the translation of every card")
+    heap: MallocOptions = lever(
+        MallocOptions.read({"heap_bytes": 1 << 16}), description="the heap of an application on a card"
+    )
+    pool: PoolOptions = lever(PoolOptions.read({}), description="the service of the pool")

@@ -16,6 +16,7 @@ from workbench.engines.dispatch import asking as dispatch_asking
 from workbench.engines.dispatch import part as dispatch_part
 from workbench.engines.engine import Setup
 from workbench.engines.kit.part import Part
+from workbench.engines.kit.slots import defaults_of
 from workbench.engines.malloc import asking as malloc_asking
 from workbench.engines.malloc import part as malloc_part
 from workbench.engines.node import pool_jobs
@@ -152,7 +153,7 @@ def _ports(each: list[Member | None]) -> Ports:
 def sub_setup(reading: Reading, part: str, machine: Any, workload: Any, options: Any) -> Setup:
     """Return the setup of a part: its slots of the policies."""
     given: Mapping[str, Any] = reading.given.setup.policies
-    return Setup(part, machine, workload, {slot: given[slot] for slot in PARTS[part]._fields}, options)
+    return Setup(part, machine, workload, {slot: given[slot] for slot in defaults_of(PARTS[part])}, options)
 
 
 def _dispatcher(reading: Reading, seed: int, groups: Groups) -> Member:

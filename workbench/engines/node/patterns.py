@@ -39,7 +39,7 @@ def pages_touched(run: Run, touch: int, kernel_: int, group: int) -> int:
     if pattern == SHARED:
         return pages
     if pattern == STRIDE:
-        return plan.count[touch]
+        return plan.drawn[touch]
     return _draw(run, touch, kernel_, group)
 
 
@@ -83,7 +83,7 @@ def _draw(run: Run, touch: int, kernel_: int, group: int) -> int:
     word, pages = path_of_touch(run, touch, kernel_, group), run.pages.count[plan.tensor[touch]]
     first, found = plan.first_weight[touch], 0
     total = plan.weights[first + pages - 1]
-    for draw in range(plan.count[touch]):
+    for draw in range(plan.drawn[touch]):
         chance = unit_of(next_word(word, draw)) * total
         page = min(_place_of(plan.weights, first, pages, chance), pages - 1)
         if not _has(drawn, found, page):

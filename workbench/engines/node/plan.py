@@ -86,7 +86,7 @@ class Plan(NamedTuple):
     """Of each touch."""
     pattern: np.ndarray
     width: np.ndarray
-    count: np.ndarray
+    drawn: np.ndarray
     bytes: np.ndarray
     phase_of: np.ndarray
     first_weight: np.ndarray
@@ -217,7 +217,7 @@ def _add_kernel(tables: Tables, kernel: Kernel, tensors: dict[int, int]) -> None
 def _add_touch(tables: Tables, touch: Touch, tensors: dict[int, int]) -> None:
     moved = ALL_BYTES if touch.bytes is None else touch.bytes
     tables.add(tensor=tensors[touch.tensor], pattern=PATTERNS.index(touch.pattern), width=touch.width)
-    tables.add(count=touch.count, bytes=moved, skew=touch.skew, phase_of=len(tables["first_touch"]) - 1)
+    tables.add(drawn=touch.count, bytes=moved, skew=touch.skew, phase_of=len(tables["first_touch"]) - 1)
 
 
 def _check_sizes(plan: Plan) -> None:
