@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from tests.depth import thinned
+from tests.depth import long_where_compiled, thinned
 from tests.oracles.node import frames as twin
 from workbench.compiled.bound import Lent
 from workbench.compiled.entry import call, entry_of
@@ -26,6 +26,8 @@ from workbench.engines.node.frames import (
 )
 from workbench.policies.pool import Frames, Longest, Lowest
 from workbench.policies.pool.frames.view import FramesView
+
+pytestmark = long_where_compiled
 
 POLICIES = [Lowest(), Longest()]
 PLAIN = {"lowest": twin.lowest, "longest": twin.longest}

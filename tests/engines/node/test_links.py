@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.depth import thinned
+from tests.depth import long_where_compiled, thinned
 from tests.oracles.node.calendar import Calendar, Key, Rank
 from tests.oracles.node.description import Card, Link, Machine, Pool
 from tests.oracles.node.links import Links as TwinLinks
@@ -30,6 +30,8 @@ from workbench.machine import Board
 from workbench.machine import Card as BoardCard
 from workbench.machine import Link as BoardLink
 from workbench.structures.tournament import NEVER
+
+pytestmark = long_where_compiled
 
 
 class Sent(NamedTuple):

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.depth import thinned
+from tests.depth import long_where_compiled, thinned
 from tests.engines.node.pool_scripts import Play, Script, part_of, played_by_twin, script, setup_of
 from tests.engines.pool_cases import Fixed
 from tests.engines.pool_cases import Row as Asked
@@ -20,6 +20,8 @@ from workbench.engines.pool import part as single
 from workbench.policies.pool import MigrateBack
 from workbench.records.pool import PoolRecord
 from workbench.workloads.pool_requests import ALLOC, FREE
+
+pytestmark = long_where_compiled
 
 
 @pytest.mark.parametrize("by_links", [False, True], ids=["local", "links"])
