@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.depth import long_where_compiled, thinned
+from tests.depth import long, thinned
 from tests.oracles.node import frames as twin
+from workbench.compiled import INTERPRETED
 from workbench.compiled.bound import Lent
 from workbench.compiled.entry import call, entry_of
 from workbench.engines.kit.faults import STOP
@@ -27,7 +29,7 @@ from workbench.engines.node.frames import (
 from workbench.policies.pool import Frames, Longest, Lowest
 from workbench.policies.pool.frames.view import FramesView
 
-pytestmark = long_where_compiled
+pytestmark: Any = [] if INTERPRETED else long
 
 POLICIES = [Lowest(), Longest()]
 PLAIN = {"lowest": twin.lowest, "longest": twin.longest}

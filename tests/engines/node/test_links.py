@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
-from tests.depth import long_where_compiled, thinned
+from tests.depth import long, thinned
 from tests.oracles.node.calendar import Calendar, Key, Rank
 from tests.oracles.node.description import Card, Link, Machine, Pool
 from tests.oracles.node.links import Links as TwinLinks
 from tests.oracles.node.log import Log
+from workbench.compiled import INTERPRETED
 from workbench.compiled.bound import Lent
 from workbench.compiled.entry import call, entry_of
 from workbench.engines.kit.order import RANK, cycle_of, moment
@@ -31,7 +32,7 @@ from workbench.machine import Card as BoardCard
 from workbench.machine import Link as BoardLink
 from workbench.structures.tournament import NEVER
 
-pytestmark = long_where_compiled
+pytestmark: Any = [] if INTERPRETED else long
 
 
 class Sent(NamedTuple):

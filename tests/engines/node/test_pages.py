@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 
-from tests.depth import long_where_compiled, thinned
+from tests.depth import long, thinned
 from tests.oracles.node.pages import AddressSpace, Page, Run, granule_of, rounded
+from workbench.compiled import INTERPRETED
 from workbench.engines.node.pages import (
     MODES,
     NEEDS_ROOM,
@@ -23,7 +25,7 @@ from workbench.engines.node.pages import (
     with_room,
 )
 
-pytestmark = long_where_compiled
+pytestmark: Any = [] if INTERPRETED else long
 
 KIB, MIB = 1 << 10, 1 << 20
 V4 = [("largest", 0, [2 * MIB] * 4), ("largest", 64 * KIB, [64 * KIB] * 31 + [2 * MIB] * 3 + [64 * KIB])]

@@ -7,11 +7,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.depth import long_where_compiled, thinned
+from tests.depth import long, thinned
 from tests.engines.node.pool_scripts import Play, Script, part_of, played_by_twin, script, setup_of
 from tests.engines.pool_cases import Fixed
 from tests.engines.pool_cases import Row as Asked
 from tests.engines.test_pool import EACH
+from workbench.compiled import INTERPRETED
 from workbench.engines.kit.order import RANK
 from workbench.engines.node.pool_part import PoolPart
 from workbench.engines.node.pool_state import COUNT
@@ -21,7 +22,7 @@ from workbench.policies.pool import MigrateBack
 from workbench.records.pool import PoolRecord
 from workbench.workloads.pool_requests import ALLOC, FREE
 
-pytestmark = long_where_compiled
+pytestmark: Any = [] if INTERPRETED else long
 
 
 @pytest.mark.parametrize("by_links", [False, True], ids=["local", "links"])
