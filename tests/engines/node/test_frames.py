@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +28,7 @@ from workbench.engines.node.frames import (
 from workbench.policies.pool import Frames, Longest, Lowest
 from workbench.policies.pool.frames.view import FramesView
 
-pytestmark: Any = [] if INTERPRETED else long
+pytestmark = [] if INTERPRETED else long
 
 POLICIES = [Lowest(), Longest()]
 PLAIN = {"lowest": twin.lowest, "longest": twin.longest}

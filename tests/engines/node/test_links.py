@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -32,7 +32,7 @@ from workbench.machine import Card as BoardCard
 from workbench.machine import Link as BoardLink
 from workbench.structures.tournament import NEVER
 
-pytestmark: Any = [] if INTERPRETED else long
+pytestmark = [] if INTERPRETED else long
 
 
 class Sent(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any
 
 import pytest
 
@@ -25,7 +24,7 @@ from workbench.engines.node.pages import (
     with_room,
 )
 
-pytestmark: Any = [] if INTERPRETED else long
+pytestmark = [] if INTERPRETED else long
 
 KIB, MIB = 1 << 10, 1 << 20
 V4 = [("largest", 0, [2 * MIB] * 4), ("largest", 64 * KIB, [64 * KIB] * 31 + [2 * MIB] * 3 + [64 * KIB])]

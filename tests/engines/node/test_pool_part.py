@@ -22,7 +22,7 @@ from workbench.policies.pool import MigrateBack
 from workbench.records.pool import PoolRecord
 from workbench.workloads.pool_requests import ALLOC, FREE
 
-pytestmark: Any = [] if INTERPRETED else long
+pytestmark = [] if INTERPRETED else long
 
 
 @pytest.mark.parametrize("by_links", [False, True], ids=["local", "links"])
