@@ -141,3 +141,9 @@ def test_links_of_one_channel_share_what_the_fastest_carries() -> None:
     taken = [(int(cycle_of(next_moment(state))), take_next(state)) for _ in range(4)]
     assert taken == [(0, -1), (0, -1), (200, 1), (200, 2)]
     assert state.carried.tolist() == [0, 400, 400, *[0] * 6]
+
+
+def test_of_parallel_links_the_larger_latency_counts() -> None:
+    for latencies in [(9, 70), (70, 9)]:
+        links = tuple(Link((0, 1), 2.0, latency) for latency in latencies)
+        assert ways(Machine((Card(), Card()), links)).latency.tolist() == [0, 70, 70, 0]

@@ -8,17 +8,21 @@ import numpy as np
 import pytest
 
 from tests.depth import long, thinned
-from tests.engines.node.pool_scripts import Play, Script, part_of, played_by_twin, script, setup_of
+from tests.engines.node.pool_scripts import MIB, Ask, Play, Script, part_of, played_by_twin, script, setup_of
 from tests.engines.pool_cases import Fixed
 from tests.engines.pool_cases import Row as Asked
 from tests.engines.test_pool import EACH
+from tests.oracles.node.description import Card, Machine, Policies
+from tests.oracles.node.description import Pool as Service
 from workbench.compiled import INTERPRETED
 from workbench.engines.kit.order import RANK
+from workbench.engines.node.pool_jobs import class_of
 from workbench.engines.node.pool_part import PoolPart
 from workbench.engines.node.pool_state import COUNT
 from workbench.engines.pool import Pool
 from workbench.engines.pool import part as single
 from workbench.policies.pool import MigrateBack
+from workbench.policies.pool.cache.question import in_class
 from workbench.records.pool import PoolRecord
 from workbench.workloads.pool_requests import ALLOC, FREE
 
@@ -100,3 +104,22 @@ def test_who_waits_is_told_when_the_single_part_says(seed: int, order: str, limi
         single.ask(alone, single.Request(time, row))
     single.advance(alone, (single.NEVER, 0))
     assert_equal_records(record, single.record_of(alone))
+
+
+def test_sizes_in_classes_are_those_of_the_cache() -> None:
+    for classes in (1, 3, 4, 8):
+        for size in (1, 2, 5, 64, 65, 81, 4096, 5000, 2**31 + 1):
+            assert class_of(size, classes) == in_class(size, classes)
+
+
+def test_who_has_waited_too_long_is_refused_while_the_service_is_busy() -> None:
+    """The second waits from 200 on, at most 100 ns; the service takes the third from 250 to 350, and refuses it then."""
+    card, service = Card(memory_bytes=4 * MIB), Service(when_full="wait", request_ns=100, release_ns=100)
+    sizes = [(0, 4 * MIB), (100, 2 * MIB), (250, 2 * MIB), (250, 2 * MIB)]
+    asks = [Ask(cycle, 0, size, -1) for cycle, size in sizes]
+    one = Script(Machine((card,), (), service), "2m", Policies(), asks)
+    options = setup_of(one).options.but(wait_limit_ns=100, wait_order="any_that_fits")
+    rows = Play(one, part_of(one, setup_of(one)._replace(options=options))).run().rows
+    answers = [(cycle, ticket, values) for cycle, _, _, kind, ticket, values in rows if kind == "answer"]
+    refused = (("granted", False),)
+    assert answers == [(100, 0, (("granted", True),)), (350, 1, refused), (450, 2, refused), (550, 3, refused)]
