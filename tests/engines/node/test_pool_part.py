@@ -113,7 +113,7 @@ def test_sizes_in_classes_are_those_of_the_cache() -> None:
 
 
 def test_who_has_waited_too_long_is_refused_while_the_service_is_busy() -> None:
-    """The second waits from 200 on, at most 100 ns; the service takes the third from 250 to 350, and refuses it then."""
+    """The second waits from 200 on, at most 100 ns; the service takes the third until 350, and refuses it then."""
     card, service = Card(memory_bytes=4 * MIB), Service(when_full="wait", request_ns=100, release_ns=100)
     sizes = [(0, 4 * MIB), (100, 2 * MIB), (250, 2 * MIB), (250, 2 * MIB)]
     asks = [Ask(cycle, 0, size, -1) for cycle, size in sizes]
