@@ -1,11 +1,12 @@
 """Routines called by address do what they do called by name, whatever tuple they run on."""
 
+from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from workbench.compiled import kernel, routine
+from workbench.compiled import bound, kernel, routine
 from workbench.compiled.bound import Lent
 from workbench.compiled.entry import call, entry_of
 from workbench.compiled.kernel import INTERPRETED
@@ -39,6 +40,12 @@ def total(cells: Cells) -> int:
     for word in cells.words:
         result += word
     return result
+
+
+@routine
+def nothing(cells: Cells) -> int:
+    cells.words[0] = 0
+    return 0
 
 
 @routine
@@ -85,3 +92,22 @@ def test_what_returns_no_whole_number_is_refused():
 
 def test_raised_is_no_result_of_a_sum():
     assert RAISED < -(1 << 61)
+
+
+def test_an_entry_runs_on_what_its_tuple_was_renewed_with():
+    cells = Lent(Cells(np.array([4, 5])))
+    entry, again = entry_of(total, cells), bound(total, cells)
+    cells.renew(Cells(np.array([1, 2, 3])))
+    assert call(*entry, ()) == again() == 6
+
+
+def test_a_routine_may_return_the_same_number_each_time():
+    cells = Lent(Cells(np.array([4])))
+    assert call(*entry_of(nothing, cells), ()) == cells.whole.words[0] == 0
+
+
+def test_a_copy_of_what_is_lent_is_apart():
+    cells = Lent(Cells(np.array([4, 5])))
+    copied = deepcopy(cells)
+    call(*entry_of(add, copied), (0, 10))
+    assert [call(*entry_of(total, of), ()) for of in (cells, copied)] == [9, 19]

@@ -1,6 +1,17 @@
 """The only room that knows Numba: kernels, questions and answers, the cache on disk, bit operations."""
 
-from workbench.compiled.bits import ALL_BITS, NO_BITS, ONE_BIT, leading_zeros, left, ones, right, trailing_zeros
+from workbench.compiled.bits import (
+    ALL_BITS,
+    NO_BITS,
+    ONE_BIT,
+    leading_zeros,
+    left,
+    ones,
+    right,
+    trailing_zeros,
+    wrapped_product,
+    wrapped_sum,
+)
 from workbench.compiled.black_box import failed_call, forget_failed_call, keep_failed_call
 from workbench.compiled.bound import bound
 from workbench.compiled.by_reference import by_reference
@@ -49,6 +60,8 @@ __all__ = [
     "routine",
     "trailing_zeros",
     "view",
+    "wrapped_product",
+    "wrapped_sum",
     "writable",
 ]
 

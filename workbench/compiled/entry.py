@@ -24,7 +24,7 @@ _WORD: Any = types.voidptr
 
 
 class Entry(NamedTuple):
-    """A routine and the tuple that it runs on, as two whole numbers; where code is interpreted, as it is and as lent."""
+    """A routine and the tuple that it runs on, as two whole numbers; where code is interpreted, it and a `Lent`."""
 
     routine: Any
     run: Any
@@ -55,7 +55,7 @@ def entry_of(routine: Callable[..., int], lent: Lent) -> Entry:
     arguments = (Reference(typeof(lent.whole)), *numbers)
     machine.compile(arguments)
     result = machine.overloads[arguments]
-    if result.signature.return_type != types.int64:
+    if types.unliteral(result.signature.return_type) != types.int64:
         raise TypeError(f"{machine.py_func.__qualname__} must return a whole number")
     return Entry(result.library.get_pointer_to_function(result.fndesc.llvm_func_name), lent.address)
 

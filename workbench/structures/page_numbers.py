@@ -52,6 +52,15 @@ def with_room(table: PageNumbers, more: int) -> PageNumbers:
     return table
 
 
+def renumbered(table: PageNumbers, kept: np.ndarray) -> PageNumbers:
+    """Return a numbering of some of its pages, in their order: bool[numbers given]; the room stays."""
+    pages = table.pages[: kept.size].copy()
+    table.near[pages[(pages >= 0) & (pages < NEAR)]] = ABSENT
+    table.keys[:], table.given[:] = ABSENT, 0
+    number_pages(table, pages[kept], np.empty(int(kept.sum()), np.int32))
+    return table
+
+
 def _longer(pages: np.ndarray, least: int) -> np.ndarray:
     longer = np.zeros(max(least, 2 * pages.size), np.int64)
     longer[: pages.size] = pages

@@ -24,6 +24,10 @@ from tests.oracles.node.touch import Access, Walk
 from tests.oracles.node.translation import Translation
 
 
+BEHIND_ANSWERS = 1 << 32
+"""Before K: local data come after all answers of translation at their cycle."""
+
+
 class Simulation:
     """One run of a node; `run` takes it to its end."""
 
@@ -288,8 +292,7 @@ class Simulation:
             self.links.send(access.page.card, card, size, access.key, done)
         elif self.node.machine.local_cycles:
             end = self.calendar.now + self.node.machine.local_cycles
-            place = (card, access.core, access.page.tag, access.serial)
-            self.calendar.at(end, Rank.TRANSLATION_ANSWER, place, done)
+            self.calendar.at(end, Rank.TRANSLATION_ANSWER, (BEHIND_ANSWERS, *access.key), done)
         else:
             done()
 

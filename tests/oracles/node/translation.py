@@ -23,7 +23,8 @@ class Core:
     def __init__(self, tlb: Tlb) -> None:
         self.tlb = tlb
         self.queue: deque[Access] = deque()
-        self.misses: dict[int, Miss] = {}
+        self.misses: dict[int, Miss] = {}  # those that may be joined
+        self.unmapped: list[Miss] = []  # those whose page was unmapped since
         self.stalled_until = 0
         self.stalls: list[tuple[int, int]] = []
         self.issue_at: int | None = None  # cycle of the issue that is planned
@@ -76,7 +77,9 @@ class Translation:
             for core in self.cores:
                 core.tlb.drop(tag)
         self._walkers.unmap(tags)
-        for miss in [*self._copies, *(miss for core in self.cores for miss in core.misses.values())]:
+        for core in self.cores:
+            core.unmapped += [core.misses.pop(tag) for tag in sorted(tags & core.misses.keys())]
+        for miss in [*self._copies, *(miss for core in self.cores for miss in core.unmapped)]:
             miss.unmapped = miss.unmapped or miss.page.tag in tags
 
     def stall(self, core: int, cycles: int) -> None:
@@ -88,7 +91,9 @@ class Translation:
             one.stalled_until = until
 
     def _degree(self, tag: int) -> int:
-        return len(self.holders(tag))
+        """Return how many cores hold a page, as a directory says; without one nobody knows of another core."""
+        knows = self._locate(0, [], lambda _: 0) is not None
+        return len(self.holders(tag)) if knows else 1
 
     # Issue: T2, T3.
 
@@ -124,7 +129,7 @@ class Translation:
         elif tag in core.misses:
             access.miss = core.misses[tag]
             access.miss.waiting.append(access)
-        elif len(core.misses) < self._machine.registers:
+        elif len(core.misses) + len(core.unmapped) < self._machine.registers:
             self._open(core, access)
         else:
             return False
@@ -215,7 +220,10 @@ class Translation:
     def _answer(self, miss: Miss, source: str) -> None:
         core = self.cores[miss.core]
         miss.answered_at = self._calendar.now
-        del core.misses[miss.page.tag]
+        if miss in core.unmapped:
+            core.unmapped.remove(miss)
+        else:
+            del core.misses[miss.page.tag]
         core.blocked = False
         if not miss.unmapped:
             if miss.directed and source != "peer":

@@ -25,7 +25,7 @@ class Walkers:
         self._reach, self._ended, self._look_again = reach, ended, look_again
         self._queue: deque[Walk] = deque()
         self._outside: deque[Miss] = deque()
-        self._walks: dict[int, Walk] = {}
+        self._walks: dict[int, Walk] = {}  # those that may be joined
 
     def request(self, miss: Miss) -> None:
         """Join a walk of the page, or start one, or queue for one, or wait for a place in the queue."""
@@ -40,9 +40,9 @@ class Walkers:
             self._outside.append(miss)
 
     def unmap(self, tags: set[int]) -> None:
-        """Mark walks of unmapped pages: they answer and fill nothing."""
-        for walk in self._walks.values():
-            walk.unmapped = walk.unmapped or walk.page.tag in tags
+        """Mark walks of unmapped pages: they answer, fill nothing, and are joined by nobody."""
+        for tag in tags & self._walks.keys():
+            self._walks.pop(tag).unmapped = True
 
     def _open(self, miss: Miss) -> None:
         key = miss.waiting[0].key
@@ -85,7 +85,8 @@ class Walkers:
 
     def _end(self, walk: Walk) -> None:
         self._free += 1
-        del self._walks[walk.page.tag]
+        if not walk.unmapped:
+            del self._walks[walk.page.tag]
         self._log("translation", self._card, "walked", walk.key, page=walk.page.tag)
         self._ended(walk)
         self._start()

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.compiled import RAISED, inlined, noinline
 from workbench.engines.kit import fail
-from workbench.engines.translation.counters import FAULT
+from workbench.engines.translation.counters import COUNT, FAULT
 from workbench.engines.translation.far_filling import fill_cluster
 from workbench.engines.translation.filling import fill_as_the_rule_says, fill_private, held_by
 from workbench.engines.translation.finding import NOWHERE, find
@@ -20,7 +20,7 @@ from workbench.engines.translation.reporting import count_served
 from workbench.engines.translation.sampling import sample_if_due
 from workbench.engines.translation.scheduling import wake
 from workbench.engines.translation.state import MISS, PARKED, Run
-from workbench.engines.translation.telling import tell_answer
+from workbench.engines.translation.telling import fill_comes_first, tell_answer
 from workbench.engines.translation.under_way import OF, WAITING
 from workbench.policies.translation.locate.question import CLUSTER, DIRECTORY, ON_RESPONSE
 from workbench.policies.translation.remote_fill.question import REMOTE_FILL
@@ -40,13 +40,15 @@ def answer_arrives(run: Run, miss: int, now: int) -> None:
     state, row = run.state, miss * MISS
     core, page, key = state.misses[row + OF.core], state.misses[row + OF.page], state.misses[row + OF.key]
     ordinal, source, peer = state.misses[row + OF.ordinal], state.misses[row + OF.source], state.misses[row + OF.peer]
-    dead = state.misses[row + OF.dead]
+    dead, told = state.misses[row + OF.dead], state.counters[COUNT.answered]
     _serve(run, miss, core, now)
     if not dead:
         if source == FROM_PEER:
             _keep(run, miss, core, page, key, peer, ordinal, now)
         else:
             _fill(run, core, page, key, ordinal, now)
+        if run.rules.keeps_rows:
+            fill_comes_first(run, told)
     sample_if_due(run)
 
 

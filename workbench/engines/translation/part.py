@@ -23,7 +23,7 @@ from workbench.engines.translation import part_asking
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.engine import Translation
 from workbench.engines.translation.part_asking import MOST_TICKETS, NEEDS_ROOM, REFUSED
-from workbench.engines.translation.playing import Play
+from workbench.engines.translation.playing import PartRules, Play
 from workbench.engines.translation.recording import record_of as record_of_play
 from workbench.engines.translation.sampling import last_sample
 from workbench.engines.translation.slots import Reading
@@ -36,8 +36,8 @@ from workbench.records.translation import SERVED_BY, TranslationRecord
 
 # fmt: off
 __all__ = [
-    "NEVER", "Answer", "Begin", "End", "Part", "Request", "Stall", "Unmap", "WalkRead", "advance", "ask", "finished",
-    "make_room", "new_part", "next_event", "record_of",
+    "NEVER", "Answer", "Begin", "End", "Part", "Request", "Stall", "Step", "Unmap", "WalkRead", "advance", "ask",
+    "finished", "make_room", "new_part", "next_event", "record_of",
 ]
 # fmt: on
 
@@ -110,6 +110,21 @@ class WalkRead(NamedTuple):
     """Of the access that opened it."""
 
 
+class Step(NamedTuple):
+    """What happened to an access between its issue and its answer, or to the core that it fills."""
+
+    kind: str
+    """One of `telling.Answers`."""
+    ticket: int
+    """Of the access that missed."""
+    cycle: int
+    core: int
+    tag: int
+    """Of the page."""
+    what: int
+    """See `telling.Answers`."""
+
+
 class Part(kit.Part):
     """The state of a translation hierarchy that somebody else moves on; it may be copied, to see what would happen.
 
@@ -142,7 +157,11 @@ class Part(kit.Part):
 
 
 def new_part(
-    setup: Setup, seed: int, walks: Literal["end", "wait"] = "end", logs: Mapping[str, int] | None = None
+    setup: Setup,
+    seed: int,
+    walks: Literal["end", "wait"] = "end",
+    rows: bool = False,
+    logs: Mapping[str, int] | None = None,
 ) -> Part:
     """Return the state of a translation hierarchy in which nothing has happened yet.
 
@@ -153,6 +172,9 @@ def new_part(
     seed : int
     walks : {"end", "wait"}
         Whether a walk ends when it is read, or waits for its `End`, as one whose page lies on another card does.
+    rows : bool
+        Whether each step between an issue and its answer is told too: looks into directories, at peers and into the
+        shared TLB, requests at the walkers, walks that begin and end, fills.
     logs : mapping of str to int
         Rows of the log `logged`; without it none is kept.
 
@@ -180,7 +202,7 @@ def new_part(
     run = engine.read(engine.given(setup, seed))
     room = {**dict.fromkeys(logs_of(State), 0), **(logs or {})}
     theirs = any(not policy.built_in for policy in engine.asked(run))
-    play = Play(run, Attempt(room, logs is not None, checked=theirs), part=True, walks_wait=walks == "wait")
+    play = Play(run, Attempt(room, logs is not None, checked=theirs), PartRules(int(walks == "wait"), int(rows)))
     return Part(run, play)
 
 
@@ -212,7 +234,7 @@ def ask(state: Part, request: Request | Unmap | Stall | End) -> int:
     return ticket
 
 
-def finished(state: Part) -> list[Begin | Answer | WalkRead]:
+def finished(state: Part) -> list[Begin | Answer | WalkRead | Step]:
     """Return what came about since the last call, in its order."""
     size, count = len(Told._fields), state.state.counters[COUNT.answered]
     rows = state.state.answers[: size * count].reshape(-1, size).tolist()
@@ -257,12 +279,14 @@ _ASKED: dict[type, tuple[int, Callable[[Part, Any], int]]] = {
 """Of each request: the rank of its moment, and how it is asked for."""
 
 
-def _read(told: Told) -> Begin | Answer | WalkRead:
+def _read(told: Told) -> Begin | Answer | WalkRead | Step:
     if told.kind == SAYS.issued:
         return Begin(told.ticket, told.cycle, ("hit", "joined", "took_register")[told.what])
     if told.kind == SAYS.walk_read:
         return WalkRead(told.what, told.cycle, told.ticket)
-    return Answer(told.ticket, told.cycle, SERVED_BY[told.what], *told[-4:])
+    if told.kind == SAYS.answered:
+        return Answer(told.ticket, told.cycle, SERVED_BY[told.what], *told[-4:])
+    return Step(SAYS._fields[told.kind], told.ticket, told.cycle, told.core, told.tag, told.what)
 
 
 def _refuse_wrong_time(state: Part, cycle: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.compiled import inlined, kernel, routine
 from workbench.engines.kit import FINE, STOP
-from workbench.engines.kit.order import LAST_CYCLE, RANK, RANKS, cycle_of, moment
+from workbench.engines.kit.order import LAST_CYCLE, RANK, RANKS, moment
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.handling import handle_next
@@ -36,7 +36,7 @@ from workbench.engines.translation.under_way import OF
 from workbench.engines.translation.unmapping import unmap_everywhere
 from workbench.policies.translation.locate.question import CENTRAL, DIRECTORY
 from workbench.structures import agenda as at
-from workbench.structures.core_bits import FIRST_WORD, NOBODY, add_core, drop_core, next_core
+from workbench.structures.core_bits import FIRST_WORD, NOBODY, drop_core, next_core
 from workbench.structures.page_numbers import ABSENT, known_number, number_of
 
 REFUSED, NEEDS_ROOM, WRONG = -1, -2, -3

@@ -96,6 +96,7 @@ def rules_of(run: Reading, events: bool) -> Rules:
         dense=1,
         keeps_log=int(events),
         keeps_answers=0,
+        keeps_rows=0,
         walks_wait=0,
         plain_hits=0,
         evicts_oldest=0,

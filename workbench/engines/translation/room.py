@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from workbench.compiled import kernel
 from workbench.engines.translation.counters import COUNT
-from workbench.engines.translation.state import PARKED, TOLD_SIZE, Run, State
+from workbench.engines.translation.state import PARKED, TOLD_SIZE, Run
 from workbench.structures import agenda as at
 
 
@@ -15,9 +17,10 @@ def most_events(cores: int) -> int:
 
 
 @kernel
-def most_answers(state: State) -> int:
-    """Return how many answers one event can bring about at most: for its accesses, and those that joined them."""
-    return state.counters[COUNT.parked] + 32
+def most_answers(cores: int, counters: Any) -> int:
+    """Return how many answers one event can bring about at most: for those who joined a miss, for walks that begin, for
+    cores that a directory names."""
+    return counters[COUNT.parked] + 2 * counters[COUNT.under_way] + cores + 16
 
 
 @kernel
@@ -31,4 +34,5 @@ def has_room(run: Run) -> bool:
         return False
     if not run.rules.keeps_answers:
         return True
-    return bool((counters[COUNT.answered] + most_answers(state)) * TOLD_SIZE <= state.answers.size)
+    answers = counters[COUNT.answered] + most_answers(run.rules.cores, counters)
+    return bool(answers * TOLD_SIZE <= state.answers.size)

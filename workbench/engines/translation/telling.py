@@ -7,12 +7,13 @@ from typing import NamedTuple
 from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.kit import numbered
 from workbench.engines.translation.counters import COUNT
-from workbench.engines.translation.scheduling import ANSWERS, CORES, KIND, NOBODY, schedule
+from workbench.engines.translation.scheduling import ANSWERS, CORES, KIND, schedule
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import MISS, TOLD_SIZE, Run
 from workbench.engines.translation.under_way import OF, TOLD
 from workbench.records.translation import SERVED_BY
 from workbench.structures import agenda as at
+from workbench.structures.core_bits import FIRST_WORD, NOBODY, next_core
 
 TICKET_BITS = 26
 """Bits of a ticket; above them an access has its number, in the order of asking."""
@@ -29,6 +30,22 @@ class Answers(NamedTuple):
     answered: int
     walk_read: int
     """The page tables are read; the bytes of the walk are still to come."""
+    directory: int
+    """With this and what follows only where rows are kept: a directory was read; it names so many others."""
+    named: int
+    """One of these, in a row of its own behind."""
+    peer: int
+    """A peer was looked up: twice its core, and 1 where it holds the page."""
+    shared: int
+    """The shared TLB was looked up: 1 where it holds the page."""
+    walk_request: int
+    """A miss came to the walkers, or tries again after a wait for a place."""
+    walk: int
+    """A walk began."""
+    walked: int
+    """It ended, with its bytes."""
+    filled: int
+    """A core's own TLB took the page, in place of a victim's tag, -1 = of nobody."""
 
 
 class Ways(NamedTuple):
@@ -67,6 +84,44 @@ def tell_issue(run: Run, core: int, key: int, ordinal: int, way: int, now: int) 
     """Tell that an access is issued, where somebody asks."""
     if run.rules.keeps_answers:
         tell(run, SAYS.issued, ordinal, now, way, core, key)
+
+
+@inlined
+def tell_row(run: Run, miss: int, kind: int, what: int, now: int) -> None:
+    """Tell what happens to a miss, where rows are kept."""
+    if run.rules.keeps_rows:
+        _tell_row(run, miss, kind, what, now)
+
+
+@noinline
+def _tell_row(run: Run, miss: int, kind: int, what: int, now: int) -> None:
+    misses, row = run.state.misses, miss * MISS
+    tell(run, kind, misses[row + OF.ordinal], now, what, misses[row + OF.core], misses[row + OF.key])
+
+
+@noinline
+def tell_holders(run: Run, miss: int, count: int, now: int) -> None:
+    """Tell what a directory says: who may be asked, from the lowest core on, `count` of them."""
+    _tell_row(run, miss, SAYS.directory, count, now)
+    if count > 0:
+        words, first = run.rules.words, miss * run.rules.words
+        peer = next_core(run.state.left, first, words, FIRST_WORD)
+        while peer != NOBODY:
+            _tell_row(run, miss, SAYS.named, peer, now)
+            peer = next_core(run.state.left, first, words, peer + 1)
+
+
+@noinline
+def fill_comes_first(run: Run, first: int) -> None:
+    """Let the fill of an answer stand before the rows of those who are answered, which begin at a given one."""
+    answers, last = run.state.answers, run.state.counters[COUNT.answered] - 1
+    if last < first or answers[last * TOLD_SIZE + TOLD.kind] != SAYS.filled:
+        return
+    for field in range(TOLD_SIZE):
+        moved = answers[last * TOLD_SIZE + field]
+        for row in range(last, first, -1):
+            answers[row * TOLD_SIZE + field] = answers[(row - 1) * TOLD_SIZE + field]
+        answers[first * TOLD_SIZE + field] = moved
 
 
 @noinline

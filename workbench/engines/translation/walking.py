@@ -19,7 +19,7 @@ from workbench.engines.translation.room import has_room
 from workbench.engines.translation.scheduling import ANSWERS, ENDS, KIND, REQUESTS, next_cycle, schedule_miss
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import MISS, Run
-from workbench.engines.translation.telling import note_begin, note_walk, walk_is_read
+from workbench.engines.translation.telling import SAYS, note_begin, note_walk, tell_row, walk_is_read
 from workbench.engines.translation.under_way import OF
 from workbench.engines.translation.walk_cache import keep_levels, levels_to_read
 from workbench.engines.translation.walk_queue import first_like, link_last, take_from_queue
@@ -52,7 +52,9 @@ def request_at_shared(run: Run, miss: int, now: int) -> None:
 def shared_looks_up(run: Run, miss: int, now: int) -> None:
     """Look a page up in the shared TLB; a request that it cannot answer is at the walkers when that is known (T5)."""
     at = now + run.rules.shared_cycles
-    if not _shared_answers(run, miss, at, now):
+    answers = _shared_answers(run, miss, at, now)
+    tell_row(run, miss, SAYS.shared, 1 if answers else 0, now)
+    if not answers:
         schedule_miss(run, at, now, KIND.walkers, REQUESTS, miss)
 
 
@@ -81,6 +83,7 @@ def request_at_walkers(run: Run, miss: int, now: int) -> None:
     state = run.state
     counters = state.counters
     state.misses[miss * MISS + OF.queued] = now
+    tell_row(run, miss, SAYS.walk_request, NONE, now)
     if _joins(run, miss, now):
         return
     if counters[COUNT.walkers_free] > 0:
@@ -166,6 +169,7 @@ def _count_walk(run: Run, miss: int, levels: int, now: int) -> None:
     _count_wait(run, miss, now)
     if run.rules.keeps_answers:
         note_begin(run, miss, now)
+        tell_row(run, miss, SAYS.walk, NONE, now)
     state.over_time[window(run, now) + QUEUED_COLUMN] += waited
 
 
@@ -186,6 +190,7 @@ def walk_ends(run: Run, miss: int, now: int) -> None:
         return
     if run.rules.keeps_answers:
         note_walk(run, miss, now)
+        tell_row(run, miss, SAYS.walked, NONE, now)
     page, key = state.misses[row + OF.page], state.misses[row + OF.key]
     if not state.misses[row + OF.walk_dead]:
         state.walking[page] = NO_WALK
@@ -286,6 +291,7 @@ def _try_again(run: Run, now: int) -> None:
     if run.rules.shared_entries > 0 and _shared_answers(run, miss, now, now):
         run.state.misses[miss * MISS + OF.begun] = now
         return
+    tell_row(run, miss, SAYS.walk_request, NONE, now)
     if _joins(run, miss, now) or (run.rules.software_walks and _core_walks(run, miss, now)):
         return
     _enter_queue(run, miss)

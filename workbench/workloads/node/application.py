@@ -31,6 +31,8 @@ class Touch:
     """Pages of a group, of `stride` and `gather`."""
     skew: float = 1.0
     """Of `gather`."""
+    bytes: int | None = None
+    """That a group moves; without it all that is used of its pages."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,7 @@ class Phase:
     """int64[groups], cycles of compute."""
     touches: tuple[Touch, ...] = ()
     mallocs: tuple[int, ...] = ()
-    """Bytes that each thread asks the device heap for, one after another."""
+    """Bytes that the lanes of a wave ask the device heap for in one call; every wave asks for the same."""
     instructions: tuple[int, ...] = NO_INSTRUCTIONS
     """Of a whole group, by class (spec 3, R78)."""
 
@@ -57,11 +59,14 @@ class Kernel:
     """Blocks by the name of a resource: a wave's of a unit's resource, a group's of a module's."""
     independent: bool = False
     """Whether the waves of a group may run apart."""
+    names: tuple[int, ...] = ()
+    """Tensors that it names beside those that it touches."""
 
     @property
     def tensors(self) -> tuple[int, ...]:
         """Return the tensors that the kernel names, each once, in the order in which it first touches them."""
-        return tuple(dict.fromkeys(touch.tensor for phase in self.phases for touch in phase.touches))
+        touched = (touch.tensor for phase in self.phases for touch in phase.touches)
+        return tuple(dict.fromkeys((*touched, *self.names)))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,50 @@
+"""The measures of a whole node (spec 6, section 7)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.metrics.measure import Measure, declared
+from workbench.metrics.statistics import over
+from workbench.records.node import NodeRecord
+
+MEASURES = declared(
+    Measure("makespan_cycles", "cycles", "lower", "the last end of a step"),
+    Measure("groups_per_mcycle", "groups / Mcycle", "higher", "groups that ended, over the makespan"),
+    Measure("group_p50_cycles", "cycles", "lower", "half of the groups, from their first dispatch to their end"),
+    Measure("group_p99_cycles", "cycles", "lower", "all but one in a hundred groups, from first dispatch to end"),
+    Measure("groups_ended", "groups", "higher", "groups that ended"),
+    Measure("groups_cancelled", "groups", "lower", "groups of refused applications that were queued"),
+    Measure("applications_refused", "applications", "lower", "applications that were refused memory"),
+    Measure("remote_share", "", "lower", "simulated touches of pages on other cards, of all"),
+    Measure("shoot_downs", "", "lower", "unmappings that modules are told of"),
+    Measure("malloc_nulls", "requests", "lower", "requests to device heaps that got nothing"),
+    Measure("heap_chunks", "chunks", "lower", "chunks that device heaps asked the pool for"),
+)
+"""Every measure by name."""
+
+
+def measure(record: NodeRecord) -> dict[str, float]:
+    """Compute every measure of a run."""
+    counts, ended = record.counts, record.ended >= 0
+    lasted = (record.ended - record.began)[ended]
+    return {
+        "makespan_cycles": float(record.makespan),
+        "groups_per_mcycle": over(1e6 * counts["groups_ended"], record.makespan),
+        "group_p50_cycles": _rank(lasted, 50),
+        "group_p99_cycles": _rank(lasted, 99),
+        "groups_ended": float(counts["groups_ended"]),
+        "groups_cancelled": float(counts["groups_cancelled"]),
+        "applications_refused": float(record.refused.sum()),
+        "remote_share": over(counts["remote_touches"], counts["touches"]),
+        "shoot_downs": float(counts["shoot_downs"]),
+        "malloc_nulls": float(counts["nulls"]),
+        "heap_chunks": float(counts["chunks"]),
+    }
+
+
+def _rank(times: np.ndarray, percent: int) -> float:
+    """Return the time at rank ceil(n percent / 100) (N57); NaN of none."""
+    if not times.size:
+        return float("nan")
+    return float(np.sort(times)[-(-percent * times.size // 100) - 1])
