@@ -19,8 +19,6 @@ from workbench.engines.kit.order import cycle_of, rank_of
 from workbench.engines.kit.slots import defaults_of, question_of
 from workbench.engines.node.engine import Node as Engine
 from workbench.engines.node.engine import Play
-from workbench.engines.node.keys import fields_of
-from workbench.engines.node.messages import KIND, WORDS
 from workbench.engines.node.options import NodeOptions
 from workbench.engines.node.slots import Slots
 from workbench.machine import Board, Machine, TranslationMachine
@@ -29,6 +27,7 @@ from workbench.machine.link import Link
 from workbench.machine.node_machine import NodeMachine
 from workbench.policies.policy import read_policy
 from workbench.records.node import NodeRecord
+from workbench.records.node_messages import KIND, WORDS, fields_of
 from workbench.records.pool import OUTCOMES
 from workbench.records.translation import SERVED_BY
 from workbench.workloads import node as ours
@@ -62,9 +61,7 @@ def _application(node: Node, number: int, given: Application) -> ours.Applicatio
     return ours.Application(streams, given.home, given.priority, given.arrival)
 
 
-def _step(
-    node: Node, path: tuple[int, int, int], step: Step, numbers: dict[str, int], given: Application
-) -> ours.Step:
+def _step(node: Node, path: tuple[int, int, int], step: Step, numbers: dict[str, int], given: Application) -> ours.Step:
     if step.allocate is not None:
         return ours.Allocate(numbers[step.allocate], step.bytes)
     if step.free is not None:
@@ -97,9 +94,11 @@ def _phase(
 
 
 def alike(values: dict[str, Any]) -> dict[str, Any]:
-    """Return a description that a node of the engine can have: its cards are alike but for their memory, and so are the latencies
-    of its links, a section of a
-    heap takes a cycle at least, and a heap has two granules."""
+    """Return a description that a node of the engine can have.
+
+    Its cards are alike but for their memory, and so are the latencies of its links; a section of a heap takes a cycle
+    at least, and a heap has two granules; what no cache reuses goes back at once.
+    """
     values = copy.deepcopy(values)
     cards = values["machine"]["cards"]
     if values.get("policies", {}).get("cache") == "no_cache":
@@ -185,17 +184,20 @@ def _policies(node: Node) -> dict[str, Any]:
     each = dict(card.dispatch.weights)
     weights = [each.get(name, 1.0) for name in (*CLASSES, "translation_stall", "lock_wait")]
     energy = {"least_recent_activity": {"nx": card.dispatch.history_cycles, "weights": weights}}
+    choices = {"balanced": "least_waves", "most_residual": RESIDUAL, "least_energy": energy}
     shares = SHARING_AWARE if card.dispatch.modules > 1 else "mru"  # of one core nothing is shared
     told: dict[str, Any] = {
-        "selection": "strict_priority", "priority": {"static": "static_priority", "windows": WINDOWS}.get(p.order, p.order),
+        "selection": "strict_priority",
+        "priority": {"static": "static_priority", "windows": WINDOWS}.get(p.order, p.order),
         "units": {"rotated": "rotated_split", "unrotated": "no_rotation"}[p.split],
-        "choice": {"balanced": "least_waves", "most_residual": RESIDUAL, "least_energy": energy}.get(p.choice, p.choice),
+        "choice": choices.get(p.choice, p.choice),
         "placement": p.registers, "shared_placement": p.shared,
         "stuck": {"split_when_stuck": {"threshold": p.stuck_threshold}} if p.stuck != "never_split" else p.stuck,
         "serve": p.serve, "heap": {"bitmap_arena": {"placement": p.heap}},
         "lock": {"trylock_spin": {"hold_cycles": card.heap.hold_cycles, "drawn_from": 1}},
         "locate": "no_directory", "fill": {"push_pair": {"fill_threshold": 2}},
-        "eviction": {"sharing_aware": shares}.get(p.eviction, p.eviction), "shared_eviction": p.shared_eviction, "target": p.target, "residency": p.residency,
+        "eviction": {"sharing_aware": shares}.get(p.eviction, p.eviction),
+        "shared_eviction": p.shared_eviction, "target": p.target, "residency": p.residency,
         "cache": {"best_fit": "split_and_coalesce"}.get(p.cache, p.cache), "cache_fit": "best_fit",
         "frames": p.frames,
         "idle_release": "keep_all" if limit is None else {"least_recently_used": {"limit_bytes_a_card": limit}},
@@ -233,7 +235,9 @@ def _row(names: list[str], record: NodeRecord, row: list[int]) -> Row:
         values = {"pages": tuple(record.details[values["first"] : values["first"] + values["count"], 0].tolist())}
     if word == "call":
         values = {}
-    return Row(cycle_of(time), Rank(rank_of(time)), part, card, word, Key(*fields_of(first, second)), tuple(values.items()))
+    return Row(
+        cycle_of(time), Rank(rank_of(time)), part, card, word, Key(*fields_of(first, second)), tuple(values.items())
+    )
 
 
 KNOWN = {words[:2] for words in WORDS.values()}

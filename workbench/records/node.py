@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,9 @@ class NodeRecord(NamedTuple):
     ended: np.ndarray
     """int64[groups], -1 = never."""
     times: np.ndarray
-    """int64[groups, 11], where each one's time went, from the end of the step before its kernel to its own end: wait for
-    memory, in the channel, compute, issue, walkers, other translation, link, malloc lock, malloc service, heap chunk,
-    shoot-down."""
+    """int64[groups, 11], where each one's time went, from the end of the step before its kernel to its own end: wait
+    for memory, in the channel, compute, issue, walkers, other translation, link, malloc lock, malloc service, heap
+    chunk, shoot-down."""
     refused: np.ndarray
     """bool[applications], which were refused memory."""
     counts: dict[str, int]
@@ -27,16 +27,3 @@ class NodeRecord(NamedTuple):
     """int64[messages, 10]: moment, kind, card, two words of K, five values; no rows without the event log."""
     details: np.ndarray
     """Numbers that messages point to."""
-
-
-def record_of(run: Any, play: Any) -> NodeRecord:
-    """Return what happened in a run."""
-    from workbench.engines.node.state import APPLICATION, COUNT, GROUP
-
-    state = play.state
-    counters = state.counters
-    counts = {name: int(counters[place]) for name, place in zip(COUNT._fields, COUNT)}
-    messages, details = state.messages[: counts["messages"]], state.details[: counts["details"]]
-    ended, began = state.group[:, GROUP.ended].copy(), state.group[:, GROUP.began].copy()
-    refused = state.application[:, APPLICATION.refused] == 1
-    return NodeRecord(counts["makespan"], began, ended, state.times.copy(), refused, counts, messages, details)

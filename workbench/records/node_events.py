@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.engines.kit.order import RANKS
-from workbench.engines.node.keys import fields_of
-from workbench.engines.node.messages import KIND, WORDS
 from workbench.records.node import NodeRecord
+from workbench.records.node_messages import KIND, WORDS, fields_of
+
+RANKS = 32
+"""Moments of a cycle."""
 
 WHO = ("application", "stream", "step", "group", "wave", "phase", "touch")
 

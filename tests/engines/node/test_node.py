@@ -1,4 +1,4 @@
-"""The engine `node`: the vectors of specification 6, and nodes by chance beside the twin, row by row (V1 to V5, R19)."""
+"""The engine `node`: the vectors of specification 6, and nodes by chance beside the twin (V1 to V5, R18, R19)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 from tests.depth import long_where_compiled, thinned
 from tests.oracles.node.description import MIB, Node
 from tests.oracles.node.random_nodes import random_node
-from tests.oracles.node.small import card, kernel, tensor
+from tests.oracles.node.small import card, groups_of, kernel, tensor
+from tests.oracles.node.times import parts_of
 from tests.oracles.node_beside import Both, Engine, alike, run_both, setup_of
 from workbench.engines.kit import STOP
 from workbench.engines.node.state import FAULT
@@ -24,6 +25,23 @@ def both(cards: list[dict[str, Any]], *steps: dict[str, Any], **couplings: Any) 
     result = run_both(values)
     assert result.difference is None
     return result
+
+
+def assert_times(result: Both) -> None:
+    """Each group's parts are the twin's, and sum to its time from the end of the step before its kernel (R18)."""
+    plan, found = result.play.run.plan, 0
+    for group in groups_of(result.twin):
+        key = group.key
+        step = plan.first_step[plan.first_stream[key.application] + key.stream] + key.kernel
+        row = plan.first_group[plan.what[step]] + key.group
+        if group.ended_at is None:
+            assert result.record.ended[row] == -1
+            continue
+        times = result.record.times[row].tolist()
+        assert times == list(parts_of(result.twin, group).values())
+        assert sum(times) == group.ended_at - group.reached_at == result.record.ended[row] - group.reached_at
+        found += 1
+    assert found == result.record.counts["groups_ended"]
 
 
 def touching(groups: int = 4, pattern: str = "slice") -> dict[str, Any]:
@@ -90,7 +108,9 @@ def test_who_waits_for_what_when_nothing_is_pending() -> None:
 @long_where_compiled
 @pytest.mark.parametrize("seed", thinned(range(40), 10))
 def test_neutral_nodes_beside_the_twin(seed: int) -> None:
-    assert run_both(random_node(seed, neutral=True)).difference is None
+    result = run_both(random_node(seed, neutral=True))
+    assert result.difference is None
+    assert_times(result)
 
 
 @long_where_compiled
@@ -99,5 +119,6 @@ def test_nodes_in_which_everything_acts_on_everything_beside_the_twin(seed: int)
     """The logs are equal, and where the twin waits for ever the engine says so too (E7)."""
     result = run_both(random_node(seed))
     assert result.difference is None
+    assert_times(result)
     fails = result.play.state.counters[STOP.fault] == FAULT.waits_for_ever
     assert fails == bool(result.twin.failure)

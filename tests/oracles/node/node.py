@@ -23,7 +23,6 @@ from tests.oracles.node.tensors import Tensor
 from tests.oracles.node.touch import Access, Walk
 from tests.oracles.node.translation import Translation
 
-
 BEHIND_ANSWERS = 1 << 32
 """Before K: local data come after all answers of translation at their cycle."""
 

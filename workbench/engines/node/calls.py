@@ -1,4 +1,4 @@
-"""The calls of malloc of a run: of every wave of every group, phase by phase, and the requests that heaps cut them into.
+"""The calls of malloc of a run: of every wave of every group, phase by phase, and the requests that they are.
 
 Applications share no heap, so rows and requests are numbered in each application from 0, whatever the card.
 """
@@ -79,6 +79,4 @@ def with_requests(calls: Calls, request_of: dict[int, np.ndarray]) -> Calls:
             of_request[asked] = number
         pieces.append(of_request)
         first_of[application + 1] = first_of[application] + of_request.size
-    return calls._replace(
-        first_request=first, requests=count, first_of=first_of, of_request=np.concatenate(pieces)
-    )
+    return calls._replace(first_request=first, requests=count, first_of=first_of, of_request=np.concatenate(pieces))

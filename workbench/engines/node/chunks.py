@@ -31,9 +31,7 @@ def plan_chunk(run: Run, part: int, request: int, size: int, number: int) -> Non
     row = run.state.ticket[ticket]
     row[TICKET.first], row[TICKET.second] = call_owner(run, number), call_member(run, number)
     row[TICKET.bytes], row[TICKET.heap], row[TICKET.request], row[TICKET.call] = size, part, request, number
-    plan_event(
-        run, present(run), RANK.pool_requests, row[TICKET.first], row[TICKET.second], WHAT.ask_chunk, ticket
-    )
+    plan_event(run, present(run), RANK.pool_requests, row[TICKET.first], row[TICKET.second], WHAT.ask_chunk, ticket)
 
 
 @noinline

@@ -13,9 +13,10 @@ from workbench.engines.node.agenda import new_agenda
 from workbench.engines.node.calendar import play
 from workbench.engines.node.links import new_links
 from workbench.engines.node.options import NodeOptions
-from workbench.engines.node.pages import MODES, new_pages
+from workbench.engines.node.pages import new_pages
 from workbench.engines.node.parts import Members, tickets_of
 from workbench.engines.node.prepare import Case, Reading, read, rules_of, ways
+from workbench.engines.node.recording import record_of
 from workbench.engines.node.slots import Slots
 from workbench.engines.node.starting import start
 from workbench.engines.node.state import (
@@ -35,7 +36,7 @@ from workbench.engines.node.state import (
 from workbench.engines.node.waits import who_waits
 from workbench.machine.node_machine import NodeMachine
 from workbench.policies.policy import Policy
-from workbench.records.node import NodeRecord, record_of
+from workbench.records.node import NodeRecord
 from workbench.structures.tournament import NEVER
 
 
@@ -80,7 +81,7 @@ class Node(Simulator[NodeRecord]):
         return {"where": f"at cycle {stop.cycle}", "who": who_waits(run.plan, state), "row": stop.row}
 
     def record(self, run: Reading, play_: Play) -> NodeRecord:
-        return record_of(run, play_)
+        return record_of(play_.state)
 
 
 def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
@@ -88,11 +89,13 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
     plan, options = reading.plan, reading.given.options
     sizes = {
         "parts": len(members.each), "applications": plan.home.size, "streams": plan.application_of.size,
-        "tensors": plan.size.size, "modules": len(reading.given.machine.gpus) * reading.given.machine.card.compute_units,
+        "tensors": plan.size.size,
+        "modules": len(reading.given.machine.gpus) * reading.given.machine.card.compute_units,
         "kernels": plan.groups.size, "groups": int(plan.groups.sum()),
-        "calls": members.calls.phase.size, "most_drawn": int(plan.count.max(initial=1)), "tickets": tickets_of(reading, members.calls), **attempt.room,
+        "calls": members.calls.phase.size, "most_drawn": int(plan.count.max(initial=1)),
+        "tickets": tickets_of(reading, members.calls), **attempt.room,
     }  # fmt: skip
-    pages = new_pages(sizes["tickets"], plan.home.size, MODES[MODES.index(options.pages)], attempt.room["pages"])
+    pages = new_pages(sizes["tickets"], plan.home.size, options.pages, attempt.room["pages"])
     links = new_links(ways(reading), attempt.room["links"])
     state = made(State, sizes, agenda=new_agenda(attempt.room["agenda"]), soonest=members.soonest())
     for table, column in ((state.task, TASK.next), (state.access, ACCESS.next)):
@@ -105,8 +108,16 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
     state.group[:, GROUP.path_at] = NONE
     state.call[:, CALL.task] = NONE
     state.counters[COUNT.drawn_touch] = NONE
-    run = Run(plan, rules_of(reading, attempt.events), members.ports, np.array(reading.given.machine.gpus), links,
-        pages, members.calls, state)
+    run = Run(
+        plan,
+        rules_of(reading, attempt.events),
+        members.ports,
+        np.array(reading.given.machine.gpus),
+        links,
+        pages,
+        members.calls,
+        state,
+    )
     members.lend_pages(run)
     start(run)
     return Play(run, members, state)

@@ -97,7 +97,9 @@ def end_compute(run: Run, task: int) -> None:
     calls = plan_calls(run, task, phase)
     row[TASK.computed] = present(run)
     kernel = row[TASK.kernel]
-    end_of_compute(run, task, run.plan.cycles[run.plan.first_cycles[phase] + row[TASK.group] - run.plan.first_group[kernel]])
+    end_of_compute(
+        run, task, run.plan.cycles[run.plan.first_cycles[phase] + row[TASK.group] - run.plan.first_group[kernel]]
+    )
     held_by_touches = touches if rules.touches_hold == HOLD_GROUP else 0
     held_by_calls = calls if rules.malloc == WAIT else 0
     row[TASK.open] += touches + held_by_calls

@@ -25,14 +25,3 @@ def owner(card: int, application: int, stream: int, step: int) -> int:
 def member(group: int, wave: int, phase: int, touch: int) -> int:
     """Return the second word."""
     return (group + 1) << 35 | (wave + 1) << 24 | (phase + 1) << 14 | (touch + 1)
-
-
-def fields_of(first: int, second: int) -> tuple[int, ...]:
-    """Return the eight fields of two words.
-
-    >>> fields_of(owner(0, 2, 1, 4), member(7, -1, 0, -1))
-    (0, 2, 1, 4, 7, -1, 0, -1)
-    """
-    cut = ((first, 56, 7), (first, 42, 14), (first, 28, 14), (first, 0, 28))
-    cut += ((second, 35, 28), (second, 24, 11), (second, 14, 10), (second, 0, 14))
-    return tuple((word >> low & (1 << bits) - 1) - 1 for word, low, bits in cut)

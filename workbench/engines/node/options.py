@@ -1,4 +1,4 @@
-"""The levers of a whole node: what acts on what (spec 6, section 5), and those of its parts. The defaults are neutral."""
+"""The levers of a whole node: what acts on what (spec 6, section 5), and those of its parts; all neutral at first."""
 
 from __future__ import annotations
 

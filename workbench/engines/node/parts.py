@@ -38,8 +38,16 @@ MOST_HEAP = 1 << 30
 FOR_ALL = ("next_moment", "take_next", "answer_of", "forget_answers")
 OWN = {
     "dispatch": ("ask_group", "ask_end", "ask_cancel_range", "enter_history"),
-    "translation": ("ask_access", "ask_unmap", "take_holder", "stall", "stalled", "end_walk", "score_held",
-        "take_score"),
+    "translation": (
+        "ask_access",
+        "ask_unmap",
+        "take_holder",
+        "stall",
+        "stalled",
+        "end_walk",
+        "score_held",
+        "take_score",
+    ),
     "malloc": ("ask_request", "ask_free", "ask_chunk", "was_served", "time_of"),
     "pool": ("ask_allocate", "ask_release", "copied", "run_of", "row_of", "forget_rows", "waits"),
 }

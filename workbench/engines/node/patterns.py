@@ -123,10 +123,10 @@ def _place_of(weights: np.ndarray, first: int, pages: int, chance: float) -> int
 
 @kernel
 def _has(drawn: np.ndarray, count: int, page: int) -> bool:
+    found = False
     for place in range(count):
-        if drawn[place] == page:
-            return True
-    return False
+        found |= drawn[place] == page
+    return bool(found)
 
 
 @noinline

@@ -118,7 +118,8 @@ class Tables:
         """Return the columns as arrays."""
         ends = {
             "first_stream": len(self["application_of"]), "first_tensor": len(self["size"]),
-            "first_step": len(self["kind"]), "first_group": sum(self["groups"]), "first_phase": len(self["first_touch"]),
+            "first_step": len(self["kind"]), "first_group": sum(self["groups"]),
+            "first_phase": len(self["first_touch"]),
             "first_named": len(self["named"]), "first_touch": len(self["tensor"]), "first_malloc": len(self["malloc"]),
         }  # fmt: skip
         for name, end in ends.items():

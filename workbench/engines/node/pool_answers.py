@@ -64,9 +64,8 @@ def _granted(run: Run, part: int, at: int, tensor: int) -> None:
     if row[TENSOR.status] == FREED or (run.rules.memory != AT_ONCE and ended):
         row[TENSOR.status], row[TENSOR.left] = FREED, max(row[TENSOR.left], int(ended))
         plan_late_release(run, tensor)
-    elif run.rules.memory != AT_ONCE:
-        if _map(run, part, at, tensor, application):
-            grant(run, tensor, call(run.ports.answer_of[part], run.ports.lent[part], (at, OF.card)))
+    elif run.rules.memory != AT_ONCE and _map(run, part, at, tensor, application):
+        grant(run, tensor, call(run.ports.answer_of[part], run.ports.lent[part], (at, OF.card)))
 
 
 @noinline
@@ -87,7 +86,7 @@ def _map(run: Run, part: int, at: int, ticket: int, application: int) -> bool:
 
 @noinline
 def _moved(run: Run, ticket: int, card: int) -> None:
-    """Let a region that was brought to another card lie there: its pages keep their tags, translations are void (N38)."""
+    """Let a region that was brought to another card lie there: its pages keep their tags (N38)."""
     row, tensors = run.state.ticket[ticket], run.plan.size.size
     if ticket < tensors:
         run.state.tensor[ticket, TENSOR.card] = card
@@ -96,9 +95,7 @@ def _moved(run: Run, ticket: int, card: int) -> None:
         application = run.calls.application[row[TICKET.call]]
     if run.pages.count[ticket] > 0:
         unmap(run, ticket, run.plan.home[application], row[TICKET.first], row[TICKET.second])
-        plan_event(
-            run, present(run), RANK.shoot_downs, row[TICKET.first], row[TICKET.second], WHAT.shoot, ticket
-        )
+        plan_event(run, present(run), RANK.shoot_downs, row[TICKET.first], row[TICKET.second], WHAT.shoot, ticket)
 
 
 @noinline

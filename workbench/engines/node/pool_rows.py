@@ -39,7 +39,7 @@ def tell_end_of_job(run: Run) -> int:
     if run.rules.events == 0 or call(ports.row_of[part], ports.lent[part], (-1, 0)) == 0:
         return 0
     kind = _field(run, 0, ROW.kind)
-    if kind == ANSWER or kind == TAKEN_BACK or kind == MOVE or kind == HAS_MOVED:
+    if kind in (ANSWER, TAKEN_BACK, MOVE, HAS_MOVED):
         _tell_row(run, 0)
         return 1
     return 0
@@ -59,7 +59,7 @@ def _tell_row(run: Run, at: int) -> None:
     address, size, source = _field(run, at, ROW.address), _field(run, at, ROW.bytes), _field(run, at, ROW.source)
     of_ticket = run.state.ticket[ticket]
     first, second = of_ticket[TICKET.first], of_ticket[TICKET.second]
-    of_release = kind == RELEASE or kind == TAKEN_BACK or kind == TO_DRIVER
+    of_release = kind in (RELEASE, TAKEN_BACK, TO_DRIVER)
     if of_release and of_ticket[TICKET.free_first] != NONE:
         first, second = of_ticket[TICKET.free_first], of_ticket[TICKET.free_second]
     if kind == REQUEST:

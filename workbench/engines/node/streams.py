@@ -96,9 +96,9 @@ def _end_waits(run: Run, ended: int) -> None:
         step = state.stream[stream, STREAM.step]
         if stream == ended or step == NONE or step == plan.first_step[stream + 1]:
             continue
-        if plan.kind[step] == WAITS and plan.what[step] == ended:
-            if state.stream[ended, STREAM.ended] == plan.amount[step]:
-                _end_wait_if_over(run, stream)
+        waits = plan.kind[step] == WAITS and plan.what[step] == ended
+        if waits and state.stream[ended, STREAM.ended] == plan.amount[step]:
+            _end_wait_if_over(run, stream)
 
 
 @noinline

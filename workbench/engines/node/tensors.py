@@ -137,9 +137,7 @@ def plan_late_release(run: Run, tensor: int) -> None:
     """Let memory go back at once that was granted after its tensor was freed (N18)."""
     row = run.state.ticket[tensor]
     row[TICKET.free_first], row[TICKET.free_second] = row[TICKET.first], row[TICKET.second]
-    plan_event(
-        run, present(run), RANK.frees, row[TICKET.first], row[TICKET.second], WHAT.late_release, tensor
-    )
+    plan_event(run, present(run), RANK.frees, row[TICKET.first], row[TICKET.second], WHAT.late_release, tensor)
 
 
 @noinline

@@ -57,7 +57,11 @@ def begin_path(run: Run, task: int) -> None:
 @noinline
 def end_of_compute(run: Run, task: int, cycles: int) -> None:
     """Note that a task has computed."""
-    path, row, part = run.state.path[task], run.state.task[task], part_of_translation(run, run.state.task[task, TASK.card])
+    path, row, part = (
+        run.state.path[task],
+        run.state.task[task],
+        part_of_translation(run, run.state.task[task, TASK.card]),
+    )
     path[TIME.compute] += cycles
     path[HOLDS_AT] = -1
     stalled = call(run.ports.stalled[part], run.ports.lent[part], (row[TASK.module], present(run)))

@@ -144,9 +144,7 @@ def enter_touch(run: Run, access: int) -> None:
     of_task = run.state.task[row[ACCESS.task]]
     first, second = access_first(run, access), access_second(run, access)
     part, module = part_of_translation(run, of_task[TASK.card]), of_task[TASK.module]
-    entered = call(
-        ports.ask_access[part], ports.lent[part], (module, row[ACCESS.tag], access, present(run))
-    )
+    entered = call(ports.ask_access[part], ports.lent[part], (module, row[ACCESS.tag], access, present(run)))
     if entered == NEEDS_ROOM:
         plan_event(run, present(run), RANK.touches, first, second, WHAT.touch, access)
         fail(run.state.counters, FAULT.part_full, present(run), part, NONE)

@@ -68,7 +68,9 @@ def _check_waits(application: Application, whose: str) -> None:
             raise wrong_value(place, "wait", f"must name a stream from 0 to {len(streams) - 1}", step.stream)
         if isinstance(step, Wait) and step.steps > len(streams[step.stream]):
             most = len(streams[step.stream])
-            raise wrong_value(place, "wait", f"must be for at most the {most} steps of stream {step.stream}", step.steps)
+            raise wrong_value(
+                place, "wait", f"must be for at most the {most} steps of stream {step.stream}", step.steps
+            )
     done = [0] * len(streams)
     while any(_goes_on(streams, done, stream) for stream in range(len(streams))):
         pass

@@ -19,7 +19,9 @@ class GraphSteps(ApplicationGenerator):
 
     steps: int = lever(4, least=1, most=10_000, scale="log", description="passes over the graph")
     kernel_groups: int = lever(128, least=1, most=100_000, scale="log", unit="groups", description="groups of a pass")
-    vertex_bytes: int = lever(256 << 20, least=4096, most=1 << 40, scale="log", unit="bytes", description="all vertices")
+    vertex_bytes: int = lever(
+        256 << 20, least=4096, most=1 << 40, scale="log", unit="bytes", description="all vertices"
+    )
     edge_bytes: int = lever(64 << 20, least=4096, most=1 << 40, scale="log", unit="bytes", description="all edges")
     gathered: int = lever(16, least=1, most=4096, unit="pages", description="draws of vertices' pages by a group")
     skew: float = lever(0.8, least=0, most=4, step=0.05, description="exponent of Zipf's law over vertices' pages")

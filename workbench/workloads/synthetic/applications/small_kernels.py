@@ -24,7 +24,9 @@ class SmallKernels(ApplicationGenerator):
     kernels: int = lever(16, least=1, most=100_000, scale="log", unit="kernels", description="kernels of a stream")
     kernel_groups: int = lever(4, least=1, most=10_000, unit="groups", description="groups of a kernel")
     phases: int = lever(2, least=1, most=64, unit="phases", description="phases of a kernel")
-    buffer_bytes: int = lever(4 << 20, least=4096, most=1 << 40, scale="log", unit="bytes", description="a stream's data")
+    buffer_bytes: int = lever(
+        4 << 20, least=4096, most=1 << 40, scale="log", unit="bytes", description="a stream's data"
+    )
     size: Law = lever(PowersOfTwo(low=16, high=1024), unit="bytes", description="what a thread asks the heap for")
 
     def plan(self, plan: Plan, streams: Streams) -> None:
