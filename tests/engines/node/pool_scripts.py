@@ -32,6 +32,7 @@ from workbench.structures.tournament import NEVER
 MIB = 1 << 20
 RANKS = {Rank.FREE: RANK.frees, Rank.POOL_ANSWER: RANK.pool_answers, Rank.POOL_REQUEST: RANK.pool_requests}
 KINDS = ("request", "grant", "refuse", "answer", "release", "released", "return_to_driver", "move", "moved")
+IDS = ("gpu0", "cpu0", "gpu1")
 SOURCES = ("cached", "physical", "stitched")
 
 
@@ -53,10 +54,10 @@ class Script(NamedTuple):
     asks: list[Ask]
 
 
-def script(seed: int, **fixed: Any) -> Script:
-    """Return requests that fill two or three cards several times over."""
+def script(seed: int, cards: int = 0, **fixed: Any) -> Script:
+    """Return requests that fill some cards, so many if that is said, several times over."""
     random = Random(seed)
-    cards = random.choice([1, 2, 3])
+    cards = cards or random.choice([1, 2, 3])
     links = tuple(Link((a, b), random.choice([4.0, 25.5])) for b in range(cards) for a in range(b))
     times = {name: random.choice([0, 33, 500]) for name in ("request_ns", "release_ns", "driver_ns")}
     limit, full = random.choice([None, 0, 4 * MIB]), random.choice(["refuse", "wait"])
@@ -131,13 +132,13 @@ def _of_twin(row: Row) -> tuple[Any, ...]:
 
 def board_of(one: Script) -> Board:
     """Return the board of a script."""
-    cards = [BoardCard(id=f"c{k}", memory_bytes=card.memory_bytes) for k, card in enumerate(one.machine.cards)]
-    links = [BoardLink(between="c{} c{}".format(*it.cards), gbps=it.gbps) for it in one.machine.links]
+    cards = [BoardCard(id=IDS[k], memory_bytes=card.memory_bytes) for k, card in enumerate(one.machine.cards)]
+    links = [BoardLink(between=f"{IDS[it.cards[0]]} {IDS[it.cards[1]]}", gbps=it.gbps) for it in one.machine.links]
     return Board(cards=cards, links=links)
 
 
-def setup_of(one: Script) -> Setup:
-    """Return the setup of the engine `pool` for a script."""
+def setup_of(one: Script, **others: Any) -> Setup:
+    """Return the setup of the engine `pool` for a script, with other policies in some slots."""
     service, limit = one.machine.pool, one.machine.pool.idle_limit_bytes
     idle = {} if limit is None else {"limit_bytes_a_card": limit}
     names = {
@@ -152,15 +153,16 @@ def setup_of(one: Script) -> Setup:
         driver_alloc_ns=service.driver_ns,
         when_full=service.when_full,
     )
-    return Setup("pool", board_of(one), None, chosen, options)
+    return Setup("pool", board_of(one), None, chosen | others, options)
 
 
-def part_of(one: Script, **levers: Any) -> PoolPart:
+def part_of(one: Script, setup: Setup | None = None, **levers: Any) -> PoolPart:
     """Return the node's pool for a script."""
     service = one.machine.pool
     given = {"tickets": len(one.asks), "clock_mhz": one.machine.clock_mhz, "release_ns": service.release_ns}
     frames = policies("frames")[one.policies.frames]()
-    return PoolPart(setup_of(one), 1, pages=one.pages, policy=frames, logs=True, **{**given, **levers})
+    given |= {"pages": one.pages, "policy": frames, "logs": True}
+    return PoolPart(setup or setup_of(one), 1, **{**given, **levers})
 
 
 class Play:

@@ -7,8 +7,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from tests.depth import thinned
+from tests.depth import long, thinned
 from tests.oracles.node import frames as twin
+from workbench.compiled import INTERPRETED
 from workbench.compiled.bound import Lent
 from workbench.compiled.entry import call, entry_of
 from workbench.engines.kit.faults import STOP
@@ -26,6 +27,8 @@ from workbench.engines.node.frames import (
 )
 from workbench.policies.pool import Frames, Longest, Lowest
 from workbench.policies.pool.frames.view import FramesView
+
+pytestmark = [] if INTERPRETED else long
 
 POLICIES = [Lowest(), Longest()]
 PLAIN = {"lowest": twin.lowest, "longest": twin.longest}

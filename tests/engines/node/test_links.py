@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.depth import thinned
+from tests.depth import long, thinned
 from tests.oracles.node.calendar import Calendar, Key, Rank
 from tests.oracles.node.description import Card, Link, Machine, Pool
 from tests.oracles.node.links import Links as TwinLinks
 from tests.oracles.node.log import Log
+from workbench.compiled import INTERPRETED
 from workbench.compiled.bound import Lent
 from workbench.compiled.entry import call, entry_of
 from workbench.engines.kit.order import RANK, cycle_of, moment
@@ -30,6 +31,8 @@ from workbench.machine import Board
 from workbench.machine import Card as BoardCard
 from workbench.machine import Link as BoardLink
 from workbench.structures.tournament import NEVER
+
+pytestmark = [] if INTERPRETED else long
 
 
 class Sent(NamedTuple):
@@ -138,3 +141,9 @@ def test_links_of_one_channel_share_what_the_fastest_carries() -> None:
     taken = [(int(cycle_of(next_moment(state))), take_next(state)) for _ in range(4)]
     assert taken == [(0, -1), (0, -1), (200, 1), (200, 2)]
     assert state.carried.tolist() == [0, 400, 400, *[0] * 6]
+
+
+def test_of_parallel_links_the_larger_latency_counts() -> None:
+    for latencies in [(9, 70), (70, 9)]:
+        links = tuple(Link((0, 1), 2.0, latency) for latency in latencies)
+        assert ways(Machine((Card(), Card()), links)).latency.tolist() == [0, 70, 70, 0]

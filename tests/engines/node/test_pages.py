@@ -6,8 +6,9 @@ from random import Random
 
 import pytest
 
-from tests.depth import thinned
+from tests.depth import long, thinned
 from tests.oracles.node.pages import AddressSpace, Page, Run, granule_of, rounded
+from workbench.compiled import INTERPRETED
 from workbench.engines.node.pages import (
     MODES,
     NEEDS_ROOM,
@@ -22,6 +23,8 @@ from workbench.engines.node.pages import (
     rounding_of,
     with_room,
 )
+
+pytestmark = [] if INTERPRETED else long
 
 KIB, MIB = 1 << 10, 1 << 20
 V4 = [("largest", 0, [2 * MIB] * 4), ("largest", 64 * KIB, [64 * KIB] * 31 + [2 * MIB] * 3 + [64 * KIB])]
