@@ -58,6 +58,7 @@ test: $(READY)
 
 test-long: $(READY) warm
 	WORKBENCH_LONG=1 $(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/browser -m "long or deeper or hypothesis"
+	$(BIN)/python -m pytest $(TESTS_ALONE) tests/browser -m long
 	WORKBENCH_LONG=1 NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -k "not ($(SAME_IN_BOTH))" $(EVERY_COMPILED_ROOM)
 	@$(BIN)/python -m tests.needs
 

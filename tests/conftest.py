@@ -54,9 +54,17 @@ LONGEST = (
 """Files whose tests take longest or wait most: workers that begin with them have only short ones left in the end."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
+    for item in items:
+        if getattr(item, "originalname", None) == COMPILES_ANEW:
+            item.add_marker(pytest.mark.long)
     places = {f"tests/{file}": place for place, file in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(places)))
+
+
+COMPILES_ANEW = "test_stays_within_its_arrays"
+"""The law of each policy's contract that compiles it once more, with every index checked: long, for 130 policies."""
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -73,7 +73,7 @@ def runs_began(folder: Path, least: int) -> bool:
         pytest.param(signal.SIGINT, "1", False, marks=long),
         (signal.SIGINT, "2", False),
         pytest.param(signal.SIGTERM, "2", False, marks=long),
-        (signal.SIGHUP, "1", False),
+        pytest.param(signal.SIGHUP, "1", False, marks=long),
     ],
     ids=str,
 )

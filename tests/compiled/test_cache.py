@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import workbench
-from tests.depth import compiled_only
+from tests.depth import compiled_only, long
 from workbench.compiled.cache import ROOMS, cache_folder, may_be_kept, source_digest
 
 
@@ -113,6 +113,7 @@ def test_an_edit_of_a_called_file_is_seen_by_its_callers(tmp_path):
     assert asked_in(tmp_path, kept) == "-7"
 
 
+@long
 @compiled_only
 def test_a_second_clone_with_equal_sources_compiles_nothing_again(tmp_path):
     one, other, kept = tmp_path / "one", tmp_path / "other", tmp_path / "kept"

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 import workbench as wb
-from tests.depth import thinned
+from tests.depth import long, thinned
 from tests.engines.pool_cases import Case, crowd, line
 from tests.oracles import pool_memory as slow
 from tests.recorded_snapshots import Recorder
@@ -145,6 +145,7 @@ def test_a_turned_lever_changes_every_panel(shown):
     assert all(a != b for a, b in zip(before, pictures(), strict=True))
 
 
+@long
 def test_another_board_has_other_cards(shown):
     shown.sidebar.machine.names.value = "table_300"
     assert "GiB in all" in shown.sidebar.machine.holds.value

@@ -67,7 +67,7 @@ EACH = [pytest.param(slot, policy) for listed in (EVERY, ROUND) for slot, found 
 
 @pytest.mark.parametrize(
     ("slot", "policy"),
-    thinned(EACH, 4) if INTERPRETED else EACH,
+    thinned(EACH, 8 if INTERPRETED else 3),
     ids=lambda value: value if isinstance(value, str) else value.short(),
 )
 def test_every_policy_in_a_crowd(slot: str, policy: Any) -> None:
@@ -110,7 +110,7 @@ def test_every_registered_policy_is_listed() -> None:
         assert registered - listed <= {MOVES_LIVE_RANGES}
 
 
-@pytest.mark.parametrize("slot", [*USERS, "all of them"])
+@pytest.mark.parametrize("slot", thinned([*USERS, "all of them"], 3))
 def test_policies_of_a_user(slot: str) -> None:
     chosen = {slot: USERS[slot]} if slot in USERS else {**USERS, "probe": EVERY["probe"][0]}
     case = crowded(len(slot), policies=chosen)
@@ -207,7 +207,7 @@ SEEDS = 12 if LONG else 1 if INTERPRETED else 4
 
 @pytest.mark.deeper
 @pytest.mark.parametrize("per_wave", [True, False], ids=["per_wave", "a_group"])
-@pytest.mark.parametrize("placement", FULL, ids=lambda placement: placement.short())
+@pytest.mark.parametrize("placement", thinned(FULL, 3), ids=lambda placement: placement.short())
 def test_placements_on_full_modules(placement: Any, per_wave: bool) -> None:
     """A placement that draws or remembers is asked again in every round in which nothing else fits."""
     for seed in range(SEEDS):

@@ -214,7 +214,7 @@ def test_it_stops_while_its_answers_have_no_room() -> None:
     case = crowded(7, options={"dispatches_a_round": 2})
     parts = part_of(case), part_of(case)
     play = parts[1].play
-    parts[1].lend(play._replace(rules=play.rules._replace(most_answers=0)))
+    parts[1].run_on(play._replace(rules=play.rules._replace(most_answers=0)))
     for row in sorted(range(len(case.rows)), key=lambda row: case.rows[row].arrival):
         for part in parts:
             ask(part, Request(case.rows[row].arrival, row))

@@ -263,7 +263,7 @@ def test_room_for_moves_grows_without_a_trace():
     chance = random.Random(3)
     case = Case(crowd(8, 2, 50, 60, live=6), line(100, 120), {"residency": ManagedMemory(to="target", back=True)})
     state = new_part(case.setup(), case.seed)
-    state.lend(state.run._replace(state=state.run.state._replace(moves=state.run.state.moves[:4].copy())))
+    state.run_on(state.run._replace(state=state.run.state._replace(moves=state.run.state.moves[:4].copy())))
     for row, time in enumerate(state.run.columns.time.tolist()):
         ask(state, Request(time + chance.randrange(1), row))
     expected = case.simulate()

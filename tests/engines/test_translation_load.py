@@ -18,9 +18,12 @@ from workbench.compiled import INTERPRETED
 from workbench.engines.translation import Translation
 from workbench.policies.translation import (
     LRU,
+    Always,
     DemandAlways,
     Directory,
     LeaderFollower,
+    Message,
+    Nearest,
     NoDirectory,
     PushNeighbours,
     PushPair,
@@ -73,6 +76,21 @@ def test_undisturbed_misses_are_served_in_one_step_as_by_events(seed: int) -> No
     machine = {**case.machine, "shared_entries": 0, "shared_ways": 0, "walk_cache_entries": 0, "private_ports": 0}
     machine["level_cycles"] = int(draw.choice([0, 1, 3]))
     case = dataclasses.replace(case, machine=machine, policies={**case.policies, **plain}, warps=None)
+    same(quick(case), case.engine())
+
+
+@pytest.mark.parametrize("seed", begun(60, 2000))
+def test_misses_before_the_next_event_are_answered_in_one_step_as_by_events(seed: int) -> None:
+    """Beside a directory or none, rows from close together to far apart: some misses are disturbed, some are not."""
+    draw = np.random.default_rng([seed, 6])
+    case, apart = drawn(seed), int(draw.choice([1, 2, 5, 40]))
+    near = Directory(scope=Oracle(), look_up_cycles=int(draw.integers(4)), max_remote_tries=int(draw.integers(1, 3)))
+    plain = {"locate": near if draw.random() < 0.8 else NoDirectory(), "peer": Nearest(), "fill": DemandAlways()}
+    plain |= {"remote_fill": Always(), "eviction": LRU(), "shared_eviction": LRU()}
+    machine = {**case.machine, "private_ports": 0, "shared_ports": 0, "link_cycles": 0}
+    machine["shared_entries"] = max(machine["shared_entries"], 1)
+    rows = [row._replace(cycle=row.cycle * apart) for row in case.rows]
+    case = dataclasses.replace(case, rows=rows, machine=machine, policies=plain, warps=None)
     same(quick(case), case.engine())
 
 

@@ -8,7 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from tests.depth import compiled_only
+from tests.depth import compiled_only, long
 from tests.engines.translation_cases import simulate
 from workbench.engines.translation import trace
 from workbench.levers import lever
@@ -41,6 +41,7 @@ def peak_bytes(blocks: int, policy: dict[str, str]) -> int:
         tracemalloc.stop()
 
 
+@long
 @compiled_only
 @pytest.mark.parametrize("policy", [{"locate": "no_directory"}, {"locate": "directory"}])
 def test_a_long_trace_takes_no_more_memory_than_a_short_one(policy, monkeypatch):

@@ -299,7 +299,7 @@ class Forgetful(PartRun):
     def call(self, name: str, *numbers: int) -> int:
         if self.draw.random() < 0.03:
             self.part.play.forget_pages()
-            self.part.lend(self.part.play.run(no_rows()))
+            self.part.run_on(self.part.play.run(no_rows()))
         return super().call(name, *numbers)
 
     @property

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import workbench as wb
-from tests.depth import compiled_only
+from tests.depth import compiled_only, thinned
 from tests.recorded_snapshots import Recorder
 from workbench import cli
 from workbench.cli.command import Command
@@ -135,7 +135,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", thinned([*COMMANDS], 2))
 def test_a_command_that_runs_says_it_first_of_all(cold, capsys, monkeypatch, name):
     monkeypatch.chdir(cold)
     for file, message in (("sweep", SWEEP), ("study", STUDY), ("design", DESIGN)):

@@ -37,6 +37,7 @@ def test_the_campaign_has_every_fault():
     assert len(all_faults(30)) == 14 + len(deeds)
 
 
+@long
 def test_bad_books_are_seen(tmp_path):
     site = Site(tmp_path / "site", {"plan": {"seeds": 30}, "run": {"workers": 1}})
     site.start().communicate(timeout=100)

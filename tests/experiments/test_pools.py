@@ -68,6 +68,7 @@ def test_the_table_is_the_same_whoever_does_the_runs(options):
     assert wb.run(SEVERAL, **options).table.equals(wb.run(SEVERAL, workers=1).table)
 
 
+@long
 def test_a_worker_of_a_cluster_that_dies_or_hangs_costs_one_run_each_and_the_right_one():
     rows = outcome(faulty_plan(12, kills=3, hangs=8), executor="local:2", limit_seconds=2)
     assert failures(rows) == {3: DIED, 8: "the run did not end within 2 s."}
@@ -81,6 +82,7 @@ def test_a_run_that_hangs_in_this_process_costs_itself(options):
     assert len(rows) == 12
 
 
+@long
 def test_a_run_that_hangs_does_not_keep_the_process_alive():
     script = (
         "from tests.experiments.test_pools import *\n"
@@ -262,6 +264,7 @@ outcome(faulty_plan(8, hangs=2), limit_seconds=500, progress=Told(), **json.load
 """
 
 
+@long
 @pytest.mark.parametrize("how", [{"workers": 2}, pytest.param({"executor": "local:2"}, marks=long)], ids=str)
 def test_no_worker_outlives_a_driver_that_is_killed(how):
     command = [sys.executable, "-c", ORPHANS, json.dumps(how)]
@@ -367,6 +370,7 @@ def test_a_worker_without_the_workbench_is_named():
     )
 
 
+@long
 def test_a_cluster_that_goes_away_is_one_sentence():
     from distributed import LocalCluster
 
@@ -401,5 +405,6 @@ def test_a_limit_must_be_positive():
         wb.run(SEVERAL, limit_seconds=0)
 
 
+@long
 def test_a_pool_that_is_asked_for_by_name():
     assert pool_of("threads", 3).width == 3

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import workbench as wb
+from tests.depth import long
 from tests.experiments.stores import rows_of
 from workbench.cli.main import main
 from workbench.errors import StoreError
@@ -233,6 +234,7 @@ print("ended", flush=True)
 """
 
 
+@long
 @pytest.mark.parametrize("format_1", [False, True])
 def test_an_upgrade_that_is_killed_leaves_the_one_or_the_other(tmp_path, format_1):
     """Killed with SIGKILL before each of its statements, until it ends of itself."""

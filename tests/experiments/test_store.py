@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import workbench as wb
+from tests.depth import long
 from tests.experiments.stores import rows_of
 from workbench import file_systems
 from workbench.errors import StoreError
@@ -199,6 +200,7 @@ except OSError:
 """
 
 
+@long
 @pytest.mark.parametrize("logged", [False, True])
 def test_a_folder_that_cannot_be_written_to_can_be_opened(logged):
     with tempfile.TemporaryDirectory() as name:
@@ -248,6 +250,7 @@ def test_every_row_of_an_intact_file_is_found_in_its_pages(content):
     assert salvaged.meta["sweep"] == "mine"
 
 
+@long
 @settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 2**20), st.binary(min_size=1, max_size=300)), min_size=1, max_size=4))
 def test_nothing_is_invented_and_little_is_lost_in_damaged_pages(content, damages):

@@ -19,6 +19,7 @@ from numba.core.compiler_lock import global_compiler_lock
 import workbench as wb
 from benchmarks.faults.deeds import IN_ANY, SENTENCES
 from benchmarks.faults.runs import SWEEP, faulty_plan
+from tests.depth import long
 from workbench import Placement, lever
 from workbench.errors import InputError, StoreError
 from workbench.experiments import board, scheduler, strikes, watched, work
@@ -79,8 +80,8 @@ HERE = [name for name in IN_ANY if name != "loops"]
         ({"workers": 0}, HERE),
         ({"workers": 1}, IN_ANY),
         ({"workers": 2, "executor": "threads"}, IN_ANY),
-        ({"workers": 2}, [*IN_ANY, "ends"]),
-        ({"executor": "local:2"}, IN_ANY),
+        pytest.param({"workers": 2}, [*IN_ANY, "ends"], marks=long),
+        pytest.param({"executor": "local:2"}, IN_ANY, marks=long),
     ],
     ids=lambda given: str(given) if "workers" in given or "executor" in given else "",
 )
@@ -94,14 +95,15 @@ def test_whatever_a_run_does_costs_its_row(how, names, capfd):
         assert all(len(line) < 400 for line in printed.err.splitlines() if "out out" in line)
 
 
+@long
 @pytest.mark.parametrize(
     ("how", "deed"),
     [
-        pytest.param({"workers": 2}, "kills_itself", marks=pytest.mark.long),
+        ({"workers": 2}, "kills_itself"),
         ({"workers": 2}, "stops_itself"),
-        pytest.param({"workers": 2}, "holds_the_lock", marks=pytest.mark.long),
-        pytest.param({"executor": "local:2"}, "kills_itself", marks=pytest.mark.long),
-        pytest.param({"executor": "local:2"}, "holds_the_lock", marks=pytest.mark.long),
+        ({"workers": 2}, "holds_the_lock"),
+        ({"executor": "local:2"}, "kills_itself"),
+        ({"executor": "local:2"}, "holds_the_lock"),
     ],
     ids=str,
 )
@@ -191,7 +193,7 @@ def twelve(policy) -> dict:
     return {**SWEEP, "policy": {"placement": {"vary": ["first_fit", policy]}}, "seeds": 6}
 
 
-@pytest.mark.parametrize("workers", [0, 1, 2])
+@pytest.mark.parametrize("workers", [0, pytest.param(1, marks=long), 2])
 @pytest.mark.parametrize("where", ["function", "parameters"])
 def test_a_policy_that_raises_in_any_method_is_named_and_costs_its_rows(where, workers):
     table = wb.run(twelve(Wrong(where=where)), workers=workers).table.set_index("policy.placement")
@@ -290,6 +292,7 @@ class Compiles(RandomWorkgroups):
         return super().workgroups(machine, streams)
 
 
+@long
 @pytest.mark.parametrize(("compiles", "status"), [(True, "done"), (False, "failed")])
 def test_what_is_compiled_does_not_count_against_the_limit(compiles, status, monkeypatch):
     monkeypatch.setattr(watched, "STOPPED_SECONDS", 1000.0)
@@ -380,7 +383,8 @@ class Loud(Placement):
 """
 
 
-@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.long)])
+@long
+@pytest.mark.parametrize("workers", ["1", "2"])
 def test_what_a_policy_prints_stays_out_of_the_commands_output(tmp_path, workers):
     (tmp_path / "loud.py").write_text(POLICY)
     (tmp_path / "s.yaml").write_text(json.dumps({**SWEEP, "policy": {"placement": "loud.py:Loud"}, "seeds": 3}))

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+from tests.depth import long
 from tests.export.small import runs
 from workbench.errors import InputError, StoreError
 from workbench.export.bundle import export
@@ -117,6 +118,7 @@ def test_points_and_sets_lead_to_every_run(bundle, results):
         assert {run for one in figure["runs"] for run in content["run_sets"][one]["runs"]} == behind
 
 
+@long
 def test_the_same_runs_give_the_same_bytes(bundle, results, tmp_path):
     again = results.export(tmp_path / "again")
     names = [name for name in digests(bundle) if name != "provenance.json"]

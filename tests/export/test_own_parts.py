@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import workbench as wb
+from tests.depth import long
 from tests.export.small import SWEEP, runs
 from workbench.errors import InputError
 from workbench.experiments.own_measures import measures_of
@@ -82,6 +83,7 @@ def bundle(tmp_path, monkeypatch):
     return tmp_path / "paper"
 
 
+@long
 def test_the_bundle_alone_is_enough_in_another_process(bundle):
     assert {path.name for path in (bundle / "inputs").iterdir()} == {"mine.py", "scaled.py", "drawn.py"}
     assert (bundle / "figures" / "slack_bars.csv").is_file() and (bundle / "tables" / "slack.tex").is_file()

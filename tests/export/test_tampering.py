@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.depth import thinned
+from tests.depth import long, thinned
 from tests.export.small import runs
 from tests.studies.failed_runs import with_failed
 from workbench.cli.main import main
@@ -237,6 +237,7 @@ def test_a_sweep_that_asks_for_something_else_is_found(bundle):
         assert verify(bundle, figures=False).changes, old
 
 
+@long
 def test_adaptive_seeds_stay_adaptive(tmp_path):
     until = {"until": {"measure": "drain_cycles", "half_width": "20 %", "batch": 5, "at_most": 20}}
     config = {"workload": {"regime": "small_uniform", "count": 40}, "seeds": until, "figures": ["saving_by_policy"]}

@@ -71,6 +71,7 @@ def test_odd_names_are_shown_letter_by_letter(bundle, engine):
     assert "Missing character" not in message
 
 
+@long
 @needs("pdflatex", "xelatex")  # the one writes the drawings, the other sets the page
 def test_every_macro_and_every_pgf_can_be_used(tmp_path):
     bundle = runs(figures=["drain_difference", "saving_by_policy", "pareto"]).export(tmp_path / "paper")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import workbench.figures as room
+from tests.depth import long
 from tests.figures.stand_ins import record, runs
 from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanisms
@@ -85,6 +86,7 @@ def test_choices_go_to_the_data_function_and_unknown_ones_are_refused():
         figure("free_over_time").choose(result, runs=1)
 
 
+@long
 def test_all_figures_of_a_sweep_are_saved(tmp_path):
     result = runs({"first_fit": [RECORD], "best_fit": [RECORD]}, named=["free_over_time", "layout_over_time"])
     saved = draw_all(result, tmp_path)

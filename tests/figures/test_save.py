@@ -12,6 +12,7 @@ import time
 import numpy as np
 import pytest
 
+from tests.depth import long
 from tests.figures.stand_ins import record, runs
 from workbench.errors import StoreError
 from workbench.figures import figure
@@ -48,6 +49,7 @@ def test_the_same_data_give_the_same_bytes(tmp_path, name, monkeypatch):
     assert b"/Type3" not in pdf and b"/FontFile2" in pdf
 
 
+@long
 def test_the_same_bytes_in_another_process(tmp_path):
     messages = [
         subprocess.run(

@@ -182,6 +182,7 @@ def test_the_fifth_notebook_lends_by_a_rule_of_its_own_and_replays_recorded_memo
     assert any(line.startswith("in_proportion: remote_access_mean_ns ") for line in lines)
 
 
+@long
 @pytest.mark.deeper
 def test_the_sixth_notebook_goes_from_an_out_of_memory_error_to_a_setting(monkeypatch):
     if not LONG:

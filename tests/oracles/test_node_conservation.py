@@ -17,7 +17,7 @@ from tests.oracles.node.times import PARTS, parts_of
 SEEDS = range(300)
 
 
-@pytest.mark.parametrize("seed", thinned(SEEDS, 12))
+@pytest.mark.parametrize("seed", thinned(SEEDS, 24))
 def test_a_coupled_node(seed: int) -> None:
     assert broken(simulate(Node.of(random_node(seed)))) == []
 

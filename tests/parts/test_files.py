@@ -7,6 +7,7 @@ import json
 import pytest
 
 import workbench as wb
+from tests.depth import long
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.figures.known import FIGURES
@@ -112,6 +113,7 @@ def test_an_edited_generator_gives_other_runs(file):
     assert not before.rows.keys() & after.rows.keys()
 
 
+@long
 def test_a_bundle_brings_the_generator_along(tmp_path, file):
     bundle = wb.run(SWEEP).export(tmp_path / "paper")
     file.unlink()

@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 
+from tests.depth import long
 from workbench.errors import InputError
 from workbench.pool_service import PoolClient, running_service
 from workbench.pool_service.__main__ import main
@@ -34,6 +35,7 @@ def test_beside_a_services_own_files_a_file_of_somebodys_own_is_refused(tmp_path
         ServiceFolder(folder).make()
 
 
+@long
 def test_a_folder_that_a_service_used_may_be_used_again_and_cleared(tmp_path):
     folder = tmp_path / "service"
     for _ in range(2):

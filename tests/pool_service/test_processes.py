@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.depth import long
 from tests.pool_service.conftest import SMALL, soon
 from workbench.errors import WorkbenchError
 from workbench.pool_service import PoolClient, Refused
@@ -45,6 +46,7 @@ class App:
             pipe.close()
 
 
+@long
 def test_two_processes_share_a_region_and_a_killed_one_gives_back_what_it_held(folder):
     with running_service(folder, SMALL) as service, PoolClient(folder, "gpu1") as watch:
         one, other = App(folder), App(folder, "gpu1")

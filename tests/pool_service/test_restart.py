@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.depth import long
 from tests.pool_service.conftest import SMALL, in_thread
 from tests.pool_service.test_service import _killed
 from workbench.errors import InputError
@@ -52,6 +53,7 @@ class SlowService:
         self.process.communicate()
 
 
+@long
 def test_clients_of_a_killed_service_need_no_patience_while_the_next_one_loads(folder):
     first = start_service(folder, SMALL)
     client = PoolClient(folder, patience_s=0)

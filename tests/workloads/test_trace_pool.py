@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.depth import thinned
 from tests.public_traces import FACTS, needs_public_traces, path
 from tests.workloads.importers.test_memory_formats import RMM
 from workbench.errors import InputError
@@ -38,7 +39,7 @@ def live_bytes(requested):
 
 
 @needs_public_traces
-@pytest.mark.parametrize("file", PEAKS)
+@pytest.mark.parametrize("file", thinned([*PEAKS], 4))
 def test_what_is_live_is_what_the_recorded_allocator_said(file):
     workload = TracePool(trace=str(path(file)))
     requests = workload.pool_requests(preset("dgx_h100").machine(), Streams(0))

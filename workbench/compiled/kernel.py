@@ -12,12 +12,14 @@ from typing import Any, TypeVar
 
 import numba
 
+from workbench.compiled.blas_later import import_blas_later
 from workbench.compiled.cache import cache_folder, may_be_kept
 from workbench.compiled.cache_locator import LOCATOR
 from workbench.compiled.call_slots import KernelCompiler
 from workbench.compiled.meter import MeteredCompiler
 from workbench.compiled.noinline import NoInlineCompiler
 
+import_blas_later()
 _config: Any = numba.config
 INTERPRETED = bool(_config.DISABLE_JIT)
 """True when kernels run as plain Python."""

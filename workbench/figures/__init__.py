@@ -145,10 +145,10 @@ def add_figure(recipe: Recipe) -> Recipe:
     --------
     >>> add_figure("my_figure")
     Traceback (most recent call last):
-    workbench.errors.InputError: a figure must be a Recipe(name, engine, says, data, draw). Got 'my_figure'.
+    workbench.errors.InputError: a figure must be a Recipe(name, engine, description, data, draw). Got 'my_figure'.
     """
     if not isinstance(recipe, Recipe):
-        raise wrong_value("", "a figure", "must be a Recipe(name, engine, says, data, draw)", recipe)
+        raise wrong_value("", "a figure", "must be a Recipe(name, engine, description, data, draw)", recipe)
     return FIGURES.joined(recipe)
 
 

@@ -6,6 +6,7 @@ import os
 import nbformat
 import pytest
 
+from tests.depth import long
 from workbench.errors import InputError
 from workbench.experiments.notebooks import run_notebook
 from workbench.experiments.notebooks.source import read_notebook
@@ -188,6 +189,7 @@ def test_a_batch_runs_once_keeps_what_is_finished_and_names_the_failing_cell(tmp
     assert not list((tmp_path / "out").glob(".*partial*"))
 
 
+@long
 def test_a_kernel_that_dies_costs_one_notebook(tmp_path):
     path = written(tmp_path, "import os\nos.kill(os.getpid(), 9) if segments > 4 else None", parameters="segments = 8")
     batch = run_notebook(path, {"segments": {"vary": [5, 4]}}, out=tmp_path / "out")

@@ -39,6 +39,7 @@ def test_v26_whose_marks_are_cleared(scope, marks):
     assert marked(rounds) == marks
 
 
+@long
 @pytest.mark.parametrize("scope", ["candidates", "all_channels"])
 @pytest.mark.parametrize("channels", [2, 3, 4, pytest.param(8, marks=long)])
 def test_v27_each_aligned_block_is_a_permutation_and_the_gap_is_bounded(channels, scope):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.depth import long
 from tests.oracles import shared_probe as twin
 from workbench.errors import InputError
 from workbench.policies.policy import read_policy
@@ -151,6 +152,7 @@ def test_the_form_decides_what_runs():
         assert SharedRun(**form).function() is SharedRun.circuit
 
 
+@long
 def test_e16_wrong_padding_reports_what_is_not_there():
     wrong = SharedRun(padding="occupied", encoding="free0", width=8)
     assert not wrong.never_more()

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.depth import long
 from workbench.errors import InputError
 from workbench.experiments.sweep import read_sweep
 from workbench.experiments.until import Bound, Until, bound_of
@@ -113,6 +114,7 @@ def stopped(difference, baseline, looks, share, level, in_a_row=2):
     return count, mean_interval(difference[:count], level=level)
 
 
+@long
 @pytest.mark.parametrize("law", ["normal", "exponential"])
 def test_intervals_of_a_study_that_stops_when_they_are_narrow_hold_the_truth_as_often_as_they_say(law):
     """Differences of mean 5 and deviation 10 to a baseline near 100, until the interval is 2.5 % of it wide."""
@@ -128,6 +130,7 @@ def test_intervals_of_a_study_that_stops_when_they_are_narrow_hold_the_truth_as_
     assert len(set(ends)) > 3
 
 
+@long
 def test_stopping_early_by_luck_is_why_widths_are_narrow_twice():
     """With few values a look, a rule of one look stops where the spread was underestimated, and misses more often."""
     looks, draws = tuple(range(5, 101, 5)), np.random.default_rng(4)

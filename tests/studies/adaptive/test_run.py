@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import workbench as wb
-from tests.depth import thinned
+from tests.depth import long, thinned
 from tests.experiments.sweep_validator import sweep_validator
 from tests.experiments.test_running import rows_in, wait_for_rows
 from workbench.api import open_results
@@ -126,6 +126,7 @@ wb.run(sys.argv[1], sys.argv[2], workers=1, progress=Slow())
 """
 
 
+@long
 def test_a_driver_that_is_killed_twice_leaves_the_same_table_for_any_workers_to_complete(tmp_path):
     (tmp_path / "s.yaml").write_text(yaml.safe_dump(sweep()))
     whole, kept = wb.run(tmp_path / "s.yaml", workers=1).table, 0

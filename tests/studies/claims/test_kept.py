@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.depth import long
 from workbench.api import open_results
 from workbench.cli.main import main
 from workbench.errors import StoreError
@@ -17,6 +18,7 @@ def small(monkeypatch):
     monkeypatch.setitem(placement.LEVERS, "count", 20)
 
 
+@long
 def test_kept_claims_are_opened_exported_and_verified(tmp_path, capsys):
     out = tmp_path / "claims"
     assert main(["claims", "H1.7", "--seeds", "3", "--out", str(out), "--workers", "1"]) == 0

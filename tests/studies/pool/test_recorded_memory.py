@@ -10,6 +10,7 @@ import math
 
 import pytest
 
+from tests.depth import thinned
 from tests.oracles import pool_memory as slow
 from tests.public_traces import needs_public_traces, path
 from workbench.engines.pool import Pool
@@ -30,7 +31,7 @@ def file(name):
 
 
 @needs_public_traces
-@pytest.mark.parametrize("name", [*SMALL, *LARGE, *KEPT])
+@pytest.mark.parametrize("name", thinned([*SMALL, *LARGE, *KEPT], 3))
 def test_the_replay_reserves_what_was_recorded_within_the_stated_tolerance(name):
     (warm,) = replayed_memory(file(name), ["pytorch_caching"])
     (cold,) = replayed_memory(file(name), ["pytorch_caching"], before="ask")

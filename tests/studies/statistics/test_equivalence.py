@@ -8,6 +8,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import long
 from workbench.errors import InputError
 from workbench.studies.statistics import compare, equivalent_mean, equivalent_proportion, equivalent_ratio
 
@@ -57,6 +58,7 @@ def test_proportion_agrees_with_scipy(count):
     assert (got.place == "inside") == (got.p_value < 0.05)
 
 
+@long
 @pytest.mark.parametrize(("true_mean", "least", "most"), [(1.0, 0.042, 0.058), (0.0, 0.95, 1.0), (1.5, 0.0, 0.001)])
 def test_error_rate(true_mean, least, most):
     # at the edge of the band "inside" is wrong, and is said in alpha of all studies (5,000 of them: s.e. 0.3 %)

@@ -71,6 +71,7 @@ def covered(method, law, size, true_mean, studies):
     return sum(i.low <= true_mean <= i.high for i in intervals) / studies
 
 
+@long
 @pytest.mark.parametrize(
     ("method", "law", "size", "true_mean", "studies", "least", "most"),
     [

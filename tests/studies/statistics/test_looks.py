@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.depth import long
 from workbench.errors import InputError
 from workbench.studies.statistics import Looks, mean_interval
 from workbench.studies.statistics.looks import chance_beyond
@@ -33,6 +34,7 @@ def test_the_chance_is_that_of_pococks_published_constants(looks, constant):
     assert chance_beyond(counts, constant) == pytest.approx(0.05, abs=1.5e-4)
 
 
+@long
 @pytest.mark.parametrize("counts", [(20, 40, 60, 80, 100), (20, 40, 50), (5, 400), (10, 20, 40, 80, 160)])
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
 def test_no_look_of_simulated_normal_sums_is_beyond_the_limit_more_often_than_the_level_says(counts, level):

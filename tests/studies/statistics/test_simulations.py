@@ -12,6 +12,7 @@ from workbench.studies.statistics.student import skewed_p, student_p
 EXPECTED = {"reversed": "contradicted", "effect in half the space": "holds_where", "one case reversed": "fails_where"}
 
 
+@long
 @pytest.mark.parametrize("studies", [60, pytest.param(1000, marks=long)])
 @pytest.mark.parametrize(
     ("world", "law"),
@@ -53,6 +54,7 @@ def test_many_small_losses_beside_few_large_gains_are_no_verdict():
     assert one.interval.high == 0
 
 
+@long
 @pytest.mark.parametrize(("cases", "studies"), [(30, 30), pytest.param(30, 1000, marks=long)])
 def test_many_cases_make_no_verdict_surer(cases, studies):
     """0.4: with all true effects 0 the verdict "no" came in 31 of 60 studies with 30 cases."""
@@ -61,6 +63,7 @@ def test_many_cases_make_no_verdict_surer(cases, studies):
     assert world.words["undecided"] >= 0.85 * studies
 
 
+@long
 @pytest.mark.parametrize("world", ["effect in half the space", "one case reversed"])
 def test_a_family_costs_power_and_no_errors(world):
     result = planted.studies(world, 10, 60, 40, family=18)
@@ -75,6 +78,7 @@ def test_intervals_where_nearly_all_differences_are_equal(seeds, studies):
     assert not coverage.false_inside_where_few_differ(seeds, studies).above(0.05)
 
 
+@long
 def test_the_primary_test_is_of_the_mean_and_that_of_ranks_is_not():
     """0.4's p beside the mean difference rejected in 13 to 65 % of studies where the mean difference is 0."""
     primary, ranks = (coverage.rejected("exponential", test, 100, 300) for test in ("primary", "wilcoxon"))

@@ -7,6 +7,7 @@ import pytest
 
 import workbench as wb
 from benchmarks.statistics import tuning as planted
+from tests.depth import long
 from workbench.errors import InputError
 from workbench.studies.tuning import importances
 from workbench.studies.tuning.front import Front
@@ -66,6 +67,7 @@ def test_where_no_trial_differs_no_share_means_anything(monkeypatch):
     assert importances._with_floor(None, range(99), None) == {"a": 0.5, "b": 0.5, INERT: 1.0}
 
 
+@long
 def test_one_lever_that_matters_is_above_the_floor_and_the_others_are_not():
     """The floor is of the divergence itself, so a share that one lever takes is not missing for the others."""
     draws = np.random.default_rng(5)

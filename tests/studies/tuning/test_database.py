@@ -110,6 +110,7 @@ def test_a_driver_killed_between_asking_and_telling(tmp_path, monkeypatch, stora
     assert [trial.number for trial in kept(storage)] == list(range(20))
 
 
+@long
 @pytest.mark.parametrize("sampler", [SAMPLERS[0], pytest.param(SAMPLERS[1], marks=long)], ids=["nsga2", "tpe"])
 def test_more_trials_later_are_the_trials_of_one_long_study(storage, sampler):
     for trials in (4, 13, 20):
@@ -117,6 +118,7 @@ def test_more_trials_later_are_the_trials_of_one_long_study(storage, sampler):
     assert stepwise.trials.equals(undisturbed(sampler)[0].trials)
 
 
+@long
 def test_the_database_goes_away_under_a_study(tmp_path, storage, away):
     sampler = {"tpe": {"startup": 4}}
     watch = GoesAway(away, at=(3, 14))
@@ -128,6 +130,7 @@ def test_the_database_goes_away_under_a_study(tmp_path, storage, away):
     assert [trial.number for trial in kept(storage)] == list(range(20))
 
 
+@long
 @pytest.mark.parametrize("lost", ["before", "after"])
 def test_a_connection_that_breaks_while_a_trial_is_committed(storage, monkeypatch, lost):
     """Whether the trial was kept is looked up, not guessed."""

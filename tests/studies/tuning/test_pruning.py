@@ -56,6 +56,7 @@ def test_those_that_are_not_given_up_rest_on_all_seeds_and_those_that_are_on_few
     assert not results.any_failed
 
 
+@long
 @pytest.mark.parametrize("sampler", thinned(SAMPLERS, 2))
 @pytest.mark.parametrize("runs", [pytest.param(3, marks=long), 31, pytest.param(52, marks=long)])
 def test_a_killed_study_that_prunes_goes_on_to_the_bit(tmp_path, sampler, runs):

@@ -50,6 +50,7 @@ def in_a_child(body):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
+@long
 @pytest.mark.parametrize(
     ("runs", "keep_seconds", "sampler"),
     [

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 
+from tests.depth import long
 from tests.public_traces import needs_public_traces, path
 
 PEAK = """
@@ -22,6 +23,7 @@ def peak_mib(file):
     return kernels, mib
 
 
+@long
 @needs_public_traces
 def test_the_largest_public_trace_takes_less_than_200_mib():
     kernels, mib = peak_mib(path("kineto/hta_v100_memory_events.json.gz"))  # 52 MB of JSON

@@ -5,6 +5,7 @@ import zlib
 
 import pytest
 
+from tests.depth import long
 from tests.workloads.importers import profiles
 from tests.workloads.importers.profiles import ROCPROFV3_ANNOTATIONS, dispatch, field, message, packet
 from tests.workloads.importers.refusing import refusal
@@ -88,6 +89,7 @@ def test_a_bad_trace_is_refused_in_one_sentence(tmp_path, contents, says):
     assert refusal(tmp_path / "t", contents).startswith(says)
 
 
+@long
 def test_packets_do_not_unpack_without_end(tmp_path, monkeypatch):
     monkeypatch.setattr(perfetto, "most_bytes", lambda: 1 << 20)
     bomb = packet((8, 1)) + packet((50, zlib.compress(bytes(1 << 26))))

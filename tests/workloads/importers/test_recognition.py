@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests import public_traces
+from tests.depth import thinned
 from tests.machine.test_amd_topologies import SAMPLES as AMD_TOPOLOGIES
 from tests.machine.test_topologies import P2P, SMI, XML
 from tests.workloads.importers import profiles
@@ -73,7 +74,7 @@ def test_so_are_topologies(tmp_path, name):
 
 
 @public_traces.needs_public_traces
-@pytest.mark.parametrize("file", sorted(public_traces.FACTS))
+@pytest.mark.parametrize("file", thinned(sorted(public_traces.FACTS), 4))
 def test_so_are_the_public_files(file):
     path, format_name = public_traces.path(file), OF_FILE[file]
     here = recognised(path) + topology_formats(path.read_bytes()[: 1 << 22])

@@ -45,7 +45,7 @@ class Part:
         """Return the tuple that the routines run on."""
         return self.kept.whole
 
-    def lend(self, lent: Any) -> None:
+    def run_on(self, lent: Any) -> None:
         """Let the routines run on a tuple of the same type from now on, entries of this part too."""
         self.kept.renew(lent)
 

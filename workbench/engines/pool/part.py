@@ -138,7 +138,7 @@ class Part(kit.Part):
         moves = int(self.run.state.counters[COUNT.moves] + self.run.waiting.counters[LINE] + 1)
         longer = self._begun.state(self._sizes(2 * max(moves, self.run.columns.time.size)))
         carry(self.run.state, longer)
-        self.lend(self.run._replace(state=longer))
+        self.run_on(self.run._replace(state=longer))
 
     def _sizes(self, moves: int) -> dict[str, int]:
         sizes = room_for(self._bound_by, self._begun.rules, moves)

@@ -30,7 +30,7 @@ from workbench.structures.core_bits import FIRST_WORD, copy_cores, count_cores, 
 from workbench.structures.entry_sets import set_of, touch
 
 NOBODY: Any = np.int64(-1)
-FROM_PEER = SERVED_BY.index("peer")
+FROM_PEER: Any = np.int64(SERVED_BY.index("peer"))
 REQUEST: Any = np.int64(MESSAGES.index("request"))
 ANSWER: Any = np.int64(MESSAGES.index("answer"))
 choose_peer = PEER.ask
@@ -168,18 +168,23 @@ def _depart(run: Run, miss: int, leave: int, now: int) -> None:
 @inlined
 def _choose(run: Run, miss: int, core: int, now: int) -> int:
     """Return the holder that the policy chooses; -1 where it broke its contract."""
-    return _nearest(run, miss, core) if run.rules.asks_nearest else _ask_whom(run, miss, core, now)
+    if run.rules.asks_nearest:
+        return nearest(run, core, run.state.left, miss * run.rules.words)
+    return _ask_whom(run, miss, core, now)
 
 
 @kernel
-def _nearest(run: Run, miss: int, core: int) -> int:
-    """Return the holder that is fewest links away, the lowest of several: the usual answer, one ring after the
-    other."""
-    rules, state, first = run.rules, run.state, miss * run.rules.words
+def nearest(run: Run, core: int, holders: np.ndarray, first: int) -> int:
+    """Return the holder that is fewest links away, the lowest of several: the usual answer, one ring after the other.
+
+    The core itself is not asked; -1 where nobody else holds the page.
+    """
+    rules, state = run.rules, run.state
     ring = core * (rules.most_hops + 1) * rules.words
-    for at in range(ring + rules.words, ring + (rules.most_hops + 1) * rules.words, rules.words):
+    for _ in range(rules.most_hops):
+        ring += rules.words
         for word in range(rules.words):
-            there = state.left[first + word] & state.rings[at + word]
+            there = holders[first + word] & state.rings[ring + word]
             if there != NO_BITS:
                 return word * 64 + trailing_zeros(there)
     return NOBODY

@@ -6,7 +6,7 @@ policy has broken its contract; it goes on from there as if it had not been left
 
 from __future__ import annotations
 
-from workbench.compiled import by_reference, kernel, noinline
+from workbench.compiled import by_reference, inlined, kernel, noinline
 from workbench.engines.kit import FINE, STOP
 from workbench.engines.translation.counters import COUNT, FAULT
 from workbench.engines.translation.handling import let_next_happen
@@ -15,6 +15,7 @@ from workbench.engines.translation.open_loop import begin
 from workbench.engines.translation.ordering import order_of_row
 from workbench.engines.translation.releasing import UNKNOWN, could_issue, line_up, occupy_warp
 from workbench.engines.translation.room import has_room
+from workbench.engines.translation.sampling import sample_at_end
 from workbench.engines.translation.scheduling import ISSUES, event_precedes, order_of
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import Run
@@ -28,7 +29,7 @@ def play_warps(run: Run) -> None:
     _play_warps(by_reference(run))
 
 
-@noinline
+@inlined
 def _play_warps(run: Run) -> None:
     counters, turns = run.state.counters, run.state.turns
     for core in range(run.rules.cores):
@@ -45,6 +46,7 @@ def _play_warps(run: Run) -> None:
             _issue_next(run, core, cycle)
         else:
             counters[STOP.fault] = FAULT.needs_room
+    sample_at_end(run)
 
 
 @noinline

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.compiled import inlined, noinline
-from workbench.engines.kit import FINE, STOP
+from workbench.engines.kit import STOP
 from workbench.engines.translation import asking, walking
 from workbench.engines.translation.answering import answer_arrives
 from workbench.engines.translation.counters import COUNT, FAULT
@@ -14,7 +14,7 @@ from workbench.engines.translation.network import cross_link
 from workbench.engines.translation.parking import TO_UNMAP, first_behind, unpark
 from workbench.engines.translation.releasing import line_up
 from workbench.engines.translation.room import has_room
-from workbench.engines.translation.scheduling import KIND, next_cycle, next_is_in_hand, take_from_hand, wake
+from workbench.engines.translation.scheduling import KIND, next_is_in_hand, take_from_hand, wake
 from workbench.engines.translation.shooting_down import shoot_down_arrives
 from workbench.engines.translation.state import PARKED, Run
 from workbench.engines.translation.telling import answer_is_due
@@ -36,25 +36,9 @@ def let_next_happen(run: Run) -> None:
         run.state.counters[STOP.fault] = FAULT.needs_room
 
 
-@noinline
+@inlined
 def handle_next(run: Run) -> None:
     """Let the next event happen, in hand or of the agenda."""
-    _handle_next(run)
-
-
-@noinline
-def handle_before(run: Run, cycle: int) -> None:
-    """Let all events before a cycle happen, as far as there is room and none goes wrong."""
-    counters = run.state.counters
-    while counters[STOP.fault] == FINE and next_cycle(run) < cycle:
-        if has_room(run):
-            _handle_next(run)
-        else:
-            counters[STOP.fault] = FAULT.needs_room
-
-
-@inlined
-def _handle_next(run: Run) -> None:
     if next_is_in_hand(run):
         kind, subject, now = take_from_hand(run)
         run.state.counters[COUNT.now] = now

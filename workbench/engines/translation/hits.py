@@ -1,23 +1,24 @@
-"""A stretch of hits in private TLBs, which never touches the agenda: totals are kept aside until it ends.
+"""A stretch of rows before the next event: their hits never touch the agenda.
 
-A hit of constant latency is counted by its count, the window of time is looked up only past its end, and a row that is
-no hit ends the stretch.
+A hit of constant latency is counted by its count, and the window of time is looked up only past its end. A row whose
+core waits, that unmaps, or that uses a copy of which somebody wants to hear ends the stretch.
 """
 
 from __future__ import annotations
 
 from workbench.compiled import inlined, kernel, noinline, prefetch
+from workbench.engines.translation.at_once import miss
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.issuing import PRIVATE
 from workbench.engines.translation.reporting import latency_bin, window
+from workbench.engines.translation.room import has_room
 from workbench.engines.translation.sampling import sample_if_due
 from workbench.engines.translation.scheduling import next_cycle
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import KINDS_OF_SERVICE, Run
 from workbench.structures.entry_sets import NONE, PUSHER, ROW, set_of, touch
 
-LONG_AGO = -(1 << 62)
 AHEAD = 12
 """Rows between one that is served and one whose page is looked for in memory: the time that memory takes."""
 NEAR_CELLS = 1 << 12
@@ -25,34 +26,63 @@ NEAR_CELLS = 1 << 12
 
 
 @noinline
-def serve_hits(run: Run, row: int, end: int) -> int:
-    """Serve rows before the next event as long as they hit; return the first that is not served."""
-    rules, state, rows = run.rules, run.state, run.rows
-    counters, soonest, began = state.counters, next_cycle(run), row
-    last = min(end, row + counters[COUNT.next_sample] - counters[COUNT.served])
-    sets, until, counted = rules.private_sets, LONG_AGO, row
-    unmaps, ahead = rows.unmap.size > 0, is_far(run)
+def serve_rows(run: Run, row: int, end: int) -> int:
+    """Serve rows before the next event: hits, and misses that are answered at once or wait; return the first row that
+    is not served."""
+    cycle, soonest, last = run.rows.cycle, next_cycle(run), _last(run, row, end)
+    until = end_of_window(run, cycle[row])
     while row < last:
-        cycle = rows.cycle[row]
-        if cycle >= soonest or (unmaps and rows.unmap[row]):
+        began, row = row, _serve_hits(run, row, last, end, min(soonest, until))
+        if row > began:
+            count_window(run, cycle[row - 1], row - began)
+            count_hits(run, row - began, 0, cycle[row - 1])
+        if row == last or cycle[row] >= soonest:
             break
-        core, page = to_int64(rows.core[row]), to_int64(rows.number[row])
+        if cycle[row] >= until:
+            until = end_of_window(run, cycle[row])
+        elif _is_missed(run, row) and has_room(run):
+            miss(run, row, end)
+            row += 1
+            soonest, last = next_cycle(run), _last(run, row, end)
+        else:
+            break
+    return row
+
+
+@inlined
+def _last(run: Run, row: int, end: int) -> int:
+    """Return the row before which a look at who shares what is due, if all before it hit."""
+    counters = run.state.counters
+    return min(end, row + counters[COUNT.next_sample] - counters[COUNT.served])
+
+
+@inlined
+def _serve_hits(run: Run, row: int, last: int, end: int, until: int) -> int:
+    """Serve rows before a cycle as long as they hit; return the first that is not served."""
+    state, rows, sets = run.state, run.rows, run.rules.private_sets
+    unmaps, ahead = rows.unmap.size > 0, is_far(run)
+    while row < last and rows.cycle[row] < until:
+        core = to_int64(rows.core[row])
+        if state.halted[core] or (unmaps and rows.unmap[row]):
+            break
         if ahead:
             fetch_page(run, row, end)
-        entry = find(run, core, page)
-        if entry == NOWHERE or state.halted[core] or state.tlbs.entries[entry * ROW + PUSHER] != NONE:
+        entry = find(run, core, to_int64(rows.number[row]))
+        if entry == NOWHERE or state.tlbs.entries[entry * ROW + PUSHER] != NONE:
             break
         touch(state.tlbs, core * sets + (set_of(rows.key[row], sets) if sets > 1 else 0), entry)
-        if cycle >= until:
-            if row > counted:
-                count_window(run, rows.cycle[row - 1], row - counted)
-            until, counted = end_of_window(run, cycle), row
         state.served[core * KINDS_OF_SERVICE + PRIVATE] += 1
         row += 1
-    if row > began:
-        count_window(run, rows.cycle[row - 1], row - counted)
-        count_hits(run, row - began, 0, rows.cycle[row - 1])
     return row
+
+
+@inlined
+def _is_missed(run: Run, row: int) -> bool:
+    """Return whether a row is an access that its core can issue, and misses."""
+    rows, core = run.rows, to_int64(run.rows.core[row])
+    if run.state.halted[core] or (rows.unmap.size > 0 and rows.unmap[row]):
+        return False
+    return bool(find(run, core, to_int64(rows.number[row])) == NOWHERE)
 
 
 @kernel

@@ -10,22 +10,20 @@ from workbench.compiled import by_reference, inlined, kernel, noinline
 from workbench.engines.kit import FINE, STOP
 from workbench.engines.translation.alone import serve_alone
 from workbench.engines.translation.counters import COUNT, FAULT
-from workbench.engines.translation.handling import handle_before, let_next_happen
-from workbench.engines.translation.hits import serve_hits
+from workbench.engines.translation.handling import let_next_happen
+from workbench.engines.translation.hits import serve_rows
 from workbench.engines.translation.issuing import issue
-from workbench.engines.translation.one_row import serve_row
 from workbench.engines.translation.ordering import order_of_row
 from workbench.engines.translation.parking import FOR_CORE, TO_UNMAP, park, wait_behind
 from workbench.engines.translation.room import has_room
-from workbench.engines.translation.scheduling import ISSUES, event_precedes, next_cycle, order_of
+from workbench.engines.translation.sampling import sample_at_end
+from workbench.engines.translation.scheduling import ISSUES, event_precedes, order_of
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import Run
 from workbench.engines.translation.unmapping import unmap
 from workbench.structures import agenda as at
 
 LONG_AGO = -(1 << 62)
-FEW = 3
-"""Rows before the next event, besides the first, for which a stretch is begun."""
 
 
 @kernel
@@ -34,37 +32,35 @@ def play_in_order(run: Run) -> None:
     _play_in_order(by_reference(run))
 
 
-@noinline
+@inlined
 def _play_in_order(run: Run) -> None:
     counters, rows = run.state.counters, run.rows
     row, end = counters[COUNT.row], rows.cycle.size
     if end > 0:
         begin(run, rows.cycle[0])
     while counters[STOP.fault] == FINE:
-        if row < end and next_cycle(run) < rows.cycle[row]:
-            handle_before(run, rows.cycle[row])
-        elif _event_is_next(run, row, end):
+        if _event_is_next(run, row, end):
             let_next_happen(run)
         elif row == end:
             break
         else:
             row = _issue_rows(run, row, end)
     counters[COUNT.row] = row
+    sample_at_end(run)
 
 
 @inlined
 def _issue_rows(run: Run, row: int, end: int) -> int:
-    """Issue rows before the next event: those of a stretch, or one; return the first that is not issued."""
+    """Issue rows before the next event, those of a stretch, or one; return the first that is not issued."""
     began, rules = row, run.rules
     if rules.plain_misses and run.state.counters[COUNT.under_way] == 0 and run.state.agenda.counters[at.USED] == 0:
         row = serve_alone(run, row, end)
-    elif rules.plain_hits and row + FEW < end and run.rows.cycle[row + FEW] < next_cycle(run):
-        row = serve_hits(run, row, end)
+    elif rules.plain_hits:
+        row = serve_rows(run, row, end)
     if row > began:
         return row
     if has_room(run):
-        if not rules.plain_hits or not serve_row(run, row, end):
-            issue_row(run, row)
+        issue_row(run, row)
         return row + 1
     run.state.counters[STOP.fault] = FAULT.needs_room
     return row

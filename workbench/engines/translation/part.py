@@ -209,7 +209,7 @@ def new_part(
 def make_room(state: Part) -> None:
     """Make the arrays longer that one more request or event may fill."""
     state.play.make_room_for_page()
-    state.lend(state.play.run(no_rows()))
+    state.run_on(state.play.run(no_rows()))
 
 
 def ask(state: Part, request: Request | Unmap | Stall | End) -> int:

@@ -13,7 +13,6 @@ from workbench.engines.translation.forgetting import may_forget, without_unknown
 from workbench.engines.translation.growing import with_pages, with_room
 from workbench.engines.translation.open_loop import play_in_order
 from workbench.engines.translation.prepare import new_state, policies_of, rules_of, with_shortcuts
-from workbench.engines.translation.sampling import last_sample
 from workbench.engines.translation.shape import Policies, Rows, Rules
 from workbench.engines.translation.slots import Reading
 from workbench.engines.translation.state import Run, State
@@ -66,8 +65,6 @@ class Play:
             self._as_warps_are_free()
         else:
             self._in_order()
-        self._make_room()
-        last_sample(self.run(no_rows()))
 
     def run(self, rows: Rows) -> Run:
         """Return what kernels see, with the rows that are known."""

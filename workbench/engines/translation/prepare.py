@@ -22,6 +22,7 @@ from workbench.policies.translation.locate.question import (
     INSTANT,
     NO_DIRECTORY,
     ON_RESPONSE,
+    ORACLE,
     OWN_PLUS_AFFINE,
     Plan,
 )
@@ -106,6 +107,7 @@ def rules_of(run: Reading, events: bool) -> Rules:
         fills_always=0,
         keeps_always=0,
         plain_misses=0,
+        answers_at_once=0,
     )
 
 
@@ -134,7 +136,7 @@ def with_shortcuts(rules: Rules, run: Reading) -> Rules:
     hits = not (rules.keeps_log or rules.private_ports or rules.warps or eviction.base_policy().touched)
     behind = rules.shared_entries or rules.walk_cache or run.plan.kind != NO_DIRECTORY
     oldest, fills = _is_plain(eviction, LRU), _is_plain(slots.fill, DemandAlways)
-    return rules._replace(
+    rules = rules._replace(
         plain_hits=int(hits),
         evicts_oldest=int(oldest),
         shared_evicts_oldest=int(_is_plain(slots.shared_eviction, LRU)),
@@ -144,6 +146,18 @@ def with_shortcuts(rules: Rules, run: Reading) -> Rules:
         keeps_always=int(_is_plain(slots.remote_fill, Always)),
         plain_misses=int(hits and oldest and fills and not behind and not rules.levels_saved and rules.walkers),
     )
+    return rules._replace(answers_at_once=int(_answers_at_once(rules, run.plan)))
+
+
+def _answers_at_once(rules: Rules, plan: Plan) -> bool:
+    """Return whether a miss asks the nearest holder, the shared TLB and the walkers alone, and fills its core."""
+    plain = rules.plain_hits and rules.evicts_oldest and rules.fills_always and not rules.keeps_answers
+    simple = rules.shared_entries and rules.shared_evicts_oldest and not (rules.bank_ports or rules.dead_threshold)
+    if plan.kind == NO_DIRECTORY:
+        return bool(plain and simple)
+    told = plan.kind == DIRECTORY and plan.update == INSTANT and plan.scope == ORACLE and not rules.finite
+    asked = rules.asks_nearest and rules.keeps_always and not (plan.parallel or plan.use_l2_bit or plan.refreshes_peer)
+    return bool(plain and simple and told and asked and not (rules.link_cycles or rules.counts))
 
 
 def _reads_ahead(rules: Rules, plan: Plan) -> bool:

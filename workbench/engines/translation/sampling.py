@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.compiled import by_reference, kernel, noinline
+from workbench.compiled import inlined, kernel, noinline
+from workbench.engines.kit import FINE, STOP
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import Run
 from workbench.structures.core_bits import FIRST_WORD, NOBODY, next_core
@@ -57,7 +58,9 @@ def _count_holders(run: Run, row: int, first: int) -> None:
             state.pair_sums[holders[other] * rules.cores + holders[one]] += 1
 
 
-@kernel
-def last_sample(run: Run) -> None:
-    """Look at who shares what once more, at the end."""
-    sample(by_reference(run))
+@inlined
+def sample_at_end(run: Run) -> None:
+    """Look at who shares what once more, where nothing more will happen."""
+    counters = run.state.counters
+    if counters[COUNT.ended] and counters[STOP.fault] == FINE:
+        sample(run)

@@ -115,6 +115,8 @@ class Rules(NamedTuple):
     """1 where what a peer answers is kept."""
     plain_misses: int
     """1 where a miss is a walk of constant length that fills its core, which evicts its least recently used entry."""
+    answers_at_once: int
+    """1 where a miss that nothing disturbs may be served in one step, see `at_once`."""
 
 
 class Policies(NamedTuple):

@@ -30,8 +30,8 @@ FIRST_OF_BATCH: Any = np.int64(1)
 IN_SOFTWARE: Any = np.int64(0)
 """Instead of a number in a batch: a core walks."""
 NO_WALK: Any = np.int32(-1)
-SHARED = SERVED_BY.index("shared")
-WALK = SERVED_BY.index("walk")
+SHARED: Any = np.int64(SERVED_BY.index("shared"))
+WALK: Any = np.int64(SERVED_BY.index("walk"))
 QUEUED_COLUMN = OVER_TIME.index("walk_queue_cycles")
 
 
