@@ -22,9 +22,9 @@ from workbench.policies.translation import (
     DemandAlways,
     Directory,
     LeaderFollower,
-    Message,
     Nearest,
     NoDirectory,
+    Oracle,
     PushNeighbours,
     PushPair,
 )

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from workbench.compiled import bound
 from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt
 from workbench.engines.kit import part as kit
@@ -25,7 +26,7 @@ from workbench.engines.translation.engine import Translation
 from workbench.engines.translation.part_asking import MOST_TICKETS, NEEDS_ROOM, REFUSED
 from workbench.engines.translation.playing import PartRules, Play
 from workbench.engines.translation.recording import record_of as record_of_play
-from workbench.engines.translation.sampling import last_sample
+from workbench.engines.translation.sampling import sample
 from workbench.engines.translation.slots import Reading
 from workbench.engines.translation.state import State
 from workbench.engines.translation.telling import SAYS
@@ -245,7 +246,7 @@ def finished(state: Part) -> list[Begin | Answer | WalkRead | Step]:
 def record_of(state: Part) -> TranslationRecord:
     """Return what happened so far, as the engine has it."""
     play = deepcopy(state.play)
-    last_sample(play.run(no_rows()))
+    bound(sample, play.run(no_rows()))()
     return record_of_play(play)
 
 
