@@ -1,8 +1,8 @@
 """SciPy's linear algebra is imported when compiled code calls it, not when Numba begins.
 
 Numba asks at its first compilation, or first look at a compiled file, whether there is a BLAS, by importing SciPy's: a
-third of a second in every process, though no kernel of this package calls it. Until somebody reads an attribute of that
-module, a stand-in takes its place.
+quarter of a second in every process, though no kernel of this package calls it. Until somebody reads an attribute of
+that module, a stand-in takes its place.
 """
 
 from __future__ import annotations

@@ -155,9 +155,9 @@ def _answers_at_once(rules: Rules, plan: Plan) -> bool:
     simple = rules.shared_entries and rules.shared_evicts_oldest and not (rules.bank_ports or rules.dead_threshold)
     if plan.kind == NO_DIRECTORY:
         return bool(plain and simple)
-    told = plan.kind == DIRECTORY and plan.update == INSTANT and plan.scope == ORACLE and not rules.finite
-    asked = rules.asks_nearest and rules.keeps_always and not (plan.parallel or plan.use_l2_bit or plan.refreshes_peer)
-    return bool(plain and simple and told and asked and not (rules.link_cycles or rules.counts))
+    exact = plan.kind == DIRECTORY and plan.update == INSTANT and plan.scope == ORACLE and not rules.finite
+    direct = rules.asks_nearest and rules.keeps_always and not (plan.parallel or plan.use_l2_bit or plan.refreshes_peer)
+    return bool(plain and simple and exact and direct and not (rules.link_cycles or rules.counts))
 
 
 def _reads_ahead(rules: Rules, plan: Plan) -> bool:
