@@ -1,4 +1,4 @@
-"""A node without couplings, and what each of its parts was asked as a workload of the engine by itself (spec 6, R17)."""
+"""A node without couplings, and what each part of it was asked as a workload of its engine alone (spec 6, R17)."""
 
 from __future__ import annotations
 
