@@ -66,12 +66,12 @@ def _phase(kernel: int, cycles: np.ndarray) -> Phase:
         Touch(kernel, "stride", width=16, count=3, bytes=3 * 4096),
         Touch(kernel + 1, "stride", width=7, count=3, bytes=3 * 4096),
     )
-    return Phase(cycles, touches, (64,), (100, 100, 50, 200, 20, 20))
+    return Phase(cycles, touches, (4096,), (100, 100, 50, 200, 20, 20))
 
 
 def setup(groups: int) -> Setup:
     """Return a node in which everything acts on everything."""
-    cards = [{"id": f"g{card}", "memory_bytes": (8 if card % 2 else 32) << 20} for card in range(CARDS)]
+    cards = [{"id": f"g{card}", "memory_bytes": (6 if card % 2 else 32) << 20} for card in range(CARDS)]
     ends = [f"g{one} g{other}" for one in range(CARDS) for other in range(one)]
     links = [{"between": both, "gbps": 50, "kind": "nvlink"} for both in ends]
     machine = NodeMachine.read(

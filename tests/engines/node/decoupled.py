@@ -21,6 +21,7 @@ from workbench.engines.malloc.part import record_of as malloc_record
 from workbench.engines.node.engine import Node, Play
 from workbench.engines.node.options import NodeOptions
 from workbench.engines.node.parts import Table, sub_setup
+from workbench.engines.node.plan import plan_of
 from workbench.engines.node.prepare import Reading
 from workbench.engines.node.slots import Slots
 from workbench.engines.pool import Pool
@@ -74,11 +75,12 @@ class Given:
 
     def _kernel(self, random: np.random.Generator, number: int) -> Step:
         touches = (Touch(0, "slice"), Touch(1, "gather", count=2, skew=0.7), Touch(number % 2, "shared"))
-        instructions = tuple(random.integers(0, 300, 6).tolist())
+        cycles, waves = int(random.integers(20, 400)), int(random.integers(1, 7))
+        instructions = tuple((random.integers(0, 4, 6) * cycles * waves).tolist())  # whole ones a cycle: see N10
         mallocs = tuple(random.integers(1, 200, 3).tolist())
-        phase = Phase(random.integers(20, 400, GROUPS), touches, mallocs, instructions)
+        phase = Phase(np.full(GROUPS, cycles), touches, mallocs, instructions)
         demand = {"vgpr": int(random.integers(1, 9)), "shared": int(random.integers(0, 30))}
-        return Launch(Kernel(GROUPS, (phase,), int(random.integers(1, 7)), demand, independent=bool(number % 2)))
+        return Launch(Kernel(GROUPS, (phase,), waves, demand, independent=bool(number % 2)))
 
 
 def setup_with(slot: str, policy: Policy) -> Setup:
@@ -100,6 +102,8 @@ class Neutral:
         self.reading: Reading = engine.read(engine.given(setup, seed))
         room = {**engine.room(self.reading), **ROOM}
         self.play: Play = engine.begin(self.reading, Attempt(room, events=True, checked=False))
+        self.cycles = plan_of(self.reading.applications).cycles
+        """As they were given: what pages its registers takes longer."""
         engine.loop(self.play)
         engine.check(self.reading, self.play.state.counters, self.play.state)
 
@@ -137,7 +141,7 @@ class Neutral:
         order = np.array([self._group_of(row) for row in entered])
         part, table = dispatch_record(self.part(card)), self.part(card).run.groups
         phase = plan.first_phase[plan.kernel_of[order]]
-        cycles = plan.cycles[plan.first_cycles[phase] + order - plan.first_group[plan.kernel_of[order]]]
+        cycles = self.cycles[plan.first_cycles[phase] + order - plan.first_group[plan.kernel_of[order]]]
         groups = Groups(
             arrival=np.array([cycle_of(row[0]) for row in entered]), channel=table.channel[order],
             priority=table.priority[order], waves=table.waves[order], independent=table.independent[order],

@@ -43,6 +43,8 @@ def test_a_part_of_a_neutral_node_does_as_its_engine(part: str, slot: str, polic
         run = Neutral(setup, LAST // 2 if part == "translation" else 0)
     except InputError as refused:
         pytest.skip(f"not in this node: {refused}")
+    if part == "dispatch" and run.part(0).reads_pages:
+        pytest.skip("a coupling of its own: it is told which modules hold pages (R15)")
     for ours, alone in both(part, run):
         assert {name: (ours[name], alone[name]) for name in ours if ours[name] != alone[name]} == {}
         assert any(value not in (0, []) for value in ours.values())

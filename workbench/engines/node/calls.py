@@ -57,10 +57,9 @@ def calls_of(plan: Plan) -> Calls:
 def mallocs_of(plan: Plan, calls: Calls, application: int, warp_size: int) -> Mallocs:
     """Return the table of an application's calls, as its heaps take it: each call a warp of its own."""
     own = np.flatnonzero(calls.application == application)
-    lanes = [np.arange(plan.first_malloc[phase], plan.first_malloc[phase + 1]) for phase in calls.phase[own]]
     warp = np.repeat(np.arange(own.size), calls.rows[own])
-    lane = np.concatenate([np.zeros(0, np.int64), *(np.arange(one.size) for one in lanes)])
-    asked = plan.malloc[np.concatenate([np.zeros(0, np.int64), *lanes])]
+    lane = np.arange(warp.size) - calls.first_row[own][warp]
+    asked = plan.malloc[plan.first_malloc[calls.phase[own]][warp] + lane]
     return Mallocs(arrival=warp, thread=warp * warp_size + lane, bytes=asked, free_at=np.full(warp.size, -1))
 
 
@@ -71,12 +70,14 @@ def with_requests(calls: Calls, request_of: dict[int, np.ndarray]) -> Calls:
     for application in range(first_of.size - 1):
         request = request_of.get(application, np.zeros(0, np.int64))
         own = np.flatnonzero(calls.application == application)
-        of_request = np.zeros(int(request.max(initial=-1)) + 1, np.int64)
-        for number in own.tolist():
-            rows = request[calls.first_row[number] : calls.first_row[number] + calls.rows[number]]
-            asked = np.unique(rows[rows >= 0])
-            first[number], count[number] = (asked[0] if asked.size else 0), asked.size
-            of_request[asked] = number
+        call_of_row = np.repeat(own, calls.rows[own])
+        asked, row = np.unique(request, return_index=True)
+        asked, row = asked[asked >= 0], row[asked >= 0]
+        of_request = np.zeros(int(asked.max(initial=-1)) + 1, np.int64)
+        of_request[asked] = call_of_row[row]
+        first[own] = 0
+        first[of_request[asked[::-1]]] = asked[::-1]
+        count[own] = np.bincount(of_request[asked], minlength=calls.application.size)[own]
         pieces.append(of_request)
         first_of[application + 1] = first_of[application] + of_request.size
     return calls._replace(first_request=first, requests=count, first_of=first_of, of_request=np.concatenate(pieces))

@@ -55,7 +55,7 @@ class Node(Simulator[NodeRecord]):
     """A whole node: dispatch, translation, device heaps, the pool and the links on one calendar."""
 
     name = "node"
-    revision = 1
+    revision = 2
     decides = Slots
     options = NodeOptions
     machine = NodeMachine

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from workbench.engines.dispatch.prepare import lasting
 from workbench.engines.kit import Given
 from workbench.engines.node.calls import Calls, calls_of
 from workbench.engines.node.options import (
@@ -55,6 +56,7 @@ def read(given: Case) -> Reading:
     check_fits(given, applications)
     check_applications(applications)
     plan = plan_of(applications)
+    plan = plan._replace(cycles=lasting(cast(Any, given), plan.cycles))
     return Reading(given, applications, plan, calls_of(plan))
 
 
