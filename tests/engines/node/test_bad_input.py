@@ -11,6 +11,7 @@ from tests.oracles.node.description import Node
 from tests.oracles.node.small import card, kernel, tensor
 from tests.oracles.node_beside import Engine, setup_of
 from workbench.errors import InputError, PolicyError
+from workbench.policies.malloc import BlockAggregated
 from workbench.workloads.node import (
     Allocate,
     Application,
@@ -108,6 +109,19 @@ def test_couplings_that_the_levers_of_the_parts_cannot_serve(options: dict[str, 
 def test_a_shoot_down_by_a_directory_that_there_is_not() -> None:
     sentence = refused(policies={"locate": "no_directory"}, shootdown_to="directory")
     assert sentence == "options.shootdown_to: directory needs a policy.locate that knows holders. Got no_directory."
+
+
+def test_lanes_of_several_waves_that_are_served_together() -> None:
+    """In a node each wave asks by itself."""
+    steps = [kernel(1, {"compute": 1, "mallocs": [8, 8]})]
+    setup = setup_of(Node.of({"machine": {"cards": [card()]}, "applications": [{"streams": [steps]}]}))
+    setup = setup._replace(policies={**setup.policies, "serve": BlockAggregated(block_size=128)})
+    with pytest.raises(InputError) as problem:
+        Engine().simulate(setup, 1)
+    assert str(problem.value) == (
+        "policy.serve: block_aggregated serves 128 threads together, which are no equal part of a wave of 32; in a node "
+        "each wave asks by itself. Nearest: warp_aggregated with warp_size 32."
+    )
 
 
 def test_a_tensor_larger_than_any_card_where_kernels_wait_for_memory() -> None:

@@ -22,7 +22,7 @@ from workbench.engines.node.options import (
 )
 from workbench.engines.node.pages import MODES
 from workbench.engines.node.plan import Plan, plan_of
-from workbench.engines.node.refusals import check_fits, check_served
+from workbench.engines.node.refusals import check_fits, check_serve, check_served
 from workbench.engines.node.state import Rules
 from workbench.engines.node.ways import Ways, ways_of
 from workbench.structures.tournament import NEVER
@@ -55,6 +55,7 @@ def read(given: Case) -> Reading:
     applications = given.setup.workload.applications(given.machine.board, given.streams)
     check_fits(given, applications)
     check_applications(applications)
+    check_serve(given, applications)
     plan = plan_of(applications)
     plan = plan._replace(cycles=lasting(cast(Any, given), plan.cycles))
     return Reading(given, applications, plan, calls_of(plan))

@@ -8,7 +8,7 @@ from workbench.engines.kit import Given
 from workbench.engines.node.options import NodeOptions
 from workbench.errors import InputError, wrong_value
 from workbench.levers import Spec
-from workbench.workloads.node import Allocate, Applications
+from workbench.workloads.node import Allocate, Applications, Launch
 
 UNSERVED = {
     ("pool", "pointer_mode"): "a node maps what is granted by its page tables",
@@ -74,3 +74,21 @@ def check_fits(given: Given[Any, NodeOptions, Any], applications: Applications) 
                     raise wrong_value(
                         where, "bytes", f"must be at most what the largest card has ({most})", step.bytes, most
                     )
+
+
+def check_serve(given: Given[Any, NodeOptions, Any], applications: Applications) -> None:
+    """Refuse a policy that serves lanes of several waves together, where waves ask by themselves.
+
+    Raises
+    ------
+    InputError
+        The threads that it serves together are no part of a wave.
+    """
+    serve, wave = given.slots.serve, given.machine.card.wave_size
+    launches = [step for one in applications for step in one.steps(Launch)]
+    asks = any(phase.mallocs for step in launches for phase in step.kernel.phases)  # type: ignore[union-attr]
+    if asks and wave % serve.unit():
+        raise InputError(
+            f"policy.serve: {serve.name} serves {serve.unit()} threads together, which are no equal part of a wave of "
+            f"{wave}; in a node each wave asks by itself. Nearest: warp_aggregated with warp_size {wave}."
+        )
