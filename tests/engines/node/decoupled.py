@@ -52,8 +52,8 @@ MACHINE = {
         "private_ways": 4, "shared_ways": 6,
         "walk_levels": 2, "level_cycles": 40,
     },
-    "board": {"cards": [{"id": f"g{n}", "memory_bytes": 80 * MIB} for n in range(CARDS)],
-              "links": [{"between": "g0 g1", "gbps": 50, "kind": "nvlink"}]},
+    "board": {"cards": [{"id": f"gpu{n}", "memory_bytes": 80 * MIB} for n in range(CARDS)],
+              "links": [{"between": "gpu0 gpu1", "gbps": 50, "kind": "nvlink"}]},
 }  # fmt: skip
 
 

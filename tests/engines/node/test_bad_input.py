@@ -119,8 +119,8 @@ def test_lanes_of_several_waves_that_are_served_together() -> None:
     with pytest.raises(InputError) as problem:
         Engine().simulate(setup, 1)
     assert str(problem.value) == (
-        "policy.serve: block_aggregated serves 128 threads together, which are no equal part of a wave of 32; in a node "
-        "each wave asks by itself. Nearest: warp_aggregated with warp_size 32."
+        "policy.serve: block_aggregated serves 128 threads together, which are no equal part of a wave of 32; in a "
+        "node each wave asks by itself. Nearest: warp_aggregated with warp_size 32."
     )
 
 

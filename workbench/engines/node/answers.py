@@ -41,7 +41,14 @@ def _answer(run: Run, card: int, access: int, served: int) -> None:
     """Let the data of a page come whose translation was answered."""
     row = run.state.access[access]
     row[ACCESS.answered] = present(run)
-    module, first, second = run.state.task[row[ACCESS.task], TASK.module], access_first(run, access), 0
-    second = access_second(run, access)
-    tell(run, KIND.answer, card, first, second, module, row[ACCESS.tag], served, present(run) - row[ACCESS.entered])
+    if run.rules.events:
+        _tell_answer(run, card, access, served)
     fetch(run, access)
+
+
+@noinline
+def _tell_answer(run: Run, card: int, access: int, served: int) -> None:
+    """Keep an answer in the log."""
+    row, first, second = run.state.access[access], access_first(run, access), access_second(run, access)
+    module, latency = run.state.task[row[ACCESS.task], TASK.module], present(run) - row[ACCESS.entered]
+    tell(run, KIND.answer, card, first, second, module, row[ACCESS.tag], served, latency)

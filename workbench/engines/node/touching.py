@@ -86,31 +86,31 @@ def first_touch(run: Run, task: int, phase: int) -> None:
 @noinline
 def next_touch(run: Run, access: int) -> None:
     """Let the touch behind one that was just issued enter the queue a cycle later."""
-    row, plan = run.state.access[access], run.plan
+    row = run.state.access[access]
     task, phase = row[ACCESS.task], row[ACCESS.phase]
     of_task = run.state.task[task]
-    kernel = of_task[TASK.kernel]
-    step = plan.waves[kernel] if of_task[TASK.wave] != NONE else 1
-    position = row[ACCESS.position] + step
-    if position < touches_of_phase(run, kernel, of_task[TASK.group] - plan.first_group[kernel], phase):
-        following = _plan_touch(run, task, phase, position, present(run) + 1)
-        if following != NONE:
-            for field in range(ACCESS.computed, ACCESS.issued):
-                run.state.access[following, field] = row[field]
+    step = run.plan.waves[of_task[TASK.kernel]] if of_task[TASK.wave] != NONE else 1
+    following = _plan_touch(run, task, phase, row[ACCESS.position] + step, present(run) + 1)
+    if following != NONE:
+        for field in range(ACCESS.computed, ACCESS.issued):
+            run.state.access[following, field] = row[field]
 
 
 @noinline
 def _plan_touch(run: Run, task: int, phase: int, position: int, cycle: int) -> int:
-    """Let a touch of a task enter the queue of its module at a cycle; return its access, -1 where there is no room."""
-    state = run.state
+    """Let a touch of a task enter the queue of its module at a cycle; return its access, -1 where there is no such touch,
+    or no room."""
+    state, of_task = run.state, run.state.task[task]
+    kernel = of_task[TASK.kernel]
+    page = find_page(run, kernel, of_task[TASK.group] - run.plan.first_group[kernel], phase, position)
+    if page == NONE:
+        return NONE
     access = state.counters[COUNT.free_access]
     if access == NONE:
         fail(state.counters, FAULT.accesses_full, present(run), NONE, NONE)
         return NONE
-    row, of_task = state.access[access], state.task[task]
+    row = state.access[access]
     state.counters[COUNT.free_access] = row[ACCESS.next]
-    kernel = of_task[TASK.kernel]
-    page = find_page(run, kernel, of_task[TASK.group] - run.plan.first_group[kernel], phase, position)
     tensor = run.plan.tensor[state.found[FOUND_TOUCH]]
     row[ACCESS.task], row[ACCESS.phase], row[ACCESS.position] = task, phase, position
     row[ACCESS.tag], row[ACCESS.tensor] = page_tag(run.pages, tensor, page), tensor
@@ -142,16 +142,18 @@ def enter_touch(run: Run, access: int) -> None:
     """Let a touch enter the queue of its module."""
     row, ports = run.state.access[access], run.ports
     of_task = run.state.task[row[ACCESS.task]]
-    first, second = access_first(run, access), access_second(run, access)
     part, module = part_of_translation(run, of_task[TASK.card]), of_task[TASK.module]
     entered = call(ports.ask_access[part], ports.lent[part], (module, row[ACCESS.tag], access, present(run)))
     if entered == NEEDS_ROOM:
+        first, second = access_first(run, access), access_second(run, access)
         plan_event(run, present(run), RANK.touches, first, second, WHAT.touch, access)
         fail(run.state.counters, FAULT.part_full, present(run), part, NONE)
         return
     if not check_answer(run, part, entered):
         return
-    tell(run, KIND.request, of_task[TASK.card], first, second, module, row[ACCESS.tag])
+    if run.rules.events:
+        first, second = access_first(run, access), access_second(run, access)
+        tell(run, KIND.request, of_task[TASK.card], first, second, module, row[ACCESS.tag])
     row[ACCESS.entered] = present(run)
     run.state.counters[COUNT.touches] += 1
     run.state.counters[COUNT.remote_touches] += (
