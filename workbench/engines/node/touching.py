@@ -98,8 +98,8 @@ def next_touch(run: Run, access: int) -> None:
 
 @noinline
 def _plan_touch(run: Run, task: int, phase: int, position: int, cycle: int) -> int:
-    """Let a touch of a task enter the queue of its module at a cycle; return its access, -1 where there is no such touch,
-    or no room."""
+    """Let a touch of a task enter the queue of its module at a cycle; return its access, -1 = no such touch, or no
+    room."""
     state, of_task = run.state, run.state.task[task]
     kernel = of_task[TASK.kernel]
     page = find_page(run, kernel, of_task[TASK.group] - run.plan.first_group[kernel], phase, position)
