@@ -28,6 +28,7 @@ BENCHMARKS = {
     "sweep_10000_runs": "benchmarks.sweep:sweep_10000_runs",
     "runs_100000": "benchmarks.runner_scale:runs_100000",
     "fixed_cost_of_a_run": "benchmarks.runner_scale:fixed_cost_of_a_run",
+    "node": "benchmarks.node:node",
     "identity": "benchmarks.identity:identity",
     "two_workers": "benchmarks.runner_scale:two_workers",
     "pool_service": "benchmarks.pool_service:pool_service",

@@ -10,11 +10,13 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
+from tests.golden.setups import SETUPS
 from workbench.experiments.warm import USUAL_SECONDS
 
 RUNS: dict[str, list[dict[str, Any]]] = {
     "dispatch": [{"workload": "concurrent_kernels"}],
     "malloc": [{"workload": "mixed_sizes"}],
+    "node": [SETUPS["node"]["everything waits"]],
     "pool": [{"workload": "one_card_full"}, {"workload": "mixed_jobs_busy", "options": {"when_full": "wait"}}],
     "shared_memory": [{"workload": "large_uniform"}],
     "torch_allocator": [{"workload": "growing_cycle"}],

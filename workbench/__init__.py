@@ -24,6 +24,7 @@ _BASES = {
     "Fill": "workbench.policies.translation.fill.question",
     "HeapLock": "workbench.policies.malloc.lock",
     "HeapPolicy": "workbench.policies.malloc.heap",
+    "Frames": "workbench.policies.pool.frames.question",
     "IdleRelease": "workbench.policies.pool.idle.question",
     "Locate": "workbench.policies.translation.locate.question",
     "Peer": "workbench.policies.translation.peer.question",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.policies.dispatch import (
+    Affinity,
     Ageing,
     Backfill,
     BestFitModule,
@@ -17,6 +18,7 @@ from workbench.policies.dispatch import (
     FirstModule,
     LeastDecayedEnergy,
     LeastLoaded,
+    LeastRecentActivity,
     LeastRecentEnergy,
     LeastWaves,
     Lottery,
@@ -155,8 +157,10 @@ EVERY: dict[str, list[Any]] = {
         LeastRecentEnergy(nx=16),
         LeastDecayedEnergy(half_life=1),
         LeastDecayedEnergy(half_life=8),
+        LeastRecentActivity(nx=8),
         LeastWaves(),
         LeastWaves(load="workgroups"),
+        Affinity(),
         BestFitModule(),
         WorstFitModule(),
         DominantResource(),

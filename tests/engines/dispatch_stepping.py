@@ -24,6 +24,7 @@ from workbench.engines.dispatch.part import (
     new_part,
     next_event,
     record_of,
+    take_next,
 )
 from workbench.engines.kit.order import RANK
 from workbench.records.dispatch import DispatchRecord
@@ -74,8 +75,9 @@ def decided(case: Case, part: Part, stays: list[int], ahead: bool) -> list[Told]
         elif until in comes:
             _ask_at_its_cycle(case, part, rows.pop(0))
         else:
-            advance(part, (until[0], until[1] + 1))
+            take_next(part)
         new = finished(part)
+        assert_one_event(part, until, new)
         told += new
         for began in (one for one in new if not one.ended):
             end = (began.cycle + stays[began.ticket], began.dispatch)
@@ -84,6 +86,16 @@ def decided(case: Case, part: Part, stays: list[int], ahead: bool) -> list[Told]
             else:
                 heapq.heappush(ends, end)
     return told
+
+
+def assert_one_event(part: Part, at: tuple[int, int], told: list[Told]) -> None:
+    """What was told came of one event: of a release at most one end, of a round no more grants than it may."""
+    ends, begins = ([one for one in told if one.ended is ended] for ended in (True, False))
+    assert all(one.cycle == at[0] for one in told)
+    if at[1] == RANK.releases:
+        assert not begins and len(ends) <= 1
+    else:
+        assert not ends and len(begins) <= part.play.rules.dispatches_a_round
 
 
 def differing(one: DispatchRecord, other: DispatchRecord) -> list[str]:
@@ -101,10 +113,21 @@ def assert_told(told: list[Told], record: DispatchRecord, stays: np.ndarray) -> 
     rows = range(record.group.size)
     begun = [(*_where(record, row), False) for row in rows]
     ended = [(*_where(record, row, int(stays[record.group[row]])), True) for row in rows]
-    assert sorted(told) == sorted(Told(*one) for one in [*begun, *ended])
+    assert sorted(one._replace(wave=-1) for one in told) == sorted(Told(*one) for one in [*begun, *ended])
+    assert_every_wave_once(told, record)
     assert [one.cycle for one in told] == sorted(one.cycle for one in told)
 
 
 def _where(record: DispatchRecord, row: int, later: int = 0) -> tuple[int, int, int, int, int]:
     waves = int(record.sent[row].sum())
     return int(record.group[row]), int(record.cycle[row]) + later, int(record.module[row]), row, waves
+
+
+def assert_every_wave_once(told: list[Told], record: DispatchRecord) -> None:
+    """Groups that are granted as they came have all waves; of those that were split each sub-group has its own."""
+    granted: dict[int, list[int]] = {}
+    for one in (one for one in told if not one.ended):
+        first = max(one.wave, 0)
+        granted.setdefault(one.ticket, []).extend(range(first, first + one.waves))
+        assert one.wave >= 0 or one.waves == record.waves[one.ticket]
+    assert all(sorted(waves) == list(range(record.waves[group])) for group, waves in granted.items())

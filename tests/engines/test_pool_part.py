@@ -277,7 +277,7 @@ REFUSALS = [
     ([Request(9, 5)], "there is no request 5; the table has 3, numbered from 0."),
     ([Request(9, 0), Request(9, 0)], "request 0 was asked before; each request of the table is asked once."),
     ([Request(9, 2)], "request 2 frees what request 1 asks for, which is not answered yet."),
-    ([Request(1 << 57, 0)], "144115188075855872 ns is too late; times are below 2^57 ns."),
+    ([Request(1 << 56, 0)], "72057594037927936 ns is too late; times are below 2^56 ns."),
 ]
 
 

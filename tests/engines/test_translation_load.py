@@ -13,20 +13,15 @@ import pytest
 
 from tests.depth import long
 from tests.engines.translation_cases import GivenAccesses, simulate
-from tests.engines.translation_load_cases import EARLIER, Case, Trace, differences, drawn
+from tests.engines.translation_load_cases import EARLIER, Case, differences, drawn
 from workbench.compiled import INTERPRETED
-from workbench.engines.engine import Setup
-from workbench.engines.translation import Translation, TranslationOptions
-from workbench.engines.translation.part import NEVER, Request, advance, ask, finished, new_part, next_event
-from workbench.engines.translation.recording import record_of
-from workbench.errors import InputError
+from workbench.engines.translation import Translation
 from workbench.policies.translation import (
     LRU,
     Always,
     DemandAlways,
     Directory,
     LeaderFollower,
-    Message,
     Nearest,
     NoDirectory,
     Oracle,
@@ -190,54 +185,3 @@ def test_an_access_alone_is_answered_as_before_this_edition() -> None:
         case = spaced_out(int(seed))
         assert case is not None
         assert digest(quick(case)) == expected, seed
-
-
-@pytest.mark.parametrize("seed", begun(30 if INTERPRETED else 0, 30))
-def test_a_part_that_is_asked_row_by_row_does_as_a_whole_run(seed: int) -> None:
-    """`make test` looks at it interpreted alone: to be asked row by row, the engine is compiled once more."""
-    case = drawn(seed)
-    case = dataclasses.replace(case, warps=None, rows=sorted(case.rows, key=lambda row: (row.cycle, row.core)))
-    state, reply = new_part(case.setup(), case.seed), list[tuple[int, int]]()
-    for ticket, row in enumerate(case.rows):
-        assert ask(state, Request(row.cycle, row.core, row.page, row.unmap)) == ticket
-        reply += finished(state)
-    while next_event(state)[0] != NEVER:
-        cycle, rank = next_event(state)
-        advance(state, (cycle, rank + 1))
-        assert next_event(state) > (cycle, rank)
-        reply += finished(state)
-    record = case.engine()
-    same(record_of(state), record, ("log", "degrees", "pairs", "samples", "first_cycle"))
-    assert len({ticket for ticket, _ in reply}) == len(reply) == record.served.sum()
-    assert sorted(cycle for _, cycle in reply) == sorted((record.log[:, 0] + record.log[:, 6])[record.log[:, 1] == 0])
-
-
-@pytest.mark.parametrize("delay", [7, 1500, 3000])
-def test_looking_at_a_parts_next_event_changes_nothing(delay: int) -> None:
-    """News that is due late stays where it is when something earlier is asked for after a look."""
-    machine = {"cores": 4, "private_entries": 4, "link_cycles": 1}
-    policies = {"locate": Directory(scope=Oracle(), update=Message(delay=delay)), "fill": DemandAlways()}
-    setup, draw = Case([], machine, policies).setup(), np.random.default_rng(1)
-    answered: list[list[tuple[int, int]]] = []
-    cycles = np.cumsum(draw.choice([0, 1, 3, 100, 400], 120)).tolist()
-    requests = [Request(cycle, int(draw.integers(4)), int(draw.integers(12))) for cycle in cycles]
-    for looks in (False, True):
-        state = new_part(setup, 1)
-        for request in requests:
-            if looks:
-                next_event(state)
-            ask(state, request)
-        advance(state, (NEVER, 0))
-        answered.append(finished(state))
-    assert answered[0] == answered[1]
-    assert len(answered[0]) == len(requests)
-
-
-def test_a_part_refuses_what_is_over_and_what_does_not_exist() -> None:
-    setup = Setup("translation", Case([]).setup().machine, Trace([]), Case([]).setup().policies, TranslationOptions())
-    state = new_part(setup, 1)
-    ask(state, Request(7, 0, 1))
-    with pytest.raises(InputError, match="a request is for cycle 6; it is cycle 7, and time does not go back"):
-        ask(state, Request(6, 0, 1))
-    with pytest.raises(InputError, match="is by core 99"):
-        ask(state, Request(8, 99, 1))

@@ -8,6 +8,10 @@ from typing import Any
 SNAPSHOT = str(Path(__file__).parents[2] / "data" / "made_up_snapshot.pickle.gz")
 """The made-up training loop of the sixth notebook."""
 
+NODE = {"card": {"compute_units": 4}, "translation": {"cores": 4}}
+COUPLED = {"memory": "wait", "touches_hold": "group", "remote": "link", "malloc": "wait", "history": True}
+"""A node in which everything acts on everything."""
+
 SETUPS: dict[str, dict[str, dict[str, Any]]] = {
     "dispatch": {
         "as documented": {
@@ -91,6 +95,24 @@ SETUPS: dict[str, dict[str, dict[str, Any]]] = {
             "workload": {"regime": "log_normal_sizes", "threads": 256},
             "policy": {"heap": {"bitmap_arena": {"placement": "first_fit"}}, "lock": "queue_lock"},
             "options": {"heap_bytes": 2097152, "occupancy": 0.5},
+        },
+    },
+    "node": {
+        "neutral stencil": {
+            "machine": NODE,
+            "workload": {"synthetic": "stencil_steps", "count": 2, "steps": 2, "kernel_groups": 12},
+        },
+        "everything waits": {
+            "machine": NODE,
+            "workload": {"synthetic": "small_kernels", "count": 2, "kernels": 4, "kernel_groups": 4},
+            "policy": {"locate": "directory", "frames": "longest", "residency": "migrate_back"},
+            "options": {**COUPLED, "shootdown_cycles": 50, "pages": "largest"},
+        },
+        "affinity": {
+            "machine": NODE,
+            "workload": {"synthetic": "graph_steps", "count": 2, "steps": 2, "kernel_groups": 12},
+            "policy": {"choice": "affinity", "locate": "no_directory"},
+            "options": {**COUPLED, "pages": "64k", "kernel_card": "most_bytes", "touches_a_phase": 4},
         },
     },
     "pool": {

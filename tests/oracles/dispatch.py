@@ -287,6 +287,7 @@ class Dispatcher:
     def seen(self, candidates: list[int], offer: Offer, term: Any) -> dict[str, list]:
         every = range(len(self.resources))
         size = [r.blocks * (self.modules[0].units if r.of_unit else 1) for r in self.resources]
+        waits = [0.0] * (getattr(term, "classes", 6) - 6)  # whoever runs here never waits
         whole = [n * (offer.waves if r.of_unit else 1) for n, r in zip(offer.need, self.resources, strict=True)]
         return {
             "modules": candidates,
@@ -294,7 +295,7 @@ class Dispatcher:
             "free": [[module.free_of(r) for r in every] for module in self.modules],
             "longest": [[module.longest_of(r) for r in every] for module in self.modules],
             "totals": size,
-            "recent": [past.recent(term.history_cycles(), term.halving_cycles()) for past in self.pasts],
+            "recent": [past.recent(term.history_cycles(), term.halving_cycles()) + waits for past in self.pasts],
             "heat": self.warmth.heat if self.warmth else [0.0] * len(self.modules),
         }
 

@@ -247,7 +247,7 @@ def pool_alone(rows: list[Any], links: list[Any], count: int, limit: int | None,
     bandwidth = Links(calendar, machine, log).bandwidth
     pool = Pool(
         calendar, machine, 1, Policies(target=target), log,
-        bandwidth, lambda region, card, done: done(), lambda region, block: None,
+        bandwidth, None, lambda region, block: None,
     )  # fmt: skip
     granted: dict[int, Region | None] = {}
 

@@ -175,7 +175,7 @@ def test_frames_of_a_region_may_be_several_runs(frames: str, runs: int) -> None:
 
 
 def test_a_region_moves_home_and_its_translations_are_shot_down() -> None:
-    """b is borrowed from card 1; when a is freed, 64 bytes of b's region move home over 4 bytes a cycle."""
+    """b is borrowed from card 1; when a is freed, its 4 KiB move home at 4 bytes a cycle; the free waits for them."""
     touches = ({"tensor": "b", "bytes": 0},)
     steps = [
         *(tensor("a"), {"allocate": "b", "bytes": 64}, kernel(1, {"compute": 10, "touches": touches}, tensors=("a",))),
@@ -183,12 +183,12 @@ def test_a_region_moves_home_and_its_translations_are_shot_down() -> None:
     ]
     result = run(
         [small_card(1), small_card(1)], [{"streams": steps}],
-        WAIT | {"remote": "link", "shootdown_cycles": 7, "touches_hold": "group"}, {"residency": "migrate_back"},
-        {"links": [{"cards": (0, 1), "gbps": 4.0}], "walk_bytes": 0},
+        WAIT | {"pages": "4k", "remote": "link", "shootdown_cycles": 7, "touches_hold": "group"},
+        {"residency": "migrate_back"}, {"links": [{"cards": (0, 1), "gbps": 4.0}], "walk_bytes": 0},
     )  # fmt: skip
     (move,), (moved,) = result.log.of("pool", "move"), result.log.of("pool", "moved")
-    assert (move.cycle, moved.cycle) == (410, 426)
+    assert (move.cycle, moved.cycle) == (410, 410 + 1024)
     assert result.remote_touches == 1
-    assert result.translations[0].cores[0].stalls[0] == (426, 433)
-    assert ends(result) == [410, 510 + 400]
+    assert result.translations[0].cores[0].stalls[0] == (1434, 1441)
+    assert ends(result) == [410, 1434 + 100 + 400]
     assert broken(result) == []

@@ -35,7 +35,7 @@ class Bench:
             Policies(),
             log,
             bandwidth,
-            lambda region, card, done: done(),
+            None,
             lambda region, block: None,
         )
 
@@ -150,3 +150,24 @@ def test_a_card_pages_memory() -> None:
     card.trim(0)
     assert card.qualifies(6)
     assert card.runs_of(card.take(6)[0]) == [(0, 2), (4, 2), (8, 2)]
+
+
+def test_without_a_cache_memory_goes_back_at_once() -> None:
+    card = PoolCard(0, 10, 1, Policies(cache="no_cache"))
+    block, _ = card.take(4)
+    card.give(block, 1)
+    assert [one.size for one in card.trim(None)] == [4]
+    assert card.physical == 10
+
+
+def test_who_waits_takes_the_time_of_a_request_once() -> None:
+    """Two of 10 ns each, of which the second waits for the release of the first, 3 ns; then it takes no time more."""
+    bench = Bench(10, when_full="wait", request_ns=10, release_ns=3)
+    first = bench.allocate(8)
+    answers: list[tuple[int, Region | None]] = []
+    bench.pool.allocate(Key(0), 0, 8, lambda region: answers.append((bench.calendar.now, region)))
+    bench.calendar.run()
+    assert (bench.calendar.now, answers) == (20, [])
+    bench.free(first)
+    ((cycle, region),) = answers
+    assert (cycle, region.identifier) == (23, (0, 0))

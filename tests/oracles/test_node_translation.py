@@ -125,6 +125,32 @@ def test_a_page_that_is_unmapped_under_way_is_answered_and_fills_nothing() -> No
     assert not bench.log.of("translation", "fill")
 
 
+def test_nobody_joins_what_was_unmapped() -> None:
+    """Core 0 asks again after the unmapping, then core 1: the two share a walk of their own."""
+    bench = Bench(2, shared_entries=4, registers=2, walkers=2)
+    bench.unmap(50, 1)
+    assert bench.run((0, 0, 1), (60, 0, 1), (70, 1, 1)) == [413, 413, 403]
+    assert bench.served == {0: "walk", 1: "walk", 2: "walk"}
+    assert bench.walks == 2
+
+
+def test_an_unmapped_miss_keeps_its_register() -> None:
+    bench = Bench(1, registers=1, walkers=2)
+    bench.unmap(50, 1)
+    assert bench.run((0, 0, 1), (60, 0, 1)) == [401, 741]
+
+
+def test_without_a_directory_nobody_knows_what_others_hold() -> None:
+    """Both cores hold pages 1 and 2; the most recent goes where no degree is known, the one that is its core's own
+    where a directory tells."""
+    rows = [(0, 0, 1), (0, 1, 1), (500, 0, 3), (1000, 0, 2), (1000, 1, 2), (1500, 0, 4)]
+    for locate, left in (("no_directory", [1, 3, 4]), ("directory", [1, 2, 4])):
+        policies = {"locate": locate, "eviction": "sharing_aware"}
+        bench = Bench(2, policies, private_entries=3, walkers=2)
+        bench.run(*rows)
+        assert sorted(tag for tag in bench.part.cores[0].tlb.tags) == left
+
+
 def test_a_copy_of_a_page_that_is_unmapped_under_way_fills_nothing() -> None:
     bench = Bench(2, {"locate": "directory", "fill": lambda core, page, held: [1 - core]}, hop_cycles=20)
     bench.unmap(410, 1)

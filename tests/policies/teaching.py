@@ -69,6 +69,7 @@ METHODS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "cache": {"block_bytes": {"size": 700}, "segment_bytes": {"size": 700}},
     "cache_fit": {"take": {"cached": [64, 32, 128], "size": 32}},
+    "frames": {"take": {"free": [(2, 2), (6, 3), (10, 6)], "count": 7}},
     "idle_release": {"returned": {"cached": [64, 32, 128], "limit": 100}},
     "target": {
         "choose": {

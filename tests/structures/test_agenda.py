@@ -6,11 +6,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.structures import agenda as at
-from workbench.structures.agenda import enter, first_order, give_place, new_agenda, take_next, take_place, with_places
+from workbench.structures.agenda import (
+    enter,
+    first_order,
+    give_place,
+    new_agenda,
+    peek_order,
+    take_next,
+    take_place,
+    with_places,
+)
 
 AHEAD = st.sampled_from([0, 0, 1, 2, 63, 64, 1023, 1024, 1025, 5000])
+LOOKS = st.sampled_from([None, first_order, peek_order])
 STEPS = st.lists(
-    st.tuples(AHEAD, st.integers(0, 3), st.integers(0, 2), st.integers(0, 2), st.booleans(), st.booleans()),
+    st.tuples(AHEAD, st.integers(0, 3), st.integers(0, 2), st.integers(0, 2), st.booleans(), LOOKS),
     min_size=1,
     max_size=80,
 )
@@ -33,7 +43,7 @@ def test_events_come_out_in_order_however_far_ahead_they_are(steps, now):
             agenda = with_places(agenda, 2 * agenda.link.size)
         twin.append((now + ahead, order, key, row, serial, put(agenda, now + ahead, order, key, row, now)))
         if looks:
-            assert first_order(agenda) == min(twin)[1]
+            assert looks(agenda) == min(twin)[1]
         if takes:
             now = leave(agenda, twin)
     while twin:
@@ -58,6 +68,15 @@ def leave(agenda, twin):
 def test_who_looks_at_the_next_event_may_enter_an_earlier_one():
     agenda = new_agenda(4)
     late, next_of_all = put(agenda, 5196, 0, 0, 0, now=0), put(agenda, 5000, 1, 0, 0, now=0)
-    assert first_order(agenda) == 1
+    assert peek_order(agenda) == first_order(agenda) == 1
     early = put(agenda, 1100, 2, 0, 0, now=100)  # 1100 and 5196 are one cycle of the wheel
     assert [int(take_next(agenda)) for _ in range(3)] == [early, next_of_all, late]
+
+
+def test_a_look_sees_what_was_entered_long_before_beside_what_was_just_entered():
+    agenda = new_agenda(4)
+    put(agenda, 5000, 0, 0, 0, now=0)
+    put(agenda, 5000, 1, 0, 0, now=4500)
+    assert peek_order(agenda) == 0
+    put(agenda, 4600, 2, 0, 0, now=4550)
+    assert [peek_order(agenda), agenda.counters[at.NOW]] == [2, 4550], "the present cycle stays"

@@ -68,6 +68,24 @@ def right(word: np.uint64, amount: int) -> np.uint64:
     return np.uint64(int(word) >> int(amount))
 
 
+def wrapped_sum(one: np.uint64, other: np.uint64) -> np.uint64:
+    """Return the lower 64 bits of a sum.
+
+    >>> int(wrapped_sum(ALL_BITS, np.uint64(3)))
+    2
+    """
+    return np.uint64((int(one) + int(other)) & int(ALL_BITS))
+
+
+def wrapped_product(one: np.uint64, other: np.uint64) -> np.uint64:
+    """Return the lower 64 bits of a product.
+
+    >>> int(wrapped_product(ALL_BITS, np.uint64(3))) == 2**64 - 3
+    True
+    """
+    return np.uint64(int(one) * int(other) & int(ALL_BITS))
+
+
 def _counting(instruction: str) -> Any:
     @intrinsic
     def count(typing_context, word):  # type: ignore[no-untyped-def]
@@ -95,6 +113,17 @@ def _shifting(instruction: str) -> Any:
     return shift
 
 
+def _calculating(instruction: str) -> Any:
+    @intrinsic
+    def calculate(typing_context, one, other):  # type: ignore[no-untyped-def]
+        def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            return getattr(builder, instruction)(arguments[0], arguments[1])
+
+        return _WORD(_WORD, _WORD), code
+
+    return calculate
+
+
 def _compiles_to(plain: Callable[..., Any], machine: Any, *names: str) -> None:
     """Let compiled code that calls the plain function use the machine's instruction."""
     space: dict[str, Any] = {"machine": machine}
@@ -108,3 +137,5 @@ _compiles_to(leading_zeros, _counting("ctlz"), "word")
 _compiles_to(ones, _counting("ctpop"), "word")
 _compiles_to(left, _shifting("shl"), "word", "amount")
 _compiles_to(right, _shifting("lshr"), "word", "amount")
+_compiles_to(wrapped_sum, _calculating("add"), "one", "other")
+_compiles_to(wrapped_product, _calculating("mul"), "one", "other")

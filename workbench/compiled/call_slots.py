@@ -15,7 +15,9 @@ from llvmlite.ir.instructions import AllocaInstr, CallInstr, StoreInstr
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
-from numba.core.typed_passes import BaseNativeLowering, NativeLowering
+from numba.core.typed_passes import AnnotateTypes, BaseNativeLowering, NativeLowering
+
+from workbench.compiled.by_symbol import KeepNeeded, called_by_symbol
 
 _RAISED = "excinfo"
 """What Numba calls the place for what a callee raises; it is the second argument, behind the place for the result."""
@@ -41,7 +43,14 @@ def _places(function: Any) -> Iterator[Any]:
 
 
 class _Lower(Lower):
-    """Numba's own, and places of calls left as they are."""
+    """Numba's own; places of calls are left as they are, and what is never copied is called by its symbol."""
+
+    def _lower_call_normal(self, fnty: Any, expr: Any, signature: Any) -> Any:
+        result = super()._lower_call_normal(fnty, expr, signature)
+        theirs = called_by_symbol(fnty, signature)
+        if theirs is not None:
+            self.library._linking_libraries.remove(theirs)
+        return result
 
     def post_lower(self) -> None:
         super().post_lower()
@@ -52,16 +61,25 @@ class _Lower(Lower):
 class _Lowering(BaseNativeLowering):
     _name: Any = "lowering_of_kernels"
 
+    def run_pass(self, state: Any) -> bool:
+        """Lower a function, without what Python would call it by where it never does: it has no references."""
+        within = state.flags.forceinline or getattr(state.pipeline, "within_compiled_code", False)
+        if within and any(getattr(kind, "is_reference", False) for kind in state.args):
+            state.flags.no_cpython_wrapper = True
+        return bool(super().run_pass(state))
+
     @property
     def lowering_class(self) -> type[Lower]:
         return _Lower
 
 
 def passes_of_kernels(state: Any) -> Any:
-    """Return Numba's usual passes over a kernel, with places of calls left as they are; they are still to be
-    finalized."""
+    """Return Numba's usual passes over a kernel, with places of calls left as they are and no annotated listing; they
+    are still to be finalized."""
     passes = DefaultPassBuilder.define_nopython_pipeline(state)
-    passes.passes = [(_Lowering if one is NativeLowering else one, what) for one, what in passes.passes]
+    each = [(one, what) for one, what in passes.passes if one is not AnnotateTypes]
+    passes.passes = [(_Lowering if one is NativeLowering else one, what) for one, what in each]
+    passes.add_pass_after(KeepNeeded, _Lowering)
     return passes
 
 

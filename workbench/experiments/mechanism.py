@@ -57,6 +57,9 @@ def _of_modules(engine: str, metrics: str, log: str, *rooms: str) -> Callable[[]
 _BUILT_IN = {
     "dispatch": _of_modules("dispatch:Dispatch", "dispatch", "dispatch_events", "placement", "probes", "dispatch"),
     "malloc": _of_modules("malloc:Malloc", "malloc", "malloc_events", "placement", "malloc"),
+    "node": _of_modules(
+        "node.engine:Node", "node", "node_events", "placement", "probes", "dispatch", "translation", "malloc", "pool"
+    ),
     "pool": _of_modules("pool:Pool", "pool", "pool_events", "pool"),
     "shared_memory": _of_modules(
         "shared_memory:SharedMemory", "shared_memory", "shared_memory_events", "placement", "queueing"

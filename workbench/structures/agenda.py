@@ -110,6 +110,20 @@ def first_order(agenda: Agenda) -> int:
     return agenda.events[agenda.first[soonest & (TURN - 1)] * EVENT + ORDER]
 
 
+@noinline
+def peek_order(agenda: Agenda) -> int:
+    """Return the order of the event that is next, as `first_order` does, where something may be entered before it.
+
+    The present cycle stays, unless the event is more than a turn away.
+    """
+    soonest = agenda.counters[SOONEST]
+    if soonest - agenda.counters[NOW] >= TURN:
+        return first_order(agenda)
+    while agenda.counters[LATER] > 0 and agenda.heap[0] <= soonest:
+        _put_in_wheel(agenda, _take_later(agenda), soonest)
+    return agenda.events[agenda.first[soonest & (TURN - 1)] * EVENT + ORDER]
+
+
 @kernel
 def take_next(agenda: Agenda) -> int:
     """Take the next event off the agenda and return its place; its cycle is the present one from now on."""

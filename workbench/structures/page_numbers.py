@@ -39,6 +39,12 @@ def new_page_numbers(room: int) -> PageNumbers:
     return PageNumbers(near, places, places.astype(np.int32), np.zeros(room, np.int64), np.zeros(2, np.int64))
 
 
+@kernel
+def has_room(table: PageNumbers) -> bool:
+    """Return whether there is room for one page more."""
+    return bool(table.given[0] < table.pages.size and 2 * (table.given[1] + 1) <= table.keys.size)
+
+
 def with_room(table: PageNumbers, more: int) -> PageNumbers:
     """Return the same numbering with room for so many pages more, at least twice as large where it must grow."""
     count, far = table.given.tolist()
@@ -49,6 +55,15 @@ def with_room(table: PageNumbers, more: int) -> PageNumbers:
         keys, numbers = np.full(places, ABSENT), np.full(places, ABSENT, np.int32)
         _rehash(table.keys, table.numbers, keys, numbers)
         table = table._replace(keys=keys, numbers=numbers)
+    return table
+
+
+def renumbered(table: PageNumbers, kept: np.ndarray) -> PageNumbers:
+    """Return a numbering of some of its pages, in their order: bool[numbers given]; the room stays."""
+    pages = table.pages[: kept.size].copy()
+    table.near[pages[(pages >= 0) & (pages < NEAR)]] = ABSENT
+    table.keys[:], table.given[:] = ABSENT, 0
+    number_pages(table, pages[kept], np.empty(int(kept.sum()), np.int32))
     return table
 
 
@@ -75,6 +90,20 @@ def number_of(table: PageNumbers, page: int) -> int:
         number = _next_number(table, page)
         table.near[page] = number
     return number
+
+
+@kernel
+def known_number(table: PageNumbers, page: int) -> int:
+    """Return the number of a page, -1 where it has none."""
+    if 0 <= page < NEAR:
+        return int(table.near[page])
+    mask = table.keys.size - 1
+    place = home(page, mask)
+    while table.keys[place] != page:
+        if table.keys[place] == ABSENT:
+            return ABSENT
+        place = (place + 1) & mask
+    return int(table.numbers[place])
 
 
 @kernel

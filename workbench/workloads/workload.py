@@ -15,10 +15,11 @@ from workbench.levers import Spec
 from workbench.streams import Streams
 from workbench.workloads.accesses import Accesses
 from workbench.workloads.mallocs import Mallocs
+from workbench.workloads.node.application import Applications
 from workbench.workloads.pool_requests import PoolRequests
 from workbench.workloads.tensor_requests import TensorRequests
 
-KINDS = ("workgroups", "groups", "accesses", "mallocs", "pool_requests", "tensor_requests")
+KINDS = ("workgroups", "groups", "accesses", "mallocs", "pool_requests", "tensor_requests", "applications")
 """What engines may want: the methods of a workload that give requests."""
 MOST_CHANNELS = 64
 MOST_PRIORITIES = 8
@@ -122,6 +123,10 @@ class Workload(Spec):
 
     def tensor_requests(self, machine: Any, streams: Streams) -> TensorRequests:
         """Return the requests of programs to PyTorch's allocator, drawn from named streams."""
+        raise NotImplementedError
+
+    def applications(self, machine: Any, streams: Streams) -> Applications:
+        """Return the applications that run on a whole node, drawn from named streams."""
         raise NotImplementedError
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:

@@ -100,11 +100,11 @@ def heap(run: Simulation, application: int, card: int) -> list[Row]:
 
 
 def pool(run: Simulation) -> list[Row]:
-    """Return the rows of the pool alone; the copies of moves take no time, as with a neutral link."""
+    """Return the rows of the pool alone; the copies of moves take what their path takes alone."""
     replay = _Replay(run, "pool")
     alone = Pool(
         replay.calendar, run.node.machine, run.pool.granule, run.node.policies, replay.log,
-        run.links.bandwidth, lambda region, card, done: done(), lambda region, block: None,
+        run.links.bandwidth, None, lambda region, block: None,
     )  # fmt: skip
     granted: dict[Key, Region | None] = {}
 

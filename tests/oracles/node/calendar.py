@@ -27,7 +27,8 @@ class Rank(IntEnum):
     TRANSLATION_REQUEST = 12
     TRANSLATION_ISSUE = 13
     MALLOC_REQUEST = 14
-    ROUND = 15
+    SERVICE = 15
+    ROUND = 16
 
 
 class Key(NamedTuple):

@@ -69,7 +69,7 @@ class Heap:
         self._grows, self._chunk_bytes = grows, chunk_bytes
         self._chunks = [[True] * (machine.heap_bytes // machine.granule_bytes)]
         self._queue: deque[Request] = deque()
-        self._busy = False
+        self._busy = self._planned = False
         self.attempts = self.failed_attempts = 0
 
     def call(self, key: Key, lanes: list[int], answered: Callable[[Call], None]) -> Call:
@@ -120,6 +120,13 @@ class Heap:
         self._start()
 
     def _start(self) -> None:
+        """Let the next section start when all that this cycle asks for is there, and given up (N50)."""
+        if self._queue and not self._planned and not (self._busy and self._machine.locked):
+            self._planned = True
+            self._calendar.at(self._calendar.now, Rank.SERVICE, self._queue[0].call.key, self._take)
+
+    def _take(self) -> None:
+        self._planned = False
         while self._queue and not (self._busy and self._machine.locked):
             self._busy = True
             request = self._queue.popleft()
@@ -138,7 +145,7 @@ class Heap:
 
     def _grown(self, request: Request, size: int) -> None:
         if size:
-            self._chunks.append([True] * (size // self._machine.granule_bytes))
+            self._chunks[0].extend([True] * (size // self._machine.granule_bytes))
             assert self._placed(request), "a fresh chunk does not hold the request that it was asked for"
         self._hold(request)
 

@@ -33,7 +33,7 @@ class Links:
     """All links of a board and what is under way on them."""
 
     def __init__(self, calendar: Calendar, machine: Machine, log: Log) -> None:
-        self._calendar, self._log, self._clock_mhz = calendar, log, machine.clock_mhz
+        self._calendar, self._log, self._links = calendar, log, machine.links
         self._rates, self._latencies = _directions(machine)
         self._paths = _Paths(self._rates, machine.pool.max_hops)
         self._under_way: list[Transfer] = []
@@ -42,8 +42,10 @@ class Links:
     def bandwidth(self, source: int, target: int) -> float:
         """Return the GB/s of the widest path; 0 where there is none."""
         path = self._paths.widest(source, target)
-        units = min(self._rates[hop] for hop in path) if path else 0
-        return units * self._clock_mhz / 1000 / UNIT
+        return min((self._gbps(hop) for hop in path), default=0.0)
+
+    def _gbps(self, hop: Hop) -> float:
+        return sum(link.gbps for link in self._links if hop in (link.cards, link.cards[::-1]))
 
     def send(self, source: int, target: int, size: int, key: Key, done: Callable[[], None]) -> None:
         """Send bytes over the widest path: its latencies first, then its bytes."""

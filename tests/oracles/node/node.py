@@ -23,6 +23,9 @@ from tests.oracles.node.tensors import Tensor
 from tests.oracles.node.touch import Access, Walk
 from tests.oracles.node.translation import Translation
 
+BEHIND_ANSWERS = 1 << 32
+"""Before K: local data come after all answers of translation at their cycle."""
+
 
 class Simulation:
     """One run of a node; `run` takes it to its end."""
@@ -76,7 +79,7 @@ class Simulation:
         granule = granule_of(self.couplings.pages)
         return Pool(
             self.calendar, self.node.machine, granule, self.node.policies, self.log,
-            self.links.bandwidth, self._copy, self._moved,
+            self.links.bandwidth, self._copy if self.couplings.remote == "link" else None, self._moved,
         )  # fmt: skip
 
     # Memory: R9, R10, E2, E5.
@@ -173,11 +176,8 @@ class Simulation:
 
         return free
 
-    def _copy(self, region: Region, card: int, done: Callable[[], None]) -> None:
-        if self.couplings.remote == "link":
-            self.links.send(region.card, card, region.asked, region.key, done)
-        else:
-            done()
+    def _copy(self, region: Region, source: int, card: int, done: Callable[[], None]) -> None:
+        self.links.send(source, card, region.size, region.key, done)
 
     def _moved(self, region: Region, block: Block) -> None:
         """Give the pages of a region that moved their new card; the old translations are shot down (R11)."""
@@ -291,8 +291,7 @@ class Simulation:
             self.links.send(access.page.card, card, size, access.key, done)
         elif self.node.machine.local_cycles:
             end = self.calendar.now + self.node.machine.local_cycles
-            place = (card, access.core, access.page.tag, access.serial)
-            self.calendar.at(end, Rank.TRANSLATION_ANSWER, place, done)
+            self.calendar.at(end, Rank.TRANSLATION_ANSWER, (BEHIND_ANSWERS, *access.key), done)
         else:
             done()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tests.oracles.node.calendar import Calendar, Key, Rank
 from tests.oracles.node.description import Machine, Policies
@@ -12,7 +12,7 @@ from tests.oracles.node.frames import Frames, Runs, part_of
 from tests.oracles.node.gauge import Gauge
 from tests.oracles.node.links import cycles_of
 from tests.oracles.node.log import Log
-from tests.oracles.node.policies import answer_of
+from tests.oracles.node.policies import answer_of, no_cache
 
 
 @dataclass(eq=False)
@@ -44,7 +44,6 @@ class Region:
     borrower: int
     asked: int  # bytes, before rounding
     key: Key
-    moving: bool = False
     freed: bool = False
 
     @property
@@ -118,6 +117,7 @@ class PoolCard:
     def trim(self, limit: int | None) -> list[Allocation]:
         """Give whole allocations back to the driver, longest unused first, until the limit is kept (R29, E6)."""
         returned = []
+        limit = 0 if self._fit is no_cache else limit
         while limit is not None and sum(block.size for block in self.cached) > limit:
             whole = [block for block in self.cached if not block.parent.used]
             if not whole:
@@ -134,14 +134,26 @@ class PoolCard:
 
 
 @dataclass(eq=False)
+class Move:
+    """A region that goes home in the service of a job; the memory that it leaves is free, the copy still to come."""
+
+    region: Region
+    source: int
+    block: Block
+    ns: int  # of the job's work before the copy begins
+    copy_ns: int = 0  # where no links are waited for
+
+
+@dataclass(eq=False)
 class Job:
-    """A request at the service: an allocation, a release or a move."""
+    """A request at the service: an allocation or a release, and the moves that follow from it."""
 
     key: Key
     serve: Callable[[Job], bool]  # False: it must wait for a release
     finish: Callable[[], None] = lambda: None
-    cycles: int = 0
-    transfer: Callable[[Callable[[], None]], None] | None = None  # of a move: what the service waits for
+    ns: int = 0  # without copies over links
+    moves: list[Move] = field(default_factory=list)
+    waited: bool = False  # it has had the time of a request
 
 
 class Pool:
@@ -149,7 +161,7 @@ class Pool:
 
     def __init__(
         self, calendar: Calendar, machine: Machine, granule: int, policies: Policies, log: Log,
-        bandwidth: Callable[[int, int], float], copy: Callable[[Region, int, Callable[[], None]], None],
+        bandwidth: Callable[[int, int], float], copy: Callable[[Region, int, int, Callable[[], None]], None] | None,
         moved: Callable[[Region, Block], None],
     ) -> None:  # fmt: skip
         self._calendar, self._machine, self._log, self.granule = calendar, machine, log, granule
@@ -194,18 +206,53 @@ class Pool:
         while self._jobs and not self._busy:
             job = self._jobs.popleft()
             if not job.serve(job):
-                self._waiting.append(job)
+                self._let_wait(job)
                 continue
             self._measure()
             self._busy = True
-            end = self._calendar.now + job.cycles
-            self._calendar.at(end, Rank.POOL_ANSWER, job.key, lambda job=job: self._served(job))
+            self._go_on(job, self._calendar.now, deque(job.moves))
 
-    def _served(self, job: Job) -> None:
-        if job.transfer:
-            job.transfer(lambda: self._finished(job))
+    def _let_wait(self, job: Job) -> None:
+        """Let a request wait for a release; the service has read it, which takes its time, once."""
+        self._waiting.append(job)
+        cycles = 0 if job.waited else self._cycles(self._machine.pool.request_ns)
+        job.waited = True
+        if cycles:
+            self._busy = True
+            self._calendar.at(self._calendar.now + cycles, Rank.POOL_ANSWER, job.key, self._read)
+
+    def _read(self) -> None:
+        self._busy = False
+        self._next()
+
+    def _go_on(self, job: Job, start: int, moves: deque[Move]) -> None:
+        """Go on with a job that began at a cycle, which is later by as long as copies over links have taken."""
+        if not moves:
+            end = start + self._cycles(job.ns)
+            self._calendar.at(end, Rank.POOL_ANSWER, job.key, lambda: self._finished(job))
+            return
+        move = moves.popleft()
+        begin = start + self._cycles(move.ns)
+        self._calendar.at(begin, Rank.POOL_ANSWER, job.key, lambda: self._begin_move(job, start, move, moves))
+
+    def _begin_move(self, job: Job, start: int, move: Move, moves: deque[Move]) -> None:
+        region, card, begun = move.region, move.block.parent.card, self._calendar.now
+        self._log("pool", card, "move", region.key, source=move.source, bytes=region.size)
+
+        def copied(at: int, late: int) -> None:
+            self._calendar.at(at, Rank.POOL_ANSWER, job.key, lambda: self._end_move(job, start + late, move, moves))
+
+        if self._copy:
+            now = self._calendar
+            self._copy(region, move.source, card, lambda: copied(now.now, now.now - begun))
         else:
-            self._finished(job)
+            copied(start + self._cycles(move.ns + move.copy_ns), 0)
+
+    def _end_move(self, job: Job, start: int, move: Move, moves: deque[Move]) -> None:
+        region, card = move.region, move.block.parent.card
+        self._log("pool", card, "moved", region.key, source=move.source, bytes=region.size)
+        self._moved(region, move.block)
+        self._go_on(job, start, moves)
 
     def _finished(self, job: Job) -> None:
         self._busy = False
@@ -232,7 +279,7 @@ class Pool:
             return False
         region, source = self._grant(job.key, card, borrower, size, rounded)
         driver = self._machine.pool.driver_ns if source == "physical" else 0
-        job.cycles = self._cycles(self._machine.pool.request_ns + driver)
+        job.ns = driver if job.waited else self._machine.pool.request_ns + driver
         job.finish = lambda: self._answer(job.key, region, answer)
         return True
 
@@ -263,10 +310,12 @@ class Pool:
     # Releases and moves.
 
     def _serve_release(self, job: Job, region: Region) -> bool:
-        job.cycles = self._cycles(self._machine.pool.release_ns)
+        job.ns = self._machine.pool.release_ns
         self.regions.remove(region)
         self.freed_bytes += region.size
+        card = region.card
         self._take_back(region.block, job.key)
+        self._bring_home(job, card)
         self._retry()
         return True
 
@@ -276,33 +325,35 @@ class Pool:
         card.give(block, self._releases)
         for returned in card.trim(self._machine.pool.idle_limit_bytes):
             self._log("pool", card.card, "return_to_driver", key, identifier=returned.base, bytes=returned.size)
-        self._plan_moves(card, key)
 
     def _retry(self) -> None:
         """Let those that wait try again in order, before whoever comes later; nobody is overtaken."""
         self._jobs.extendleft(reversed(self._waiting))
         self._waiting.clear()
 
-    def _plan_moves(self, card: PoolCard, key: Key) -> None:
-        borrowed = [r for r in self.regions if r.borrower == card.card != r.card and not r.moving and not r.freed]
-        for region in self._residency(card.card, borrowed, card.free):
-            region.moving = True
-            self._jobs.append(Job(region.key, lambda job, region=region: self._serve_move(job, region)))
+    def _bring_home(self, job: Job, card: int) -> None:
+        """Move regions home as long as one fits, the lowest card's first; what they leave is room for others."""
+        roomy = {card}
+        while roomy:
+            home = self.cards[min(roomy)]
+            borrowed = [one for one in self.regions if one.borrower == home.card != one.card]
+            fitting = [one for one in borrowed if home.qualifies(one.size)]
+            chosen = self._residency(home.card, fitting, home.free)
+            if chosen:
+                roomy.add(chosen[0].card)
+                self._move(job, chosen[0], home)
+            else:
+                roomy.remove(home.card)
 
-    def _serve_move(self, job: Job, region: Region) -> bool:
-        home = self.cards[region.borrower]
-        if region.freed or not home.qualifies(region.size):
-            region.moving = False
-            return True
-        block, _ = home.take(region.size)
-        self._log("pool", home.card, "move", job.key, source=region.card, bytes=region.size)
-        job.transfer = lambda done: self._copy(region, home.card, done)
-        job.finish = lambda: self._end_move(region, block)
-        return True
-
-    def _end_move(self, region: Region, block: Block) -> None:
-        self._log("pool", block.parent.card, "moved", region.key, source=region.card, bytes=region.size)
-        old, region.block, region.moving = region.block, block, False
-        self._moved(region, block)
-        self._take_back(old, region.key)
-        self._retry()
+    def _move(self, job: Job, region: Region, home: PoolCard) -> None:
+        """Take memory at home and give back what the region leaves; the service waits for the copy."""
+        old, (block, source) = region.block, home.take(region.size)
+        if source == "physical":
+            job.ns += self._machine.pool.driver_ns
+        move = Move(region, region.card, block, job.ns)
+        if not self._copy:
+            move.copy_ns = int(region.size / self._bandwidth(region.card, home.card))
+            job.ns += move.copy_ns
+        job.moves.append(move)
+        region.block = block
+        self._take_back(old, job.key)

@@ -23,7 +23,8 @@ class Core:
     def __init__(self, tlb: Tlb) -> None:
         self.tlb = tlb
         self.queue: deque[Access] = deque()
-        self.misses: dict[int, Miss] = {}
+        self.misses: dict[int, Miss] = {}  # those that may be joined
+        self.unmapped: list[Miss] = []  # those whose page was unmapped since
         self.stalled_until = 0
         self.stalls: list[tuple[int, int]] = []
         self.issue_at: int | None = None  # cycle of the issue that is planned
@@ -51,6 +52,7 @@ class Translation:
         )  # fmt: skip
         self._serials = itertools.count()
         self._copies: list[Miss] = []  # under way to peers
+        self._unmappings = 0
 
     @property
     def tlbs(self) -> list[Tlb]:
@@ -71,13 +73,20 @@ class Translation:
     def unmap(self, pages: list[Page]) -> None:
         """Drop the entries of pages everywhere; what is under way for them fills nothing (R11, T12)."""
         tags = {page.tag for page in pages}
+        self._unmappings += 1
         for tag in sorted(tags):
             self._shared.drop(tag)
             for core in self.cores:
                 core.tlb.drop(tag)
-        self._walkers.unmap(tags)
-        for miss in [*self._copies, *(miss for core in self.cores for miss in core.misses.values())]:
-            miss.unmapped = miss.unmapped or miss.page.tag in tags
+        self._walkers.unmap(tags, self._unmappings)
+        for core in self.cores:
+            core.unmapped += [core.misses.pop(tag) for tag in sorted(tags & core.misses.keys())]
+        for miss in [*self._copies, *(miss for core in self.cores for miss in core.unmapped)]:
+            if miss.page.tag in tags:
+                miss.unmapped = miss.unmapped or self._unmappings
+        for access in (core.queue[0] for core in self.cores if core.queue):
+            if access.looked_at is not None and access.page.tag in tags:  # it waits for a register
+                access.unmapped = access.unmapped or self._unmappings
 
     def stall(self, core: int, cycles: int) -> None:
         """Let a core issue nothing for so many cycles from now on; overlapping stalls end with the later end."""
@@ -88,7 +97,9 @@ class Translation:
             one.stalled_until = until
 
     def _degree(self, tag: int) -> int:
-        return len(self.holders(tag))
+        """Return how many cores hold a page, as a directory says; without one nobody knows of another core."""
+        knows = self._locate(0, [], lambda _: 0) is not None
+        return len(self.holders(tag)) if knows else 1
 
     # Issue: T2, T3.
 
@@ -124,7 +135,7 @@ class Translation:
         elif tag in core.misses:
             access.miss = core.misses[tag]
             access.miss.waiting.append(access)
-        elif len(core.misses) < self._machine.registers:
+        elif len(core.misses) + len(core.unmapped) < self._machine.registers:
             self._open(core, access)
         else:
             return False
@@ -136,8 +147,11 @@ class Translation:
         return max(self._calendar.now, access.looked_at + self._machine.private_cycles)
 
     def _open(self, core: Core, access: Access) -> None:
-        miss = Miss(access.page, access.core, access.serial, [access])
-        access.miss = core.misses[access.page.tag] = miss
+        miss = access.miss = Miss(access.page, access.core, access.serial, [access], unmapped=access.unmapped)
+        if miss.unmapped:
+            core.unmapped.append(miss)
+        else:
+            core.misses[access.page.tag] = miss
         miss.trail.mark(self._calendar.now, "translation")
         self._arrives(miss, self._looked_up(access), lambda: self._ask_directory(miss))
 
@@ -215,7 +229,10 @@ class Translation:
     def _answer(self, miss: Miss, source: str) -> None:
         core = self.cores[miss.core]
         miss.answered_at = self._calendar.now
-        del core.misses[miss.page.tag]
+        if miss in core.unmapped:
+            core.unmapped.remove(miss)
+        else:
+            del core.misses[miss.page.tag]
         core.blocked = False
         if not miss.unmapped:
             if miss.directed and source != "peer":

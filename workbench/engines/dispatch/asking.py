@@ -1,38 +1,95 @@
-"""What others may ask of a dispatcher as a part: that a group joins its queue, that one which stayed ends (spec 6, R2).
+"""What others may ask of a dispatcher as a part: that groups join their queues, leave them, end (spec 6, R2).
 
 The routines take a play by reference and whole numbers and return a whole number, so that a compiled calendar may call
-them by address. What is asked may lie ahead; nothing happens before its moment comes.
+them by address. What is asked may lie ahead, but for a cancellation; nothing happens before its moment comes.
 """
 
 from __future__ import annotations
 
-from workbench.compiled import inlined, kernel, noinline
+from workbench.compiled import entry_point, inlined, kernel
+from workbench.engines.dispatch.cancelling import cancel_in, waits_in
 from workbench.engines.dispatch.channels import join
+from workbench.engines.dispatch.entering import enter
 from workbench.engines.dispatch.entries import group_of
-from workbench.engines.dispatch.loop import next_cycle, next_rank, take_events
+from workbench.engines.dispatch.loop import begin, make_present, next_cycle, next_rank, precedes, take_event
+from workbench.engines.dispatch.shape import to_int64
+from workbench.engines.dispatch.spans import CLASSES
 from workbench.engines.dispatch.state import COUNT, NEVER, NONE, Play, State
+from workbench.engines.dispatch.told import DISPATCH, FIELDS, KIND, VERDICT, has_room
+from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import cycle_of, moment, rank_of
 from workbench.structures.timetable import NOW, put
 
 REFUSED = NONE
+DONE = to_int64(0)
+MOST = 1 << 62
+"""Of instructions times cycles that may be entered at once."""
 
 
-@noinline
+@entry_point
 def next_moment(play: Play) -> int:
     """Return the moment of the next event; `NEVER` where there is none."""
     cycle = next_cycle(play.state)
     return moment(cycle, next_rank(play.state)) if cycle < NEVER else NEVER
 
 
-@noinline
-def advance_to(play: Play, until: int) -> int:
-    """Take every event that precedes a moment; return how many answers there are to be taken."""
-    cycle = NEVER if until == NEVER else cycle_of(until)
-    take_events(play, cycle, rank_of(until))
+@entry_point
+def take_next(play: Play) -> int:
+    """Take the next event and no other, a round as one; return how many answers there are to be taken."""
+    begin(play)
+    if play.state.counters[STOP.fault] == FINE and next_cycle(play.state) < NEVER:
+        take_event(play)
     return play.state.counters[COUNT.answered]
 
 
-@noinline
+@entry_point
+def advance_to(play: Play, until: int) -> int:
+    """Take every event that precedes a moment; return how many answers there are to be taken.
+
+    It stops early where those of another event may have no room.
+    """
+    cycle, rank, state = NEVER if until == NEVER else cycle_of(until), rank_of(until), play.state
+    while state.counters[STOP.fault] == FINE and precedes(state, cycle, rank) and has_room(play.rules, state):
+        take_next(play)
+    return state.counters[COUNT.answered]
+
+
+@entry_point
+def answer_of(play: Play, at: int, field: int) -> int:
+    """Return a field of an answer (`told`), 0 = the oldest; of a verdict, from field 7 on, the pages of each module."""
+    row = play.state.answers[at]
+    if field >= FIELDS and row[KIND] == VERDICT:
+        return play.state.verdicts[row[DISPATCH], field - FIELDS]
+    return row[field]
+
+
+@entry_point
+def forget_answers(play: Play) -> int:
+    """Forget the answers, which have been taken."""
+    play.state.counters[COUNT.answered] = play.state.counters[COUNT.verdicts] = 0
+    return DONE
+
+
+@entry_point
+def rows_waiting(play: Play) -> int:
+    """Return how many rows of the log of what groups took there are to be taken, where it is kept."""
+    return min(play.state.counters[COUNT.takes], play.state.takes.shape[0])
+
+
+@entry_point
+def row_of(play: Play, at: int, field: int) -> int:
+    """Return a field of such a row: dispatch, unit (-1 = the module's own), resource, start (-1 = none), amount."""
+    return play.state.takes[at, field]
+
+
+@entry_point
+def forget_rows(play: Play) -> int:
+    """Forget these rows, which have been taken; a record of the part then lacks them."""
+    play.state.counters[COUNT.takes] = 0
+    return DONE
+
+
+@entry_point
 def ask_group(play: Play, group: int, cycle: int) -> int:
     """Let a group of the table join the queue of its channel at a cycle, and return it; REFUSED if it may not."""
     columns, state = play.columns, play.state
@@ -42,17 +99,21 @@ def ask_group(play: Play, group: int, cycle: int) -> int:
         return REFUSED
     columns.arrival[group] = cycle
     state.unasked[columns.channel[group]] -= 1
-    if join(columns, play.rules, state, group):
+    may_go = join(columns, play.rules, state, group)
+    if may_go:
         state.counters[COUNT.next_arrival] = min(state.counters[COUNT.next_arrival], cycle)
+    if may_go or play.rules.tells_all:
         state.counters[COUNT.look] = min(state.counters[COUNT.look], cycle)
+    if play.rules.tells_all:  # a round follows that is told, though it fails as the last one did
+        state.counters[COUNT.stale] = 1
     return group
 
 
-@noinline
+@entry_point
 def ask_end(play: Play, dispatch: int, cycle: int) -> int:
     """Let a dispatch that stays end at a cycle, and return it; REFUSED if it may not."""
     state = play.state
-    if not 0 <= dispatch < min(state.slot_of.size, state.counters[COUNT.dispatches]):
+    if not 0 <= dispatch < state.slot_of.size:
         return REFUSED
     slot = state.slot_of[dispatch]
     if slot == NONE or cycle < max(present(state), least_end(play, dispatch)):
@@ -82,3 +143,66 @@ def earliest(play: Play, group: int) -> int:
 def least_end(play: Play, dispatch: int) -> int:
     """Return the first cycle at which a dispatch may end: it runs as long as the table says, or longer."""
     return play.state.cycle[dispatch] + play.columns.duration[play.state.group[dispatch]]
+
+
+@entry_point
+def ask_cancel(play: Play, group: int, cycle: int) -> int:
+    """Take what waits of a group out of its queue at the present cycle, and return how many entries left.
+
+    A group that was split leaves with all its parts that wait. REFUSED where nothing of it waits, or something else
+    comes before.
+    """
+    columns, rules, state = play.columns, play.rules, play.state
+    if not 0 <= group < columns.arrival.size or not _is_present(state, cycle):
+        return REFUSED
+    channel = columns.channel[group]
+    if not waits_in(columns, rules, state, channel, group):
+        return REFUSED
+    _look_again(play, cycle)
+    return cancel_in(columns, rules, state, channel, group, group, cycle)
+
+
+@entry_point
+def ask_cancel_range(play: Play, first: int, last: int, cycle: int) -> int:
+    """Take what waits of the groups from `first` to `last` out of the queues at the present cycle.
+
+    Returns how many entries left; it stops early where more answers may have no room. A round follows where others
+    wait, also if none left. REFUSED where something else comes before.
+    """
+    if not _is_present(play.state, cycle):
+        return REFUSED
+    left = 0
+    _look_again(play, cycle)
+    for channel in range(play.rules.channels):
+        left += cancel_in(play.columns, play.rules, play.state, channel, first, last, cycle)
+    return left
+
+
+@kernel
+def _is_present(state: State, cycle: int) -> bool:
+    """Return whether a cycle may be the present one: it is not over, and all that comes before it has happened."""
+    return present(state) <= cycle <= next_cycle(state)
+
+
+@entry_point
+def _look_again(play: Play, cycle: int) -> None:
+    """Make a cycle the present one, at which the channels are looked at as something changes."""
+    make_present(play, cycle)
+    play.state.counters[COUNT.stale], play.state.counters[COUNT.look] = 1, cycle
+
+
+@entry_point
+def enter_history(play: Play, module: int, kind: int, first: int, cycles: int, amount: int) -> int:
+    """Enter what a module executes, evenly, from a cycle on for so many cycles, or in that cycle alone if they are 0.
+
+    Classes are those of instructions (0 to 5: move, load, store, matrix, compare, jump), translation stalls (6) and
+    lock waits (7). REFUSED where there is no such module or class, or no room. Where no policy reads the past nothing
+    is kept.
+    """
+    if not 0 <= module < play.shape.modules or not 0 <= kind < CLASSES:
+        return REFUSED
+    if first < 0 or cycles < 0 or not 0 <= amount <= MOST // max(cycles, 1):
+        return REFUSED
+    if not play.rules.entered or amount == 0:
+        return DONE
+    return enter(play, module, kind, first, first + max(cycles, 1), amount, present(play.state))

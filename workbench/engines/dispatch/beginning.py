@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.dispatch.prepare import splits
+from workbench.engines.dispatch.prepare import classes_of, splits
 from workbench.engines.dispatch.rounds import FITS_NOWHERE
 from workbench.engines.dispatch.shape import Columns, Rules, Shape
 from workbench.engines.dispatch.slots import Case
+from workbench.engines.dispatch.spans import BEHIND
 from workbench.engines.dispatch.state import COUNT, NONE, State
+from workbench.engines.dispatch.told import VERDICTS, of_one_event
 from workbench.engines.kit import made
 from workbench.engines.kit.tables import padded
 from workbench.machine.resource import Resource
@@ -51,18 +53,23 @@ def new_state(run: Run, columns: Columns, rules: Rules, term_memory: np.ndarray,
     )
     counters = state.counters
     counters[COUNT.next_arrival] = counters[COUNT.last_module] = NONE
-    counters[COUNT.fails], counters[COUNT.vacant] = rules.fail_init, 1
+    counters[COUNT.fails] = counters[COUNT.failing] = rules.fail_init
+    counters[COUNT.vacant] = 1
     counters[COUNT.stale], counters[COUNT.came_to] = 1, FITS_NOWHERE
+    counters[COUNT.span_free] = 0 if state.span.size else NONE
+    state.span[:, BEHIND] = [*range(1, len(state.span)), NONE][: len(state.span)]
     return state
 
 
 def _sizes(run: Run, columns: Columns, rules: Rules) -> dict[str, int]:
     """Return the bounds of a run."""
     shape, past = run.shape, run.shape.modules if run.history else 0
+    terms = run.given.slots.choice.terms()
     contiguous = shape.first_map >= 0
-    parts = int(columns.waves[columns.independent].sum()) if splits(run.given) else 0
-    dispatches = columns.arrival.size + parts
+    parts, dispatches = _most_parts(run), most_dispatches(run)
     running = [shape.modules * shape.totals[h] for h, r in enumerate(run.resources) if r.label == "waves"]
+    slots = max(min([dispatches, *running]), 1)
+    kept = slots if rules.forgets else dispatches
     most_waves = int(columns.waves.max(initial=1)) if rules.a_block_a_wave else shape.units
     of_unit = int(contiguous[: shape.of_unit].sum())
     return {
@@ -76,17 +83,33 @@ def _sizes(run: Run, columns: Columns, rules: Rules) -> dict[str, int]:
         "pointers": shape.units + 1,
         "channels": rules.channels,
         "offers": rules.channels * rules.offers,
-        "groups": columns.arrival.size,
-        "dispatches": dispatches,
+        "groups": columns.arrival.size * (1 - rules.forgets),
+        "dispatches": kept,
         "parts": 2 * parts,
-        "slots": max(min([dispatches, *running]), 1),
+        "slots": slots,
         "held": most_waves * of_unit + int(contiguous[shape.of_unit :].sum()) + 1,
         "past": past,
         "changes": 2 * dispatches if past else 0,
         "splits": parts,
-        "undecided": dispatches * rules.ends_asked,
-        "answers": 2 * dispatches * rules.keeps_answers,
+        "undecided": kept * rules.ends_asked,
+        "answers": (rules.most_answers + of_one_event(rules)) * rules.keeps_answers,
+        "verdicts": (VERDICTS + rules.dispatches_a_round + 1) * rules.asks_pages,
+        "classes": max(classes_of(term) for term, _ in terms),
+        "spans": 0,
+        "entering": shape.modules * rules.entered,
+        "readers": len(terms) + 2,
     }
+
+
+def _most_parts(run: Run) -> int:
+    """Return how many sub-groups there can be at the end of all splitting."""
+    columns = run.columns
+    return int(columns.waves[columns.independent].sum()) if splits(run.given) else 0
+
+
+def most_dispatches(run: Run) -> int:
+    """Return how often at most something is dispatched: each group, or its parts."""
+    return run.columns.arrival.size + _most_parts(run)
 
 
 def _memories(run: Run) -> np.ndarray:

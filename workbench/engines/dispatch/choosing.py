@@ -9,6 +9,7 @@ import numpy as np
 from workbench.compiled import RAISED, inlined, noinline
 from workbench.engines.dispatch.bits import members
 from workbench.engines.dispatch.entries import group_of, needs
+from workbench.engines.dispatch.pages import ask_pages, tell_verdict
 from workbench.engines.dispatch.past import remember, warm_up
 from workbench.engines.dispatch.shape import LOWEST, RANDOM, Columns, Policies, Rules, Shape
 from workbench.engines.dispatch.state import COUNT, FAULT, State
@@ -28,22 +29,28 @@ def choose(shape: Shape, columns: Columns, rules: Rules, policies: Policies, sta
     needs(shape, columns, state, entry, state.need)
     if rules.heat_cycles:
         warm_up(rules, policies, state, now)
+    if rules.asks_pages:
+        ask_pages(columns, policies, state, entry, now)
     sums, several = state.scores[1], policies.terms.weights.size > 1
     for k in range(count):
         sums[k] = 0.0
     for term in range(policies.terms.weights.size):
-        _score(shape, columns, policies, state, term, count, now, group_of(columns, state, entry))
+        _score(shape, columns, rules, policies, state, term, count, now, group_of(columns, state, entry))
         if several:
             _normalise(state.scores[0], count)
         for k in range(count):
             sums[k] += policies.terms.weights[term] * state.scores[0, k] if several else state.scores[0, k]
-    return _best(rules, state, count)
+    module = _best(rules, state, count)
+    if rules.asks_pages:
+        tell_verdict(columns, rules, policies, state, entry, module, now)
+    return module
 
 
 @inlined
 def _score(
     shape: Shape,
     columns: Columns,
+    rules: Rules,
     policies: Policies,
     state: State,
     term: int,
@@ -55,7 +62,7 @@ def _score(
     remembers = terms.history[term] > 0 or terms.halving[term] > 0
     if remembers:
         for k in range(count):
-            remember(columns, policies, state, term, state.candidates[k], now)
+            remember(columns, rules, policies, state, term, state.candidates[k], now)
     status = ask_score(
         terms.answers[term],
         ChoiceView(
@@ -66,7 +73,7 @@ def _score(
             state.total,
             state.longest,
             shape.totals,
-            state.recent[int(remembers)],
+            state.recent[int(remembers)][: shape.modules * terms.classes[term]],
             state.heat,
             scores,
             terms.params[term][: terms.sizes[term, 0]],

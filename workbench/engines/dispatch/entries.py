@@ -9,9 +9,9 @@ import numpy as np
 
 from workbench.compiled import inlined, kernel
 from workbench.engines.dispatch.shape import Columns, Shape
-from workbench.engines.dispatch.state import State
+from workbench.engines.dispatch.state import NONE, State
 
-GROUP, WAVES, LEVEL, DIVIDED, BEHIND = range(5)
+GROUP, WAVES, LEVEL, DIVIDED, BEHIND, FIRST = range(6)
 """Columns of a sub-group."""
 
 
@@ -25,6 +25,12 @@ def group_of(columns: Columns, state: State, entry: int) -> int:
 def waves_of(columns: Columns, state: State, entry: int) -> int:
     """Return the waves of an entry."""
     return columns.waves[entry] if entry < columns.arrival.size else state.part[entry - columns.arrival.size, WAVES]
+
+
+@kernel
+def first_wave_of(columns: Columns, state: State, entry: int) -> int:
+    """Return the first wave of a sub-group within its group, -1 of a group as it came."""
+    return NONE if entry < columns.arrival.size else state.part[entry - columns.arrival.size, FIRST]
 
 
 @kernel

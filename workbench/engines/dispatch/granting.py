@@ -136,11 +136,11 @@ def _give(
 
 
 @kernel
-def _log(state: State, unit: int, resource: int, start: int, amount: int) -> None:
+def _log(state: State, dispatch: int, unit: int, resource: int, start: int, amount: int) -> None:
     at = state.counters[COUNT.takes]
     if at < state.takes.shape[0]:
         row = state.takes[at]
-        row[0], row[1], row[2], row[3], row[4] = state.counters[COUNT.dispatches], unit, resource, start, amount
+        row[0], row[1], row[2], row[3], row[4] = dispatch, unit, resource, start, amount
     state.counters[COUNT.takes] += 1
 
 
@@ -202,7 +202,7 @@ def _amount(
 @noinline
 def log_takes(shape: Shape, columns: Columns, rules: Rules, state: State, entry: int, module: int, slot: int) -> None:
     """Keep what a dispatch has taken, for the event log: ranges first, in the order in which they were taken."""
-    group, place_at = group_of(columns, state, entry), 0
+    group, place_at, number = group_of(columns, state, entry), 0, number_of(rules, state, slot)
     for t in range(shape.units):
         waves = state.counts[t]
         for h in range(shape.of_unit):
@@ -210,32 +210,32 @@ def log_takes(shape: Shape, columns: Columns, rules: Rules, state: State, entry:
             if requested * waves == 0:
                 continue
             if shape.first_map[h] < 0:
-                _log(state, t, h, NONE, requested * waves)
+                _log(state, number, t, h, NONE, requested * waves)
                 continue
             if shape.scattered[h]:
-                _log_scattered(state, shape.first_map[h] + module * shape.units + t, slot, t, h)
+                _log_scattered(state, shape.first_map[h] + module * shape.units + t, slot, number, t, h)
                 place_at += waves if rules.a_block_a_wave else 1
                 continue
             for _ in range(waves if rules.a_block_a_wave else 1):
                 amount = shape.footprint[h, requested if rules.a_block_a_wave else requested * waves]
-                _log(state, t, h, state.held[slot, place_at], amount)
+                _log(state, number, t, h, state.held[slot, place_at], amount)
                 place_at += 1
     for h in range(shape.of_unit, shape.blocks.size):
         requested = of_module(columns, state, entry, h)
         if requested == 0:
             continue
         if shape.first_map[h] < 0:
-            _log(state, OWN, h, NONE, requested)
+            _log(state, number, OWN, h, NONE, requested)
             continue
         if shape.scattered[h]:
-            _log_scattered(state, shape.first_map[h] + module, slot, OWN, h)
+            _log_scattered(state, shape.first_map[h] + module, slot, number, OWN, h)
         else:
-            _log(state, OWN, h, state.held[slot, place_at], shape.footprint[h, requested])
+            _log(state, number, OWN, h, state.held[slot, place_at], shape.footprint[h, requested])
         place_at += 1
 
 
 @inlined
-def _log_scattered(state: State, row: int, slot: int, unit: int, resource: int) -> None:
+def _log_scattered(state: State, row: int, slot: int, number: int, unit: int, resource: int) -> None:
     """Log a row for every run of blocks that a dispatch holds."""
     start, blocks = NONE, state.owner.shape[1]
     for block in range(blocks + 1):
@@ -243,7 +243,7 @@ def _log_scattered(state: State, row: int, slot: int, unit: int, resource: int) 
         if held and start == NONE:
             start = block
         elif not held and start != NONE:
-            _log(state, unit, resource, start, block - start)
+            _log(state, number, unit, resource, start, block - start)
             start = NONE
 
 
@@ -275,6 +275,12 @@ def _booked(shape: Shape, rules: Rules, resource: int, requested: int, waves: in
     if rules.a_block_a_wave:
         return waves * shape.footprint[resource, requested]
     return shape.footprint[resource, requested * waves]
+
+
+@inlined
+def number_of(rules: Rules, state: State, slot: int) -> int:
+    """Return the number of the next dispatch, which takes a slot: of all, or of those that run."""
+    return slot if rules.forgets else state.counters[COUNT.dispatches]
 
 
 @inlined

@@ -37,14 +37,26 @@ def play_until(play: Play, cycle: int, rank: int) -> None:
 def take_events(play: Play, cycle: int, rank: int) -> None:
     """Take every event that precedes a cycle and a rank."""
     state = play.state
-    if not state.counters[COUNT.begun]:
-        state.counters[COUNT.begun] = 1
-        first_reports(play.shape, play.policies, state)
-    while state.counters[STOP.fault] == FINE and _precedes(state, cycle, rank):
-        if releases_next(state):
-            _release(play)
-        else:
-            _look(play)
+    begin(play)
+    while state.counters[STOP.fault] == FINE and precedes(state, cycle, rank):
+        take_event(play)
+
+
+@inlined
+def begin(play: Play) -> None:
+    """Make the reports of empty modules, unless that was done."""
+    if not play.state.counters[COUNT.begun]:
+        play.state.counters[COUNT.begun] = 1
+        first_reports(play.shape, play.policies, play.state)
+
+
+@inlined
+def take_event(play: Play) -> None:
+    """Take the next event, of which there must be one."""
+    if releases_next(play.state):
+        _release(play)
+    else:
+        _look(play)
 
 
 @kernel
@@ -66,7 +78,7 @@ def next_rank(state: State) -> int:
 
 
 @inlined
-def _precedes(state: State, cycle: int, rank: int) -> bool:
+def precedes(state: State, cycle: int, rank: int) -> bool:
     """Return whether there is a next event before a cycle and a rank."""
     comes = next_cycle(state)
     return comes < cycle or (comes == cycle and comes < NEVER and next_rank(state) < rank)
@@ -81,7 +93,7 @@ def _release(play: Play) -> None:
     if slot >= slots:
         stop_issuing(play.columns, play.rules, play.policies, state, slot - slots, now)
         return
-    _enter(play, now)
+    make_present(play, now)
     state.counters[COUNT.stale], state.counters[COUNT.look] = 1, now
     module = to_int64(state.module[state.slot_dispatch[slot, 0]])
     exchange(play.shape, play.columns, play.rules, play.policies, state, NO_OFFER, module, slot, now)
@@ -92,7 +104,7 @@ def _look(play: Play) -> None:
     """Look at the channels, play the round if it is its turn, and plan the next look."""
     state, now = play.state, play.state.counters[COUNT.look]
     counters = state.counters
-    _enter(play, now)
+    make_present(play, now)
     renewed = renew_in_turn(play.shape, play.policies, state, now)
     if put_forward(play.columns, play.rules, state, now) or renewed:
         counters[COUNT.stale] = 1
@@ -105,7 +117,7 @@ def _look(play: Play) -> None:
 
 
 @inlined
-def _enter(play: Play, now: int) -> None:
+def make_present(play: Play, now: int) -> None:
     """Make a cycle the present one: rounds since the last one are counted, late reports in between renewed."""
     counters = play.state.counters
     before = counters[COUNT.now]

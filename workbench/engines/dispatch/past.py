@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiled import inlined, kernel, noinline
-from workbench.engines.dispatch.shape import Columns, Policies, Rules
+from workbench.engines.dispatch.recalling import entered_joules, recall
+from workbench.engines.dispatch.shape import Columns, Policies, Rules, Warmth
 from workbench.engines.dispatch.state import COUNT, NONE, State
 
 CLASSES = 6
@@ -30,7 +31,7 @@ def _waves_sent(state: State, dispatch: int) -> int:
 @inlined
 def _add_rate(columns: Columns, rate: np.ndarray, group: int, sent: int, sign: int) -> None:
     """Add what so many waves of a group execute a cycle to a rate of each class, in 2**-20, or take it off."""
-    whole, duration = columns.waves[group], columns.duration[group]
+    whole, duration = columns.waves[group], max(columns.duration[group], 1)
     if sent == whole:
         for s in range(CLASSES):
             rate[s] += sign * columns.rates[group, s]
@@ -112,19 +113,32 @@ def _run_old(state: State, term: int, module: int, until: int) -> None:
 
 
 @inlined
-def remember(columns: Columns, policies: Policies, state: State, term: int, module: int, now: int) -> None:
+def remember(
+    columns: Columns, rules: Rules, policies: Policies, state: State, term: int, module: int, now: int
+) -> None:
     """Write down what a term may know of a module's past: instructions of each class."""
-    window, period = policies.terms.history[term], policies.terms.halving[term]
+    if rules.entered:
+        recall(policies, state, term, module, now)
+    else:
+        _remember_own(columns, policies, state, term, module, now)
+
+
+@inlined
+def _remember_own(columns: Columns, policies: Policies, state: State, term: int, module: int, now: int) -> None:
+    """Write down the same of what the groups execute by themselves, who never wait."""
+    window, period, classes = policies.terms.history[term], policies.terms.halving[term], policies.terms.classes[term]
+    for s in range(CLASSES, classes):
+        state.recent[1, module * classes + s] = 0.0
     if window:
         _issue_until(state, module, now)
         _follow(columns, state, term, module, max(now - window, 0))
         for s in range(CLASSES):
             issued = state.issued[module, s] - state.old_issued[term, module, s]
-            state.recent[1, module * CLASSES + s] = issued / SCALE
+            state.recent[1, module * classes + s] = issued / SCALE
     elif period:
         _halve_until(period, state, term, module, now)
         for s in range(CLASSES):
-            state.recent[1, module * CLASSES + s] = state.decayed[term, module, s] / SCALE
+            state.recent[1, module * classes + s] = state.decayed[term, module, s] / SCALE
 
 
 @noinline
@@ -134,11 +148,10 @@ def warm_up(rules: Rules, policies: Policies, state: State, now: int) -> None:
     while state.counters[COUNT.heated_until] + step <= now:
         state.counters[COUNT.heated_until] += step
         for m in range(state.heat.size):
-            _issue_until(state, m, state.counters[COUNT.heated_until])
-            joules = 0.0
-            for s in range(CLASSES):
-                joules += (state.issued[m, s] - state.heat_issued[m, s]) / SCALE * warmth.joules[s]
-                state.heat_issued[m, s] = state.issued[m, s]
+            if rules.entered:
+                joules = entered_joules(warmth, state, m, state.counters[COUNT.heated_until])
+            else:
+                joules = _own_joules(warmth, state, m, state.counters[COUNT.heated_until])
             state.warm[0, m] = joules / warmth.seconds + warmth.idle_watts
         for m in range(state.heat.size):
             degrees = 0.0
@@ -147,3 +160,14 @@ def warm_up(rules: Rules, policies: Policies, state: State, now: int) -> None:
             state.warm[1, m] = degrees
         for m in range(state.heat.size):
             state.heat[m] = state.warm[1, m]
+
+
+@inlined
+def _own_joules(warmth: Warmth, state: State, module: int, until: int) -> float:
+    """Return the energy of what a module executed since this was asked last."""
+    joules = 0.0
+    _issue_until(state, module, until)
+    for s in range(CLASSES):
+        joules += (state.issued[module, s] - state.heat_issued[module, s]) / SCALE * warmth.joules[s]
+        state.heat_issued[module, s] = state.issued[module, s]
+    return joules

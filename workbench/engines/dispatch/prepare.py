@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, addresses
-from workbench.engines.dispatch.past import SCALE_BITS
+from workbench.engines.dispatch.past import CLASSES, SCALE_BITS
 from workbench.engines.dispatch.shape import OWN, Columns, Policies, Probes, Rules, Shape, Terms, Turns, Warmth
 from workbench.engines.dispatch.slots import Case
 from workbench.engines.kit.tables import padded
 from workbench.errors import InputError
 from workbench.machine.resource import Resource
+from workbench.policies.dispatch.choice import Choice
+from workbench.policies.dispatch.choice.least_recent_activity import WAITS
 from workbench.policies.dispatch.stuck.question import FOR_EVER
 from workbench.policies.probes.question import Probe
 from workbench.workloads.workload import Groups
@@ -140,7 +142,7 @@ def _rates(groups: Groups, lasting: np.ndarray) -> np.ndarray:
         raise InputError(
             f"the groups execute up to {most.max():.3g} instructions of a class; at most 2^42 can be counted exactly."
         )
-    duration = lasting[:, None]
+    duration = np.maximum(lasting, 1)[:, None]
     rates: np.ndarray = ((groups.instructions << SCALE_BITS) + duration // 2) // duration
     return rates
 
@@ -251,15 +253,29 @@ def _terms(case: Case, checked: bool) -> tuple[Terms, np.ndarray]:
         sizes=np.array([(r.params.size, r.memory.size) for r in each]),
         history=np.array([r.history_cycles for r in each]),
         halving=np.array([r.halving_cycles for r in each]),
+        classes=np.array([classes_of(t) for t, _ in weighted]),
+        held=addresses([t.ready_notice("held", checked) if reads_pages(t) else NO_ANSWER for t, _ in weighted]),
+        holder=addresses([NO_ANSWER, NO_ANSWER]),
     )
     return terms, padded([r.memory for r in each])
+
+
+def classes_of(term: Choice) -> int:
+    """Return the numbers a module that a score reads of the recent past: the instructions, or waits besides."""
+    return int(getattr(term, "classes", CLASSES))
+
+
+def reads_pages(term: Choice) -> bool:
+    """Return whether a score is told how many pages of a group modules hold."""
+    return "held" in term.tells and term.notice("held") is not None
 
 
 def _warmth(case: Case, modules: int) -> Warmth:
     options = case.options
     keeps, gains = options.heat.matrices(modules, case.machine.clock_mhz) if modules else (np.zeros((0, 0)),) * 2
     seconds = options.heat.cycles() / (case.machine.clock_mhz * 1e6)
-    joules = np.asarray(options.power.energies_pj(), np.float64) * 1e-12
+    joules = np.zeros(len(WAITS) + CLASSES)
+    joules[:CLASSES] = np.asarray(options.power.energies_pj(), np.float64) * 1e-12
     return Warmth(np.ascontiguousarray(keeps), np.ascontiguousarray(gains), joules, options.power.idle(), seconds)
 
 

@@ -19,6 +19,7 @@ from workbench.engines.dispatch.selecting import NOTHING_FITS, REFUSED, select
 from workbench.engines.dispatch.shape import Columns, Policies, Rules
 from workbench.engines.dispatch.state import COUNT, Play, State
 from workbench.engines.dispatch.stepping import exchange, split_stuck
+from workbench.engines.dispatch.told import tell_failure
 from workbench.engines.kit.faults import FINE, STOP
 
 DISPATCHED, FITS_NOWHERE, NOT_SELECTED, OVER_PROMISE = range(4)
@@ -96,7 +97,8 @@ def count_rounds(columns: Columns, rules: Rules, state: State, rounds: int) -> N
     for channel in range(rules.channels):
         head = channel * rules.offers
         if state.offered[channel] > 0 and state.fitting[head] == 0:
-            state.refused[group_of(columns, state, state.offer[head])] += rounds
+            if not rules.forgets:
+                state.refused[group_of(columns, state, state.offer[head])] += rounds
             if state.enoughs[head] > 0:
                 counters[COUNT.fragmented] += rounds
 
@@ -107,14 +109,20 @@ def _end_round(play: Play, sent: int, now: int) -> bool:
     state, policies = play.state, play.policies
     counters, patience = state.counters, policies.stuck.patience
     if sent > 0:
-        counters[COUNT.fails] = 0
+        counters[COUNT.fails] = counters[COUNT.failing] = 0
         return False
     counters[COUNT.failed] += 1
+    counters[COUNT.failing] += 1
     counters[COUNT.fails] += int(counters[COUNT.fails] <= patience)
     _log_failure(state, now)
+    answers = counters[COUNT.answered]
+    if play.rules.tells_all:
+        tell_failure(state, now)
     if counters[COUNT.fails] <= patience or not split_stuck(play.columns, play.rules, policies, state, now):
+        if not counters[COUNT.stale]:  # a round that was played for the count alone is not told
+            counters[COUNT.answered] = answers
         return False
-    counters[COUNT.fails] = 0
+    counters[COUNT.fails] = counters[COUNT.failing] = 0
     return True
 
 
@@ -124,6 +132,7 @@ def count_failures(columns: Columns, rules: Rules, policies: Policies, state: St
     counters = state.counters
     count_rounds(columns, rules, state, rounds)
     counters[COUNT.failed] += rounds
+    counters[COUNT.failing] += rounds
     counters[COUNT.fails] = min(counters[COUNT.fails] + rounds, max(policies.stuck.patience + 1, counters[COUNT.fails]))
     at = counters[COUNT.failures] - 1
     if 0 <= at < state.failures.shape[0]:

@@ -19,6 +19,7 @@ from workbench.policies.placement.question import ReadyPlacement
 
 to_int64: Any = np.int64
 """For a routine is compiled once more for each other type of whole number that it is given, a plain 0 among them."""
+EVERY = 1 << 62
 OWN = -1
 """The unit of a module's own resource."""
 
@@ -105,6 +106,16 @@ class Rules(NamedTuple):
     """1 where a group that was granted stays until its end is asked, 0 where it ends after its duration."""
     keeps_answers: int = 0
     """1 where grants and ends are kept for whoever asked."""
+    tells_all: int = 0
+    """1 where verdicts, splits and failed rounds are kept, too."""
+    most_answers: int = EVERY
+    """Answers that may wait when another event is taken."""
+    asks_pages: int = 0
+    """1 where a term of the choice reads pages and somebody may know of them."""
+    forgets: int = 0
+    """1 where nothing is kept of what has ended, so that a dispatch has the number of its slot."""
+    entered: int = 0
+    """1 where the past of modules is what others enter; then the groups' own instructions are not counted."""
 
 
 LOWEST, RANDOM, ROTATING = 0, 1, 2
@@ -135,6 +146,12 @@ class Terms(NamedTuple):
     """int64[terms], cycles of the sliding window, 0 = none."""
     halving: np.ndarray
     """int64[terms], cycles between halvings, 0 = none."""
+    classes: np.ndarray
+    """int64[terms], numbers a module that each reads of the recent past."""
+    held: Answers
+    """The same of those that are told of pages."""
+    holder: Answers
+    """Who is asked for pages: a routine and the tuple that it runs on; 0 where nobody is."""
 
 
 class Warmth(NamedTuple):
@@ -143,7 +160,7 @@ class Warmth(NamedTuple):
     a: np.ndarray
     b: np.ndarray
     joules: np.ndarray
-    """float64[6], energy of an instruction of each class."""
+    """float64[8], energy of an instruction of each class, and of a cycle of each wait."""
     idle_watts: float
     seconds: float
     """Of a step."""

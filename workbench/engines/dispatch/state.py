@@ -27,7 +27,7 @@ class Counters(NamedTuple):
     searches: int
     pieces: int
     fails: int
-    """Failed rounds in a row, as the policy for stuck groups counts them."""
+    """Failed rounds in a row, as the policy for stuck groups counts them: up to one more than its threshold."""
     waiting: int
     """Channels with a head."""
     next_arrival: int
@@ -69,6 +69,12 @@ class Counters(NamedTuple):
     """Refusals at allocation in a row while all modules were empty."""
     answered: int
     """Answers that nobody has taken yet."""
+    verdicts: int
+    """Verdicts among them."""
+    failing: int
+    """Failed rounds in a row, all of them."""
+    span_free: int
+    """The first free row of `span`, -1 = none."""
 
 
 class Faults(NamedTuple):
@@ -90,6 +96,7 @@ class Faults(NamedTuple):
     )
     choice_raised: int = raised("choice")
     choice_wrong: int = wrong("choice")
+    pages_raised: int = stuck("who was asked for the pages that modules hold raised at cycle {cycle}.")
     placement_raised: int = raised("placement")
     placement_wrong: int = wrong("placement")
     shared_placement_raised: int = raised("shared_placement")
@@ -168,8 +175,8 @@ class State(NamedTuple):
     is_changed: np.ndarray = column(np.bool_, "modules")
     moved: np.ndarray = column(np.bool_, "modules")
     """Where a placement refused and has remembered something else since: it may grant now."""
-    part: np.ndarray = column(np.int64, "parts", 5)
-    """Group, waves, level, divided, entry behind it; one row a sub-group."""
+    part: np.ndarray = column(np.int64, "parts", 6)
+    """Group, waves, level, divided, entry behind it, its first wave; one row a sub-group."""
     last: np.ndarray = column(np.int64, "channels", fill=NONE)
     """Of a part: the last entry that has not been offered, where there is one."""
     unasked: np.ndarray = column(np.int64, "channels")
@@ -189,8 +196,12 @@ class State(NamedTuple):
     """The first block of every range that a running group holds."""
     slot_of: np.ndarray = column(np.int64, "undecided", fill=NONE)
     """The slot of each dispatch whose end has not been asked; no rows where ends are known."""
-    answers: np.ndarray = column(np.int64, "answers", 2)
-    """Of a part: twice the dispatch, plus 1 where it has ended, and the cycle; no rows for a whole run."""
+    answers: np.ndarray = column(np.int64, "answers", 7)
+    """Of a part: what it tells (`told`); no rows for a whole run."""
+    verdicts: np.ndarray = column(np.int64, "verdicts", "modules")
+    """Of a part: the pages that each module was said to hold, one row a verdict."""
+    pages: np.ndarray = column(np.int64, "modules")
+    """Of a part: where whoever is asked for pages writes them."""
     length: np.ndarray = column(np.int64, "slots", "ranges")
     """The blocks of a range that it holds of each map; waves may hold one each."""
     # The past of modules
@@ -211,6 +222,20 @@ class State(NamedTuple):
     decayed: np.ndarray = column(np.int64, "terms", "past", 6)
     """Counters that are halved."""
     decayed_at: np.ndarray = column(np.int64, "terms", "past")
+    span: np.ndarray = column(np.int64, "spans", 12)
+    """Of a part: what was entered of the past: begin, end, row before and behind it, and how much of each class."""
+    span_ends: np.ndarray = column(np.int64, 2, "entering", fill=NONE)
+    """The first and the last span of each module, in the order in which they begin."""
+    reader_first: np.ndarray = column(np.int64, "readers", "entering", fill=NONE)
+    """Of each reader of a module's past: the first span that had not ended when it was read last."""
+    reader_at: np.ndarray = column(np.int64, "readers", "entering")
+    """When it was read last."""
+    reader_ended: np.ndarray = column(np.int64, "readers", "entering", 8)
+    """What the spans before the first of these came to."""
+    reader_told: np.ndarray = column(np.int64, "readers", "entering", 8)
+    """What it was told last."""
+    span_halved: np.ndarray = column(np.int64, "terms", "entering", 8)
+    """Counters that are halved, in 2**-20."""
     heat: np.ndarray = column(np.float64, "modules")
     """Degrees above the ambient."""
     heat_issued: np.ndarray = column(np.int64, "past", 6)
@@ -224,7 +249,7 @@ class State(NamedTuple):
     entry: np.ndarray = column(np.int64, 7, "channels")
     """Offer, then channel, priority, rank, fits, waited, waves."""
     candidates: np.ndarray = column(np.int64, "modules")
-    recent: np.ndarray = column(np.float64, 2, "modules * 6")
+    recent: np.ndarray = column(np.float64, 2, "modules * classes")
     """Nothing, for terms without history, and what the others may know."""
     scores: np.ndarray = column(np.float64, 2, "modules")
     """Of one term, and the sum."""

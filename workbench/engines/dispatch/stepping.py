@@ -8,10 +8,12 @@ from workbench.engines.dispatch.channels import call_back, take_off
 from workbench.engines.dispatch.entries import (
     BEHIND,
     DIVIDED,
+    FIRST,
     GROUP,
     LEVEL,
     WAVES,
     divided,
+    first_wave_of,
     group_of,
     level_of,
     waves_of,
@@ -22,12 +24,14 @@ from workbench.engines.dispatch.granting import (
     free_slot,
     log_takes,
     move_ranges,
+    number_of,
 )
 from workbench.engines.dispatch.past import change_rate, warm_up
 from workbench.engines.dispatch.reports import renew
 from workbench.engines.dispatch.retrying import keep_memories, note_refusal
 from workbench.engines.dispatch.shape import OWN, Columns, Policies, Rules, Shape, to_int64
 from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
+from workbench.engines.dispatch.told import ENDED, GRANTED, SPLIT, tell, tell_of
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.policies.dispatch.choice.question import CHOSEN
 from workbench.policies.dispatch.choice.view import ChoiceNotice
@@ -58,7 +62,7 @@ def exchange(
 
     False if not all could be taken; then nothing is.
     """
-    takes, pointer, row = offer != NONE, 0, state.counters[COUNT.dispatches]
+    takes, pointer, row = offer != NONE, 0, number_of(rules, state, slot)
     if takes:
         entry = state.offer[offer]
         pointer = shared_out(shape, columns, policies, state, entry, module, now)
@@ -91,7 +95,7 @@ def exchange(
         _change_rate(columns, rules, policies, state, row, int(not takes), now)
     module_changed(state, module)
     if rules.keeps_answers:
-        _answer(state, row, int(not takes), now)
+        tell_of(columns, state, GRANTED if takes else ENDED, entry, now, module, row)
     return True
 
 
@@ -108,14 +112,6 @@ def _change_rate(
     if rules.heat_cycles:
         warm_up(rules, policies, state, now)
     change_rate(columns, policies, state, dispatch, ends, now)
-
-
-@inlined
-def _answer(state: State, dispatch: int, ends: int, now: int) -> None:
-    """Keep a grant or an end for whoever asked."""
-    at = state.counters[COUNT.answered]
-    state.answers[at, 0], state.answers[at, 1] = 2 * dispatch + ends, now
-    state.counters[COUNT.answered] = at + 1
 
 
 @inlined
@@ -153,7 +149,7 @@ def _book(
     pointer: int,
     now: int,
 ) -> None:
-    group, row = group_of(columns, state, entry), state.counters[COUNT.dispatches]
+    group, row = group_of(columns, state, entry), number_of(rules, state, slot)
     state.pointer[module] = pointer
     state.group[row], state.cycle[row], state.module[row] = group, now, module
     state.level[row] = level_of(columns, state, entry)
@@ -225,13 +221,17 @@ def _split(
 ) -> None:
     groups, first = columns.arrival.size, state.counters[COUNT.parts]
     group, waves = group_of(columns, state, entry), waves_of(columns, state, entry)
-    level = level_of(columns, state, entry)
+    level, wave = level_of(columns, state, entry), max(first_wave_of(columns, state, entry), 0)
+    if rules.tells_all:
+        tell(state, SPLIT, group, now, NONE, NONE, first_wave_of(columns, state, entry), parts)
     if policies.stuck.sub_priority != INHERIT:
         level = rules.levels if policies.stuck.sub_priority == LOWEST_LEVEL else rules.levels + 1
     for k in range(parts):
         row = state.part[first + k]
         row[GROUP], row[WAVES], row[LEVEL] = group, waves // parts + (k < waves % parts), level
         row[DIVIDED], row[BEHIND] = policies.stuck.divides_shared, groups + first + k + 1
+        row[FIRST] = wave
+        wave += row[WAVES]
     state.counters[COUNT.parts] += parts
     call_back(columns, rules, state, channel, groups + first, groups + first + parts - 1)
     at = state.counters[COUNT.splits]

@@ -8,6 +8,7 @@ with the lower number of what it happens to. Ranks are those of spec 6, R3; each
 | `shared_memory` | releases, grants (the other way round by its lever) | releases as entered, grants as queued |
 | `dispatch` | releases, then reports, arrivals and the round | releases as entered, the others by map, channel |
 | `malloc` | returns, sections end, requests come, sections start | block; arena; requests as they were called; arena |
+| `translation` | ends of walks, answers and news, requests, issues | core, then page, then access as asked for |
 | `pool` | none: one request after another, as the service takes them | row; of those who wait as the lever says |
 
 A tournament or a heap that compares one number takes `moment(cycle, rank)`.
@@ -20,9 +21,9 @@ from typing import NamedTuple
 from workbench.compiled import kernel
 from workbench.engines.kit.names import numbered
 
-RANKS = 16
-"""Ranks of a cycle, at most: four bits."""
-LAST_CYCLE = (1 << 57) - 1
+RANKS = 32
+"""Ranks of a cycle, at most: five bits."""
+LAST_CYCLE = (1 << 56) - 1
 """The last cycle of which there are moments."""
 
 
@@ -37,13 +38,20 @@ class Ranks(NamedTuple):
     pool_answers: int
     transfers: int
     """Ends of link transfers."""
+    walk_ends: int
+    """The page tables are read; of a page on another card, once the bytes of its walk have come."""
     translation_answers: int
-    """And fills."""
+    """And fills, and the arrival of data."""
     malloc_answers: int
     steps: int
     """Ends of steps, arrivals of applications and kernels."""
     pool_requests: int
     translation_requests: int
+    """Arrivals at directories, other cores, the shared TLB and the walkers."""
+    touches: int
+    """They enter the queues of their modules."""
+    issues: int
+    """A core issues the first access of its queue."""
     malloc_requests: int
     services: int
     """What a part decides when all requests of the cycle are there: a lock is taken, a wait has lasted too long."""
@@ -63,10 +71,10 @@ def moment(cycle: int, rank: int) -> int:
 @kernel
 def cycle_of(moment: int) -> int:
     """Return the cycle of a moment."""
-    return moment >> 4
+    return moment >> 5
 
 
 @kernel
 def rank_of(moment: int) -> int:
     """Return the rank of a moment."""
-    return moment & 15
+    return moment & 31

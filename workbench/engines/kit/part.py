@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from workbench.compiled import bound
+from workbench.compiled.bound import Lent
 from workbench.engines.kit.order import RANKS, cycle_of, rank_of
 from workbench.errors import InputError
 from workbench.structures import tournament
@@ -28,15 +29,25 @@ class Part:
         The engine's routines; `next_moment` and `advance_to` are among them.
     lent : tuple
         What the routines take by reference.
+
+    Attributes
+    ----------
+    kept : Lent
+        That tuple, for entries of its routines (`compiled.entry`).
     """
 
     def __init__(self, asking: ModuleType, lent: Any) -> None:
-        self._asking = asking
-        self.run_on(lent)
+        self._asking, self.kept = asking, Lent(lent)
+        self._bound = dict[str, Callable[..., int]]()
+
+    @property
+    def lent(self) -> Any:
+        """Return the tuple that the routines run on."""
+        return self.kept.whole
 
     def run_on(self, lent: Any) -> None:
-        """Let the routines run on a tuple from now on."""
-        self.lent, self._bound = lent, dict[str, Callable[..., int]]()
+        """Let the routines run on a tuple of the same type from now on, entries of this part too."""
+        self.kept.renew(lent)
 
     def check(self) -> None:
         """Raise what a policy did wrong.
@@ -51,7 +62,7 @@ class Part:
     def called(self, name: str, *numbers: int) -> int:
         """Call a routine by its name; it is bound to the tuple when it is called first."""
         if name not in self._bound:
-            self._bound[name] = bound(getattr(self._asking, name), self.lent)
+            self._bound[name] = bound(getattr(self._asking, name), self.kept)
         return int(self._bound[name](*numbers))
 
     def call(self, name: str, *numbers: int) -> int:

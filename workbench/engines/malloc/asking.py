@@ -11,12 +11,13 @@ from typing import Any
 
 from workbench.compiled import routine
 from workbench.engines.kit.faults import FINE, STOP
-from workbench.engines.kit.order import LAST_CYCLE, RANK, moment
+from workbench.engines.kit.order import LAST_CYCLE, RANK, moment, rank_of
 from workbench.engines.malloc.giving_up import give_up, settle
 from workbench.engines.malloc.growing import arena_that_needs, grow
-from workbench.engines.malloc.loop import let_happen, next_coming
+from workbench.engines.malloc.loop import let_happen, let_one_happen, next_coming
 from workbench.engines.malloc.state import BUMP, COUNT, NONE
 from workbench.structures.timetable import next_due
+from workbench.structures.tournament import NEVER
 
 REFUSED = NONE
 """Instead of a ticket: the cycle is over, or there is no such thing to be asked for."""
@@ -42,6 +43,48 @@ def advance_to(run: Any, until: int) -> int:
         settle(run.state)
     let_happen(run, until)
     return counters[STOP.fault]
+
+
+@routine
+def take_next(run: Any) -> int:
+    """Take the one next event; return how many answers wait, `REFUSED` where something went wrong."""
+    counters, comes = run.state.counters, next_moment(run)
+    if comes < NEVER and rank_of(comes) == RANK.frees:
+        advance_to(run, comes + 1)
+    elif comes < NEVER:
+        let_one_happen(run, next_coming(run))
+    return counters[COUNT.answered] if counters[STOP.fault] == FINE else REFUSED
+
+
+@routine
+def answer_of(run: Any, at: int, field: int) -> int:
+    """Return a number of an answer, the oldest being 0: request, cycle, bytes of the chunk that it needs first."""
+    return run.state.answers[at, field]
+
+
+@routine
+def forget_answers(run: Any) -> int:
+    """Forget the answers, which were read; return 0."""
+    run.state.counters[COUNT.answered] = 0
+    return 0
+
+
+@routine
+def was_served(run: Any, request: int) -> int:
+    """Return whether a call of a request got something: 0 or 1."""
+    for place in range(run.cuts.first[request], run.cuts.first[request + 1]):
+        if run.state.block[run.cuts.order[place]] >= 0:
+            return 1
+    return 0
+
+
+@routine
+def time_of(run: Any, request: int, which: int) -> int:
+    """Return when a request came to its line, `which` = 0, or entered the critical section, 1; or for how many cycles
+    it waited for a chunk, 2."""
+    if which == 2:
+        return run.state.held[request] if run.rules.grows > 0 else 0
+    return run.state.acquired[request] if which else run.state.entered[request]
 
 
 @routine

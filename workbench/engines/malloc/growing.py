@@ -1,37 +1,24 @@
-"""A heap that grows: who is refused may wait until the pool has answered for a chunk (spec 6, R14, E8).
+"""A heap that grows: a section that finds no room asks the pool for a chunk (spec 6, R14, E8).
 
-An arena asks for one chunk at a time. Who is refused leaves the lock as usual; all who wait come to the line again, in
-the order in which they were refused, when the chunk is there or is refused. One that is refused once more asks for the
-next chunk, unless the pool refused it one: then its failure policy decides, which is null in the end. Chunks lie behind
-each other in the range of addresses that was set aside for the arena.
+The lock is held until the pool has answered; the section goes on then, and lasts as long as any other. A refused chunk
+leaves the decision to the failure policy, which is null in the end. Chunks lie behind each other in the range of
+addresses that was set aside for the arena.
 """
 
 from __future__ import annotations
 
 from workbench.compiled import kernel, noinline
 from workbench.engines.malloc.memory import extend
-from workbench.engines.malloc.serving import note_answer
-from workbench.engines.malloc.state import (
-    CHUNKS,
-    CHUNKS_BEFORE,
-    COUNT,
-    CYCLES,
-    FIRST_HELD,
-    FORGONE,
-    LAST_HELD,
-    NEEDS,
-    NONE,
-    SINCE,
-    Run,
-)
-from workbench.engines.malloc.waiting import come
+from workbench.engines.malloc.sections import end_section, holds_for
+from workbench.engines.malloc.serving import ask_heap, note_answer, try_parts
+from workbench.engines.malloc.state import COUNT, NEEDS, NONE, SINCE, Run
+from workbench.structures.tournament import NEVER, set_time
 
 
 @noinline
 def may_grow(run: Run, request: int, at: int) -> bool:
-    """Return whether a request that an arena refused may wait for a chunk there."""
-    fits = run.arena.limit[at] + _wanted(run, request) <= run.rules.region
-    return bool(fits and run.state.held[request, FORGONE] == 0)
+    """Return whether an arena has addresses for the chunk that a request needs."""
+    return bool(run.arena.limit[at] + _wanted(run, request) <= run.rules.region)
 
 
 @kernel
@@ -43,22 +30,11 @@ def _wanted(run: Run, request: int) -> int:
 
 
 @noinline
-def hold(run: Run, request: int, at: int, now: int) -> None:
-    """Let a request wait for a chunk of an arena, which is asked for if it is not already; at once back to the line
-    where one came while the request was refused."""
-    state, growth = run.state, run.state.growth
-    if growth[at, CHUNKS] != growth[at, CHUNKS_BEFORE]:
-        come(run.rules, state, request, at, now)
-        return
-    state.behind[request], state.held[request, SINCE] = NONE, now
-    if growth[at, FIRST_HELD] == NONE:
-        growth[at, FIRST_HELD] = request
-    else:
-        state.behind[growth[at, LAST_HELD]] = request
-    growth[at, LAST_HELD] = request
-    if growth[at, NEEDS] == NONE:
-        growth[at, NEEDS] = request
-        note_answer(state, request, now, _wanted(run, request) * run.rules.granule)
+def wait_for_chunk(run: Run, request: int, at: int, now: int) -> None:
+    """Let the section of a request wait for a chunk, which is asked for; the lock is held."""
+    run.state.growth[at, NEEDS], run.state.growth[at, SINCE] = request, now
+    set_time(run.state.next_event, at, NEVER)
+    note_answer(run.state, request, now, _wanted(run, request) * run.rules.granule)
 
 
 @noinline
@@ -72,18 +48,15 @@ def arena_that_needs(run: Run, request: int) -> int:
 
 @noinline
 def grow(run: Run, at: int, granules: int, now: int) -> None:
-    """Take the pool's answer for an arena: so many granules, 0 = refused; all who waited come to the line again."""
-    state, growth = run.state, run.state.growth
+    """Take the pool's answer for an arena: so many granules, 0 = refused; its section goes on."""
+    state, request = run.state, run.state.growth[at, NEEDS]
+    state.growth[at, NEEDS] = NONE
+    state.counters[COUNT.now] = now
+    state.held[request] += now - state.growth[at, SINCE]
+    served, lasts = False, holds_for(run, at)
     if granules > 0:
         extend(run.rules, run.arena, run.policies, state, at, granules, now)
-    request = growth[at, FIRST_HELD]
-    growth[at, NEEDS], growth[at, FIRST_HELD], growth[at, LAST_HELD] = NONE, NONE, NONE
-    growth[at, CHUNKS] += 1
-    state.counters[COUNT.now] = now
-    while request != NONE:
-        behind = state.behind[request]
-        state.held[request, CYCLES] += now - state.held[request, SINCE]
-        if granules == 0:
-            state.held[request, FORGONE] = 1
-        come(run.rules, state, request, at, now)
-        request = behind
+        served = ask_heap(run, request, at, run.cuts.first[request], run.cuts.first[request + 1], now)
+    if not served:
+        lasts += lasts * try_parts(run, request, at, now)
+    end_section(run, request, at, now, now + lasts)

@@ -13,9 +13,10 @@ import numpy as np
 from workbench.compiled import by_reference, inlined, kernel, leading_zeros, noinline
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of
-from workbench.engines.malloc.growing import hold, may_grow
-from workbench.engines.malloc.serving import ask_heap, enter_returns, note_answer, return_due, try_parts
-from workbench.engines.malloc.state import CHUNKS, CHUNKS_BEFORE, COUNT, HELD, NONE, Columns, Cuts, Rules, Run, State
+from workbench.engines.malloc.growing import may_grow, wait_for_chunk
+from workbench.engines.malloc.sections import end_section, holds_for
+from workbench.engines.malloc.serving import ask_heap, return_due, try_parts
+from workbench.engines.malloc.state import COUNT, NONE, Columns, Cuts, Rules, Run, State
 from workbench.engines.malloc.waiting import (
     COMES,
     ENDS,
@@ -53,27 +54,32 @@ def _ask_all(state: State) -> None:
 @noinline
 def let_happen(run: Run, until: int) -> None:
     """Let everything happen before a moment, or until a policy breaks its contract."""
-    counters, state = run.state.counters, run.state
+    counters = run.state.counters
     comes = next_coming(run)
-    while counters[STOP.fault] == FINE:
-        soonest = state.next_event[1]
-        if min(comes, soonest) >= until:
-            break
-        if comes < soonest:
-            request = _to_int64(state.asked[counters[COUNT.arrived]])
-            counters[COUNT.arrived] += 1
-            counters[COUNT.now] = cycle_of(comes)
-            come(run.rules, state, request, _home(run, request), cycle_of(comes))
-            comes = next_coming(run)
-            continue
-        counters[COUNT.now] = cycle_of(soonest)
-        at = first_place(state.next_event)
-        if rank_of(soonest) == ENDS:
-            _end(run, at, cycle_of(soonest))
-        else:
-            _start(run, at, cycle_of(soonest))
+    while counters[STOP.fault] == FINE and min(comes, run.state.next_event[1]) < until:
+        comes = let_one_happen(run, comes)
     if counters[STOP.fault] == FINE:
         return_due(run, NEVER - 1 if until == NEVER else cycle_of(until - RETURNS - 1))
+
+
+@inlined
+def let_one_happen(run: Run, comes: int) -> int:
+    """Let the first event happen, given the moment at which the next request comes to its line; return it anew."""
+    counters, state = run.state.counters, run.state
+    soonest = state.next_event[1]
+    if comes < soonest:
+        request = _to_int64(state.asked[counters[COUNT.arrived]])
+        counters[COUNT.arrived] += 1
+        counters[COUNT.now] = cycle_of(comes)
+        come(run.rules, state, request, _home(run, request), cycle_of(comes))
+        return next_coming(run)
+    counters[COUNT.now] = cycle_of(soonest)
+    at = first_place(state.next_event)
+    if rank_of(soonest) == ENDS:
+        _end(run, at, cycle_of(soonest))
+    else:
+        _start(run, at, cycle_of(soonest))
+    return comes
 
 
 @kernel
@@ -120,8 +126,6 @@ def _end(run: Run, at: int, now: int) -> None:
     if state.ready[request] == NONE:
         state.tried[request] += 1
         come(rules, state, request, (at + 1) % rules.arenas, now)
-    elif state.ready[request] == HELD:
-        hold(run, request, at, now)
 
 
 @inlined
@@ -141,26 +145,21 @@ def _start(run: Run, at: int, now: int) -> None:
     counters[COUNT.taken] += 1
     return_due(run, now)
     first, end = _to_int64(cuts.first[request]), _to_int64(cuts.first[request + 1])
-    holds = rules.hold_cycles + rules.latency + rules.latency_a_waiter * min(rules.latency_waiters, state.waiting[at])
+    holds = holds_for(run, at)
     lasts = holds
     served = ask_heap(run, request, at, first, end, now)
     goes_on = not served and state.tried[request] + 1 < rules.tries
-    waits = rules.grows > 0 and not served and not goes_on and may_grow(run, request, at)
-    if not served and not goes_on and not waits:
+    if goes_on:
+        ends = now + lasts + max(run.columns.arrival[cuts.leader[request]] + rules.during_cycles - now, 0)
+        state.ready[request], state.ended[request] = NONE, ends
+        set_time(state.next_event, at, moment(ends, ENDS))
+        return
+    if rules.grows > 0 and not served and may_grow(run, request, at):
+        wait_for_chunk(run, request, at, now)
+        return
+    if not served:
         lasts += holds * try_parts(run, request, at, now)
-    lasts += max(run.columns.arrival[cuts.leader[request]] + rules.during_cycles - now, 0)
-    ends = now + lasts
-    state.ready[request] = NONE
-    if waits:
-        state.ready[request], state.growth[at, CHUNKS_BEFORE] = HELD, state.growth[at, CHUNKS]
-    elif not goes_on:
-        state.ready[request] = ends + rules.division_cycles
-        enter_returns(run, request, state.ready[request])
-        note_answer(state, request, state.ready[request], 0)
-        if not rules.overlaps:
-            ends = state.ready[request]
-    state.ended[request] = ends
-    set_time(state.next_event, at, moment(ends, ENDS))
+    end_section(run, request, at, now, now + lasts)
 
 
 @inlined

@@ -113,14 +113,16 @@ def _search(rules: Rules, arena: Arena, policies: Policies, state: State, at: in
     if rules.search == LOWEST or rules.search == NEXT or low == NONE:
         return low
     high = highest_start(tree, free, granules)
-    return low if low <= rules.region - granules - high else high
+    end = arena.limit[at] if rules.grows > 0 else rules.region
+    return low if low <= end - granules - high else high
 
 
 @kernel
 def _asked(rules: Rules, arena: Arena, policies: Policies, state: State, at: int, granules: int, now: int) -> int:
     """Return the placement policy's own answer, checked."""
     free = arena.free[at]
-    answer = place(policies.place, PlacementView(free, rules.region, granules, policies.params, arena.memory[at]))
+    blocks = arena.limit[at] if rules.grows > 0 and arena.memory.shape[1] == 0 else rules.region
+    answer = place(policies.place, PlacementView(free, blocks, granules, policies.params, arena.memory[at]))
     if answer == RAISED:
         fail(state.counters, FAULT.placement_raised, now, at, granules)
         return NONE

@@ -225,7 +225,7 @@ def _why_refused(state: Part, request: Request | Free | Chunk) -> str:
         needs = sorted(set(run.state.growth[:, NEEDS].tolist()) - {-1})
         return f"request {request.ticket} needs no chunk; those that do: {needs or 'none'}."
     if request.cycle > LAST_CYCLE:
-        return f"cycle {request.cycle} is too late; cycles are below 2^57."
+        return f"cycle {request.cycle} is too late; cycles are below 2^56."
     if isinstance(request, Request):
         count = len(run.cuts.leader)
         if 0 <= request.request < count:

@@ -228,7 +228,7 @@ def check_calls(wanted: Mallocs) -> None:
         )
     early = (wanted.free_at >= 0) & (wanted.free_at < arrival)
     if arrival[-1] > LAST_CYCLE:
-        raise wrong_value("", f"call {len(arrival) - 1}: arrival", "must be below 2^57", int(arrival[-1]))
+        raise wrong_value("", f"call {len(arrival) - 1}: arrival", "must be below 2^56", int(arrival[-1]))
     if early.any():
         row = int(np.argmax(early))
         expected = f"must be -1 (never) or at least its arrival ({arrival[row]})"

@@ -18,14 +18,9 @@ ASK, LOWEST, HIGHEST, NEXT, NEAREST, SMALLEST = range(6)
 NOTHING, NOBODY_ASKS = -1, -2
 """In the place of a row's request: the policy gives it nothing; nobody asks for it."""
 NONE = -1
-HELD = -2
-"""Of a request that was refused and waits for a chunk: its lanes know nothing yet."""
 RANK_OF, WARP_AT = range(2)
-NEEDS, FIRST_HELD, LAST_HELD, CHUNKS, CHUNKS_BEFORE = range(5)
-"""The request for which an arena asked for a chunk (-1 = it asks for none); who waits for it, longest first; answers of
-the pool less one, refusals included; the same when the section that is under way began."""
-SINCE, CYCLES, FORGONE = range(3)
-"""When a request began to wait for a chunk; cycles that it has waited before; 1 = the pool refused it one."""
+NEEDS, SINCE = range(2)
+"""The request whose section waits for a chunk (-1 = none does), and since when."""
 SIZES = 40
 """Size classes, powers of two of granules."""
 
@@ -194,7 +189,7 @@ class State(NamedTuple):
     asked: np.ndarray = column(np.int32, "requests")
     """The requests in the order in which they were asked."""
     behind: np.ndarray = column(np.int32, "requests")
-    """The request behind each in its line, or among those that wait for a chunk."""
+    """The request behind each in its line."""
     entered: np.ndarray = column(np.int64, "requests")
     """When it came to the line of its arena."""
     tried: np.ndarray = column(np.int32, "requests")
@@ -237,10 +232,10 @@ class State(NamedTuple):
     """A heap of what goes back at `late_cycle`: blocks, or ranks of warps."""
     answers: np.ndarray = column(np.int64, "answers", 3)
     """Request, cycle of its answer, bytes of the chunk that it needs first (0 = it is answered)."""
-    growth: np.ndarray = column(np.int64, "growing", 5, fill=NONE)
-    """Of each arena that may grow: `NEEDS`, `FIRST_HELD`, `LAST_HELD`, `CHUNKS`, `CHUNKS_BEFORE`."""
-    held: np.ndarray = column(np.int64, "held", 3)
-    """Of each request: `SINCE` when it waits for a chunk, for how many `CYCLES` it has, whether it is `FORGONE`."""
+    growth: np.ndarray = column(np.int64, "growing", 2, fill=NONE)
+    """Of each arena that may grow: `NEEDS`, `SINCE`."""
+    held: np.ndarray = column(np.int64, "held")
+    """Of each request: the cycles for which it waited for a chunk."""
     stack: np.ndarray = column(np.int64, 128)
     """Halves that are still to be tried."""
     taken_log: np.ndarray = log("taken", 3)

@@ -314,7 +314,7 @@ def _pieces(state: Part, row: int) -> tuple[Piece, ...]:
 def _why_refused(state: Part, time: int, row: int) -> str:
     """Return the sentence for what cannot be asked for."""
     if time > LAST_CYCLE:
-        return f"{time} ns is too late; times are below 2^57 ns."
+        return f"{time} ns is too late; times are below 2^56 ns."
     if not 0 <= row < _rows(state):
         return f"there is no request {row}; the table has {_rows(state)}, numbered from 0."
     if state.run.waiting.since[row] != NONE:

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.compiled import RAISED, inlined, noinline
 from workbench.engines.kit import fail
-from workbench.engines.translation.counters import FAULT
+from workbench.engines.translation.counters import COUNT, FAULT
 from workbench.engines.translation.far_filling import fill_cluster
 from workbench.engines.translation.filling import fill_as_the_rule_says, fill_private, held_by
 from workbench.engines.translation.finding import NOWHERE, find
@@ -20,6 +20,7 @@ from workbench.engines.translation.reporting import count_served
 from workbench.engines.translation.sampling import sample_if_due
 from workbench.engines.translation.scheduling import wake
 from workbench.engines.translation.state import MISS, PARKED, Run
+from workbench.engines.translation.telling import fill_comes_first, tell_answer
 from workbench.engines.translation.under_way import OF, WAITING
 from workbench.policies.translation.locate.question import CLUSTER, DIRECTORY, ON_RESPONSE
 from workbench.policies.translation.remote_fill.question import REMOTE_FILL
@@ -39,13 +40,15 @@ def answer_arrives(run: Run, miss: int, now: int) -> None:
     state, row = run.state, miss * MISS
     core, page, key = state.misses[row + OF.core], state.misses[row + OF.page], state.misses[row + OF.key]
     ordinal, source, peer = state.misses[row + OF.ordinal], state.misses[row + OF.source], state.misses[row + OF.peer]
-    dead = state.misses[row + OF.dead]
+    dead, first = state.misses[row + OF.dead], state.counters[COUNT.answered]
     _serve(run, miss, core, now)
     if not dead:
         if source == FROM_PEER:
             _keep(run, miss, core, page, key, peer, ordinal, now)
         else:
             _fill(run, core, page, key, ordinal, now)
+        if run.rules.keeps_rows:
+            fill_comes_first(run, first)
     sample_if_due(run)
 
 
@@ -56,12 +59,11 @@ def _serve(run: Run, miss: int, core: int, now: int) -> None:
     source, peer = state.misses[row + OF.source], state.misses[row + OF.peer]
     if source != FROM_PEER:
         peer = NONE
-    count_served(
-        run, core, state.misses[row + OF.name], state.misses[row + OF.since], now, source, peer,
-        state.misses[row + OF.ordinal],
-    )  # fmt: skip
+    count_served(run, core, state.misses[row + OF.name], state.misses[row + OF.since], now, source, peer)
+    if run.rules.keeps_answers:
+        tell_answer(run, miss, state.misses[row + OF.ordinal], source, now, now)
     release_warp(run, core, now, now)
-    _serve_joined(run, core, state.misses[row + OF.joined], now)
+    _serve_joined(run, miss, core, state.misses[row + OF.joined], now)
     free_register(run, miss)
     blocked = state.blocked[core]
     if blocked != NONE and state.parking[blocked * PARKED + WAITING.why] == FOR_REGISTER:
@@ -70,13 +72,14 @@ def _serve(run: Run, miss: int, core: int, now: int) -> None:
 
 
 @inlined
-def _serve_joined(run: Run, core: int, place: int, now: int) -> None:
+def _serve_joined(run: Run, miss: int, core: int, place: int, now: int) -> None:
     parking = run.state.parking
     while place != NONE:
         at = place * PARKED
         done, following = max(now, parking[at + WAITING.known]), parking[at + WAITING.next]
-        name, since, row = parking[at + WAITING.name], parking[at + WAITING.since], parking[at + WAITING.ordinal]
-        count_served(run, core, name, since, done, MERGED, NONE, row)
+        count_served(run, core, parking[at + WAITING.name], parking[at + WAITING.since], done, MERGED, NONE)
+        if run.rules.keeps_answers:
+            tell_answer(run, miss, parking[at + WAITING.ordinal], MERGED, done, now)
         release_warp(run, core, done, now)
         unpark(run, place)
         place = following

@@ -20,6 +20,7 @@ from workbench.engines.translation.network import send_miss
 from workbench.engines.translation.ports import port_cycle
 from workbench.engines.translation.scheduling import ANSWERS, KIND, REQUESTS, next_cycle, schedule_miss
 from workbench.engines.translation.state import MISS, Run
+from workbench.engines.translation.telling import SAYS, tell_holders, tell_row
 from workbench.engines.translation.under_way import OF
 from workbench.policies.translation.locate.question import CENTRAL, CLUSTER, DIRECTORY, ON_RESPONSE, RING
 from workbench.policies.translation.peer.question import PEER
@@ -100,6 +101,8 @@ def _read_directory(run: Run, miss: int, at: int, now: int) -> None:
     rules, state, row = run.rules, run.state, miss * MISS
     core, page = state.misses[row + OF.core], state.misses[row + OF.page]
     if not has_record(run, core, page):
+        if rules.keeps_rows:
+            tell_holders(run, miss, 0, now)
         ask_shared(run, miss, at, now)
         return
     if rules.finite:
@@ -107,6 +110,8 @@ def _read_directory(run: Run, miss: int, at: int, now: int) -> None:
     in_shared = rules.shared_entries > 0 and find(run, rules.tlbs - 1, page) != NOWHERE
     state.misses[row + OF.in_shared] = 1 if in_shared else 0
     _copy_holders(run, miss, core, page)
+    if rules.keeps_rows:
+        tell_holders(run, miss, state.misses[row + OF.holders], now)
     _ask_or_go_on(run, miss, at, now)
 
 
@@ -222,6 +227,7 @@ def peer_looks_up(run: Run, miss: int, now: int) -> None:
     state, plan, row = run.state, run.policies.plan, miss * MISS
     peer, page = state.misses[row + OF.peer], state.misses[row + OF.page]
     entry, leave = find(run, peer, page), now + run.rules.private_cycles
+    tell_row(run, miss, SAYS.peer, 2 * peer + (entry != NOWHERE), now)
     if entry != NOWHERE:
         if plan.refreshes_peer:
             _refresh(run, peer, state.misses[row + OF.key], entry, now)

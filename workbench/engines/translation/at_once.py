@@ -90,7 +90,7 @@ def _serve(run: Run, row: int, core: int, page: int, source: int, peer: int, don
     """Serve a row at a cycle, and fill its core."""
     rows, order = run.rows, order_of_row(run.rows, row)
     run.state.counters[COUNT.now] = done
-    count_served(run, core, rows.page[row], rows.cycle[row], done, source, peer, order)
+    count_served(run, core, rows.page[row], rows.cycle[row], done, source, peer)
     fill_private(run, core, page, rows.key[row], NONE, order, done)
     sample_if_due(run)
 

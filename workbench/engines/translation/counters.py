@@ -95,7 +95,9 @@ class Counters(NamedTuple):
     logged: int
     """Rows of the log, also where they found no room."""
     answered: int
-    """Answers that `finished` has not yet told."""
+    """Answers that wait to be taken."""
+    asked: int
+    """Accesses that were asked for from outside."""
 
 
 COUNT, FAULT = numbered(Counters, after=STOP), numbered(Faults)

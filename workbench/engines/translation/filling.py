@@ -16,6 +16,7 @@ from workbench.engines.translation.network import send
 from workbench.engines.translation.reporting import log
 from workbench.engines.translation.scheduling import ANSWERS, KIND
 from workbench.engines.translation.state import Run
+from workbench.engines.translation.telling import SAYS, tell
 from workbench.policies.translation.eviction.choose import ENDLESS, choose_victim
 from workbench.policies.translation.eviction.question import TOUCHED, ReadyEviction
 from workbench.policies.translation.eviction.view import TouchView
@@ -82,11 +83,12 @@ def fill_private(run: Run, core: int, page: int, key: int, pusher: int, row: int
     rules, state = run.rules, run.state
     at = core * rules.private_sets + set_of(key, rules.private_sets)
     tell_incoming(run, run.policies.eviction, page, at, UNUSED, now)
-    entry = take_free(state.tlbs, at)
+    entry, victim = take_free(state.tlbs, at), NONE
     if entry == NONE:
         entry = _make_room(run, core, at, row, now)
         if entry == NONE:
             return
+        victim = state.key_of[state.tlbs.entries[entry * ROW + PAGE]]
         replace(state.tlbs, at, entry, page, THERE, pusher)
     else:
         insert(state.tlbs, at, entry, page, THERE, pusher)
@@ -95,6 +97,8 @@ def fill_private(run: Run, core: int, page: int, key: int, pusher: int, row: int
     tell_use(run, run.policies.eviction, entry, at, UNUSED, FRESH, now)
     state.counters[COUNT.fills] += 1
     log(run, now, FILLED if pusher == NONE else PUSH, core, page, NONE, pusher, NONE)
+    if rules.keeps_rows:
+        tell(run, SAYS.filled, row, now, victim, core, key)
 
 
 @inlined

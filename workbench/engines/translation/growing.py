@@ -9,9 +9,9 @@ import numpy as np
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.parking import with_places
 from workbench.engines.translation.prepare import keeps_given
-from workbench.engines.translation.room import most_events
+from workbench.engines.translation.room import most_answers, most_events
 from workbench.engines.translation.shape import Rules
-from workbench.engines.translation.state import PARKED, State
+from workbench.engines.translation.state import PARKED, TOLD_SIZE, State
 from workbench.errors import InputError
 from workbench.policies.translation.locate.question import Plan
 from workbench.structures import agenda
@@ -25,20 +25,21 @@ MOST_BYTES = 1 << 33
 """Of the bitmaps of directories that may be wrong: one a page and core."""
 
 
-def with_pages(rules: Rules, state: State, plan: Plan, numbers: PageNumbers) -> tuple[Rules, State]:
-    """Make room for every page that has a number; the table by page gives way where it would be too large."""
-    pages = int(numbers.given[0])
-    state = state._replace(key_of=numbers.pages)
+def with_pages(rules: Rules, state: State, plan: Plan, numbers: PageNumbers, more: int = 0) -> tuple[Rules, State]:
+    """Make room for every page that has a number, and so many more; the table by page gives way where it would be too
+    large."""
+    pages = int(numbers.given[0]) + more
+    state = state._replace(numbers=numbers, key_of=numbers.pages)
     if rules.dense and pages * rules.tlbs > DENSE_CELLS:
         rules = rules._replace(dense=0)
-        state = state._replace(where=np.zeros(0, np.int32), places=_hashed(rules, state, plan))
+        state = state._replace(where=np.zeros(0, np.int32), places=hashed(rules, state, plan))
     room = state.held.size // rules.words
     if room >= pages:
         return rules, state
     return rules, _longer(rules, state, plan, max(pages, 2 * room, 1024))
 
 
-def _hashed(rules: Rules, state: State, plan: Plan) -> Any:
+def hashed(rules: Rules, state: State, plan: Plan) -> Any:
     """Return the hash table of every TLB, with what it holds now."""
     sizes = [rules.private_entries] * rules.cores + [plan.cluster_entries] * rules.clusters + [rules.shared_entries]
     index = new_key_index(np.array(sizes))
@@ -77,12 +78,12 @@ def with_room(rules: Rules, state: State) -> State:
     """Make room for what many events bring about."""
     most, counters = int(most_events(rules.cores)), state.counters
     parked, used = int(counters[COUNT.parked]), int(state.agenda.counters[agenda.USED])
-    needed = used + int(counters[COUNT.under_way]) + most
+    needed = used + int(counters[COUNT.under_way]) + parked * rules.keeps_answers + most
     if needed > state.agenda.link.size:
         state = state._replace(agenda=agenda.with_places(state.agenda, 2 * needed))
     if (parked + 2) * PARKED > state.parking.size:
         state = state._replace(parking=with_places(state.parking, counters, 2 * parked + 64))
     if rules.keeps_answers:
-        answers = 2 * (int(counters[COUNT.answered]) + 2 * parked + 64)
+        answers = (int(counters[COUNT.answered]) + 2 * int(most_answers(rules.cores, counters))) * TOLD_SIZE
         state = state._replace(answers=_padded(state.answers, max(answers, state.answers.size), 0))
     return state

@@ -17,6 +17,7 @@ from workbench.engines.translation.room import has_room
 from workbench.engines.translation.scheduling import KIND, next_is_in_hand, take_from_hand, wake
 from workbench.engines.translation.shooting_down import shoot_down_arrives
 from workbench.engines.translation.state import PARKED, Run
+from workbench.engines.translation.telling import answer_is_due
 from workbench.engines.translation.under_way import WAITING
 from workbench.engines.translation.unmapping import acknowledgement_arrives, unmap
 from workbench.structures import agenda as at
@@ -111,13 +112,16 @@ def _handle_request(run: Run, kind: int, miss: int, now: int) -> None:
 
 @noinline
 def _handle_message(run: Run, place: int, kind: int, subject: int, now: int) -> None:
-    """Let a copy, news, a shoot-down or an acknowledgement take effect where it has arrived."""
+    """Let a copy, news, a shoot-down, an acknowledgement or an answer take effect where it has arrived."""
     events, here = run.state.agenda.events, place * at.EVENT
     page, goal, note = events[here + at.PAGE], events[here + at.GOAL], events[here + at.NOTE]
     key, row = events[here + at.KEY], events[here + at.BY_ROW]
     if kind == KIND.news and now < note:
         events[here + at.CYCLE] = note
         at.enter(run.state.agenda, place, now)
+        return
+    if kind == KIND.told:
+        answer_is_due(run, place, now)
         return
     at.give_place(run.state.agenda, place)
     if kind == KIND.copy:
@@ -137,6 +141,9 @@ def _handle_message(run: Run, place: int, kind: int, subject: int, now: int) -> 
 def wake_core(run: Run, core: int, now: int) -> None:
     """Let a core go on: with the access for which it waited, then with one row after the other behind it."""
     state, blocked = run.state, run.state.blocked[core]
+    if now < state.stalled_until[core]:
+        wake(run, core, state.stalled_until[core], now)
+        return
     state.halted[core], state.blocked[core] = 0, NONE
     if blocked != NONE:
         go_on(run, core, blocked, now)

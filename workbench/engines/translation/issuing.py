@@ -19,6 +19,7 @@ from workbench.engines.translation.reporting import count_served
 from workbench.engines.translation.sampling import sample_if_due
 from workbench.engines.translation.scheduling import wake
 from workbench.engines.translation.state import MISS, PARKED, Run
+from workbench.engines.translation.telling import WAY, tell_hit, tell_issue
 from workbench.engines.translation.under_way import OF, WAITING
 from workbench.records.translation import SERVED_BY
 from workbench.structures.entry_sets import NONE, PUSHER, ROW, set_of, touch
@@ -66,11 +67,13 @@ def await_answer(
     It joins the miss of its core that waits for the page already, or takes a register, or waits for one.
     """
     if _joins(run, core, page, key, name, row, since, known):
+        tell_issue(run, core, key, row, WAY.joined, now)
         return
     if run.state.in_use[core] == run.rules.mshrs:
         run.state.counters[COUNT.mshr_stalls] += 1
         _halt(run, core, park(run, since, name, page, key, row, FOR_REGISTER, known))
         return
+    tell_issue(run, core, key, row, WAY.took_register, now)
     miss = take_register(run, core, page, key, name, row, since)
     ask_near(run, miss, now, known, now)
 
@@ -82,7 +85,9 @@ def _hits(run: Run, core: int, page: int, key: int, name: int, row: int, since: 
     if entry == NOWHERE:
         return False
     use(run, core, key, entry, now)
-    count_served(run, core, name, since, done, PRIVATE, NONE, row)
+    count_served(run, core, name, since, done, PRIVATE, NONE)
+    if run.rules.keeps_answers:
+        tell_hit(run, core, key, row, done, now)
     release_warp(run, core, done, now)
     sample_if_due(run)
     return True

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy, deepcopy
+from typing import Any, NamedTuple
 
 from workbench.engines.kit import FINE, STOP, Attempt, Stop, policy_error, stop_of
 from workbench.engines.translation.closed_loop import play_warps
 from workbench.engines.translation.counters import COUNT, FAULT
+from workbench.engines.translation.forgetting import may_forget, without_unknown_pages
 from workbench.engines.translation.growing import with_pages, with_room
 from workbench.engines.translation.open_loop import play_in_order
 from workbench.engines.translation.prepare import new_state, policies_of, rules_of, with_shortcuts
@@ -14,20 +17,41 @@ from workbench.engines.translation.shape import Policies, Rows, Rules
 from workbench.engines.translation.slots import Reading
 from workbench.engines.translation.state import Run, State
 from workbench.engines.translation.trace import PIECE, Trace, left_over, no_rows, together
+from workbench.structures.page_numbers import has_room as has_number
+from workbench.structures.page_numbers import with_room as with_number
+
+MOST_NEW = 2048
+"""Pages that a part has room for, besides those that it knows, at least."""
+
+
+class PartRules(NamedTuple):
+    """What is told of a run as a part of a larger simulation, besides issues and answers."""
+
+    walks_wait: int
+    keeps_rows: int
 
 
 class Play:
     """The state of one run, and its trace; of a part somebody else asks for the accesses, one by one."""
 
-    def __init__(self, run: Reading, attempt: Attempt, part: bool = False) -> None:
+    def __init__(self, run: Reading, attempt: Attempt, part: PartRules | None = None) -> None:
         self.given, self.trace = run.given, Trace(run.given)
         rules = rules_of(run, attempt.events)
         if part:
-            rules = rules._replace(keeps_answers=1, warps=0, gap_cycles=0)
+            rules = rules._replace(**part._asdict(), keeps_answers=1, warps=0, gap_cycles=0)
         self.policies: Policies = policies_of(run, rules, attempt.checked)
         self.rules: Rules = with_shortcuts(rules, run)
-        self.state: State = new_state(self.rules, run.plan, attempt.room["logged"])
+        self.state: State = new_state(self.rules, run.plan, self.trace.numbers, attempt.room["logged"])
         self._make_room()
+        if part:
+            self.make_room_for_page()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Play:
+        copied = copy(self)
+        copied.policies, copied.state = deepcopy((self.policies, self.state), memo)
+        copied.trace = copy(self.trace)
+        copied.trace.numbers = copied.state.numbers
+        return copied
 
     def to_the_end(self) -> None:
         """Serve every row.
@@ -46,9 +70,32 @@ class Play:
         """Return what kernels see, with the rows that are known."""
         return Run(self.rules, self.policies, self.state, rows)
 
-    def grow(self) -> None:
-        """Make room for every page that has a number."""
-        self.rules, self.state = with_pages(self.rules, self.state, self.policies.plan, self.trace.numbers)
+    def grow(self, more: int = 0) -> None:
+        """Make room for every page that has a number, and so many more."""
+        self.rules, self.state = with_pages(self.rules, self.state, self.policies.plan, self.trace.numbers, more)
+
+    def make_room_for_page(self) -> None:
+        """Make room for one more page, and for what one more event brings about."""
+        if self._is_full():
+            self.forget_pages()
+            self.trace.numbers = with_number(self.trace.numbers, self._spare())
+            self.grow(more=self._spare())
+        self._make_room()
+
+    def forget_pages(self) -> None:
+        """Let pages that nothing knows any more have no number, where nobody else knows pages by their numbers."""
+        if may_forget(self.rules, self.policies):
+            self.trace.numbers, self.state = without_unknown_pages(
+                self.rules, self.state, self.policies.plan, self.trace.numbers
+            )
+
+    def _is_full(self) -> bool:
+        numbers, room = self.trace.numbers, self.state.held.size // self.rules.words
+        return not has_number(numbers) or bool(numbers.given[0] >= room)
+
+    def _spare(self) -> int:
+        """Return how many pages more there is to be room for: as many as there are, so that pauses are few."""
+        return max(int(self.trace.numbers.given[0]), MOST_NEW)
 
     def _in_order(self) -> None:
         for rows in self.trace.pieces_in_order():

@@ -31,6 +31,7 @@ from workbench.policies.translation.remote_fill import Always
 from workbench.structures.agenda import new_agenda
 from workbench.structures.entry_sets import new_entry_sets
 from workbench.structures.key_index import new_key_index
+from workbench.structures.page_numbers import PageNumbers
 from workbench.structures.turns import new_turns
 
 LONG_AGO = -(1 << 62)
@@ -96,6 +97,8 @@ def rules_of(run: Reading, events: bool) -> Rules:
         dense=1,
         keeps_log=int(events),
         keeps_answers=0,
+        keeps_rows=0,
+        walks_wait=0,
         plain_hits=0,
         evicts_oldest=0,
         shared_evicts_oldest=0,
@@ -167,7 +170,7 @@ def _is_plain(policy: Policy, cls: type[Policy]) -> bool:
     return type(policy) is cls
 
 
-def new_state(rules: Rules, plan: Plan, logged: int) -> State:
+def new_state(rules: Rules, plan: Plan, numbers: PageNumbers, logged: int) -> State:
     """Make empty TLBs; the arrays by page have no room yet."""
     cores = rules.cores
     ways, owners = _all_ways(rules, plan)
@@ -180,6 +183,7 @@ def new_state(rules: Rules, plan: Plan, logged: int) -> State:
         places=new_key_index(np.zeros(rules.tlbs, np.int64)),
         records=new_entry_sets(np.full(cores, quota), np.arange(cores)),
         agenda=new_agenda(2 * int(most_events(cores))),
+        numbers=numbers,
         hops=hops,
         rings=ring_table(hops, cores) if rules.asks_nearest and plan.kind in (DIRECTORY, CENTRAL) else NO_RINGS,
         walk_cache=new_entry_sets(upper, np.zeros(1, np.int64)),

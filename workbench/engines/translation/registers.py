@@ -31,6 +31,7 @@ def take_register(run: Run, core: int, page: int, key: int, name: int, row: int,
     misses[at + OF.queued], misses[at + OF.holders] = 0, 0
     misses[at + OF.peer], misses[at + OF.joined], misses[at + OF.last_joined] = NO_PEER, NONE, NONE
     misses[at + OF.next], misses[at + OF.last], misses[at + OF.behind] = NONE, NONE, NONE
+    misses[at + OF.begun], misses[at + OF.read], misses[at + OF.ended] = NONE, NONE, NONE
     return miss
 
 

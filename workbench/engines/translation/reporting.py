@@ -50,7 +50,7 @@ def latency_bin(latency: int) -> int:
 
 
 @noinline
-def count_served(run: Run, core: int, page: int, since: int, done: int, source: int, peer: int, row: int) -> None:
+def count_served(run: Run, core: int, page: int, since: int, done: int, source: int, peer: int) -> None:
     """Count an access that is answered at a cycle; its latency runs from `since`."""
     state = run.state
     counters, latency = state.counters, done - since
@@ -61,10 +61,6 @@ def count_served(run: Run, core: int, page: int, since: int, done: int, source: 
     state.latency[latency_bin(latency)] += 1
     state.over_time[window(run, since) + source] += 1
     log(run, since, _ACCESS, core, page, source, peer, latency)
-    if run.rules.keeps_answers:
-        at = 2 * counters[COUNT.answered]
-        state.answers[at], state.answers[at + 1] = row, done
-        counters[COUNT.answered] += 1
 
 
 @kernel

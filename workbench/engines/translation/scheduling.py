@@ -39,6 +39,8 @@ class Kinds(NamedTuple):
     acknowledgement: int
     ballast: int
     """A message that only keeps links busy: what it says is known at once."""
+    told: int
+    """No message: an answer is due that somebody outside waits for."""
     directory: int
     departure: int
     peer: int
@@ -122,7 +124,7 @@ def soonest_in_hand(run: Run) -> int:
 
 
 @kernel
-def _order_in_hand(run: Run) -> int:
+def order_in_hand(run: Run) -> int:
     """Return the order of the next event in hand; there is one."""
     return run.state.hand[2 * run.state.counters[COUNT.in_hand] - 2] & ((1 << ORDER_BITS) - 1)
 
@@ -138,9 +140,9 @@ def next_order(run: Run) -> int:
     """Return the order of the next event, at whose cycle it is; there is one."""
     own, soonest = soonest_in_hand(run), run.state.agenda.counters[at.SOONEST]
     if own < soonest:
-        return _order_in_hand(run)
+        return order_in_hand(run)
     order = at.first_order(run.state.agenda)
-    return min(order, _order_in_hand(run)) if own == soonest else order
+    return min(order, order_in_hand(run)) if own == soonest else order
 
 
 @inlined
@@ -166,10 +168,10 @@ def next_is_in_hand(run: Run) -> bool:
 def _is_first(run: Run) -> bool:
     """Return whether the next event in hand comes before those of the agenda at its cycle; one in doubt is entered."""
     first, soonest = at.first_order(run.state.agenda), run.state.agenda.counters[at.SOONEST]
-    while soonest_in_hand(run) == soonest and _order_in_hand(run) == first:
+    while soonest_in_hand(run) == soonest and order_in_hand(run) == first:
         kind, miss, cycle = take_from_hand(run)
         _enter_miss(run, cycle, cycle, kind, first, miss)
-    return bool(soonest_in_hand(run) == soonest and _order_in_hand(run) < first)
+    return bool(soonest_in_hand(run) == soonest and order_in_hand(run) < first)
 
 
 @kernel

@@ -96,6 +96,10 @@ class Rules(NamedTuple):
     keeps_log: int
     keeps_answers: int
     """1 where somebody asks which accesses are answered (specification 6, R2)."""
+    keeps_rows: int
+    """1 where somebody asks what happens between an issue and its answer, too."""
+    walks_wait: int
+    """1 where a walk that is read waits until somebody says that its bytes have come (R13)."""
     plain_hits: int
     """1 where a hit in a private TLB tells nobody and waits for nothing."""
     evicts_oldest: int

@@ -10,12 +10,13 @@ from workbench.engines.kit import column
 from workbench.engines.kit import log as log_of
 from workbench.engines.translation.counters import COUNTERS
 from workbench.engines.translation.shape import Policies, Rows, Rules
-from workbench.engines.translation.under_way import OF, WAITING
+from workbench.engines.translation.under_way import OF, TOLD, WAITING
 from workbench.records.translation import EXACT_LATENCIES, MESSAGES, OVER_TIME, SERVED_BY
 from workbench.records.translation_events import COLUMNS
 from workbench.structures.agenda import Agenda
 from workbench.structures.entry_sets import EntrySets
 from workbench.structures.key_index import KeyIndex
+from workbench.structures.page_numbers import PageNumbers
 from workbench.structures.turns import Turns
 
 WINDOWS = 256
@@ -26,8 +27,8 @@ KINDS_OF_SERVICE, KINDS_OF_MESSAGE, COLUMNS_OVER_TIME = len(SERVED_BY), len(MESS
 DIRECTIONS = 4
 """Links that leave a router; a ring uses two of them, a crossbar one, which enters the core."""
 
-PARKED, MISS = len(WAITING), len(OF)
-"""Numbers of a waiting access, and of a miss under way."""
+PARKED, MISS, TOLD_SIZE = len(WAITING), len(OF), len(TOLD)
+"""Numbers of a waiting access, of a miss under way, and of an answer."""
 HAND = 24
 """Events of misses that wait outside the agenda at most."""
 
@@ -43,6 +44,8 @@ class State(NamedTuple):
     """Records of peers' entries in directories of limited room, a set a core, by use."""
     agenda: Agenda
     """What is due when."""
+    numbers: PageNumbers
+    """The short number of each page."""
     hops: np.ndarray
     """int64[cores * cores], links between two cores."""
     rings: np.ndarray
@@ -138,7 +141,15 @@ class State(NamedTuple):
     """Walks that each core may begin in software."""
     log: np.ndarray = log_of("logged", COLUMNS)
     answers: np.ndarray = column(np.int64, 0)
-    """int64[room * 2]: the row and the cycle of each answer, where somebody asks for them."""
+    """int64[room * 10]: what is told to who asks, a row of `under_way.Told` each."""
+    stalled_until: np.ndarray = column(np.int64, "cores", fill=-(1 << 62))
+    """The cycle before which each core issues nothing, because of shoot-downs that somebody else decides."""
+    stalled: np.ndarray = column(np.int64, "cores")
+    """Cycles of each core's stalls, to the end of the last."""
+    holders: np.ndarray = column(np.uint64, "words")
+    """Cores of which unmappings found that they hold a page, until they are taken."""
+    scores: np.ndarray = column(np.int64, "cores")
+    """Pages that each core holds of those that were scored, until they are taken."""
 
 
 class Run(NamedTuple):

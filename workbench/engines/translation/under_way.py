@@ -48,6 +48,12 @@ class Miss(NamedTuple):
     """The next in the queue of walks, or before it, -1 = none."""
     batch: int
     """Of one whose walk is under way: its number in its batch, 0 = its core walks."""
+    begun: int
+    """When its walk began, or its wait at the walkers ended; -1 = not yet, and where nobody asks."""
+    read: int
+    """When its walk was read, -1 = not yet, and where nobody asks."""
+    ended: int
+    """When the bytes of its walk have come, as is known from outside; -1 = not yet."""
 
 
 class Waiting(NamedTuple):
@@ -73,5 +79,31 @@ class Waiting(NamedTuple):
     """Of one that waits for a register: the first unmapping of its page since, by number; 0 = none."""
 
 
+class Told(NamedTuple):
+    """A row of `State.answers`.
+
+    Its last four fields are equal where no walk has a part in the answer.
+    """
+
+    kind: int
+    """One of `telling.SAYS`."""
+    ticket: int
+    """Of the access; of a walk, the one that opened it."""
+    cycle: int
+    what: int
+    """Of an access that is issued `telling.WAY`, of one that is answered who served it; of a walk, its number."""
+    core: int
+    tag: int
+    queued: int
+    """When the access, or the miss that it joined, came to the walkers."""
+    begun: int
+    """When its walk began, or when it was answered or joined another walk after a wait for a place."""
+    read: int
+    """When the page tables were read."""
+    ended: int
+    """When the walk ended."""
+
+
 OF = numbered(Miss)
 WAITING = numbered(Waiting)
+TOLD = numbered(Told)

@@ -13,6 +13,7 @@ from workbench.engines.translation.shooting_down import invalidate, shoot_down_o
 from workbench.engines.translation.state import Run
 from workbench.engines.translation.walking import hide_walk
 from workbench.structures import agenda as at
+from workbench.structures.core_bits import FIRST_WORD, NOBODY, next_core
 
 
 @noinline
@@ -23,13 +24,38 @@ def unmap(run: Run, core: int, page: int, key: int, row: int, now: int) -> None:
     state.acks[core] = shoot_down_others(run, core, page, key, row, now)
     invalidate(run, core, page, key, row, now, SILENT)
     forget_beliefs(run, core, page)
+    _forget_everywhere(run, page, key)
+    if state.acks[core] > 0:
+        state.halted[core] = 1
+
+
+@noinline
+def unmap_everywhere(run: Run, page: int, key: int, row: int, now: int) -> int:
+    """Take a page out of every TLB at once, as somebody else decides who is told (spec 6, R11); return how many private
+    TLBs held it."""
+    rules, state = run.rules, run.state
+    state.counters[COUNT.shootdowns] += 1
+    before = state.counters[COUNT.shot_down]
+    core = next_core(state.held, page * rules.words, rules.words, FIRST_WORD)
+    while core != NOBODY:
+        invalidate(run, core, page, key, row, now, SILENT)
+        core = next_core(state.held, page * rules.words, rules.words, core + 1)
+    if rules.beliefs:
+        for core in range(rules.cores):
+            forget_beliefs(run, core, page)
+    _forget_everywhere(run, page, key)
+    return state.counters[COUNT.shot_down] - before
+
+
+@noinline
+def _forget_everywhere(run: Run, page: int, key: int) -> None:
+    """Take a page out of what is behind the private TLBs, and let what is under way of it fill nothing."""
     forget_records(run, page)
     drop_far(run, page, key)
     kill_misses(run, page)
     hide_walk(run, page)
-    _kill_copies(run, page)
-    if state.acks[core] > 0:
-        state.halted[core] = 1
+    if not run.rules.fills_always:
+        _kill_copies(run, page)
 
 
 @noinline

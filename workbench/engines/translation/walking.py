@@ -19,6 +19,7 @@ from workbench.engines.translation.room import has_room
 from workbench.engines.translation.scheduling import ANSWERS, ENDS, KIND, REQUESTS, next_cycle, schedule_miss
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import MISS, Run
+from workbench.engines.translation.telling import SAYS, note_begin, tell_row, waits_for_bytes
 from workbench.engines.translation.under_way import OF
 from workbench.engines.translation.walk_cache import keep_levels, levels_to_read
 from workbench.engines.translation.walk_queue import first_like, link_last, take_from_queue
@@ -51,7 +52,9 @@ def request_at_shared(run: Run, miss: int, now: int) -> None:
 def shared_looks_up(run: Run, miss: int, now: int) -> None:
     """Look a page up in the shared TLB; a request that it cannot answer is at the walkers when that is known (T5)."""
     at = now + run.rules.shared_cycles
-    if not _shared_answers(run, miss, at, now):
+    answers = _shared_answers(run, miss, at, now)
+    tell_row(run, miss, SAYS.shared, 1 if answers else 0, now)
+    if not answers:
         schedule_miss(run, at, now, KIND.walkers, REQUESTS, miss)
 
 
@@ -80,7 +83,8 @@ def request_at_walkers(run: Run, miss: int, now: int) -> None:
     state = run.state
     counters = state.counters
     state.misses[miss * MISS + OF.queued] = now
-    if _joins(run, miss):
+    tell_row(run, miss, SAYS.walk_request, NONE, now)
+    if _joins(run, miss, now):
         return
     if counters[COUNT.walkers_free] > 0:
         counters[COUNT.walkers_free] -= 1
@@ -97,7 +101,7 @@ def request_at_walkers(run: Run, miss: int, now: int) -> None:
 
 
 @inlined
-def _joins(run: Run, miss: int) -> bool:
+def _joins(run: Run, miss: int, now: int) -> bool:
     """Return whether a walk of the page waits or is under way, which the request then waits for."""
     state, row = run.state, miss * MISS
     if state.misses[row + OF.dead]:
@@ -110,6 +114,8 @@ def _joins(run: Run, miss: int) -> bool:
     state.misses[state.misses[at + OF.last] * MISS + OF.next] = miss
     state.misses[at + OF.last] = miss
     state.counters[COUNT.walks_joined] += 1
+    if state.misses[at + OF.begun] != NONE:
+        state.misses[row + OF.begun] = now
     return True
 
 
@@ -179,6 +185,8 @@ def _count_walk(run: Run, miss: int, levels: int, now: int) -> None:
     counters[COUNT.walk_levels] += levels
     counters[COUNT.walk_queued] += waited
     _count_wait(run, miss, now)
+    if run.rules.keeps_answers:
+        note_begin(run, miss, now)
     state.over_time[window(run, now) + QUEUED_COLUMN] += waited
 
 
@@ -198,6 +206,8 @@ def walk_ends(run: Run, miss: int, now: int) -> None:
     No entry is made where the page was unmapped since the walk was asked for, wherever the miss was by then (T12).
     """
     state, row = run.state, miss * MISS
+    if run.rules.keeps_answers and waits_for_bytes(run, miss, now):
+        return
     page, key = state.misses[row + OF.page], state.misses[row + OF.key]
     if state.misses[row + OF.dead]:
         state.misses[row + OF.last] = NONE
@@ -299,8 +309,10 @@ def _try_again(run: Run, now: int) -> None:
     if counters[COUNT.backlog_head] == NONE:
         counters[COUNT.backlog_tail] = NONE
     if run.rules.shared_entries > 0 and _shared_answers(run, miss, now, now):
+        run.state.misses[miss * MISS + OF.begun] = now
         return
-    if _joins(run, miss) or (run.rules.software_walks and _core_walks(run, miss, now)):
+    tell_row(run, miss, SAYS.walk_request, NONE, now)
+    if _joins(run, miss, now) or (run.rules.software_walks and _core_walks(run, miss, now)):
         return
     _enter_queue(run, miss)
 

@@ -2,7 +2,9 @@
 
 from workbench.policies.dispatch.as_found import AS_FOUND
 from workbench.policies.dispatch.choice import (
+    Affinity,
     BestFitModule,
+    ByPages,
     Choice,
     CoolestFirst,
     DominantResource,
@@ -10,6 +12,7 @@ from workbench.policies.dispatch.choice import (
     FirstModule,
     InstructionCalibrator,
     LeastDecayedEnergy,
+    LeastRecentActivity,
     LeastRecentEnergy,
     LeastWaves,
     MostResidual,
@@ -64,9 +67,11 @@ from workbench.policies.dispatch.units import (
 
 __all__ = [
     "AS_FOUND",
+    "Affinity",
     "Ageing",
     "Backfill",
     "BestFitModule",
+    "ByPages",
     "ChannelRoundRobin",
     "Choice",
     "CoolestFirst",
@@ -79,6 +84,7 @@ __all__ = [
     "InstructionCalibrator",
     "LeastDecayedEnergy",
     "LeastLoaded",
+    "LeastRecentActivity",
     "LeastRecentEnergy",
     "LeastWaves",
     "Lottery",

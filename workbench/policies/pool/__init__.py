@@ -1,4 +1,4 @@
-"""Which card lends memory, what is cached, what goes back, what moves? (spec 5)"""
+"""Which card lends memory, which frames, what is cached, what goes back, what moves? (spec 5; spec 6, R10)"""
 
 from workbench.policies.pool.best_fit_split import best_fit_split
 from workbench.policies.pool.cache import (
@@ -15,6 +15,7 @@ from workbench.policies.pool.cache import (
     Stitching,
 )
 from workbench.policies.pool.fit import BestFit, CacheFit, ExactFit, FirstFit, LimitedFit, WorstFit
+from workbench.policies.pool.frames import Frames, Longest, Lowest
 from workbench.policies.pool.idle import IdleRelease, KeepAll, Largest, LeastRecentlyUsed, SmallestSufficient
 from workbench.policies.pool.residency import ManagedMemory, MigrateBack, Residency, ResidencyRules, Stay
 from workbench.policies.pool.target import (
@@ -52,6 +53,7 @@ __all__ = [
     "ExpandableSegments",
     "FirstFit",
     "FirstTouch",
+    "Frames",
     "HostOffload",
     "IdleRelease",
     "Interleave",
@@ -62,6 +64,8 @@ __all__ = [
     "LeastRecentlyUsed",
     "LimitedFit",
     "LocalOnly",
+    "Longest",
+    "Lowest",
     "ManagedMemory",
     "MaxBandwidth",
     "MigrateBack",

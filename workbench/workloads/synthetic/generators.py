@@ -10,6 +10,11 @@ from workbench.errors import at, unknown_name, wrong_value
 from workbench.parts import from_file, is_in_file
 from workbench.workloads.kind import check_kind
 from workbench.workloads.synthetic.allocator_reports import AwaitedBlock, GrowingCycle
+from workbench.workloads.synthetic.applications.graph_steps import GraphSteps
+from workbench.workloads.synthetic.applications.served_model import ServedModel
+from workbench.workloads.synthetic.applications.small_kernels import SmallKernels
+from workbench.workloads.synthetic.applications.stencil_steps import StencilSteps
+from workbench.workloads.synthetic.applications.training_steps import TrainingSteps
 from workbench.workloads.synthetic.full_card import FullCard
 from workbench.workloads.synthetic.generator import Generator
 from workbench.workloads.synthetic.kernels.csr_spmv import CsrSpmv
@@ -39,6 +44,11 @@ BUILT_IN = (
     RandomMallocs,
     SharedSweep,
     PrivateArrays,
+    GraphSteps,
+    ServedModel,
+    SmallKernels,
+    StencilSteps,
+    TrainingSteps,
     StencilHalo,
     ZipfMixture,
     ProducerConsumer,

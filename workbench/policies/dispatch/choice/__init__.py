@@ -1,5 +1,6 @@
 """Which of the modules with room takes the group? (spec 3, Em. 9 and 10)"""
 
+from workbench.policies.dispatch.choice.affinity import Affinity
 from workbench.policies.dispatch.choice.best_fit_module import BestFitModule
 from workbench.policies.dispatch.choice.calibration import InstructionCalibrator, ResourceCalibrator
 from workbench.policies.dispatch.choice.coolest_first import CoolestFirst
@@ -7,9 +8,11 @@ from workbench.policies.dispatch.choice.dominant_resource import DominantResourc
 from workbench.policies.dispatch.choice.dot_product import DotProduct
 from workbench.policies.dispatch.choice.first_module import FirstModule
 from workbench.policies.dispatch.choice.least_decayed_energy import LeastDecayedEnergy
+from workbench.policies.dispatch.choice.least_recent_activity import LeastRecentActivity
 from workbench.policies.dispatch.choice.least_recent_energy import LeastRecentEnergy
 from workbench.policies.dispatch.choice.least_waves import LeastWaves
 from workbench.policies.dispatch.choice.most_residual import MostResidual
+from workbench.policies.dispatch.choice.pages import ByPages
 from workbench.policies.dispatch.choice.question import Choice
 from workbench.policies.dispatch.choice.random_module import RandomModule
 from workbench.policies.dispatch.choice.recent_counts import RecentCounts
@@ -19,7 +22,9 @@ from workbench.policies.dispatch.choice.weighted_choice import WeightedChoice
 from workbench.policies.dispatch.choice.worst_fit_module import WorstFitModule
 
 __all__ = [
+    "Affinity",
     "BestFitModule",
+    "ByPages",
     "Choice",
     "CoolestFirst",
     "DominantResource",
@@ -27,6 +32,7 @@ __all__ = [
     "FirstModule",
     "InstructionCalibrator",
     "LeastDecayedEnergy",
+    "LeastRecentActivity",
     "LeastRecentEnergy",
     "LeastWaves",
     "MostResidual",

@@ -16,6 +16,7 @@ import numpy as np
 from workbench.compiled import RAISED
 from workbench.policies.asking import ANSWER, Asked, Scenes, Speaker, plain
 from workbench.policies.contract import Contract, check
+from workbench.policies.dispatch.choice.pages import PagesNotice
 from workbench.policies.dispatch.choice.plain import INSTRUCTIONS, USUAL, Scene
 from workbench.policies.dispatch.choice.question import Choice
 from workbench.policies.dispatch.choice.view import ChoiceNotice, ChoiceView
@@ -48,11 +49,16 @@ class ChoiceContract(Contract):
         return policy.start_memory(size, seed)
 
     def scenes(self, policy: Choice, size: int, steps: int, draw: np.random.Generator) -> Scenes:
-        """Ask about random states of so many modules, and tell of the module that scores highest."""
+        """Ask about random states of so many modules, and tell of the module that scores highest.
+
+        One that reads pages is told before how many of the group's each module holds.
+        """
         kept: Any = None
         for step in range(steps):
-            scene = drawn_scene(draw, self.names, size, cycle=step * 1000)
+            scene = drawn_scene(draw, self.names, size, step * 1000, getattr(policy, "classes", INSTRUCTIONS))
             see = asks(scene)
+            if "held" in policy.tells:
+                yield "held", PagesNotice(draw.integers(0, 4, size), kept, kept)
             yield see
             taken = int(scene.modules[np.argmax(see.scores[:-1])])
             yield "chosen", ChoiceNotice(taken, size, kept, kept)
@@ -113,13 +119,19 @@ def asks(scene: Scene) -> ChoiceView:
     return ChoiceView(scene.cycle, scene.modules.size, *scene.columns(), scores, kept, kept)
 
 
-def drawn_scene(draw: np.random.Generator, names: tuple[str, ...] = USUAL, modules: int = 5, cycle: int = 0) -> Scene:
+def drawn_scene(
+    draw: np.random.Generator,
+    names: tuple[str, ...] = USUAL,
+    modules: int = 5,
+    cycle: int = 0,
+    classes: int = INSTRUCTIONS,
+) -> Scene:
     """Return a state of modules: some alike, some empty, with any candidates; instructions in fixed point."""
     totals = draw.integers(1, 513, len(names))
     kinds = draw.integers(1, modules + 1)
     like = draw.integers(0, kinds, modules)
     free = (totals * draw.choice([0.0, 0.25, 0.9, 1.0], (kinds, len(names)))).astype(np.int64)[like]
-    recent = (draw.integers(0, 1 << 34, (kinds, INSTRUCTIONS)) * draw.integers(0, 2, (kinds, 1)) / (1 << 20))[like]
+    recent = (draw.integers(0, 1 << 34, (kinds, classes)) * draw.integers(0, 2, (kinds, 1)) / (1 << 20))[like]
     return Scene(
         cycle=cycle,
         modules=np.sort(draw.permutation(modules)[: draw.integers(1, modules + 1)]),

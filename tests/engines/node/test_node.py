@@ -1,0 +1,124 @@
+"""The engine `node`: the vectors of specification 6, and nodes by chance beside the twin (V1 to V5, R18, R19)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.depth import long_where_compiled, thinned
+from tests.oracles.node.description import MIB, Node
+from tests.oracles.node.random_nodes import random_node
+from tests.oracles.node.small import card, groups_of, kernel, tensor
+from tests.oracles.node.times import parts_of
+from tests.oracles.node_beside import Both, Engine, alike, run_both, setup_of
+from workbench.engines.kit import STOP
+from workbench.engines.node.state import FAULT
+from workbench.errors import PolicyError
+
+PAGE = 2 * MIB
+
+
+def both(cards: list[dict[str, Any]], *steps: dict[str, Any], **couplings: Any) -> Both:
+    """Run one stream of steps on cards; the logs are equal."""
+    values = {"machine": {"cards": cards}, "applications": [{"streams": [list(steps)]}], "couplings": couplings}
+    result = run_both(values)
+    assert result.difference is None
+    return result
+
+
+def assert_times(result: Both) -> None:
+    """Each group's parts are the twin's, and sum to its time from the end of the step before its kernel (R18)."""
+    plan, found = result.play.run.plan, 0
+    for group in groups_of(result.twin):
+        key = group.key
+        step = plan.first_step[plan.first_stream[key.application] + key.stream] + key.kernel
+        row = plan.first_group[plan.what[step]] + key.group
+        if group.ended_at is None:
+            assert result.record.ended[row] == -1
+            continue
+        times = result.record.times[row].tolist()
+        assert times == list(parts_of(result.twin, group).values())
+        assert sum(times) == group.ended_at - group.reached_at == result.record.ended[row] - group.reached_at
+        found += 1
+    assert found == result.record.counts["groups_ended"]
+
+
+def touching(groups: int = 4, pattern: str = "slice") -> dict[str, Any]:
+    """Return a kernel whose groups compute for 100 cycles and touch pages of tensor a."""
+    return kernel(groups, {"compute": 100, "touches": [{"tensor": "a", "pattern": pattern}]})
+
+
+@long_where_compiled
+@pytest.mark.parametrize(("a_round", "makespan"), [(2, 200), (1, 201)])
+def test_v1_four_groups_in_a_module_with_room_for_two(a_round: int, makespan: int) -> None:
+    result = both([card(2, dispatch={"dispatches_a_round": a_round})], kernel(4))
+    assert result.record.makespan == makespan
+
+
+@long_where_compiled
+@pytest.mark.parametrize(
+    ("walkers", "pages", "ends"),
+    [(1, 4, [500, 900, 1300, 1700]), (2, 4, [500, 500, 1000, 1000]), (1, 1, [500, 500, 600, 600])],
+)
+def test_v2_touches_hold_their_groups(walkers: int, pages: int, ends: list[int]) -> None:
+    result = both([card(translation={"walkers": walkers})], tensor("a", pages), touching(), touches_hold="group")
+    assert result.record.ended.tolist() == ends
+
+
+@long_where_compiled
+def test_v3_groups_leave_before_their_touches_are_answered() -> None:
+    result = both([card()], tensor("a", 4), touching(), touches_hold="none")
+    assert result.record.ended.tolist() == [500, 900, 1300, 1700]
+    assert result.record.makespan == 1700
+
+
+@long_where_compiled
+@pytest.mark.parametrize(("pages", "mapped"), [("largest", 4), ("2m", 4), ("4k", 2048)])
+def test_v4_pages_of_a_tensor(pages: str, mapped: int) -> None:
+    result = both([card()], tensor("a", 4), touching(1, "slice"), memory="wait", pages=pages, touches_a_phase=4)
+    (row,) = result.twin.log.of("node", "map")
+    assert len(row.value("pages")) == mapped
+
+
+@long_where_compiled
+def test_v5_a_free_stalls_the_modules_that_hold_a_page_once() -> None:
+    """Two of four modules have touched; the kernel of the other stream asks at 700 and is held back where they are."""
+    touches = {"compute": 100, "touches": [{"tensor": "a", "pattern": "shared"}]}
+    result = both(
+        [card(room=1, modules=4)], tensor("a", 4), kernel(2, touches), {"free": "a"}, kernel(4),
+        shootdown_cycles=50, touches_hold="group",
+    )  # fmt: skip
+    stalled = [row.value("core") for row in result.twin.log.of("translation", "shootdown")]
+    assert stalled == [0, 1]
+    assert result.record.counts["shoot_downs"] == 1
+
+
+@long_where_compiled
+def test_who_waits_for_what_when_nothing_is_pending() -> None:
+    """Two tensors of a card that has memory for one, and a kernel that needs both (E7)."""
+    steps = [tensor("a"), tensor("b"), kernel(1, {"compute": 1}, tensors=("a", "b"))]
+    machine = {"cards": [card(memory_bytes=PAGE)], "pool": {"when_full": "wait"}}
+    values = {"machine": machine, "applications": [{"streams": [steps]}], "couplings": {"memory": "wait"}}
+    node = Node.of(alike(values))
+    with pytest.raises(PolicyError, match="application 0, stream 0, step 2 waits for 1 tensors that the pool has not"):
+        Engine().simulate(setup_of(node), 1)
+
+
+@long_where_compiled
+@pytest.mark.parametrize("seed", thinned(range(40), 10))
+def test_neutral_nodes_beside_the_twin(seed: int) -> None:
+    result = run_both(random_node(seed, neutral=True))
+    assert result.difference is None
+    assert_times(result)
+
+
+@long_where_compiled
+@pytest.mark.parametrize("seed", thinned(range(80), 10))
+def test_nodes_in_which_everything_acts_on_everything_beside_the_twin(seed: int) -> None:
+    """The logs are equal, and where the twin waits for ever the engine says so too (E7)."""
+    result = run_both(random_node(seed))
+    assert result.difference is None
+    assert_times(result)
+    fails = result.play.state.counters[STOP.fault] == FAULT.waits_for_ever
+    assert fails == bool(result.twin.failure)

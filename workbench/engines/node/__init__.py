@@ -1,0 +1,1 @@
+"""The whole node: five mechanisms in one simulation (spec 6)."""

@@ -1,0 +1,235 @@
+"""What applications ask of a node, as columns of whole numbers: each table with where the rows of the next one begin.
+
+Applications have streams and tensors, streams have steps, kernels have groups and phases, phases have touches and
+mallocs. A table of n rows has n + 1 entries in the columns called `first_...`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.engines.node.keys import MOST_GROUPS, MOST_PHASES, MOST_STEPS, MOST_WAVES
+from workbench.errors import InputError
+from workbench.workloads.node.application import (
+    PATTERNS,
+    Allocate,
+    Application,
+    Applications,
+    Free,
+    Kernel,
+    Launch,
+    Touch,
+    Wait,
+)
+
+ALLOCATES, FREES, LAUNCHES, WAITS = range(4)
+"""Kinds of steps."""
+SLICE, HALO, SHARED, GATHER, STRIDE = range(5)
+"""Patterns."""
+SMALLEST_PAGE = 4096
+ALL_BYTES = -1
+"""Of a touch that moves all of the bytes of its pages."""
+
+
+class Plan(NamedTuple):
+    """The columns."""
+
+    home: np.ndarray
+    """Of each application, the number of its GPU."""
+    priority: np.ndarray
+    arrival: np.ndarray
+    first_stream: np.ndarray
+    first_tensor: np.ndarray
+    application_of: np.ndarray
+    """Of each stream."""
+    first_step: np.ndarray
+    stream_of: np.ndarray
+    """Of each step."""
+    kind: np.ndarray
+    what: np.ndarray
+    """The tensor, kernel or stream of a step."""
+    amount: np.ndarray
+    """Bytes to be allocated, or steps to be waited for."""
+    owner_of: np.ndarray
+    """Of each tensor, its application."""
+    size: np.ndarray
+    """Bytes that are asked for."""
+    asked_by: np.ndarray
+    """The step that allocates it."""
+    users: np.ndarray
+    """Kernels that name it."""
+    step_of: np.ndarray
+    """Of each kernel."""
+    groups: np.ndarray
+    waves: np.ndarray
+    independent: np.ndarray
+    first_group: np.ndarray
+    first_phase: np.ndarray
+    first_named: np.ndarray
+    named: np.ndarray
+    """The tensors that kernels name."""
+    kernel_of: np.ndarray
+    """Of each group."""
+    first_cycles: np.ndarray
+    """Of each phase, where the cycles of its kernel's groups begin."""
+    cycles: np.ndarray
+    of_kernel: np.ndarray
+    """Of each phase."""
+    instructions: np.ndarray
+    """Of each phase, six numbers: a whole group's by class."""
+    first_touch: np.ndarray
+    first_malloc: np.ndarray
+    tensor: np.ndarray
+    """Of each touch."""
+    pattern: np.ndarray
+    width: np.ndarray
+    drawn: np.ndarray
+    bytes: np.ndarray
+    phase_of: np.ndarray
+    first_weight: np.ndarray
+    """Of a touch by chance, where the sums of its law begin."""
+    weights: np.ndarray
+    """float64, sums of Zipf's weights, of each exponent over as many pages as a tensor may have."""
+    malloc: np.ndarray
+    """Bytes of each malloc."""
+    first_call: np.ndarray
+    """Of each phase, the number of the first call of malloc of its first group: each wave of a group makes one."""
+
+
+class Tables:
+    """Rows that are being written, column by column."""
+
+    def __init__(self) -> None:
+        self.columns: dict[str, list[Any]] = {name: [] for name in (*Plan._fields, "skew")}
+        self.calls = self.cycles = self.groups = 0
+
+    def add(self, **values: Any) -> None:
+        """Add a value to each of these columns."""
+        for name, value in values.items():
+            self.columns[name].append(value)
+
+    def __getitem__(self, name: str) -> list[Any]:
+        return self.columns[name]
+
+    def plan(self) -> Plan:
+        """Return the columns as arrays."""
+        ends = {
+            "first_stream": len(self["application_of"]), "first_tensor": len(self["size"]),
+            "first_step": len(self["kind"]), "first_group": sum(self["groups"]),
+            "first_phase": len(self["first_touch"]),
+            "first_named": len(self["named"]), "first_touch": len(self["tensor"]), "first_malloc": len(self["malloc"]),
+        }  # fmt: skip
+        for name, end in ends.items():
+            self[name].append(end)
+        first_weight, weights = _weights(self)
+        self.columns |= {"first_weight": first_weight}
+        arrays = {name: np.array(values, np.int64) for name, values in self.columns.items() if name not in _WHOLE}
+        none = np.zeros(0, np.int64)
+        cycles = np.concatenate([none, *(np.asarray(one, np.int64) for one in self["cycles"])])
+        kernel_of = np.repeat(np.arange(len(self["groups"])), arrays["groups"])
+        return Plan(**arrays, cycles=cycles, weights=weights, kernel_of=kernel_of)
+
+
+_WHOLE = ("cycles", "weights", "kernel_of", "skew")
+
+
+def _weights(tables: Tables) -> tuple[list[int], np.ndarray]:
+    """Return where the sums of each touch's law begin, and all sums: of each exponent those of the largest tensor."""
+    most: dict[float, int] = {}
+    touches = list(zip(tables["skew"], tables["tensor"], tables["pattern"]))
+    for skew, tensor, pattern in touches:
+        if pattern == GATHER:
+            most[skew] = max(most.get(skew, 1), -(-tables["size"][tensor] // SMALLEST_PAGE))
+    sums = {skew: list(itertools.accumulate(1 / rank**skew for rank in range(1, n + 1))) for skew, n in most.items()}
+    first = dict(zip(sums, itertools.accumulate(map(len, sums.values()), initial=0)))
+    whole = [number for one in sums.values() for number in one]
+    return [first.get(skew, 0) for skew, _, _ in touches], np.array(whole, np.float64)
+
+
+def plan_of(applications: Applications) -> Plan:
+    """Return the columns of applications that were checked.
+
+    Raises
+    ------
+    InputError
+        There is more of something than K has numbers for.
+    """
+    tables = Tables()
+    for number, application in enumerate(applications):
+        _add_application(tables, number, application)
+    plan = tables.plan()
+    _check_sizes(plan)
+    return plan
+
+
+def _add_application(tables: Tables, number: int, application: Application) -> None:
+    first_stream, first_tensor, first_step = (len(tables[name]) for name in ("application_of", "size", "kind"))
+    tables.add(home=application.home, priority=application.priority, arrival=application.arrival)
+    tables.add(first_stream=first_stream, first_tensor=first_tensor)
+    tensors = _tensors(tables, number, application, first_step)
+    for stream, steps in enumerate(application.streams):
+        tables.add(application_of=number, first_step=len(tables["kind"]))
+        for step in steps:
+            tables.add(stream_of=first_stream + stream)
+            if isinstance(step, Allocate):
+                tables.add(kind=ALLOCATES, what=tensors[step.tensor], amount=step.bytes)
+            elif isinstance(step, Free):
+                tables.add(kind=FREES, what=tensors[step.tensor], amount=0)
+            elif isinstance(step, Wait):
+                tables.add(kind=WAITS, what=first_stream + step.stream, amount=step.steps)
+            elif isinstance(step, Launch):
+                tables.add(kind=LAUNCHES, what=len(tables["groups"]), amount=0)
+                _add_kernel(tables, step.kernel, tensors)
+
+
+def _tensors(tables: Tables, number: int, application: Application, first_step: int) -> dict[int, int]:
+    """Add an application's tensors in the order of their steps; return the row of each."""
+    rows: dict[int, int] = {}
+    steps = [step for stream in application.streams for step in stream]
+    for place, step in enumerate(steps):
+        if isinstance(step, Allocate):
+            rows[step.tensor] = len(tables["size"])
+            tables.add(owner_of=number, size=step.bytes, asked_by=first_step + place, users=0)
+    return rows
+
+
+def _add_kernel(tables: Tables, kernel: Kernel, tensors: dict[int, int]) -> None:
+    tables.add(step_of=len(tables["kind"]) - 1, groups=kernel.groups, waves=kernel.waves)
+    tables.add(independent=int(kernel.independent), first_group=tables.groups)
+    tables.add(first_phase=len(tables["first_touch"]), first_named=len(tables["named"]))
+    for tensor in kernel.tensors:
+        tables.add(named=tensors[tensor])
+        tables["users"][tensors[tensor]] += 1
+    tables.groups += kernel.groups
+    for phase in kernel.phases:
+        tables.add(first_cycles=tables.cycles, first_touch=len(tables["tensor"]))
+        tables.add(cycles=phase.cycles, first_malloc=len(tables["malloc"]), first_call=tables.calls)
+        tables.cycles += len(phase.cycles)
+        tables.add(of_kernel=len(tables["groups"]) - 1)
+        tables["instructions"].extend(phase.instructions)
+        for touch in phase.touches:
+            _add_touch(tables, touch, tensors)
+        tables["malloc"].extend(phase.mallocs)
+        tables.calls += kernel.groups * kernel.waves * bool(phase.mallocs)
+
+
+def _add_touch(tables: Tables, touch: Touch, tensors: dict[int, int]) -> None:
+    moved = ALL_BYTES if touch.bytes is None else touch.bytes
+    tables.add(tensor=tensors[touch.tensor], pattern=PATTERNS.index(touch.pattern), width=touch.width)
+    tables.add(drawn=touch.count, bytes=moved, skew=touch.skew, phase_of=len(tables["first_touch"]) - 1)
+
+
+def _check_sizes(plan: Plan) -> None:
+    """Refuse what K has no numbers for."""
+    phases = int(np.diff(plan.first_phase).max(initial=0))
+    for found, most, noun in (
+        (int(plan.groups.max(initial=0)), MOST_GROUPS, "groups of a kernel"),
+        (int(plan.waves.max(initial=0)), MOST_WAVES, "waves of a group"),
+        (phases, MOST_PHASES, "phases of a kernel"),
+        (plan.kind.size, MOST_STEPS, "steps"),
+    ):
+        if found > most:
+            raise InputError(f"a node has at most {most} {noun}. Got {found}.")

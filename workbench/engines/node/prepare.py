@@ -1,0 +1,128 @@
+"""From a setup to the rules and tables of a run."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from workbench.engines.dispatch.prepare import lasting
+from workbench.engines.kit import Given
+from workbench.engines.node.calls import Calls, calls_of
+from workbench.engines.node.options import (
+    FREE_IN_USE,
+    HOLDS,
+    KERNEL_CARD,
+    KNOWN,
+    MALLOC,
+    MEMORY,
+    REMOTE,
+    TO,
+    NodeOptions,
+)
+from workbench.engines.node.pages import MODES
+from workbench.engines.node.plan import Plan, plan_of
+from workbench.engines.node.refusals import check_fits, check_serve, check_served
+from workbench.engines.node.state import Rules
+from workbench.engines.node.ways import Ways, ways_of
+from workbench.structures.tournament import NEVER
+from workbench.workloads.node import Applications, Kernel, Launch, check_applications
+from workbench.workloads.workload import Groups
+
+LEVELS = 4
+"""Priorities of a card, at least; what is split has the lowest (N9)."""
+Case = Given[Any, NodeOptions, Any]
+
+
+class Reading(NamedTuple):
+    """What the setup and the seed determine."""
+
+    given: Case
+    applications: Applications
+    plan: Plan
+    calls: Calls
+
+
+def read(given: Case) -> Reading:
+    """Return what the setup determines, checked.
+
+    Raises
+    ------
+    InputError
+        The applications cannot run whatever the policies are, or levers and policies do not go together in a node.
+    """
+    check_served(given)
+    applications = given.setup.workload.applications(given.machine.board, given.streams)
+    check_fits(given, applications)
+    check_applications(applications)
+    check_serve(given, applications)
+    plan = plan_of(applications)
+    plan = plan._replace(cycles=lasting(cast(Any, given), plan.cycles))
+    return Reading(given, applications, plan, calls_of(plan))
+
+
+def rules_of(reading: Reading, events: bool) -> Rules:
+    """Return machine and couplings as whole numbers."""
+    given, options = reading.given, reading.given.options
+    return Rules(
+        cards=len(given.machine.gpus),
+        applications=len(reading.applications),
+        modules=given.machine.card.compute_units,
+        seed=given.streams.seed & (1 << 63) - 1,
+        memory=MEMORY.index(options.memory),
+        touches_hold=HOLDS.index(options.touches_hold),
+        malloc=MALLOC.index(options.malloc),
+        history=int(options.history),
+        most_touches=options.touches_a_phase,
+        kernel_card=KERNEL_CARD.index(options.kernel_card),
+        pages_known=KNOWN.index(options.pages_known),
+        free_in_use=FREE_IN_USE.index(options.free_in_use),
+        shootdown_cycles=options.shootdown_cycles,
+        shootdown_to=TO.index(options.shootdown_to),
+        remote=REMOTE.index(options.remote),
+        pages=MODES.index(options.pages),
+        local_cycles=options.local_cycles,
+        walk_bytes=options.walk_bytes,
+        places=len(given.machine.board.cards),
+        heap_granule=options.heap.granule_bytes,
+        chunk_bytes=options.chunk_bytes,
+        horizon=options.horizon or NEVER,
+        events=int(events),
+    )
+
+
+def groups_of(reading: Reading) -> Groups:
+    """Return all groups of a node as the table of a card's dispatcher: nobody knows yet when they come."""
+    plan, kernels = reading.plan, kernels_of(reading)
+    kernel, count = plan.kernel_of, int(plan.groups.sum())
+    application = plan.application_of[plan.stream_of[plan.step_of]]
+    priority = plan.priority[application][kernel]
+    labels = sorted({label for one in kernels for label in one.demand})
+    demand = {label: np.array([one.demand.get(label, 0) for one in kernels], np.int64)[kernel] for label in labels}
+    levels = max(int(plan.priority.max(initial=1)), LEVELS)
+    return Groups(
+        arrival=np.zeros(count, np.int64),
+        channel=priority - 1,
+        priority=priority,
+        waves=plan.waves[kernel],
+        independent=plan.independent[kernel].astype(bool),
+        duration=np.zeros(count, np.int64),
+        demand=demand,
+        instructions=np.zeros((count, 6), np.int64),
+        channels=levels,
+        levels=levels,
+    )
+
+
+def kernels_of(reading: Reading) -> list[Kernel]:
+    """Return the kernels in the order of their numbers."""
+    steps = [step for one in reading.applications for stream in one.streams for step in stream]
+    return [step.kernel for step in steps if isinstance(step, Launch)]
+
+
+def ways(reading: Reading) -> Ways:
+    """Return the ways between the cards of the board."""
+    board, options = reading.given.machine.board, reading.given.options
+    paths = board.paths(options.pool.path_metric, options.pool.max_hops, options.pool.hop_factor)
+    latencies = [options.link_latency_ns] * len(board.links)
+    return ways_of(board, paths, int(reading.given.machine.card.clock_mhz), latencies)

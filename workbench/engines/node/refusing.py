@@ -1,0 +1,43 @@
+"""An application that was refused memory ends: its queued groups are cancelled, those under way end (spec 6, E2)."""
+
+from __future__ import annotations
+
+from workbench.compiled import noinline
+from workbench.compiled.entry import call
+from workbench.engines.node.ending import end_refused
+from workbench.engines.node.messages import KIND, tell
+from workbench.engines.node.plan import LAUNCHES
+from workbench.engines.node.planning import application_words, check_answer, look_again, part_of_dispatch, present
+from workbench.engines.node.state import APPLICATION, KERNEL, Run
+from workbench.engines.node.told_by_dispatch import told_by_dispatch
+
+
+@noinline
+def refuse_application(run: Run, application: int) -> None:
+    """Let an application begin no further step, and its groups that wait leave their channels."""
+    plan, row = run.plan, run.state.application[application]
+    if row[APPLICATION.refused] or row[APPLICATION.ended]:
+        return
+    row[APPLICATION.refused] = 1
+    tell(run, KIND.refused, plan.home[application], application_words(run, application), 0)
+    first, end = plan.first_stream[application], plan.first_stream[application + 1]
+    for step in range(plan.first_step[first], plan.first_step[end]):
+        if plan.kind[step] == LAUNCHES:
+            _cancel(run, plan.what[step])
+    end_refused(run, application)
+
+
+@noinline
+def _cancel(run: Run, kernel: int) -> None:
+    """Let the groups of a kernel that wait leave their channel; one that waits itself is never put forward."""
+    row, ports = run.state.kernel[kernel], run.ports
+    row[KERNEL.waits] = 0
+    if row[KERNEL.left] == 0:
+        return
+    part = part_of_dispatch(run, row[KERNEL.card])
+    first = run.plan.first_group[kernel]
+    last = first + run.plan.groups[kernel] - 1
+    left = call(ports.ask_cancel_range[part], ports.lent[part], (first, last, present(run)))
+    if check_answer(run, part, left) and left > 0:
+        told_by_dispatch(run, part, left)
+    look_again(run, part)

@@ -1,0 +1,398 @@
+"""What a run of the engine `node` is made of: the plan, the rules, the parts by address, and what changes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.kit import STOP, column, log, numbered
+from workbench.engines.kit.faults import full, stuck
+from workbench.engines.node.agenda import Agenda
+from workbench.engines.node.calls import Calls
+from workbench.engines.node.links import Links
+from workbench.engines.node.pages import Pages
+from workbench.engines.node.plan import Plan
+
+NONE = -1
+NEEDS_ROOM = -2
+"""What a part answers whose arrays must grow first; nothing has happened."""
+AT_ONCE, WAIT = range(2)
+LOCAL, LINK = range(2)
+FOUND_TOUCH, FOUND_PLACE = range(2)
+"""In `State.found`: the touch of a phase that a position lies in, and which of its pages it is."""
+HOLD_NOTHING, HOLD_GROUP = range(2)
+
+
+class Counters(NamedTuple):
+    """Where a run stands, and what it has counted."""
+
+    now: int
+    """The moment of the event that is under way."""
+    makespan: int
+    """The cycle of the last end of a step."""
+    steps: int
+    """That have ended."""
+    put_forward: int
+    """Groups."""
+    groups_ended: int
+    groups_cancelled: int
+    kernels_refused: int
+    groups_refused: int
+    shoot_downs: int
+    touches: int
+    remote_touches: int
+    calls: int
+    """Of malloc."""
+    nulls: int
+    chunks: int
+    """That were asked for."""
+    known: int
+    """Tags in `State.known`."""
+    pending: int
+    """Requests for which a part had no room."""
+    free_task: int
+    """The head of the list of free tasks; so for accesses."""
+    free_access: int
+    messages: int
+    """Rows of the log."""
+    details: int
+    """Numbers behind them."""
+    drawn: int
+    """Pages by chance in `State.drawn`."""
+    drawn_touch: int
+    """Of which touch and group they are."""
+    drawn_group: int
+
+
+class Faults(NamedTuple):
+    """What stops a run."""
+
+    none: int
+    part: int = stuck("part {row} of the node stopped at cycle {cycle} ({answer}).")
+    part_full: int = stuck("part {row} of the node has no more room.")
+    waits_for_ever: int = stuck("at cycle {cycle} nothing is pending any more, and {who}.")
+    freed_in_use: int = stuck(
+        "at cycle {cycle} tensor {answer} is freed while kernels that name it have not ended; with free_in_use: wait "
+        "the free waits."
+    )
+    agenda_full: int = full("agenda")
+    links_full: int = full("links")
+    pages_full: int = full("pages")
+    tasks_full: int = full("tasks")
+    accesses_full: int = full("accesses")
+
+
+COUNT, FAULT = numbered(Counters, after=STOP), numbered(Faults)
+
+
+class Rules(NamedTuple):
+    """Machine and couplings as whole numbers."""
+
+    cards: int
+    applications: int
+    modules: int
+    """Of a card."""
+    seed: int
+    memory: int
+    touches_hold: int
+    malloc: int
+    history: int
+    most_touches: int
+    """Of a touch's pages that are simulated; 0 = all."""
+    kernel_card: int
+    pages_known: int
+    free_in_use: int
+    shootdown_cycles: int
+    shootdown_to: int
+    remote: int
+    pages: int
+    """Code of the page size."""
+    local_cycles: int
+    walk_bytes: int
+    places: int
+    """Cards of the board, CPUs and switches among them."""
+    heap_granule: int
+    chunk_bytes: int
+    horizon: int
+    """The first cycle that is not simulated; `NEVER` = none."""
+    events: int
+    """Whether messages are kept."""
+
+
+class Ports(NamedTuple):
+    """The routines of all parts, by address: an entry a part, of those that it has (0 elsewhere)."""
+
+    lent: np.ndarray
+    next_moment: np.ndarray
+    take_next: np.ndarray
+    answer_of: np.ndarray
+    forget_answers: np.ndarray
+    ask_group: np.ndarray
+    ask_end: np.ndarray
+    ask_cancel_range: np.ndarray
+    enter_history: np.ndarray
+    ask_access: np.ndarray
+    ask_unmap: np.ndarray
+    take_holder: np.ndarray
+    stall: np.ndarray
+    end_walk: np.ndarray
+    score_held: np.ndarray
+    take_score: np.ndarray
+    stalled: np.ndarray
+    ask_request: np.ndarray
+    ask_free: np.ndarray
+    ask_chunk: np.ndarray
+    was_served: np.ndarray
+    time_of: np.ndarray
+    ask_allocate: np.ndarray
+    ask_release: np.ndarray
+    copied: np.ndarray
+    run_of: np.ndarray
+    row_of: np.ndarray
+    forget_rows: np.ndarray
+    waits: np.ndarray
+
+
+class ApplicationFields(NamedTuple):
+    """A row of `State.application`."""
+
+    left: int
+    """Streams that have not ended."""
+    refused: int
+    live: int
+    """Groups that were put forward and have neither ended nor been cancelled."""
+    ended: int
+    first_tensor: int
+    """The first that was asked for, -1 = none."""
+    last_tensor: int
+    first_chunk: int
+    last_chunk: int
+
+
+class StreamFields(NamedTuple):
+    """A row of `State.stream`."""
+
+    step: int
+    """The step that is under way."""
+    ended: int
+    """Steps that have ended."""
+    since: int
+    """When the step before it ended."""
+
+
+class TensorFields(NamedTuple):
+    """A row of `State.tensor`."""
+
+    status: int
+    users: int
+    """Kernels that name it and have not ended."""
+    card: int
+    """On whose memory it lies."""
+    free_step: int
+    """The step that frees it, -1 = none yet."""
+    planned: int
+    """Whether its free was planned."""
+    pool: int
+    """What the pool has said."""
+    left: int
+    """Whether the step that freed it has ended without the pool."""
+    next: int
+    """The next that its application asked for, -1 = none."""
+
+
+class KernelFields(NamedTuple):
+    """A row of `State.kernel`."""
+
+    waits: int
+    """Whether it waits for its tensors."""
+    left: int
+    """Groups that have not ended."""
+    since: int
+    """When the step before it ended."""
+    put: int
+    """When it was put forward."""
+    card: int
+
+
+class TaskFields(NamedTuple):
+    """A row of `State.task`: a group, or a sub-group, that was dispatched."""
+
+    kernel: int
+    group: int
+    """Among all groups."""
+    wave: int
+    """-1 = the whole group."""
+    card: int
+    module: int
+    dispatch: int
+    phase: int
+    """Among all phases."""
+    open: int
+    """Answers that the end of the group waits for."""
+    waited: int
+    """Answers that the end of the phase waits for."""
+    touches: int
+    """Touches among them."""
+    done: int
+    """Whether its last phase is over."""
+    over: int
+    """Whether it waits for nothing more either."""
+    released: int
+    """Whether it has given back what it held."""
+    waves: int
+    computed: int
+    """When the compute of its phase ended."""
+    stalled: int
+    """Cycles for which its module had been stalled by then."""
+    next: int
+    """The next free row."""
+
+
+class AccessFields(NamedTuple):
+    """A row of `State.access`: a touch of one page under way."""
+
+    task: int
+    phase: int
+    position: int
+    """Among the touches of the phase."""
+    tag: int
+    tensor: int
+    touch: int
+    """Among all touches."""
+    place: int
+    """Among the simulated pages of that touch."""
+    entered: int
+    """When it entered the queue of its module, -1 = not yet."""
+    computed: int
+    """When the compute of its phase ended; for how long the module had been stalled by then, after its issue since
+    then; and what the path of its task had come to."""
+    stalled: int
+    compute: int
+    lock: int
+    service: int
+    chunk: int
+    shot: int
+    issued: int
+    answered: int
+    """When it was issued, and its translation answered."""
+    queued: int
+    begun: int
+    read: int
+    walked: int
+    """When its walk came to the walkers, began, was read and ended."""
+    remote: int
+    """Whether its data pass a link."""
+    next: int
+    """The next free row."""
+
+
+class CallFields(NamedTuple):
+    """A row of `State.call`: a call of malloc of a wave."""
+
+    left: int
+    """Requests that are not answered."""
+    task: int
+    card: int
+    module: int
+    status: int
+    asked: int
+    """When."""
+    nulls: int
+    """Requests that got nothing."""
+
+
+APPLICATION, STREAM, TENSOR = numbered(ApplicationFields), numbered(StreamFields), numbered(TensorFields)
+KERNEL, TASK, ACCESS = numbered(KernelFields), numbered(TaskFields), numbered(AccessFields)
+CALL = numbered(CallFields)
+UNKNOWN, ASKED, GRANTED, REFUSED, FREED = range(5)
+"""What a tensor may be."""
+MESSAGE = 10
+"""Numbers of a message: moment, kind, card, two words of K, five values."""
+
+
+class GroupFields(NamedTuple):
+    """A row of `State.group`."""
+
+    parts: int
+    """Sub-groups that have not ended; of one that was not split itself."""
+    began: int
+    ended: int
+    card: int
+    cancelled: int
+    """Whether a part of it was."""
+    path_at: int
+    """When its part on the critical path ended, and the first wave of that."""
+    path_by: int
+
+
+class TicketFields(NamedTuple):
+    """A row of `State.ticket`: a tensor, or a chunk, as the pool knows it."""
+
+    first: int
+    """The words of K of who asked for it."""
+    second: int
+    free_first: int
+    """The words of K of who gave it back."""
+    free_second: int
+    card: int
+    """That granted it."""
+    bytes: int
+    """That were asked for."""
+    heap: int
+    """Of a chunk, the part that asks for it, and for which of its requests and calls."""
+    request: int
+    call: int
+    next: int
+    """The next chunk of its application, -1 = none."""
+
+
+GROUP, TICKET = numbered(GroupFields), numbered(TicketFields)
+
+
+class State(NamedTuple):
+    """What changes during a run."""
+
+    agenda: Agenda
+    counters: np.ndarray = column(np.int64, len(STOP) + len(COUNT))
+    soonest: np.ndarray = column(np.int64, "parts")
+    """The moment of each part's next event."""
+    application: np.ndarray = column(np.int64, "applications", len(APPLICATION))
+    stream: np.ndarray = column(np.int64, "streams", len(STREAM))
+    tensor: np.ndarray = column(np.int64, "tensors", len(TENSOR))
+    kernel: np.ndarray = column(np.int64, "kernels", len(KERNEL))
+    group: np.ndarray = column(np.int64, "groups", len(GROUP))
+    task: np.ndarray = column(np.int64, "tasks", len(TASK))
+    path: np.ndarray = column(np.int64, "tasks", 37)
+    """Of each task, see `times`."""
+    times: np.ndarray = column(np.int64, "groups", 11)
+    """The parts of each group's time."""
+    access: np.ndarray = column(np.int64, "accesses", len(ACCESS))
+    call: np.ndarray = column(np.int64, "calls", len(CALL))
+    ticket: np.ndarray = column(np.int64, "tickets", len(TICKET), fill=NONE)
+    stalled_until: np.ndarray = column(np.int64, "modules")
+    """Of each module, card by card, the cycle at which its last stall ends."""
+    known: np.ndarray = column(np.int64, 1 << 16)
+    """Tags of the pages that were looked for in one verdict."""
+    drawn: np.ndarray = column(np.int64, "most_drawn")
+    """Pages by chance of one touch of a group."""
+    pending: np.ndarray = column(np.int64, 1 << 12, 4)
+    """See `pausing`."""
+    found: np.ndarray = column(np.int64, 4)
+    """What was found last: see `touching`."""
+    messages: np.ndarray = log("messages", MESSAGE)
+    details: np.ndarray = log("details", 1)
+
+
+class Run(NamedTuple):
+    """What the compiled routines see, by reference."""
+
+    plan: Plan
+    rules: Rules
+    ports: Ports
+    boards: np.ndarray
+    """The place of each GPU among the cards of the board."""
+    links: Links
+    pages: Pages
+    calls: Calls
+    state: State

@@ -1,0 +1,55 @@
+"""A whole node: a board of cards with memory and links, and what every card has inside (spec 6, R4)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from workbench.errors import InputError
+from workbench.levers import lever
+from workbench.machine.board import Board
+from workbench.machine.described import Described
+from workbench.machine.machine import Machine
+from workbench.machine.translation_machine import TranslationMachine
+
+
+class NodeMachine(Described):
+    """Frozen description of a node; all its GPUs are alike inside, and all times are counted in their clock.
+
+    A module of the dispatcher is a core of the translation hierarchy: each has a private TLB.
+
+    >>> NodeMachine(card=Machine(compute_units=4), translation=TranslationMachine(cores=4)).card.compute_units
+    4
+    >>> NodeMachine(card=Machine(compute_units=4), translation=TranslationMachine(cores=8))
+    Traceback (most recent call last):
+    workbench.errors.InputError: node_machine.translation.cores must be the modules of a card (4). Got 8. Nearest: 4.
+    """
+
+    board: Board = lever(Board.read({}), description="cards with memory, and the links between them")
+    card: Machine = lever(Machine.read({"compute_units": 16}), description="the modules of every GPU")
+    translation: TranslationMachine = lever(
+        TranslationMachine.read({}), description="the private TLBs, directory, shared TLB and walkers of every GPU"
+    )
+
+    shown: ClassVar[tuple[str, ...]] = ()
+
+    def check(self) -> None:
+        modules, cores = self.card.compute_units, self.translation.cores
+        if cores != modules:
+            raise InputError(
+                f"{self.name}.translation.cores must be the modules of a card ({modules}). Got {cores}. "
+                f"Nearest: {modules}."
+            )
+        if self.translation.page_bytes != PAGE_BYTES:
+            raise InputError(
+                f"{self.name}.translation.page_bytes must be {PAGE_BYTES}: a node's pages have the sizes of "
+                f"options.page_size. Got {self.translation.page_bytes}. Nearest: {PAGE_BYTES}."
+            )
+
+    @property
+    def gpus(self) -> list[int]:
+        """Return the places of the GPUs among the board's cards."""
+        return [place for place, card in enumerate(self.board.cards) if card.kind == "gpu"]
+
+
+PAGE_BYTES = 4096
+"""The smallest page of a node."""

@@ -1,0 +1,1 @@
+"""Generators of applications for a whole node (spec 6, R8)."""
