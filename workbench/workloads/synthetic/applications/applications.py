@@ -10,7 +10,7 @@ from workbench.streams import Streams
 from workbench.workloads.node import Application, Applications, Plan, check_applications
 from workbench.workloads.pool_cards import gpus_of
 from workbench.workloads.synthetic.generator import Generator
-from workbench.workloads.synthetic.laws import Exponential, Law, LogNormal
+from workbench.workloads.synthetic.laws import Law
 
 
 class ApplicationGenerator(Generator):
@@ -20,10 +20,14 @@ class ApplicationGenerator(Generator):
     """
 
     count: int = lever(2, least=1, most=1000, scale="log", unit="applications", description="how many there are")
-    gap: Law = lever(Exponential(mean=20_000), unit="cycles", description="time between two arrivals")
+    gap: Law = lever(
+        Law.read({"exponential": {"mean": 20_000}}), unit="cycles", description="time between two arrivals"
+    )
     priorities: int = lever(1, least=1, most=8, description="application n has priority 1 + n mod this")
     cycles: Law = lever(
-        LogNormal(median=2_000, sigma=0.5), unit="cycles", description="how long a group computes in a phase"
+        Law.read({"log_normal": {"median": 2_000, "sigma": 0.5}}),
+        unit="cycles",
+        description="how long a group computes in a phase",
     )
     waves: int = lever(4, least=1, most=64, unit="waves", description="waves of a group")
     vgpr_blocks: int = lever(4, least=0, most=512, unit="blocks", description="vector registers of a wave")
