@@ -29,7 +29,7 @@ def told_by_heap(run: Run, part: int, rows: int) -> None:
             continue
         run.state.call[number, CALL.left] -= 1
         if run.state.call[number, CALL.left] == 0:
-            plan_answer(run, number, cycle)
+            plan_answer(run, number, cycle + rules.heap_answer_cycles)
     call(ports.forget_answers[part], ports.lent[part], ())
 
 
