@@ -67,7 +67,7 @@ class Results(RunSet):
         return export(self, Path(to), style)
 
     def timeline(self, run_id: str, to: str | Path, cycles: tuple[int, int] | None = None) -> Path:
-        """Write the timeline of a dispatcher's run as a file that ui.perfetto.dev and chrome://tracing open.
+        """Write the timeline of a run of a dispatcher or a node: a file that ui.perfetto.dev and chrome://tracing open.
 
         Parameters
         ----------

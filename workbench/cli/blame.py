@@ -30,7 +30,7 @@ def run(given: argparse.Namespace) -> int:
     from workbench.api import blame
 
     folder = Path(given.out) if given.out else _own_folder(default_folder(given.sweep))
-    found = blame(
+    result = blame(
         given.sweep,
         folder,
         measure=given.measure,
@@ -41,11 +41,11 @@ def run(given: argparse.Namespace) -> int:
         progress=Bar(quiet=given.json),
     )
     if given.json:
-        say_json({"folder": str(folder), "runs": len(found.results.rows), "blame": found.table.to_dict("records")})
+        say_json({"folder": str(folder), "runs": len(result.results.rows), "blame": result.table.to_dict("records")})
     else:
-        say_table(found.table.round(4))
-        print(f"{len(found.results.rows)} runs in {found.results.seconds:.1f} s, kept in {folder}")
-    return SOME_FAILED if found.results.failures else DONE
+        say_table(result.table.round(4))
+        print(f"{len(result.results.rows)} runs in {result.results.seconds:.1f} s, kept in {folder}")
+    return SOME_FAILED if result.results.failures else DONE
 
 
 def _own_folder(folder: Path) -> Path:
