@@ -24,6 +24,7 @@ _FILES = (
     "where_it_holds",
     "sensitivities",
     "interactions",
+    "factorial_effects",
     "pareto",
     "dispatch_timeline",
     "waits_by_priority",

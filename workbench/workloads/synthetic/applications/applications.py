@@ -10,7 +10,8 @@ from workbench.streams import Streams
 from workbench.workloads.node import Application, Applications, Plan, check_applications
 from workbench.workloads.pool_cards import gpus_of
 from workbench.workloads.synthetic.generator import Generator
-from workbench.workloads.synthetic.laws import Exponential, Law, LogNormal
+from workbench.workloads.synthetic.instructions import Instructions, NoInstructions
+from workbench.workloads.synthetic.laws import Constant, Exponential, Law, LogNormal
 
 
 class ApplicationGenerator(Generator):
@@ -26,8 +27,16 @@ class ApplicationGenerator(Generator):
         LogNormal(median=2_000, sigma=0.5), unit="cycles", description="how long a group computes in a phase"
     )
     waves: int = lever(4, least=1, most=64, unit="waves", description="waves of a group")
-    vgpr_blocks: int = lever(4, least=0, most=512, unit="blocks", description="vector registers of a wave")
-    shared_segments: int = lever(8, least=0, most=4096, unit="segments", description="shared memory of a group")
+    vgpr_blocks: Law = lever(
+        Constant(value=4), unit="blocks", description="vector registers of a wave, drawn for each kernel"
+    )
+    shared_segments: Law = lever(
+        Constant(value=8), unit="segments", description="shared memory of a group, drawn for each kernel"
+    )
+    independent: bool = lever(False, description="whether the waves of a group may run apart (spec 3, R24)")
+    instructions: Instructions = lever(
+        NoInstructions(), description="what a group executes while it computes; all groups of a phase execute the same"
+    )
 
     def plan(self, plan: Plan, streams: Streams) -> None:
         """Write one application down."""
@@ -46,5 +55,11 @@ class ApplicationGenerator(Generator):
         return tuple(result)
 
     def resources(self) -> Mapping[str, Any]:
-        """Return what each group of a kernel holds."""
-        return {"waves": self.waves, "demand": {"vgpr": self.vgpr_blocks, "shared": self.shared_segments}}
+        """Return what each group of a kernel holds, and what it executes."""
+        demand = {"vgpr": self.vgpr_blocks, "shared": self.shared_segments}
+        return {
+            "waves": self.waves,
+            "demand": demand,
+            "independent": self.independent,
+            "instructions": self.instructions,
+        }
