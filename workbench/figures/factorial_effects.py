@@ -115,7 +115,15 @@ def _cell(axes: Axes, left: int, low: int, one: Effect, most: float) -> None:
     half = (one.gain.high - one.gain.low) / 2
     width = f" ±{half:.1f}" if np.isfinite(half) else ""
     text = f"{one.gain.mean + 0.0:+.1f}{width}".replace("-", "\N{MINUS SIGN}")
-    axes.text(left, low, text, ha="center", va="center", fontsize=ink.SMALL - 0.7, color=marks.INK if one.clear else marks.QUIET)
+    axes.text(
+        left,
+        low,
+        text,
+        ha="center",
+        va="center",
+        fontsize=ink.SMALL - 0.7,
+        color=marks.INK if one.clear else marks.QUIET,
+    )
 
 
 FIGURE = Recipe(

@@ -45,6 +45,7 @@ _FILES = (
     "lending_graph",
     "region_layout",
     "reading_over_bound",
+    "where_time_goes",
 )
 """Every figure of runs: the file `workbench/figures/NAME.py` holds its `FIGURE`."""
 

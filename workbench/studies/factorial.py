@@ -109,8 +109,7 @@ def _levels(runs: RunSet, path: str) -> dict[str, int]:
     values = {point.id: point.coordinates.get(path) for point in runs.points}
     if None in values.values():
         return {}
-    numbers = {repr(value): k for k, value in enumerate(dict.fromkeys(map(repr, values.values())))}
-    order = {value: k for k, value in enumerate(numbers)}
+    order = {value: k for k, value in enumerate(dict.fromkeys(map(repr, values.values())))}
     return {id: order[repr(value)] for id, value in values.items()}
 
 
@@ -181,9 +180,7 @@ def contrast(values: dict[tuple[int, ...], np.ndarray], chosen: tuple[int, ...])
     >>> [contrast(values, chosen).tolist() for chosen in ((0,), (1,), (0, 1))]
     [[-2.5], [-3.5], [-3.0]]
     """
-    total = sum(
-        math.prod(2 * levels[k] - 1 for k in chosen) * one for levels, one in values.items()
-    )
+    total = sum(math.prod(2 * levels[k] - 1 for k in chosen) * one for levels, one in values.items())
     return np.asarray(total / (len(values) / 2 ** len(chosen)))
 
 

@@ -17,7 +17,7 @@ from workbench.studies.claims.outcome import Outcome
 from workbench.studies.claims.report import ClaimReport
 
 _ROOMS = tuple(
-    f"workbench.studies.claims.{room}" for room in ("placement", "malloc", "dispatch", "translation", "pool")
+    f"workbench.studies.claims.{room}" for room in ("placement", "malloc", "dispatch", "translation", "pool", "node")
 )
 _KNOWN: Registry[Claim] = Registry("claim", named_by="id")
 """Those that were entered, and the package's own once one was."""

@@ -1,0 +1,49 @@
+"""The setting that the claims on the whole node share: four small cards, every coupling on, five families.
+
+What a driver's calls, a shoot-down and a link cost are assumptions of ours, the driver's as in the claims on the pool;
+all were chosen before anything was run on the seeds that judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.studies.claims.pool.experiment import DRIVER
+
+MACHINE = "four_small_cards"
+FAMILIES = ["training", "serving", "stencil", "gather", "small_kernels"]
+"""Every family of spec 6, R8, that is drawn."""
+COUPLED: dict[str, Any] = {
+    "memory": "wait",
+    "pages": "largest",
+    "shootdown_cycles": 500,
+    "touches_hold": "group",
+    "touches_a_phase": 4,
+    "remote": "link",
+    "link_latency_ns": 500,
+    "malloc": "wait",
+    "history": True,
+    "pool": {"service_ns": 1000, **DRIVER},
+}
+"""R9 to R16, none at its neutral value."""
+POWER = {"dispatch": {"power": "class_power"}}
+NONE, DIRECTORY = "no_directory", "directory"
+TIME = "makespan_cycles"
+LOOK_UPS = "shared_per_kilo"
+
+
+def experiment(
+    workload: Any, options: Mapping[str, Any] | None = None, machine: Any = MACHINE, **policies: Any
+) -> dict[str, Any]:
+    """Make a sweep on the small node, of a family by name or a workload; seeds are added where it is run.
+
+    Pages are filled on demand alone: who shares them is then the directory's business or nobody's.
+    """
+    return {
+        "engine": "node",
+        "machine": machine,
+        "workload": {"regime": workload} if isinstance(workload, str) else workload,
+        "policy": {"locate": NONE, "fill": "demand_always", **policies},
+        "options": {**COUPLED, **(options or {})},
+    }
