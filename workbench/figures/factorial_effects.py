@@ -107,7 +107,7 @@ def _cell(axes: Axes, left: int, low: int, one: Effect, most: float) -> None:
     fill = marks.GOOD if gains else marks.BAD
     paint = min(abs(one.gain.mean) / most, 1.0) ** 0.5 if one.clear else 0.0
     hatch = "////" if one.clear and not gains else ""
-    shape = dict(facecolor=fill, alpha=0.65 * paint, linewidth=0)
+    shape = {"facecolor": fill, "alpha": 0.65 * paint, "linewidth": 0}
     axes.add_patch(Rectangle((left - 0.48, low - 0.46), 0.96, 0.92, **shape))
     axes.add_patch(
         Rectangle((left - 0.48, low - 0.46), 0.96, 0.92, fill=False, hatch=hatch, edgecolor="#CCCCCC", linewidth=0.4)
@@ -115,15 +115,8 @@ def _cell(axes: Axes, left: int, low: int, one: Effect, most: float) -> None:
     half = (one.gain.high - one.gain.low) / 2
     width = f" ±{half:.1f}" if np.isfinite(half) else ""
     text = f"{one.gain.mean + 0.0:+.1f}{width}".replace("-", "\N{MINUS SIGN}")
-    axes.text(
-        left,
-        low,
-        text,
-        ha="center",
-        va="center",
-        fontsize=ink.SMALL - 0.7,
-        color=marks.INK if one.clear else marks.QUIET,
-    )
+    colour = marks.INK if one.clear else marks.QUIET
+    axes.text(left, low, text, ha="center", va="center", fontsize=ink.SMALL - 0.7, color=colour)
 
 
 FIGURE = Recipe(

@@ -30,7 +30,7 @@ PARTS = {
     "malloc_lock": ("malloc lock", "#D55E00"),
     "heap_chunk": ("heap chunk", "#7F0000"),
 }
-"""In the order of the bars: the words and the colour of each part. Mechanisms have a hue, what they wait for is darker."""
+"""In the order of the bars: the words and the colour of each part. A mechanism has a hue."""
 _LETTERS = 24
 """Of a line of a bar's name."""
 _MOST_NAMES = 44

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 from workbench.errors import InputError
 from workbench.levers import lever
 from workbench.machine.board import Board
+from workbench.machine.cards_alike import CardsAlike
 from workbench.machine.described import Described
 from workbench.machine.machine import Machine
 from workbench.machine.translation_machine import TranslationMachine
@@ -31,6 +33,20 @@ class NodeMachine(Described):
     )
 
     shown: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def read(cls, given: object, path: str = "machine", where: str = "") -> Self:
+        """Read the node that a sweep file describes: a preset, its three parts, or so many cards alike
+        (`CardsAlike`)."""
+        if isinstance(given, Mapping) and "cards" in given:
+            given = CardsAlike.read(given, path, where).node()
+        return super().read(given, path, where)
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the JSON schema of what `read` takes."""
+        usual = super().schema()
+        return {"anyOf": [*usual["anyOf"], CardsAlike.schema()]}
 
     def check(self) -> None:
         modules, cores = self.card.compute_units, self.translation.cores
