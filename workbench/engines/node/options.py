@@ -69,6 +69,9 @@ class NodeOptions(Spec):
     horizon: int = lever(
         0, least=0, most=1 << 55, unit="cycles", description="the first cycle that is not simulated; 0 = none"
     )
+    alone: bool = lever(
+        False, description="whether every application runs alone too, for its slowdown and the fairness (section 7)"
+    )
     release_ns: int = lever(
         -1, least=-1, most=10**9, unit="ns", description="the pool's work on a release; -1 = as on a request"
     )

@@ -82,6 +82,7 @@ def rules_of(reading: Reading, events: bool) -> Rules:
         chunk_bytes=options.chunk_bytes,
         horizon=options.horizon or NEVER,
         events=int(events),
+        power=int(options.dispatch.power.simulated),
     )
 
 
