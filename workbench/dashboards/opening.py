@@ -47,7 +47,7 @@ class Opening(NamedTuple):
     dropped: type[Workload] | None = None
     """The workload that a file dropped into the page becomes, by its lever `trace`; None = none can be dropped."""
     options_titled: str = ""
-    """The name of a section of the engine's options alone, which then come before the policies that both sides share."""
+    """The name of a section of the engine's options alone, before that of the policies that both sides share."""
 
     @property
     def machine_named(self) -> str:

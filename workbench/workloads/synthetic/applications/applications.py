@@ -43,9 +43,9 @@ class ApplicationGenerator(Generator):
         raise NotImplementedError
 
     def applications(self, machine: Any, streams: Streams) -> Applications:
-        """Return the applications that come to a board, drawn from named streams."""
+        """Return the applications that come to a node or its board, drawn from named streams."""
         gaps = self.gap.draw(streams.uniforms("gaps", self.count)).tolist()
-        cards, came, result = len(gpus_of(machine)), 0, list[Application]()
+        cards, came, result = len(gpus_of(getattr(machine, "board", machine))), 0, list[Application]()
         for number in range(self.count):
             plan = Plan(number, streams, number % cards, 1 + number % self.priorities, came)
             self.plan(plan, streams)
