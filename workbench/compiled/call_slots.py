@@ -17,6 +17,8 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
 
+from workbench.compiled.by_symbol import KeepNeeded, called_by_symbol
+
 _RAISED = "excinfo"
 """What Numba calls the place for what a callee raises; it is the second argument, behind the place for the result."""
 
@@ -41,7 +43,14 @@ def _places(function: Any) -> Iterator[Any]:
 
 
 class _Lower(Lower):
-    """Numba's own, and places of calls left as they are."""
+    """Numba's own; places of calls are left as they are, and what is never copied is called by its symbol."""
+
+    def _lower_call_normal(self, fnty: Any, expr: Any, signature: Any) -> Any:
+        result = super()._lower_call_normal(fnty, expr, signature)
+        theirs = called_by_symbol(fnty, signature)
+        if theirs is not None:
+            self.library._linking_libraries.remove(theirs)
+        return result
 
     def post_lower(self) -> None:
         super().post_lower()
@@ -62,6 +71,7 @@ def passes_of_kernels(state: Any) -> Any:
     finalized."""
     passes = DefaultPassBuilder.define_nopython_pipeline(state)
     passes.passes = [(_Lowering if one is NativeLowering else one, what) for one, what in passes.passes]
+    passes.add_pass_after(KeepNeeded, _Lowering)
     return passes
 
 

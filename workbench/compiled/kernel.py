@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numba
 
 from workbench.compiled.blas_later import import_blas_later
+from workbench.compiled.by_symbol import KeepingCompiler
 from workbench.compiled.cache import cache_folder, may_be_kept
 from workbench.compiled.cache_locator import LOCATOR
 from workbench.compiled.call_slots import KernelCompiler
@@ -45,7 +46,8 @@ def inlined(function: _Function) -> _Function:
     A kernel has machine code of its own besides the copies in its callers, with all that it calls. Of long functions
     that are called in one or two places, one inside the other, that was half of what an engine's compiling took.
     """
-    return _compiled(function, _nrt=False, inline="always", error_model="numpy", cache=may_be_kept(function.__module__))
+    options: dict[str, Any] = {"pipeline_class": KeepingCompiler, "inline": "always"}
+    return _compiled(function, _nrt=False, error_model="numpy", cache=may_be_kept(function.__module__), **options)
 
 
 def routine(function: _Function) -> _Function:
@@ -71,7 +73,8 @@ def noinline(function: _Function) -> _Function:
 
 def allocating(function: _Function) -> _Function:
     """Compile a function that creates arrays."""
-    return _compiled(function, error_model="numpy", cache=may_be_kept(function.__module__))
+    options: dict[str, Any] = {"pipeline_class": KeepingCompiler}
+    return _compiled(function, error_model="numpy", cache=may_be_kept(function.__module__), **options)
 
 
 def creates_arrays(answer: _Function) -> _Function:
@@ -94,8 +97,7 @@ def compiled_answer(function: _Function, signature: Any, built_in: bool, checked
         "cache": built_in and not checked,
     }
     options["_nrt"] = counts
-    if not built_in:
-        options["pipeline_class"] = MeteredCompiler
+    options["pipeline_class"] = KeepingCompiler if built_in else MeteredCompiler
     return _compiled(function, signature, **options)
 
 

@@ -44,6 +44,8 @@ class _NoInline(FunctionPass):
 class NoInlineCompiler(CompilerBase):
     """The passes of kernels, and the attribute that forbids copies."""
 
+    by_symbol = True
+
     def define_pipelines(self) -> list[Any]:
         passes = passes_of_kernels(self.state)
         passes.add_pass_after(_NoInline, IRProcessing)

@@ -21,6 +21,7 @@ from workbench.engines.node.options import (
 )
 from workbench.engines.node.pages import MODES
 from workbench.engines.node.plan import Plan, plan_of
+from workbench.engines.node.refusals import check_fits, check_served
 from workbench.engines.node.state import Rules
 from workbench.engines.node.ways import Ways, ways_of
 from workbench.structures.tournament import NEVER
@@ -47,9 +48,11 @@ def read(given: Case) -> Reading:
     Raises
     ------
     InputError
-        The applications cannot run whatever the policies are.
+        The applications cannot run whatever the policies are, or levers and policies do not go together in a node.
     """
+    check_served(given)
     applications = given.setup.workload.applications(given.machine.board, given.streams)
+    check_fits(given, applications)
     check_applications(applications)
     plan = plan_of(applications)
     return Reading(given, applications, plan, calls_of(plan))

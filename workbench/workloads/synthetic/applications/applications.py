@@ -11,7 +11,7 @@ from workbench.workloads.node import Application, Applications, Plan, check_appl
 from workbench.workloads.pool_cards import gpus_of
 from workbench.workloads.synthetic.generator import Generator
 from workbench.workloads.synthetic.instructions import Instructions, NoInstructions
-from workbench.workloads.synthetic.laws import Constant, Exponential, Law, LogNormal
+from workbench.workloads.synthetic.laws import Law
 
 
 class ApplicationGenerator(Generator):
@@ -21,17 +21,21 @@ class ApplicationGenerator(Generator):
     """
 
     count: int = lever(2, least=1, most=1000, scale="log", unit="applications", description="how many there are")
-    gap: Law = lever(Exponential(mean=20_000), unit="cycles", description="time between two arrivals")
+    gap: Law = lever(
+        Law.read({"exponential": {"mean": 20_000}}), unit="cycles", description="time between two arrivals"
+    )
     priorities: int = lever(1, least=1, most=8, description="application n has priority 1 + n mod this")
     cycles: Law = lever(
-        LogNormal(median=2_000, sigma=0.5), unit="cycles", description="how long a group computes in a phase"
+        Law.read({"log_normal": {"median": 2_000, "sigma": 0.5}}),
+        unit="cycles",
+        description="how long a group computes in a phase",
     )
     waves: int = lever(4, least=1, most=64, unit="waves", description="waves of a group")
     vgpr_blocks: Law = lever(
-        Constant(value=4), unit="blocks", description="vector registers of a wave, drawn for each kernel"
+        Law.read({"constant": 4}), unit="blocks", description="vector registers of a wave, drawn for each kernel"
     )
     shared_segments: Law = lever(
-        Constant(value=8), unit="segments", description="shared memory of a group, drawn for each kernel"
+        Law.read({"constant": 8}), unit="segments", description="shared memory of a group, drawn for each kernel"
     )
     independent: bool = lever(False, description="whether the waves of a group may run apart (spec 3, R24)")
     instructions: Instructions = lever(

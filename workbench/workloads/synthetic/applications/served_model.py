@@ -6,7 +6,7 @@ from workbench.levers import lever
 from workbench.streams import Streams
 from workbench.workloads.node import Plan, StreamPlan, Touch
 from workbench.workloads.synthetic.applications.applications import ApplicationGenerator
-from workbench.workloads.synthetic.laws import Geometric, Law, LogNormal
+from workbench.workloads.synthetic.laws import Law
 
 
 class ServedModel(ApplicationGenerator):
@@ -23,8 +23,10 @@ class ServedModel(ApplicationGenerator):
 
     slots: int = lever(4, least=1, most=256, unit="streams", description="requests that are served at once")
     requests: int = lever(4, least=1, most=100_000, scale="log", unit="requests", description="requests of a slot")
-    prompt: Law = lever(LogNormal(median=256, sigma=1.0), unit="tokens", description="how long a prompt is")
-    answer: Law = lever(Geometric(mean=64), unit="tokens", description="how long an answer is")
+    prompt: Law = lever(
+        Law.read({"log_normal": {"median": 256, "sigma": 1.0}}), unit="tokens", description="how long a prompt is"
+    )
+    answer: Law = lever(Law.read({"geometric": {"mean": 64}}), unit="tokens", description="how long an answer is")
     block_tokens: int = lever(64, least=1, most=4096, unit="tokens", description="of a block of the cache")
     token_bytes: int = lever(16_384, least=1, most=1 << 24, scale="log", unit="bytes", description="of a token's cache")
     weight_bytes: int = lever(256 << 20, least=4096, most=1 << 40, scale="log", unit="bytes", description="the model's")

@@ -1,0 +1,131 @@
+"""What a node refuses before anything runs: one sentence that says where, what was expected, what came (issue 19)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.oracles.node.description import Node
+from tests.oracles.node.small import card, kernel, tensor
+from tests.oracles.node_beside import Engine, setup_of
+from workbench.errors import InputError, PolicyError
+from workbench.workloads.node import (
+    Allocate,
+    Application,
+    Free,
+    Kernel,
+    Launch,
+    Phase,
+    Step,
+    Touch,
+    Wait,
+    check_applications,
+)
+
+
+def launched(*touches: Touch, cycles: tuple[int, ...] = (5, 5), **more: Any) -> Launch:
+    """Return a step that puts a kernel of two groups forward."""
+    phase = Phase(np.array(cycles), touches, tuple(more.pop("mallocs", ())))
+    return Launch(Kernel(**{"groups": 2, "phases": (phase,), "waves": 1, **more}))
+
+
+A = Touch(0)
+BYTES = Allocate(0, 4096)
+WRONG: dict[str, tuple[tuple[tuple[Step, ...], ...], str]] = {
+    "never allocated": (((launched(A),),), "stream 0, step 0 launches a kernel that names tensor 0, which is never"),
+    "empty tensor": (((Allocate(0, 0), launched(A)),), "step 1 launches a kernel that touches tensor 0, which has no"),
+    "no phase": (((launched(phases=()),),), "step 0 launches a kernel without a phase; give it at least one"),
+    "no group": (((launched(groups=0),),), "step 0: groups must be a whole number of at least 1. Got 0. Nearest: 1"),
+    "no wave": (((launched(waves=0),),), "step 0: waves must be a whole number of at least 1. Got 0. Nearest: 1"),
+    "too few cycles": (((launched(cycles=(1,)),),), "phase 0: cycles must be a number for each of the 2 groups. Got 1"),
+    "negative cycles": (((launched(cycles=(1, -4)),),), "cycles must be whole numbers of at least 0. Got -4. Nearest"),
+    "pattern": (((BYTES, launched(Touch(0, "slices"))),), "touch 0: unknown pattern 'slices'; .* Did you mean slice"),
+    "no draws": (((BYTES, launched(Touch(0, count=0))),), "touch 0: count must be a number of at least 1. Got 0"),
+    "no skew": (((BYTES, launched(Touch(0, skew=float("nan")))),), "skew must be a number of at least 0. Got nan"),
+    "malloc of nothing": (((launched(mallocs=(0,)),),), "mallocs must be whole numbers of at least 1. Got 0"),
+    "allocated twice": (((BYTES, BYTES),), "step 1 allocates tensor 0, which is allocated already"),
+    "freed twice": (((BYTES, Free(0), Free(0)),), "step 2 frees tensor 0, which is freed already"),
+    "negative size": (((Allocate(0, -1),),), "step 0: bytes must be a whole number of at least 0. Got -1. Nearest: 0"),
+    "freed before its kernel": (((BYTES, Free(0), launched(A)),), "stream 0 .step 1. would wait for what comes behind"),
+    "used before it is allocated": (((launched(A), BYTES),), "stream 0 .step 0. would wait for what comes behind"),
+    "no such stream": (((Wait(3, 1),),), "step 0: wait must name a stream from 0 to 0. Got 3"),
+    "too many steps": (((Wait(1, 2),), (BYTES,)), "wait must be for at most the 1 steps of stream 1. Got 2"),
+    "a circle": (((Wait(1, 1),), (Wait(0, 1),)), "stream 0 .step 0. and stream 1 .step 0. would wait for each other"),
+    "a circle through a free": (
+        ((BYTES, Free(0), Allocate(1, 1)), (Wait(0, 3), launched(A))),
+        "stream 0 .step 1. and stream 1 .step 0. would wait for each other for ever",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_applications_that_cannot_run(name: str) -> None:
+    streams, sentence = WRONG[name]
+    with pytest.raises(InputError, match=f"application 0.*{sentence}"):
+        check_applications((Application(streams),))
+
+
+def refused(policies: dict[str, Any] | None = None, size: int = 1, **options: Any) -> str:
+    """Return why a node of one card and one kernel is refused; nothing has been simulated then."""
+    steps = [tensor("a", size), kernel(1, {"compute": 1, "touches": [{"tensor": "a"}]})]
+    values = {"machine": {"cards": [card()]}, "applications": [{"streams": [steps]}], "policies": policies or {}}
+    setup = setup_of(Node.of(values))
+    given = setup.options.values() | options
+    with pytest.raises(InputError) as problem:
+        Engine().simulate(setup._replace(options=type(setup.options).read(given)), 1)
+    return str(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"pool": {"pointer_mode": "mapped_pointer"}},
+         "options.pool.pointer_mode must be identifier in a node, as a node maps what is granted by its page tables. "
+         "Got 'mapped_pointer'. Nearest: identifier."),
+        ({"pool": {"touches": 2.0}},
+         "options.pool.touches must be 1.0 in a node, as the groups of a node touch what was lent themselves. Got 2.0. "
+         "Nearest: 1.0."),
+        ({"translation": {"cores_issue": {"warps": {"count": 4}}}},
+         "options.translation.cores_issue must be open in a node, as the groups of a node decide when a module issues. "
+         "Got 'warps(count=4)'. Nearest: open."),
+        ({"translation": {"pages_an_entry": 4}},
+         "options.translation.pages_an_entry must be 1 in a node, as the page sizes of a node are those of "
+         "options.pages. Got 4. Nearest: 1."),
+        ({"translation": {"shootdown": "broadcast"}},
+         "options.translation.shootdown must be targeted in a node, as options.shootdown_to says who is told. Got "
+         "'broadcast'. Nearest: targeted."),
+        ({"pages": "4k"},
+         "options.memory must be wait where options.pages is 4k, as pages come from the frames that the pool grants. "
+         "Got 'at_once'. Nearest: wait."),
+    ],
+)  # fmt: skip
+def test_couplings_that_the_levers_of_the_parts_cannot_serve(options: dict[str, Any], sentence: str) -> None:
+    assert refused(**options) == sentence
+
+
+def test_a_shoot_down_by_a_directory_that_there_is_not() -> None:
+    sentence = refused(policies={"locate": "no_directory"}, shootdown_to="directory")
+    assert sentence == "options.shootdown_to: directory needs a policy.locate that knows holders. Got no_directory."
+
+
+def test_a_tensor_larger_than_any_card_where_kernels_wait_for_memory() -> None:
+    sentence = refused(size=1 << 20, memory="wait")
+    assert sentence.startswith("application 0, stream 0, step 0: bytes must be at most what the largest card has (")
+
+
+def test_an_application_whose_home_there_is_not() -> None:
+    values = {"machine": {"cards": [card()]}, "applications": [{"home": 3, "streams": [[kernel(1)]]}]}
+    with pytest.raises(InputError, match=r"application 0: home must be a GPU from 0 to 0\. Got 3\. Nearest: 0\."):
+        Engine().simulate(setup_of(Node.of(values)), 1)
+
+
+def test_a_free_of_a_tensor_in_use_is_an_error_by_lever() -> None:
+    """The kernel of the other stream has not ended when its tensor is freed (E5)."""
+    use = kernel(1, {"compute": 500, "touches": [{"tensor": "a", "pattern": "shared"}]})
+    streams = [[tensor("a"), {"free": "a"}], [use]]
+    couplings = {"free_in_use": "error"}
+    values = {"machine": {"cards": [card()]}, "applications": [{"streams": streams}], "couplings": couplings}
+    with pytest.raises(PolicyError, match="tensor 0 is freed while kernels that name it have not ended; with free_in"):
+        Engine().simulate(setup_of(Node.of(values)), 1)
