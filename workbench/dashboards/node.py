@@ -97,7 +97,7 @@ def node_note(machine: NodeMachine) -> str:
     """Return what a node is, in a line.
 
     >>> node_note(NodeMachine.read({"cards": 2, "modules": 3}))
-    '2 GPUs and 0 CPUs, 2 GiB in all; direct links of 25 GB/s; 3 modules and 3 walkers a card'
+    '2 GPUs and 0 CPUs, 2 GiB in all; direct links of 150 GB/s; 3 modules and 3 walkers a card'
     """
     inside = f"{machine.card.compute_units} modules and {machine.translation.walkers} walkers a card"
     return f"{board_note(machine.board)}; {inside}"

@@ -35,7 +35,7 @@ class CardsAlike(Spec):
         32, least=1, most=1 << 20, scale="log", unit="MiB", description="what is left of the first card's memory"
     )
     link_gbps: float = lever(
-        25.0, least=1, most=2000, scale="log", unit="GB/s", description="a link of two cards per direction"
+        150.0, least=1, most=2000, scale="log", unit="GB/s", description="a link of two cards per direction"
     )
     private_entries: int = lever(32, least=1, most=1 << 16, unit="entries", description="entries of a private TLB")
     walkers: int = lever(0, least=0, most=4096, unit="walkers", description="walkers of a card; 0 = one a module")
