@@ -3,29 +3,31 @@ memory."""
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 from workbench.levers import Spec, lever
-from workbench.machine.topologies.regular import RegularBoard
 
 MIB = 1 << 20
 
 
 class CardsAlike(Spec):
-    """Cards alike inside, every two of them linked; the first one has less memory left, so that it borrows.
+    """Cards alike inside; the first one has less memory left, so that it borrows. Neighbours in a ring have links of the
+    full speed, every other two cards of half of it, as a hybrid cube mesh has double and single ones.
 
-    Everything else is as in the preset `four_small_cards`: modules of the source document's dispatcher, shared entries
-    and walkers in proportion to the modules.
+    A card has modules of the source document's dispatcher, a fourth of the shared entries of its pilot's TLB for each
+    two of them, and a walker a module; a walk of four levels takes 400 cycles. Figures that no source states are ours.
 
     References
     ----------
-    spec 6, R4; the preset for where its figures come from.
+    spec 6, R4 and V2 (a walk of 400 cycles); spec 5, ¶17 (150 GB/s of a direct link); spec 4, section 6 (the pilot);
+    spec 3, ¶151 (units of a module).
 
     Examples
     --------
     >>> node = CardsAlike(cards=2, modules=8).node()
-    >>> [card["used_bytes"] >> 20 for card in node["board"]["cards"]], node["translation"]["walkers"]
-    ([992, 0], 8)
+    >>> [link["gbps"] for link in CardsAlike().node()["board"]["links"]], node["translation"]["walkers"]
+    ([150.0, 75.0, 150.0, 150.0, 75.0, 150.0], 8)
     """
 
     cards: int = lever(4, least=1, most=16, unit="cards", description="cards of the node")
@@ -35,7 +37,7 @@ class CardsAlike(Spec):
         32, least=1, most=1 << 20, scale="log", unit="MiB", description="what is left of the first card's memory"
     )
     link_gbps: float = lever(
-        150.0, least=1, most=2000, scale="log", unit="GB/s", description="a link of two cards per direction"
+        150.0, least=1, most=2000, scale="log", unit="GB/s", description="a link of neighbours per direction"
     )
     private_entries: int = lever(32, least=1, most=1 << 16, unit="entries", description="entries of a private TLB")
     walkers: int = lever(0, least=0, most=4096, unit="walkers", description="walkers of a card; 0 = one a module")
@@ -45,13 +47,11 @@ class CardsAlike(Spec):
 
     def node(self) -> dict[str, Any]:
         """Return the three parts of the machine."""
-        rule = RegularBoard(
-            arrangement="fully_connected", gpus=self.cards, card_gib=self.card_mib / 1024, link_gbps=self.link_gbps,
-            hosts=0,
-        )  # fmt: skip
-        board = rule.board()
-        board["cards"] = [{**card, "memory_bytes": self.card_mib * MIB, "used_bytes": 0} for card in board["cards"]]
-        board["cards"][0]["used_bytes"] = max(self.card_mib - self.left_mib, 0) * MIB
+        memory = self.card_mib * MIB
+        cards: list[dict[str, Any]] = [{"id": f"gpu{k}", "memory_bytes": memory} for k in range(self.cards)]
+        cards[0]["used_bytes"] = memory - min(self.left_mib, self.card_mib) * MIB
+        links = [self._link(one, other) for one, other in combinations(range(self.cards), 2)]
+        board = {"cards": cards, "links": links}
         return {
             "board": board,
             "card": {"preset": "patent_dispatch", "compute_units": self.modules},
@@ -63,3 +63,7 @@ class CardsAlike(Spec):
                 "level_cycles": self.level_cycles,
             },
         }
+
+    def _link(self, one: int, other: int) -> dict[str, Any]:
+        apart = min(other - one, self.cards - other + one)
+        return {"between": f"gpu{one} gpu{other}", "gbps": self.link_gbps / (1 if apart == 1 else 2), "kind": "nvlink"}

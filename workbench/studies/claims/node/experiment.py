@@ -11,7 +11,8 @@ from typing import Any
 
 from workbench.studies.claims.pool.experiment import DRIVER
 
-MACHINE = "four_small_cards"
+MACHINE = {"cards": 4, "modules": 4}
+"""A node by the rule `CardsAlike`, of which the first card is nearly full."""
 FAMILIES = ["training", "serving", "stencil", "gather", "small_kernels"]
 """Every family of spec 6, R8, that is drawn."""
 COUPLED: dict[str, Any] = {

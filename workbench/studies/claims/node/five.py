@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.machine import preset
+from workbench.machine import NodeMachine
 from workbench.policies.translation import Directory, equal_area_entries
 from workbench.studies.claims.cases import of
 from workbench.studies.claims.claim import Claim
@@ -51,10 +51,9 @@ def policies() -> dict[str, Any]:
 
 def machine() -> dict[str, Any]:
     """Return the small node, whose private TLBs are larger without a directory by the bits of one (spec 4, V16)."""
-    given = preset(MACHINE).machine().translation
+    given = NodeMachine.read(MACHINE).translation
     larger = equal_area_entries(Directory(), given.private_entries, given.private_ways, given.cores)
-    entries = {"vary": [larger, given.private_entries], "zip": "translation"}
-    return {"preset": MACHINE, "translation": {**given.plain(), "private_entries": entries}}
+    return {**MACHINE, "private_entries": {"vary": [larger, given.private_entries], "zip": "translation"}}
 
 
 def _design(evidence: Evidence, family: str) -> tuple[Any, Factorial]:
