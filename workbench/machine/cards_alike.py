@@ -12,11 +12,11 @@ MIB = 1 << 20
 
 
 class CardsAlike(Spec):
-    """Cards alike inside; the first one has less memory left, so that it borrows. Neighbours in a ring have links of the
-    full speed, every other two cards of half of it, as a hybrid cube mesh has double and single ones.
+    """Cards alike inside; the first one has less memory left, so that it borrows.
 
-    A card has modules of the source document's dispatcher, a fourth of the shared entries of its pilot's TLB for each
-    two of them, and a walker a module; a walk of four levels takes 400 cycles. Figures that no source states are ours.
+    Neighbours in a ring have links of the full speed, every other two cards of half of it, as a hybrid cube mesh has
+    double and single ones. A card has modules of the source document's dispatcher, 32 entries of the shared TLB and a
+    walker for each of them, and walks of 400 cycles.
 
     References
     ----------
