@@ -57,7 +57,7 @@ class MachineControl(Control):
         rule = self.rules.get(self.names.value)
         self.inside.children = [(rule or self.levers).widget]
         if rule is None:
-            self.levers.show(preset(self.names.value).machine())
+            self.levers.show(preset(self.names.value, self._of).machine())
         self._turned()
 
     def _turned(self) -> None:
