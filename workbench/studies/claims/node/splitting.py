@@ -19,6 +19,8 @@ CALLING: dict[str, Any] = {
     "kernel_groups": 16,
     "waves": 4,
     "independent": True,
+    "count": 4,
+    "lanes": 8,
     "size": 16,
 }
 """More groups than a card holds, so that some are stuck; each lane asks for the least."""
