@@ -104,7 +104,7 @@ class Tables:
 
     def __init__(self) -> None:
         self.columns: dict[str, list[Any]] = {name: [] for name in (*Plan._fields, "skew")}
-        self.calls = 0
+        self.calls = self.cycles = self.groups = 0
 
     def add(self, **values: Any) -> None:
         """Add a value to each of these columns."""
@@ -198,14 +198,16 @@ def _tensors(tables: Tables, number: int, application: Application, first_step: 
 
 def _add_kernel(tables: Tables, kernel: Kernel, tensors: dict[int, int]) -> None:
     tables.add(step_of=len(tables["kind"]) - 1, groups=kernel.groups, waves=kernel.waves)
-    tables.add(independent=int(kernel.independent), first_group=sum(tables["groups"][:-1]))
+    tables.add(independent=int(kernel.independent), first_group=tables.groups)
     tables.add(first_phase=len(tables["first_touch"]), first_named=len(tables["named"]))
     for tensor in kernel.tensors:
         tables.add(named=tensors[tensor])
         tables["users"][tensors[tensor]] += 1
+    tables.groups += kernel.groups
     for phase in kernel.phases:
-        tables.add(first_cycles=sum(map(len, tables["cycles"])), first_touch=len(tables["tensor"]))
+        tables.add(first_cycles=tables.cycles, first_touch=len(tables["tensor"]))
         tables.add(cycles=phase.cycles, first_malloc=len(tables["malloc"]), first_call=tables.calls)
+        tables.cycles += len(phase.cycles)
         tables.add(of_kernel=len(tables["groups"]) - 1)
         tables["instructions"].extend(phase.instructions)
         for touch in phase.touches:
