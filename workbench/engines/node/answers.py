@@ -12,6 +12,9 @@ from workbench.engines.node.times import note_issue
 from workbench.engines.node.touching import access_first, access_second, next_touch
 from workbench.engines.translation.telling import SAYS
 from workbench.engines.translation.under_way import TOLD
+from workbench.records.translation import SERVED_BY
+
+WALK = SERVED_BY.index("walk")
 
 
 @noinline
@@ -44,5 +47,8 @@ def _answer(run: Run, card: int, access: int, served: int) -> None:
     run.state.served[served] += 1
     module, first, second = run.state.task[row[ACCESS.task], TASK.module], access_first(run, access), 0
     second = access_second(run, access)
+    if served == WALK:
+        walk = row[ACCESS.begun], row[ACCESS.read], row[ACCESS.walked]
+        tell(run, KIND.walk_times, card, first, second, row[ACCESS.tag], walk[0], walk[1], walk[2])
     tell(run, KIND.answer, card, first, second, module, row[ACCESS.tag], served, present(run) - row[ACCESS.entered])
     fetch(run, access)

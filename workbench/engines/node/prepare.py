@@ -9,6 +9,7 @@ import numpy as np
 from workbench.engines.kit import Given
 from workbench.engines.node.calls import Calls, calls_of
 from workbench.engines.node.options import (
+    CHUNKS,
     FREE_IN_USE,
     HOLDS,
     KERNEL_CARD,
@@ -24,6 +25,7 @@ from workbench.engines.node.plan import Plan, plan_of
 from workbench.engines.node.refusals import check_fits, check_served
 from workbench.engines.node.state import Rules
 from workbench.engines.node.ways import Ways, ways_of
+from workbench.engines.node.without import removed, without
 from workbench.structures.tournament import NEVER
 from workbench.workloads.node import Applications, Kernel, Launch, check_applications
 from workbench.workloads.workload import Groups
@@ -50,8 +52,10 @@ def read(given: Case) -> Reading:
     InputError
         The applications cannot run whatever the policies are, or levers and policies do not go together in a node.
     """
+    given = removed(given)
     check_served(given)
     applications = given.setup.workload.applications(given.machine.board, given.streams)
+    applications = without(applications, given.options.without)
     check_fits(given, applications)
     check_applications(applications)
     plan = plan_of(applications)
@@ -86,6 +90,9 @@ def rules_of(reading: Reading, events: bool) -> Rules:
         horizon=options.horizon or NEVER,
         events=int(events),
         power=int(options.dispatch.power.simulated),
+        issue_cycles=options.issue_cycles,
+        heap_answer_cycles=options.heap_answer_cycles,
+        chunks=CHUNKS.index(options.chunks),
     )
 
 

@@ -124,6 +124,9 @@ class Rules(NamedTuple):
     """Whether messages are kept."""
     power: int
     """Whether the energy of instructions is counted."""
+    issue_cycles: int
+    heap_answer_cycles: int
+    chunks: int
 
 
 class Ports(NamedTuple):

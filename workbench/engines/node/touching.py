@@ -93,7 +93,7 @@ def next_touch(run: Run, access: int) -> None:
     step = plan.waves[kernel] if of_task[TASK.wave] != NONE else 1
     position = row[ACCESS.position] + step
     if position < touches_of_phase(run, kernel, of_task[TASK.group] - plan.first_group[kernel], phase):
-        following = _plan_touch(run, task, phase, position, present(run) + 1)
+        following = _plan_touch(run, task, phase, position, present(run) + run.rules.issue_cycles)
         if following != NONE:
             for field in range(ACCESS.computed, ACCESS.issued):
                 run.state.access[following, field] = row[field]
