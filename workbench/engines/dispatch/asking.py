@@ -210,7 +210,7 @@ def enter_history(play: Play, module: int, kind: int, first: int, cycles: int, a
     return enter(play, module, kind, first, first + max(cycles, 1), amount, present(play.state))
 
 
-@noinline
+@entry_point
 def scattered_of(play: Play, module: int, own: int) -> int:
     """Return the share of a module's free blocks that lie outside the longest free run, in parts of `ONE`.
 
