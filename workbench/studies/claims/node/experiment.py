@@ -34,7 +34,7 @@ LOOK_UPS = "shared_per_kilo"
 
 
 def experiment(
-    workload: Any, options: Mapping[str, Any] | None = None, machine: Any = MACHINE, **policies: Any
+    workload: Any, options: Mapping[str, Any] | None = None, machine: Any = None, **policies: Any
 ) -> dict[str, Any]:
     """Make a sweep on the small node, of a family by name or a workload; seeds are added where it is run.
 
@@ -42,7 +42,7 @@ def experiment(
     """
     return {
         "engine": "node",
-        "machine": machine,
+        "machine": machine or MACHINE,
         "workload": {"regime": workload} if isinstance(workload, str) else workload,
         "policy": {"locate": NONE, "fill": "demand_always", **policies},
         "options": {**COUPLED, **(options or {})},
