@@ -59,5 +59,6 @@ ADDITIVE = [
         lambda e: [_interaction(e, family) for family in FAMILIES],
         costs=lambda e: [*_alone(e)],
         design="five families",
+        slow=True,
     )
 ]

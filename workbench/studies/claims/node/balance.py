@@ -34,5 +34,6 @@ BALANCE = [
         lambda e: [*_compared(e, BALANCING, USUAL, LOOK_UPS)],
         costs=lambda e: [*_compared(e, USUAL, BALANCING, "power_cv")],
         design="five families",
+        slow=True,
     )
 ]

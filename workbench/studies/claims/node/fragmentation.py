@@ -53,5 +53,6 @@ FRAGMENTATION = [
         lambda e: [*_costs_time(e)],
         costs=lambda e: [*_memory(e)],
         design="three patterns",
+        slow=True,
     )
 ]

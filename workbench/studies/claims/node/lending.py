@@ -49,5 +49,6 @@ LENDING = [
         lambda e: [*_reverses(e)],
         joined=some,
         design="three families that borrow, three rivals",
+        slow=True,
     )
 ]

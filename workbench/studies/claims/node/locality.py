@@ -45,5 +45,6 @@ LOCALITY = [
         lambda e: [*_against_directory(e, LOOK_UPS)],
         costs=lambda e: [*_each_alone(e), *_against_directory(e, TIME)],
         design="five families",
+        slow=True,
     )
 ]

@@ -34,5 +34,6 @@ SLOWEST = [
         "spec 6",
         lambda e: [*_largest(e)],
         design="five families, ten other parts",
+        slow=True,
     )
 ]

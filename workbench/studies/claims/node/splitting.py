@@ -47,5 +47,6 @@ SPLITTING = [
         lambda e: [*_without(e, LOCK)],
         costs=lambda e: [*_without(e, TIME)],
         design="two ways to serve a warp, three thresholds",
+        slow=True,
     )
 ]
