@@ -107,11 +107,9 @@ def _cell(axes: Axes, left: int, low: int, one: Effect, most: float) -> None:
     fill = marks.GOOD if gains else marks.BAD
     paint = min(abs(one.gain.mean) / most, 1.0) ** 0.5 if one.clear else 0.0
     hatch = "////" if one.clear and not gains else ""
-    shape = {"facecolor": fill, "alpha": 0.65 * paint, "linewidth": 0}
-    axes.add_patch(Rectangle((left - 0.48, low - 0.46), 0.96, 0.92, **shape))
-    axes.add_patch(
-        Rectangle((left - 0.48, low - 0.46), 0.96, 0.92, fill=False, hatch=hatch, edgecolor="#CCCCCC", linewidth=0.4)
-    )
+    corner = left - 0.48, low - 0.46
+    axes.add_patch(Rectangle(corner, 0.96, 0.92, facecolor=fill, alpha=0.65 * paint, linewidth=0))
+    axes.add_patch(Rectangle(corner, 0.96, 0.92, fill=False, hatch=hatch, edgecolor="#CCCCCC", linewidth=0.4))
     half = (one.gain.high - one.gain.low) / 2
     width = f" ±{half:.1f}" if np.isfinite(half) else ""
     text = f"{one.gain.mean + 0.0:+.1f}{width}".replace("-", "\N{MINUS SIGN}")

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -172,7 +172,7 @@ def _effects(runs: RunSet, measure: Measure, setting: str, points: Points) -> It
         yield _effect(setting, tuple(names[k] for k in chosen), sign * contrast(values, chosen))
 
 
-def contrast(values: dict[tuple[int, ...], np.ndarray], chosen: tuple[int, ...]) -> np.ndarray:
+def contrast(values: Mapping[Any, np.ndarray], chosen: tuple[int, ...]) -> np.ndarray:
     """Return the effect of one factor, or the interaction of two, seed by seed, over all combinations of the others.
 
     >>> one = {(0, 0): 10.0, (0, 1): 8.0, (1, 0): 9.0, (1, 1): 4.0}
