@@ -55,7 +55,7 @@ def test_every_part_of_a_groups_time_can_be_removed() -> None:
     assert NodeOptions.levers["without"].choices == ("nothing", *TIMES)
 
 
-@pytest.mark.parametrize("seed", thinned(range(24), 8))
+@pytest.mark.parametrize("seed", thinned(range(24), 30))
 def test_what_is_removed_beside_the_twin(seed: int) -> None:
     """A policy that looks at free slots may choose other modules where there are more of them: without `channel`."""
     node = Node.of(alike(random_node(seed)))

@@ -76,7 +76,7 @@ class Node(Simulator[NodeRecord]):
     def _alone(self, setup: Setup, seed: int) -> np.ndarray:
         """Return how long each application takes that runs alone, -1 = it does not end."""
         given = self.given(setup, seed)
-        applications = setup.workload.applications(given.machine.board, given.streams)
+        applications = setup.workload.applications(given.machine, given.streams)
         records = [
             super(Node, self).simulate(setup._replace(workload=workload), seed) for workload in alone(applications)
         ]

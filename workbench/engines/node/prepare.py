@@ -54,7 +54,7 @@ def read(given: Case) -> Reading:
     """
     given = removed(given)
     check_served(given)
-    applications = given.setup.workload.applications(given.machine.board, given.streams)
+    applications = given.setup.workload.applications(given.machine, given.streams)
     applications = without(applications, given.options.without)
     check_fits(given, applications)
     check_applications(applications)
