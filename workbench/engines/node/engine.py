@@ -16,6 +16,7 @@ from workbench.engines.node.alone import alone
 from workbench.engines.node.calendar import play
 from workbench.engines.node.energy import ROWS, WINDOW
 from workbench.engines.node.gauges import gauges_of
+from workbench.engines.node.laws import check_laws
 from workbench.engines.node.links import new_links
 from workbench.engines.node.options import NodeOptions
 from workbench.engines.node.pages import new_pages
@@ -172,6 +173,8 @@ def play_on(play_: Play) -> None:
         go_on()
     if counters[STOP.fault] == FAULT.part:
         play_.members.check()
+    if counters[STOP.fault] == FINE:
+        check_laws(play_.run, play_.members)
     if counters[STOP.fault] == FINE and not _all_ended(play_):
         counters[STOP.fault], counters[STOP.cycle] = FAULT.waits_for_ever, counters[COUNT.now] >> 5
 

@@ -214,7 +214,6 @@ def _add_kernel(tables: Tables, kernel: Kernel, tensors: dict[int, int]) -> None
             _add_touch(tables, touch, tensors)
         tables["malloc"].extend(phase.mallocs)
         tables.calls += kernel.groups * kernel.waves * bool(phase.mallocs)
-    tables.all_groups += kernel.groups
 
 
 def _add_touch(tables: Tables, touch: Touch, tensors: dict[int, int]) -> None:
