@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -17,6 +18,9 @@ from workbench.experiments.mechanism import mechanisms
 
 # A check of web addresses that nobody here asks for: jsonschema would build forty grammars for it, at every import.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+# In every run of a node nothing is lost and nothing is made (spec 6, R18), in processes of their own too.
+os.environ.setdefault("WORKBENCH_CHECK_LAWS", "1")
 
 # A shell that starts the suite in the background has it ignore Ctrl-C, and `nohup` the end of its terminal, which the
 # processes of the tests would inherit.

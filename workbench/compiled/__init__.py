@@ -16,7 +16,16 @@ from workbench.compiled.black_box import failed_call, forget_failed_call, keep_f
 from workbench.compiled.bound import bound
 from workbench.compiled.by_reference import by_reference
 from workbench.compiled.compile_events import report_compiling
-from workbench.compiled.kernel import INTERPRETED, allocating, creates_arrays, inlined, kernel, noinline, routine
+from workbench.compiled.kernel import (
+    INTERPRETED,
+    allocating,
+    creates_arrays,
+    entry_point,
+    inlined,
+    kernel,
+    noinline,
+    routine,
+)
 from workbench.compiled.meter import MOST_TURNS, ran_out
 from workbench.compiled.prefetch import prefetch
 from workbench.compiled.question import NO_ANSWER, RAISED, Answer, Answers, Question, addresses, asked
@@ -41,6 +50,7 @@ __all__ = [
     "bound",
     "by_reference",
     "creates_arrays",
+    "entry_point",
     "failed_call",
     "fields_of",
     "forget_failed_call",

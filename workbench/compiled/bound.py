@@ -26,6 +26,14 @@ class Lent:
         self.whole = whole
         self._words = np.array(_words_of(whole), np.int64)
         self.address = self._words.ctypes.data
+        self._reference: Reference | None = None
+
+    @property
+    def reference(self) -> Reference:
+        """Return the type of a reference to the tuple, which those that it is renewed with have too."""
+        if self._reference is None:
+            self._reference = _reference_to(self.whole)
+        return self._reference
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Lent:
         return Lent(deepcopy(self.whole, memo))
@@ -55,6 +63,27 @@ def _words_of(value: Any) -> list[int]:
     raise TypeError(f"a bound tuple holds arrays, whole numbers and floats; got {value!r}")
 
 
+_references: dict[Any, Reference] = {}
+"""The type of a reference by what decides it: Numba takes milliseconds to find that of a tuple of eighty arrays."""
+
+
+def _reference_to(whole: Any) -> Reference:
+    shape = _shape_of(whole)
+    if shape not in _references:
+        _references[shape] = Reference(typeof(whole))
+    return _references[shape]
+
+
+def _shape_of(value: Any) -> Any:
+    """Return all of a value that its type depends on."""
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        return value.dtype.str, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned
+    if isinstance(value, tuple):
+        return type(value), *map(_shape_of, value)
+    return type(value)
+
+
 def bound(function: Callable[..., Any], whole: Any) -> Callable[..., Any]:
     """Return a routine with its first parameter, a tuple by reference, filled in; those that follow are whole numbers.
 
@@ -75,7 +104,12 @@ def bound(function: Callable[..., Any], whole: Any) -> Callable[..., Any]:
         return partial(_interpreted, function, lent)
     machine: Any = function
     numbers = [types.int64] * (machine.py_func.__code__.co_argcount - 1)
-    return partial(machine.compile((Reference(typeof(lent.whole)), *numbers)), lent)
+    arguments = (lent.reference, *numbers)
+    called = machine.compile(arguments)
+    result = machine.overloads[arguments]
+    if not result.library.get_pointer_to_function(result.fndesc.llvm_cpython_wrapper_name):
+        raise TypeError(f"{machine.py_func.__qualname__} is called from compiled code alone; make it an entry_point")
+    return partial(called, lent)
 
 
 def _interpreted(function: Callable[..., Any], lent: Lent, *numbers: int) -> Any:

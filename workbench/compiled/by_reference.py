@@ -31,6 +31,8 @@ class Reference(types.Type):
     arrays, are not alike.
     """
 
+    is_reference = True
+
     def __init__(self, whole: Any) -> None:
         self.whole = whole
         kind = whole.instance_class

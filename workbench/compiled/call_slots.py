@@ -15,7 +15,7 @@ from llvmlite.ir.instructions import AllocaInstr, CallInstr, StoreInstr
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
-from numba.core.typed_passes import BaseNativeLowering, NativeLowering
+from numba.core.typed_passes import AnnotateTypes, BaseNativeLowering, NativeLowering
 
 from workbench.compiled.by_symbol import KeepNeeded, called_by_symbol
 
@@ -61,16 +61,24 @@ class _Lower(Lower):
 class _Lowering(BaseNativeLowering):
     _name: Any = "lowering_of_kernels"
 
+    def run_pass(self, state: Any) -> bool:
+        """Lower a function, without what Python would call it by where it never does: it has no references."""
+        within = state.flags.forceinline or getattr(state.pipeline, "within_compiled_code", False)
+        if within and any(getattr(kind, "is_reference", False) for kind in state.args):
+            state.flags.no_cpython_wrapper = True
+        return bool(super().run_pass(state))
+
     @property
     def lowering_class(self) -> type[Lower]:
         return _Lower
 
 
 def passes_of_kernels(state: Any) -> Any:
-    """Return Numba's usual passes over a kernel, with places of calls left as they are; they are still to be
-    finalized."""
+    """Return Numba's usual passes over a kernel, with places of calls left as they are and no annotated listing; they
+    are still to be finalized."""
     passes = DefaultPassBuilder.define_nopython_pipeline(state)
-    passes.passes = [(_Lowering if one is NativeLowering else one, what) for one, what in passes.passes]
+    each = [(one, what) for one, what in passes.passes if one is not AnnotateTypes]
+    passes.passes = [(_Lowering if one is NativeLowering else one, what) for one, what in each]
     passes.add_pass_after(KeepNeeded, _Lowering)
     return passes
 

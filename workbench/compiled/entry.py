@@ -11,11 +11,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from llvmlite import ir
-from numba import typeof, types
+from numba import types
 from numba.extending import intrinsic
 
 from workbench.compiled.bound import Lent
-from workbench.compiled.by_reference import Reference
 from workbench.compiled.kernel import INTERPRETED, kernel
 from workbench.compiled.question import RAISED
 
@@ -52,7 +51,7 @@ def entry_of(routine: Callable[..., int], lent: Lent) -> Entry:
         return Entry(routine, lent)
     machine: Any = routine
     numbers = (types.int64,) * (machine.py_func.__code__.co_argcount - 1)
-    arguments = (Reference(typeof(lent.whole)), *numbers)
+    arguments = (lent.reference, *numbers)
     machine.compile(arguments)
     result = machine.overloads[arguments]
     if types.unliteral(result.signature.return_type) != types.int64:

@@ -18,7 +18,7 @@ from workbench.compiled.cache import cache_folder, may_be_kept
 from workbench.compiled.cache_locator import LOCATOR
 from workbench.compiled.call_slots import KernelCompiler
 from workbench.compiled.meter import MeteredCompiler
-from workbench.compiled.noinline import NoInlineCompiler
+from workbench.compiled.noinline import EntryPointCompiler, NoInlineCompiler
 
 import_blas_later()
 _config: Any = numba.config
@@ -60,15 +60,22 @@ def routine(function: _Function) -> _Function:
 
 
 def noinline(function: _Function) -> _Function:
-    """Compile a function that allocates nothing and is never copied into its callers: for those of deep calls."""
+    """Compile a function that allocates nothing and is never copied into its callers: for those of deep calls.
+
+    One with a lent tuple is called from compiled code alone.
+    """
+    return _never_copied(function, NoInlineCompiler)
+
+
+def entry_point(function: _Function) -> _Function:
+    """Compile a function over a lent tuple that is never copied, and that Python calls as well (`bound`)."""
+    return _never_copied(function, EntryPointCompiler)
+
+
+def _never_copied(function: _Function, pipeline: type) -> _Function:
     keep = may_be_kept(function.__module__)
-    options: dict[str, Any] = {
-        "_nrt": False,
-        "forceinline": False,
-        "error_model": "numpy",
-        "pipeline_class": NoInlineCompiler,
-    }
-    return _compiled(function, cache=keep, **options)
+    options: dict[str, Any] = {"_nrt": False, "forceinline": False, "pipeline_class": pipeline}
+    return _compiled(function, error_model="numpy", cache=keep, **options)
 
 
 def allocating(function: _Function) -> _Function:

@@ -45,9 +45,16 @@ class NoInlineCompiler(CompilerBase):
     """The passes of kernels, and the attribute that forbids copies."""
 
     by_symbol = True
+    within_compiled_code = True
 
     def define_pipelines(self) -> list[Any]:
         passes = passes_of_kernels(self.state)
         passes.add_pass_after(_NoInline, IRProcessing)
         passes.finalize()
         return [passes]
+
+
+class EntryPointCompiler(NoInlineCompiler):
+    """The same for what Python calls too."""
+
+    within_compiled_code = False

@@ -6,7 +6,7 @@ them by address (spec 6, R2). What is asked may lie ahead; nothing happens befor
 
 from __future__ import annotations
 
-from workbench.compiled import kernel, noinline
+from workbench.compiled import entry_point, kernel
 from workbench.engines.kit.order import cycle_of, moment, rank_of
 from workbench.engines.shared_memory import Play
 from workbench.engines.shared_memory_loop import (
@@ -22,7 +22,7 @@ from workbench.structures.timetable import NEVER, next_due, put
 REFUSED = NOBODY
 
 
-@noinline
+@entry_point
 def next_moment(play: Play) -> int:
     """Return the moment of the next event; `NEVER` where there is none."""
     due, attempt = next_due(play.state.due), play.state.counters[COUNT.attempt]
@@ -32,7 +32,7 @@ def next_moment(play: Play) -> int:
     return moment(cycle, rank_of_next(play.rules, releases_first(play.rules, due, attempt)))
 
 
-@noinline
+@entry_point
 def advance_to(play: Play, until: int) -> int:
     """Take every event that precedes a moment; return how many answers there are to be taken."""
     cycle = NEVER if until == NEVER else cycle_of(until)
@@ -40,7 +40,7 @@ def advance_to(play: Play, until: int) -> int:
     return play.state.counters[COUNT.answered]
 
 
-@noinline
+@entry_point
 def ask_workgroup(play: Play, row: int, cycle: int) -> int:
     """Let a workgroup of the table join the queue at a cycle, and return it; REFUSED if it may not."""
     jobs, state = play.jobs, play.state
@@ -53,7 +53,7 @@ def ask_workgroup(play: Play, row: int, cycle: int) -> int:
     return row
 
 
-@noinline
+@entry_point
 def ask_end(play: Play, row: int, cycle: int) -> int:
     """Let a workgroup that stays end at a cycle, and return it; REFUSED if it may not."""
     state, rules = play.state, play.rules

@@ -8,6 +8,7 @@ from typing import Any, Self
 from workbench.errors import InputError
 from workbench.levers import Lever, lever
 from workbench.machine.board import Board
+from workbench.machine.cards_alike import CardsAlike
 from workbench.machine.described import Described
 from workbench.machine.machine import Machine
 from workbench.machine.preset import preset_names
@@ -54,6 +55,20 @@ class NodeMachine(Described):
     def row(self) -> dict[str, Any]:
         """Return what a table of presets shows of this node."""
         return {**self.board.row(), **self.card.row(), **self.translation.row()}
+
+    @classmethod
+    def read(cls, given: object, path: str = "machine", where: str = "") -> Self:
+        """Read the node that a sweep file describes: a preset, its three parts, or so many cards alike
+        (`CardsAlike`)."""
+        if isinstance(given, Mapping) and "cards" in given:
+            given = CardsAlike.read(given, path, where).node()
+        return super().read(given, path, where)
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the JSON schema of what `read` takes."""
+        usual = super().schema()
+        return {"anyOf": [*usual["anyOf"], CardsAlike.schema()]}
 
     def check(self) -> None:
         modules, cores = self.card.compute_units, self.translation.cores

@@ -11,6 +11,7 @@ from workbench.metrics.node_applications import application_declarations, applic
 from workbench.metrics.node_memory import memory_declarations, memory_measures
 from workbench.metrics.node_power import power_declarations, power_measures
 from workbench.metrics.node_times import time_declarations, time_measures
+from workbench.metrics.node_translation import translation_declarations, translation_measures
 from workbench.metrics.statistics import over
 from workbench.records.node import NodeRecord
 from workbench.units import seconds
@@ -25,6 +26,7 @@ MEASURES = declared(
     Measure("groups_cancelled", "groups", "lower", "groups of refused applications that were queued"),
     *application_declarations(),
     *memory_declarations(),
+    *translation_declarations(),
     Measure("remote_share", "", "lower", "simulated touches of pages on other cards, of all"),
     Measure("shoot_downs", "", "lower", "frees and moves whose pages modules are told of"),
     Measure("stalled_modules", "modules", "lower", "modules that shoot-downs went to, each once a shoot-down"),
@@ -45,6 +47,7 @@ def measure(record: NodeRecord) -> dict[str, float]:
         "groups_cancelled": float(counts["groups_cancelled"]),
         **application_measures(record),
         **memory_measures(record),
+        **translation_measures(record),
         "remote_share": over(counts["remote_touches"], counts["touches"]),
         "shoot_downs": float(counts["shoot_downs"]),
         "stalled_modules": float(counts["stalled_modules"]),

@@ -57,7 +57,16 @@ def time_declarations() -> list[Measure]:
         Measure(f"{name}_share", "", "neither", f"of all groups' time: {words}")
         for name, words in zip(TIMES, TIME_WORDS)
     ]
-    return [*quantiles, *parts, *shares]
+    return [*quantiles, *parts, *_mean_declarations(), *shares]
+
+
+def _mean_declarations() -> list[Measure]:
+    whole = Measure("group_mean_cycles", "cycles", "lower", "mean over the groups, counted as the quantiles are")
+    parts = [
+        Measure(f"group_mean_{name}_cycles", "cycles", "neither" if name == "compute" else "lower", f"of it: {words}")
+        for name, words in zip(TIMES, TIME_WORDS)
+    ]
+    return [whole, *parts]
 
 
 def time_measures(record: NodeRecord) -> dict[str, float]:
@@ -65,7 +74,10 @@ def time_measures(record: NodeRecord) -> dict[str, float]:
     times = record.times[record.ended >= 0]
     total = int(times.sum())
     shares = {f"{name}_share": over(int(times[:, place].sum()), total) for place, name in enumerate(TIMES)}
-    return {**_quantiles(record), **shares}
+    means = {
+        f"group_mean_{name}_cycles": over(int(times[:, place].sum()), len(times)) for place, name in enumerate(TIMES)
+    }
+    return {**_quantiles(record), "group_mean_cycles": over(total, len(times)), **means, **shares}
 
 
 def _quantiles(record: NodeRecord) -> dict[str, float]:

@@ -37,6 +37,9 @@ class NodeRecord(NamedTuple):
     """int64[applications], when each ended, -1 = never."""
     alone: np.ndarray
     """int64[applications], how long each takes that runs alone, -1 = for ever; no rows unless that was asked for."""
+    served: np.ndarray
+    """int64[5], touches by who gave the translation: the own TLB, a miss of the own module, a peer, the shared TLB, a
+    walk."""
     counts: dict[str, int]
     clock_mhz: float
     modules: int

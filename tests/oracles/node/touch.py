@@ -41,6 +41,7 @@ class Access:
     issued_at: int = -1  # hit, joined, or took a register
     answered_at: int = -1
     miss: Miss | None = None  # whose answer it waits for
+    unmapped: int = 0  # while it waited for a register: the first unmapping of its page, by number
     remote: bool = False  # its data came over a link
 
     def spans(self) -> list[tuple[int, int, str]]:
@@ -61,7 +62,7 @@ class Miss:
     waiting: list[Access] = field(default_factory=list)
     trail: Trail = field(default_factory=Trail)
     answered_at: int = -1
-    unmapped: bool = False
+    unmapped: int = 0  # the first unmapping of its page since it was looked up, by number
     directed: bool = False  # a directory was asked
     tries: list[int] = field(default_factory=list)  # peers still to ask
 
@@ -75,5 +76,5 @@ class Walk:
     core: int
     key: Key
     misses: list[Miss] = field(default_factory=list)
-    unmapped: bool = False
+    unmapped: int = 0  # as its misses
     stage: str = "walkers"  # what those that wait for it wait for now

@@ -52,6 +52,7 @@ class Translation:
         )  # fmt: skip
         self._serials = itertools.count()
         self._copies: list[Miss] = []  # under way to peers
+        self._unmappings = 0
 
     @property
     def tlbs(self) -> list[Tlb]:
@@ -72,15 +73,20 @@ class Translation:
     def unmap(self, pages: list[Page]) -> None:
         """Drop the entries of pages everywhere; what is under way for them fills nothing (R11, T12)."""
         tags = {page.tag for page in pages}
+        self._unmappings += 1
         for tag in sorted(tags):
             self._shared.drop(tag)
             for core in self.cores:
                 core.tlb.drop(tag)
-        self._walkers.unmap(tags)
+        self._walkers.unmap(tags, self._unmappings)
         for core in self.cores:
             core.unmapped += [core.misses.pop(tag) for tag in sorted(tags & core.misses.keys())]
         for miss in [*self._copies, *(miss for core in self.cores for miss in core.unmapped)]:
-            miss.unmapped = miss.unmapped or miss.page.tag in tags
+            if miss.page.tag in tags:
+                miss.unmapped = miss.unmapped or self._unmappings
+        for access in (core.queue[0] for core in self.cores if core.queue):
+            if access.looked_at is not None and access.page.tag in tags:  # it waits for a register
+                access.unmapped = access.unmapped or self._unmappings
 
     def stall(self, core: int, cycles: int) -> None:
         """Let a core issue nothing for so many cycles from now on; overlapping stalls end with the later end."""
@@ -141,8 +147,11 @@ class Translation:
         return max(self._calendar.now, access.looked_at + self._machine.private_cycles)
 
     def _open(self, core: Core, access: Access) -> None:
-        miss = Miss(access.page, access.core, access.serial, [access])
-        access.miss = core.misses[access.page.tag] = miss
+        miss = access.miss = Miss(access.page, access.core, access.serial, [access], unmapped=access.unmapped)
+        if miss.unmapped:
+            core.unmapped.append(miss)
+        else:
+            core.misses[access.page.tag] = miss
         miss.trail.mark(self._calendar.now, "translation")
         self._arrives(miss, self._looked_up(access), lambda: self._ask_directory(miss))
 

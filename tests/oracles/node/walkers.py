@@ -25,29 +25,32 @@ class Walkers:
         self._reach, self._ended, self._look_again = reach, ended, look_again
         self._queue: deque[Walk] = deque()
         self._outside: deque[Miss] = deque()
-        self._walks: dict[int, Walk] = {}  # those that may be joined
+        self._walks: dict[tuple[int, int], Walk] = {}  # by page and unmapping: those of one unmapping join each other
 
     def request(self, miss: Miss) -> None:
         """Join a walk of the page, or start one, or queue for one, or wait for a place in the queue."""
         miss.trail.mark(self._calendar.now, "walkers")
         key = miss.waiting[0].key
         self._log("translation", self._card, "walk_request", key, core=miss.core, page=miss.page.tag)
-        if miss.page.tag in self._walks:
-            self._join(miss, self._walks[miss.page.tag])
+        if (miss.page.tag, miss.unmapped) in self._walks:
+            self._join(miss, self._walks[miss.page.tag, miss.unmapped])
         elif self._free or not self._room or len(self._queue) < self._room:
             self._open(miss)
         else:
             self._outside.append(miss)
 
-    def unmap(self, tags: set[int]) -> None:
-        """Mark walks of unmapped pages: they answer, fill nothing, and are joined by nobody."""
-        for tag in tags & self._walks.keys():
-            self._walks.pop(tag).unmapped = True
+    def unmap(self, tags: set[int], number: int) -> None:
+        """Mark walks of pages that are unmapped: they answer, fill nothing, and are joined by those of before."""
+        for tag in tags:
+            walk = self._walks.pop((tag, 0), None)
+            if walk:
+                walk.unmapped = number
+                self._walks[tag, number] = walk
 
     def _open(self, miss: Miss) -> None:
         key = miss.waiting[0].key
-        walk = Walk(miss.page, miss.serial, miss.core, key)
-        self._walks[walk.page.tag] = walk
+        walk = Walk(miss.page, miss.serial, miss.core, key, unmapped=miss.unmapped)
+        self._walks[walk.page.tag, walk.unmapped] = walk
         self._join(miss, walk)
         self._queue.append(walk)
         self._start()
@@ -85,8 +88,7 @@ class Walkers:
 
     def _end(self, walk: Walk) -> None:
         self._free += 1
-        if not walk.unmapped:
-            del self._walks[walk.page.tag]
+        del self._walks[walk.page.tag, walk.unmapped]
         self._log("translation", self._card, "walked", walk.key, page=walk.page.tag)
         self._ended(walk)
         self._start()

@@ -6,7 +6,7 @@ them by address. What is asked may lie ahead, but for a cancellation; nothing ha
 
 from __future__ import annotations
 
-from workbench.compiled import inlined, kernel, noinline
+from workbench.compiled import entry_point, inlined, kernel
 from workbench.engines.dispatch.cancelling import cancel_in, waits_in
 from workbench.engines.dispatch.channels import join
 from workbench.engines.dispatch.entering import enter
@@ -28,14 +28,14 @@ MOST = 1 << 62
 """Of instructions times cycles that may be entered at once."""
 
 
-@noinline
+@entry_point
 def next_moment(play: Play) -> int:
     """Return the moment of the next event; `NEVER` where there is none."""
     cycle = next_cycle(play.state)
     return moment(cycle, next_rank(play.state)) if cycle < NEVER else NEVER
 
 
-@noinline
+@entry_point
 def take_next(play: Play) -> int:
     """Take the next event and no other, a round as one; return how many answers there are to be taken."""
     begin(play)
@@ -44,7 +44,7 @@ def take_next(play: Play) -> int:
     return play.state.counters[COUNT.answered]
 
 
-@noinline
+@entry_point
 def advance_to(play: Play, until: int) -> int:
     """Take every event that precedes a moment; return how many answers there are to be taken.
 
@@ -56,7 +56,7 @@ def advance_to(play: Play, until: int) -> int:
     return state.counters[COUNT.answered]
 
 
-@noinline
+@entry_point
 def answer_of(play: Play, at: int, field: int) -> int:
     """Return a field of an answer (`told`), 0 = the oldest; of a verdict, from field 7 on, the pages of each module."""
     row = play.state.answers[at]
@@ -65,33 +65,33 @@ def answer_of(play: Play, at: int, field: int) -> int:
     return row[field]
 
 
-@noinline
+@entry_point
 def forget_answers(play: Play) -> int:
     """Forget the answers, which have been taken."""
     play.state.counters[COUNT.answered] = play.state.counters[COUNT.verdicts] = 0
     return DONE
 
 
-@noinline
+@entry_point
 def rows_waiting(play: Play) -> int:
     """Return how many rows of the log of what groups took there are to be taken, where it is kept."""
     return min(play.state.counters[COUNT.takes], play.state.takes.shape[0])
 
 
-@noinline
+@entry_point
 def row_of(play: Play, at: int, field: int) -> int:
     """Return a field of such a row: dispatch, unit (-1 = the module's own), resource, start (-1 = none), amount."""
     return play.state.takes[at, field]
 
 
-@noinline
+@entry_point
 def forget_rows(play: Play) -> int:
     """Forget these rows, which have been taken; a record of the part then lacks them."""
     play.state.counters[COUNT.takes] = 0
     return DONE
 
 
-@noinline
+@entry_point
 def ask_group(play: Play, group: int, cycle: int) -> int:
     """Let a group of the table join the queue of its channel at a cycle, and return it; REFUSED if it may not."""
     columns, state = play.columns, play.state
@@ -111,7 +111,7 @@ def ask_group(play: Play, group: int, cycle: int) -> int:
     return group
 
 
-@noinline
+@entry_point
 def ask_end(play: Play, dispatch: int, cycle: int) -> int:
     """Let a dispatch that stays end at a cycle, and return it; REFUSED if it may not."""
     state = play.state
@@ -147,7 +147,7 @@ def least_end(play: Play, dispatch: int) -> int:
     return play.state.cycle[dispatch] + play.columns.duration[play.state.group[dispatch]]
 
 
-@noinline
+@entry_point
 def ask_cancel(play: Play, group: int, cycle: int) -> int:
     """Take what waits of a group out of its queue at the present cycle, and return how many entries left.
 
@@ -164,7 +164,7 @@ def ask_cancel(play: Play, group: int, cycle: int) -> int:
     return cancel_in(columns, rules, state, channel, group, group, cycle)
 
 
-@noinline
+@entry_point
 def ask_cancel_range(play: Play, first: int, last: int, cycle: int) -> int:
     """Take what waits of the groups from `first` to `last` out of the queues at the present cycle.
 
@@ -186,14 +186,14 @@ def _is_present(state: State, cycle: int) -> bool:
     return present(state) <= cycle <= next_cycle(state)
 
 
-@noinline
+@entry_point
 def _look_again(play: Play, cycle: int) -> None:
     """Make a cycle the present one, at which the channels are looked at as something changes."""
     make_present(play, cycle)
     play.state.counters[COUNT.stale], play.state.counters[COUNT.look] = 1, cycle
 
 
-@noinline
+@entry_point
 def enter_history(play: Play, module: int, kind: int, first: int, cycles: int, amount: int) -> int:
     """Enter what a module executes, evenly, from a cycle on for so many cycles, or in that cycle alone if they are 0.
 
@@ -210,7 +210,7 @@ def enter_history(play: Play, module: int, kind: int, first: int, cycles: int, a
     return enter(play, module, kind, first, first + max(cycles, 1), amount, present(play.state))
 
 
-@noinline
+@entry_point
 def scattered_of(play: Play, module: int, own: int) -> int:
     """Return the share of a module's free blocks that lie outside the longest free run, in parts of `ONE`.
 

@@ -44,6 +44,7 @@ def _answer(run: Run, card: int, access: int, served: int) -> None:
     """Let the data of a page come whose translation was answered."""
     row = run.state.access[access]
     row[ACCESS.answered] = present(run)
+    run.state.served[served] += 1
     module, first, second = run.state.task[row[ACCESS.task], TASK.module], access_first(run, access), 0
     second = access_second(run, access)
     if served == WALK:

@@ -7,7 +7,7 @@ and the calendar itself the part comes first, of two parts the one with the lowe
 
 from __future__ import annotations
 
-from workbench.compiled import RAISED, by_reference, kernel, noinline
+from workbench.compiled import RAISED, entry_point, noinline
 from workbench.compiled.entry import call
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.engines.kit.order import cycle_of
@@ -35,15 +35,9 @@ from workbench.engines.node.touching import enter_touch
 from workbench.structures.tournament import NEVER
 
 
-@kernel
+@entry_point
 def play(run: Run) -> None:
     """Take events until none is left or the horizon is reached; or until a part wants room, or something is wrong."""
-    take_all(by_reference(run))
-
-
-@noinline
-def take_all(run: Run) -> None:
-    """Take one event after another."""
     counters, state = run.state.counters, run.state
     ask_again(run)
     while counters[STOP.fault] == FINE:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from workbench.compiled import bound
 from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt, Simulator, Stop, made
 from workbench.engines.kit.faults import FINE, STOP
@@ -15,12 +16,14 @@ from workbench.engines.node.alone import alone
 from workbench.engines.node.calendar import play
 from workbench.engines.node.energy import ROWS, WINDOW
 from workbench.engines.node.gauges import gauges_of
+from workbench.engines.node.laws import check_laws
 from workbench.engines.node.links import new_links
 from workbench.engines.node.options import NodeOptions
 from workbench.engines.node.pages import new_pages
 from workbench.engines.node.parts import Members, tickets_of
 from workbench.engines.node.prepare import Case, Reading, read, rules_of, ways
 from workbench.engines.node.recording import record_of
+from workbench.engines.node.room import first_room
 from workbench.engines.node.slots import Slots
 from workbench.engines.node.starting import start
 from workbench.engines.node.state import (
@@ -88,7 +91,7 @@ class Node(Simulator[NodeRecord]):
         return [policy for policy in every if policy.asks is not None]
 
     def room(self, run: Reading) -> Mapping[str, int]:
-        return {"agenda": 256, "tasks": 64, "accesses": 256, "pages": 64, "links": 64}
+        return first_room(run)
 
     def begin(self, run: Reading, attempt: Attempt) -> Play:
         return begin(run, Members(run, run.given.streams.seed, attempt.events), attempt)
@@ -161,15 +164,17 @@ def _begin_energy(reading: Reading, state: State) -> None:
 
 def play_on(play_: Play) -> None:
     """Play a run to its end, with more room for a part where that is wanting."""
-    counters = play_.state.counters
-    play(play_.run)
+    counters, go_on = play_.state.counters, bound(play, play_.run)
+    go_on()
     while counters[STOP.fault] == FAULT.part_full:
         number = int(counters[STOP.row])
         play_.members.make_room(number)
         counters[STOP.fault] = FINE
-        play(play_.run)
+        go_on()
     if counters[STOP.fault] == FAULT.part:
         play_.members.check()
+    if counters[STOP.fault] == FINE:
+        check_laws(play_.run, play_.members)
     if counters[STOP.fault] == FINE and not _all_ended(play_):
         counters[STOP.fault], counters[STOP.cycle] = FAULT.waits_for_ever, counters[COUNT.now] >> 5
 

@@ -24,6 +24,7 @@ from workbench.engines.node.calls import Calls, mallocs_of, with_requests
 from workbench.engines.node.knowing import Asked, pages_held
 from workbench.engines.node.pool_part import PoolPart
 from workbench.engines.node.prepare import Reading, groups_of
+from workbench.engines.node.room import most_live
 from workbench.engines.node.slots import PARTS
 from workbench.engines.node.state import Ports, Run
 from workbench.engines.translation import part as translation_part
@@ -34,6 +35,7 @@ from workbench.structures.tournament import NEVER
 from workbench.workloads.mallocs import Mallocs
 from workbench.workloads.workload import Groups
 
+Keeps = Literal["record", "live"]
 MOST_HEAP = 1 << 30
 """Bytes that a heap and its chunks have at most."""
 FOR_ALL = ("next_moment", "take_next", "answer_of", "forget_answers")
@@ -89,7 +91,8 @@ class Members:
         cards = len(reading.given.machine.gpus)
         groups = groups_of(reading)
         self.calls: Calls = reading.calls
-        dispatchers = [_dispatcher(reading, seed, groups) for _ in range(cards)]
+        keeps: Keeps = "record" if events else "live"
+        dispatchers = [_dispatcher(reading, seed, groups, keeps) for _ in range(cards)]
         translations = [_translation(reading, seed) for _ in range(cards)]
         heaps = self._heaps(reading, seed, cards)
         pool = _pool(reading, seed, tickets_of(reading, self.calls), events)
@@ -100,9 +103,9 @@ class Members:
         """Return the heaps, card by card; the calls learn their requests."""
         applications, requests, heaps = len(reading.applications), dict[int, np.ndarray](), list[Member | None]()
         for place in range(cards * applications):
-            application = place % applications
+            card, application = divmod(place, applications)
             calls = mallocs_of(reading.plan, reading.calls, application, reading.given.machine.card.wave_size)
-            if not calls.bytes.size:
+            if not calls.bytes.size or not _may_run_on(reading, application, card):
                 heaps.append(None)
                 continue
             heap = _heap(reading, seed, calls)
@@ -156,11 +159,13 @@ def sub_setup(reading: Reading, part: str, machine: Any, workload: Any, options:
     return Setup(part, machine, workload, {slot: given[slot] for slot in defaults_of(PARTS[part])}, options)
 
 
-def _dispatcher(reading: Reading, seed: int, groups: Groups) -> Member:
+def _dispatcher(reading: Reading, seed: int, groups: Groups, keeps: Keeps) -> Member:
     machine, options = reading.given.machine.card, reading.given.options.dispatch
     setup = sub_setup(reading, "dispatch", machine, Table(groups=groups), options)
     entries = 8 * machine.compute_units * machine.waves_a_unit + 64
-    part = dispatch_part.new_part(setup, seed, ends="asked", tells="all", history="entered", entries=entries)
+    part = dispatch_part.new_part(
+        setup, seed, ends="asked", tells="all", history="entered", entries=entries, keeps=keeps
+    )
     return Member("dispatch", dispatch_asking, part, part.kept)
 
 
@@ -196,6 +201,11 @@ def _pool(reading: Reading, seed: int, tickets: int, events: bool) -> Member:
     return Member("pool", pool_jobs, part, part.kept)
 
 
+def _may_run_on(reading: Reading, application: int, card: int) -> bool:
+    """Return whether kernels of an application may run on a card."""
+    return reading.given.options.kernel_card != "home" or reading.applications[application].home == card
+
+
 def _growth(reading: Reading, calls: Mallocs) -> malloc_part.Growth | None:
     """Return how far a heap may grow, where waves wait for it: until all that is ever asked for has a chunk."""
     options = reading.given.options
@@ -203,5 +213,20 @@ def _growth(reading: Reading, calls: Mallocs) -> malloc_part.Growth | None:
         return None
     chunk, granule = options.chunk_bytes, options.heap.granule_bytes
     each = -(-np.maximum(calls.bytes.astype(np.int64) * reading.given.machine.card.wave_size, granule) // chunk) * chunk
-    most = options.heap.heap_bytes + int(each.sum())
+    most = options.heap.heap_bytes + min(int(each.sum()), _most_chunks(reading, int(each.max(initial=chunk))))
     return malloc_part.Growth(chunk, max(min(most, MOST_HEAP), options.heap.heap_bytes))
+
+
+def _most_chunks(reading: Reading, each: int) -> int:
+    """Return an upper bound of the bytes of chunks of a heap: four times what the groups that run at a time hold, and
+    some chunks more."""
+    plan = reading.plan
+    of_phase = np.add.reduceat(np.append(np.maximum(plan.malloc, SMALLEST), 0), plan.first_malloc[:-1])
+    of_phase *= np.diff(plan.first_malloc) > 0
+    of_kernel = np.bincount(plan.of_kernel, of_phase, minlength=plan.groups.size) * plan.waves
+    needed = 4 * most_live(reading) * int(of_kernel.max(initial=0))
+    return (needed // reading.given.options.chunk_bytes + 16) * each
+
+
+SMALLEST = 1024
+"""Bytes that a block is reckoned with, at least."""

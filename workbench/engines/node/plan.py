@@ -104,7 +104,7 @@ class Tables:
 
     def __init__(self) -> None:
         self.columns: dict[str, list[Any]] = {name: [] for name in (*Plan._fields, "skew")}
-        self.calls = self.all_groups = self.all_cycles = 0
+        self.calls = self.cycles = self.groups = 0
 
     def add(self, **values: Any) -> None:
         """Add a value to each of these columns."""
@@ -198,22 +198,22 @@ def _tensors(tables: Tables, number: int, application: Application, first_step: 
 
 def _add_kernel(tables: Tables, kernel: Kernel, tensors: dict[int, int]) -> None:
     tables.add(step_of=len(tables["kind"]) - 1, groups=kernel.groups, waves=kernel.waves)
-    tables.add(independent=int(kernel.independent), first_group=tables.all_groups)
+    tables.add(independent=int(kernel.independent), first_group=tables.groups)
     tables.add(first_phase=len(tables["first_touch"]), first_named=len(tables["named"]))
     for tensor in kernel.tensors:
         tables.add(named=tensors[tensor])
         tables["users"][tensors[tensor]] += 1
+    tables.groups += kernel.groups
     for phase in kernel.phases:
-        tables.add(first_cycles=tables.all_cycles, first_touch=len(tables["tensor"]))
-        tables.all_cycles += len(phase.cycles)
+        tables.add(first_cycles=tables.cycles, first_touch=len(tables["tensor"]))
         tables.add(cycles=phase.cycles, first_malloc=len(tables["malloc"]), first_call=tables.calls)
+        tables.cycles += len(phase.cycles)
         tables.add(of_kernel=len(tables["groups"]) - 1)
         tables["instructions"].extend(phase.instructions)
         for touch in phase.touches:
             _add_touch(tables, touch, tensors)
         tables["malloc"].extend(phase.mallocs)
         tables.calls += kernel.groups * kernel.waves * bool(phase.mallocs)
-    tables.all_groups += kernel.groups
 
 
 def _add_touch(tables: Tables, touch: Touch, tensors: dict[int, int]) -> None:

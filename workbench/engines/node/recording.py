@@ -28,6 +28,7 @@ def record_of(reading: Reading, state: State) -> NodeRecord:
         arrived=reading.plan.arrival.copy(),
         left=application[:, APPLICATION.ended_at].copy(),
         alone=NONE_ALONE,
+        served=state.served.copy(),
         counts=counts,
         clock_mhz=machine.card.clock_mhz,
         modules=machine.card.compute_units,

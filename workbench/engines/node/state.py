@@ -399,6 +399,8 @@ class State(NamedTuple):
     """Picojoules of the instructions of each module, card by card, in windows of time; see `energy`."""
     picojoules: np.ndarray = column(np.float64, 6)
     """Of an instruction of each class."""
+    served: np.ndarray = column(np.int64, 5)
+    """Touches by who gave the translation (`records.translation.SERVED_BY`)."""
     messages: np.ndarray = log("messages", MESSAGE)
     details: np.ndarray = log("details", 1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import inlined, kernel, noinline
+from workbench.compiled import entry_point, inlined, kernel, noinline
 from workbench.engines.kit import FINE, STOP
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import Run
@@ -19,7 +19,7 @@ def sample_if_due(run: Run) -> None:
         sample(run)
 
 
-@noinline
+@entry_point
 def sample(run: Run) -> None:
     """Look at who shares what now."""
     rules, state = run.rules, run.state

@@ -11,7 +11,7 @@ from workbench.engines.translation.registers import kill_misses
 from workbench.engines.translation.scheduling import KIND, wake
 from workbench.engines.translation.shooting_down import invalidate, shoot_down_others
 from workbench.engines.translation.state import Run
-from workbench.engines.translation.walking import kill_walk
+from workbench.engines.translation.walking import hide_walk
 from workbench.structures import agenda as at
 from workbench.structures.core_bits import FIRST_WORD, NOBODY, next_core
 
@@ -53,7 +53,7 @@ def _forget_everywhere(run: Run, page: int, key: int) -> None:
     forget_records(run, page)
     drop_far(run, page, key)
     kill_misses(run, page)
-    kill_walk(run, page)
+    hide_walk(run, page)
     if not run.rules.fills_always:
         _kill_copies(run, page)
 
