@@ -83,7 +83,11 @@ class TraceApplications(RecordedKernels):
     )
     count: int = lever(0, least=0, most=1 << 40, unit="kernels", description="so many launches; 0 = all")
     malloc_bytes: int = lever(
-        0, least=0, most=1 << 30, unit="bytes", description="that a lane of every wave asks its device heap for; 0 = nothing"
+        0,
+        least=0,
+        most=1 << 30,
+        unit="bytes",
+        description="that a lane of every wave asks its device heap for; 0 = nothing",
     )
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
