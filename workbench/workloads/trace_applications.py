@@ -90,6 +90,16 @@ class TraceApplications(RecordedKernels):
         description="that a lane of every wave asks its device heap for; 0 = nothing",
     )
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what results that rest on it say."""
+        if self.touched == "none":
+            return (f"{self.trace}: its kernels touch no tensor (touched: none), so translation and links do nothing.",)
+        return (
+            f"{self.trace}: a profile does not say which kernel touches which tensor; what translation and links do "
+            f"rests on the rule `touched: {self.touched}`.",
+        )
+
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
         gpus = len(gpus_of(machine))
         if self.ranks > gpus:
