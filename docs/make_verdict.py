@@ -19,6 +19,7 @@ SPECIFICATIONS = {
     "H3": "3, dispatch",
     "H4": "4, translation",
     "H5": "5, pool",
+    "H6": "6, node",
 }
 _MARKS = {"counted": "°", "by_construction": "*", "measured": "†"}
 

@@ -47,6 +47,7 @@ _WORDS = {
     "Results": "workbench.api",
     "advise": "workbench.studies.torch_memory",
     "advice_figure": "workbench.figures.advice",
+    "blame": "workbench.api",
     "figure": "workbench.api",
     "open_results": "workbench.api",
     "planned": "workbench.api",

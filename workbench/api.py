@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from workbench.studies.blame import Blame
     from workbench.studies.sensitivity import Sensitivity
     from workbench.studies.sensitivity.outputs import Of
+
+MEASURE = "group_p99_cycles"
+"""What blame looks at unless another measure is named."""
 
 
 class Results(RunSet):
@@ -63,7 +67,7 @@ class Results(RunSet):
         return export(self, Path(to), style)
 
     def timeline(self, run_id: str, to: str | Path, cycles: tuple[int, int] | None = None) -> Path:
-        """Write the timeline of a dispatcher's run as a file that ui.perfetto.dev and chrome://tracing open.
+        """Write the timeline of a run of a dispatcher or a node: a file that ui.perfetto.dev and chrome://tracing open.
 
         Parameters
         ----------
@@ -210,6 +214,59 @@ def sensitivity(
     return analysed.sensitivity(measure, of)
 
 
+def blame(
+    sweep: str | Path | Mapping[str, Any],
+    out: str | Path | None = None,
+    *,
+    measure: str | None = MEASURE,
+    parts: Sequence[str] | None = None,
+    set: Mapping[str, Any] | None = None,
+    seeds: int | None = None,
+    workers: int | None = None,
+    executor: Executor | str | None = None,
+    progress: Progress | None = None,
+) -> Blame:
+    """Estimate what each kind of delay costs: run a sweep, then again without each of them, with the same seeds.
+
+    Kinds of delay are the parts of a group's time in the engine `node` (spec 6, R18). The runs are ordinary ones: with
+    a folder they are kept, and what is kept is not run again.
+
+    Parameters
+    ----------
+    sweep, out, set, seeds, workers, executor, progress
+        As in `run`.
+    measure : str, optional
+        Any measure of the engine of which less or more is better; all of these that the sweep names if None.
+    parts : sequence of str, optional
+        The kinds of delay, such as `walkers`; all of them if None.
+
+    Returns
+    -------
+    Blame
+        With a `table`: one row a point and kind of delay, with the mean change and its 95 % interval over the seeds.
+
+    Raises
+    ------
+    InputError
+        The sweep is not valid or its engine is another; there is no such measure or kind of delay.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> found = wb.blame({"engine": "node", "workload": {"synthetic": "small_kernels"}, "measures": ["makespan_cycles"],
+    ...     "machine": {"card": {"compute_units": 4}, "translation": {"cores": 4}}, "seeds": 5})  # doctest: +SKIP
+    >>> found.table[["part", "blame", "low", "high"]]                                             # doctest: +SKIP
+    """
+    from workbench.studies.blame import Blame, blame_sweep, measures_of
+
+    read = read_sweep(sweep, _overrides(set, seeds))
+    measures, removed = measures_of(read, measure), blame_sweep(read, None if parts is None else tuple(parts))
+    results = run(
+        sweep, out, set={**(set or {}), **removed}, seeds=seeds, workers=workers, executor=executor, progress=progress
+    )
+    return Blame(results, measures)
+
+
 def planned(
     sweep: str | Path | Mapping[str, Any], *, set: Mapping[str, Any] | None = None, seeds: int | None = None
 ) -> Plan:
@@ -344,4 +401,4 @@ def _kept(results: Results) -> Results:
     return results
 
 
-__all__ = ["Results", "figure", "open_results", "planned", "presets", "run", "sensitivity"]
+__all__ = ["Results", "blame", "figure", "open_results", "planned", "presets", "run", "sensitivity"]

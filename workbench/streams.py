@@ -65,9 +65,29 @@ class Streams:
         bits = self._bits(name)
         return lambda count: (bits.random_raw(count) >> _SPARE_BITS) * _UNIT
 
+    def within(self, name: str) -> Streams:
+        """Return the streams whose names begin with another one's, for a consumer of which there are many.
+
+        >>> inner = Streams(7).within("kernel 3")
+        >>> bool(inner["mixes"].random() == Streams(7)["kernel 3/mixes"].random())
+        True
+        """
+        return _Within(self.seed, name)
+
     def _bits(self, name: str) -> np.random.PCG64:
         key: Any = _Key(f"{self.seed:x}/{name}".encode())
         return np.random.PCG64(key)
+
+
+class _Within(Streams):
+    """Streams with the beginning of a name in front of each name."""
+
+    def __init__(self, seed: int, first: str) -> None:
+        super().__init__(seed)
+        self._first = first
+
+    def _bits(self, name: str) -> np.random.PCG64:
+        return super()._bits(f"{self._first}/{name}")
 
 
 class _Key(ISeedSequence):

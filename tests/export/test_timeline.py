@@ -129,7 +129,7 @@ def test_the_file_is_json_and_the_same_each_time(tmp_path):
 
 
 def test_what_cannot_be_shown_is_refused(tmp_path):
-    with pytest.raises(InputError, match="needs a run of the engine dispatch"):
+    with pytest.raises(InputError, match="needs a run of the engine dispatch or node"):
         write_timeline(of_shared_memory([(0, 0, 4, 0, 4)]), tmp_path / "no.json")
     with pytest.raises(InputError, match=r"cycles=\(from, to\) with 0 <= from < to\. Got \(5, 5\)"):
         write_timeline(toy(), tmp_path / "no.json", (5, 5))

@@ -35,7 +35,9 @@ def test_figures_of_an_engine():
     of_any = {recipe.name for recipe in figures("no_such_engine")}
     assert of_any == {recipe.name for recipe in figures() if recipe.engine == ANY} >= {"measure_by_lever", "pareto"}
     assert {recipe.name for recipe in figures("dispatch")} > of_any
-    with pytest.raises(InputError, match="unknown figure 'wear_by_segment'; there are dispatch_timeline, fragment"):
+    with pytest.raises(
+        InputError, match="unknown figure 'wear_by_segment'; there are dispatch_timeline, factorial_effects, fragment"
+    ):
         figure("wear_by_segment", "dispatch")
 
 

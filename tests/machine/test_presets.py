@@ -68,7 +68,7 @@ def test_figures_nobody_checked_are_marked():
     assert "clock_mhz" in preset("mi300x").doubtful()
     assert "clock_mhz" not in preset("mi350x").doubtful()
     assert preset("gem5").doubtful()[0] == "granule_bytes"
-    assert {row["name"]: row["doubtful_figures"] for row in presets()}["mi300x"] == 2
+    assert {row["name"]: row["doubtful_figures"] for row in presets(Machine)}["mi300x"] == 2
 
 
 def test_simulators_are_kept_apart_from_cards():

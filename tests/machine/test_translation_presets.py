@@ -13,6 +13,9 @@ SAID = {  # private entries, ways, cycles; shared entries, ways, cycles; walk cy
     "gem5_vega_tlb": (64, 64, 2, None, None, None, 105),
     "shadow_update": (32, 32, 1, 512, 16, 10, 400),
     "awma": (32, 32, 10, 768, 16, 80, None),
+    "v100_tlb": (32, 32, 10, 768, 16, 80, 400),
+    "h100_tlb": (32, 32, 10, 768, 16, 80, 400),
+    "mi300x_tlb": (256, 64, 1, 4096, 64, None, 100),
     "patent_translation": (None, None, 1, None, None, 12, 2400),
     "patent_pilot": (32, 0, 1, 256, None, 12, 2400),
 }

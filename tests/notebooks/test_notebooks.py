@@ -198,6 +198,21 @@ def test_the_sixth_notebook_goes_from_an_out_of_memory_error_to_a_setting(monkey
     assert len(missing) == 0 if LONG and NAMED else all("is not on this machine" in line for line in missing)
 
 
+@long
+def test_the_seventh_notebook_takes_a_group_s_time_apart_and_chooses_modules_by_a_rule_of_its_own():
+    notebook = executed("07_whole_node.ipynb")
+    images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
+    assert len(images) == 2
+    parts = printed(notebook, "one-run").splitlines()
+    whole = int(re.sub(r"\D", "", parts[0].split(":")[1]))
+    assert sum(int(re.sub(r"\D", "", line.split(":")[1])) for line in parts[1:-1]) == whole
+    assert parts[-1].endswith("True")
+    assert f"{10 * (3 if LONG else FEW)} runs" in printed(notebook, "run")
+    for cell in ("run", "add-run", "own-run"):
+        assert "0 failed" in printed(notebook, cell)
+    assert len(printed(notebook, "largest").splitlines()) == len(printed(notebook, "both-said").splitlines()) == 5
+
+
 def test_a_notebook_that_fails_is_noticed():
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import no_such_module")])
     with pytest.raises(Exception, match="No module named 'no_such_module'"):

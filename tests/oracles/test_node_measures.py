@@ -6,9 +6,11 @@ import pytest
 
 from tests.depth import long
 from tests.oracles.node.blame import blame, without
+from tests.oracles.node.calendar import Calendar
 from tests.oracles.node.conservation import broken
 from tests.oracles.node.description import Node
-from tests.oracles.node.measures import fairness, jain, measures, slowdowns
+from tests.oracles.node.gauge import Gauge
+from tests.oracles.node.measures import fairness, jain, measures, power_variation, power_windows, slowdowns
 from tests.oracles.node.node import simulate
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.small import card, groups_of, kernel, run, tensor
@@ -53,11 +55,20 @@ def test_shootdowns_are_counted_once_a_module() -> None:
 
 
 def test_power() -> None:
-    """One module of two executes 1,024 instructions in one window of 1,024 cycles."""
-    phase = {"compute": 1024, "instructions": {"load": 1024}}
-    result = measures(run([card(1, modules=2)], [{"streams": [kernel(1, phase)]}]))
-    assert result["power_cv"] == pytest.approx(1.0)
-    assert result["temperature_spread"] == pytest.approx(0.1)
+    """One module of two executes 1,536 instructions of 2 pJ at 1,000 MHz, in a window and a half of 1,024 cycles."""
+    phase = {"compute": 1536, "instructions": {"load": 1536}}
+    result = run([card(1, modules=2)], [{"streams": [kernel(1, phase)]}])
+    assert power_windows(result, 1024, {"load": 2.0}, 0.5) == [[0.502, 0.5], [0.502, 0.5]]
+    assert power_variation(result, 1024, {"load": 2.0}, 0.0) == pytest.approx(1.0)
+
+
+def test_a_mean_ends_with_the_makespan() -> None:
+    """A value of 1 until cycle 30, then 3: the mean of 50 cycles is (30 + 60) / 50, whatever comes at 70."""
+    calendar = Calendar()
+    gauge = Gauge(calendar, 1)
+    for calendar.now, value in ((30, 3), (70, 9)):
+        gauge.set(value)
+    assert (gauge.mean(50), gauge.mean(100)) == (1.8, (30 + 120 + 270) / 100)
 
 
 def test_slowdown_and_fairness() -> None:

@@ -21,6 +21,7 @@ COMMANDS = {
     "status": "status",
     "tune": "tune",
     "sensitivity": "sensitivity",
+    "blame": "blame",
     "notebook": "notebook",
     "claims": "claims",
     "figure": "figure",

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="DIR", help="a results folder")
     parser.add_argument("--csv", metavar="FILE", help="write the table, one row a run, as CSV")
     parser.add_argument(
-        "--timeline", metavar="RUN_ID", help="write a run of a dispatcher as a trace for Perfetto, --to"
+        "--timeline", metavar="RUN_ID", help="write a run of a dispatcher or a node as a trace for Perfetto, --to"
     )
     parser.add_argument("--snapshot", metavar="RUN_ID", help="write a run of a pool for pytorch.org/memory_viz, --to")
     parser.add_argument("--to", metavar="FILE", help="the file of --timeline or --snapshot")

@@ -12,7 +12,7 @@ from workbench.parts import Registry, attribute, file_and_name, is_in_file, modu
 if TYPE_CHECKING:
     from ipywidgets import Widget
 
-_ENGINES = ("shared_memory", "dispatch", "malloc", "pool", "translation")
+_ENGINES = ("shared_memory", "dispatch", "malloc", "pool", "translation", "node")
 DASHBOARDS: Registry[Callable[[], Widget]] = Registry(
     "dashboard", later={name: attribute(f"workbench.dashboards.{name}:{name}_dashboard") for name in _ENGINES}
 )

@@ -27,12 +27,12 @@ class MachineControl(Control):
         self._note = opening.machine_note
         names = [(f"{row['name']}: {row['title']}", row["name"]) for row in presets(self._of)]
         names += [(words, spec.name) for words, spec in opening.machine_rules.items()]
-        self.names = widgets.Dropdown(options=names, value=opening.machine["preset"], tooltip=_PRESET.description)
+        self.names = widgets.Dropdown(options=names, value=opening.machine_named, tooltip=_PRESET.description)
         self.names.add_class("wb-pick")
         self.levers = LeversControl(self.lever, only=opening.machine_levers)
         self.levers.show(start)
-        self.rules = {spec.name: self._rule(spec) for spec in opening.machine_rules.values()}
-        self.inside = widgets.VBox([self.levers.widget])
+        self.rules = {spec.name: self._rule(spec, opening) for spec in opening.machine_rules.values()}
+        self.inside = widgets.VBox([self.rules.get(self.names.value, self.levers).widget])
         self.holds = widgets.Label()
         self.holds.add_class("wb-note")
         self.names.observe(self._chosen, "value")
@@ -45,9 +45,11 @@ class MachineControl(Control):
             return self.rules[self.names.value].plain()
         return {"preset": self.names.value, **self.levers.plain()}
 
-    def _rule(self, spec: type[Spec]) -> LeversControl:
-        """Return the levers of a rule, at their defaults."""
+    def _rule(self, spec: type[Spec], opening: Opening) -> LeversControl:
+        """Return the levers of a rule: of that which the page opens with as it says, of others at their defaults."""
         made = LeversControl(Lever("machine", "spec", spec=spec))
+        if self.names.value == spec.name:
+            made.show(spec.read(opening.machine))
         made.on_change(self._turned)
         return made
 
@@ -55,7 +57,7 @@ class MachineControl(Control):
         rule = self.rules.get(self.names.value)
         self.inside.children = [(rule or self.levers).widget]
         if rule is None:
-            self.levers.show(preset(self.names.value).machine())
+            self.levers.show(preset(self.names.value, self._of).machine())
         self._turned()
 
     def _turned(self) -> None:

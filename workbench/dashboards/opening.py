@@ -18,7 +18,7 @@ class Opening(NamedTuple):
 
     engine: str
     machine: Mapping[str, Any]
-    """As a sweep says it: a preset, with levers that replace its own."""
+    """As a sweep says it: a preset, with levers that replace its own; or the first rule's levers."""
     machine_levers: Sequence[str]
     """The levers of the machine that can be turned."""
     machine_note: Callable[[Any], str]
@@ -46,6 +46,14 @@ class Opening(NamedTuple):
     """What else may say the machine, beside the presets: the words of the drop-down, and the levers below it."""
     dropped: type[Workload] | None = None
     """The workload that a file dropped into the page becomes, by its lever `trace`; None = none can be dropped."""
+    options_titled: str = ""
+    """The name of a section of the engine's options alone, before that of the policies that both sides share."""
+
+    @property
+    def machine_named(self) -> str:
+        """Return the preset or the rule that the machine opens with."""
+        rule = next((spec.name for spec in self.machine_rules.values()), "")
+        return str(self.machine.get("preset", rule))
 
 
 class Panels(Protocol):

@@ -36,6 +36,7 @@ class Sidebar:
         self.drawn = control_for(_DRAWN)
         self.measure = MeasureControl(mechanism, opening.measure)
         self.view = LeversControl(Lever("view", "spec", opening.view(), spec=opening.view))
+        self._options_titled = opening.options_titled
         self.sections = list(self._sections(opening.folded))
         shape = {"flex": "1 1 330px", "min_width": "0", "max_width": "400px"}
         self.widget = widgets.VBox([section.widget for section in self.sections], layout=shape)
@@ -90,7 +91,11 @@ class Sidebar:
             yield "Policies of the other", other
         yield "Machine", [self.machine]
         yield "Workload", [self.workload]
-        yield "Engine", [*self.policies.common.values(), self.options]
+        if self._options_titled:
+            yield self._options_titled, [self.options]
+            yield "Engine", [*self.policies.common.values()]
+        else:
+            yield "Engine", [*self.policies.common.values(), self.options]
         yield "Runs", [self.seeds, self.drawn, self.measure, self.view]
 
 

@@ -13,7 +13,7 @@ References
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,12 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.folder import write_whole
+from workbench.export.node_timeline import node_events
 from workbench.metrics.dispatch_lanes import lanes, within
 from workbench.metrics.dispatch_rows import amounts, releases
 from workbench.metrics.dispatch_waits import last_dispatch
 from workbench.records.dispatch import DispatchRecord
+from workbench.records.node import NodeRecord
 
 DISPATCHER = 1
 """The process of the dispatcher itself; 0 is that of an idle machine."""
@@ -39,15 +41,16 @@ def write_timeline(record: Any, to: Path, cycles: tuple[int, int] | None = None)
     Raises
     ------
     InputError
-        The record is none of a dispatcher, or the cycles are no span.
+        The record is none of a dispatcher or a node, or the cycles are no span.
     StoreError
         The file cannot be written.
     """
-    if not isinstance(record, DispatchRecord):
-        raise InputError("a timeline shows modules and units: it needs a run of the engine dispatch.")
+    events_of = next((events for kind, events in _EVENTS.items() if isinstance(record, kind)), None)
+    if events_of is None:
+        raise InputError("a timeline shows modules and what runs there: it needs a run of the engine dispatch or node.")
     if cycles is not None and not 0 <= cycles[0] < cycles[1]:
         raise InputError(f"a timeline shows cycles=(from, to) with 0 <= from < to. Got {cycles!r}.")
-    lines = ",\n".join(json.dumps(event, separators=(",", ":")) for event in trace_events(record, cycles))
+    lines = ",\n".join(json.dumps(event, separators=(",", ":")) for event in events_of(record, cycles))
     write_whole(to, f'{{"displayTimeUnit":"ns","traceEvents":[\n{lines}\n]}}\n')
     return to
 
@@ -161,3 +164,7 @@ def _counter(
     for cycle, row in zip(at[seen].tolist(), values[seen].tolist(), strict=True):
         ts = _nanoseconds(record, cycle) / 1000
         yield {"name": name, "ph": "C", "pid": process, "tid": 0, "ts": ts, "args": dict(zip(series, row, strict=True))}
+
+
+_EVENTS: dict[type, Callable[..., Iterator[Event]]] = {DispatchRecord: trace_events, NodeRecord: node_events}
+"""What writes the events of each kind of record."""

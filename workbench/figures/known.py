@@ -24,6 +24,7 @@ _FILES = (
     "where_it_holds",
     "sensitivities",
     "interactions",
+    "factorial_effects",
     "pareto",
     "dispatch_timeline",
     "waits_by_priority",
@@ -44,6 +45,7 @@ _FILES = (
     "lending_graph",
     "region_layout",
     "reading_over_bound",
+    "where_time_goes",
 )
 """Every figure of runs: the file `workbench/figures/NAME.py` holds its `FIGURE`."""
 

@@ -7,6 +7,7 @@ from workbench.machine.heat import Heat, NoHeat, RcHeat
 from workbench.machine.link import Link
 from workbench.machine.machine import Machine
 from workbench.machine.network import Network
+from workbench.machine.node_machine import NodeMachine
 from workbench.machine.paths import Paths, best_paths
 from workbench.machine.power import ClassPower, NoPower, Power
 from workbench.machine.preset import Figure, Preset, preset, preset_for_device, presets, presets_holding
@@ -26,6 +27,7 @@ __all__ = [
     "Network",
     "NoHeat",
     "NoPower",
+    "NodeMachine",
     "Paths",
     "Power",
     "Preset",

@@ -71,6 +71,6 @@ def _levers_of_preset(cls: type[Described], given: object, path: str, where: str
 def _named(cls: type[_D], name: object, path: str, where: str) -> _D:
     if name not in preset_names(cls):
         raise unknown_name(at(where, path), "machine preset", name, preset_names(cls))
-    machine = preset(str(name)).machine()
+    machine = preset(str(name), cls).machine()
     assert isinstance(machine, cls)
     return machine

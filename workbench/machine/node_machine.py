@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, Self
 
 from workbench.errors import InputError
-from workbench.levers import lever
+from workbench.levers import Lever, lever
 from workbench.machine.board import Board
+from workbench.machine.cards_alike import CardsAlike
 from workbench.machine.described import Described
 from workbench.machine.machine import Machine
+from workbench.machine.preset import preset_names
 from workbench.machine.translation_machine import TranslationMachine
 
 
@@ -30,7 +33,42 @@ class NodeMachine(Described):
         TranslationMachine.read({}), description="the private TLBs, directory, shared TLB and walkers of every GPU"
     )
 
-    shown: ClassVar[tuple[str, ...]] = ()
+    @classmethod
+    def figures(cls) -> Mapping[str, Lever]:
+        """Return what a preset's file states: the names of the presets that the node is made of."""
+        parts: dict[str, type[Described]] = {"board": Board, "card": Machine, "translation": TranslationMachine}
+        return {
+            part: Lever(part, "choice", choices=tuple(preset_names(kind)), description=cls.levers[part].description)
+            for part, kind in parts.items()
+        }
+
+    @classmethod
+    def of_figures(cls, figures: Mapping[str, Any]) -> Self:
+        """Return the node that is made of presets of these names.
+
+        >>> node = NodeMachine.read("dgx_1v")
+        >>> len(node.gpus), node.card.compute_units, node.translation.cores
+        (8, 80, 80)
+        """
+        return cls(**figures)
+
+    def row(self) -> dict[str, Any]:
+        """Return what a table of presets shows of this node."""
+        return {**self.board.row(), **self.card.row(), **self.translation.row()}
+
+    @classmethod
+    def read(cls, given: object, path: str = "machine", where: str = "") -> Self:
+        """Read the node that a sweep file describes: a preset, its three parts, or so many cards alike
+        (`CardsAlike`)."""
+        if isinstance(given, Mapping) and "cards" in given:
+            given = CardsAlike.read(given, path, where).node()
+        return super().read(given, path, where)
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the JSON schema of what `read` takes."""
+        usual = super().schema()
+        return {"anyOf": [*usual["anyOf"], CardsAlike.schema()]}
 
     def check(self) -> None:
         modules, cores = self.card.compute_units, self.translation.cores

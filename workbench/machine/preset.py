@@ -90,19 +90,31 @@ def _files(of: Any = None) -> list[Path]:
     return sorted(FOLDER.glob(f"{of.name if of else '*'}/*.yaml"))
 
 
-@cache
-def preset(name: str) -> Preset:
+def preset(name: str, of: Any = None) -> Preset:
     """Return the preset of a name.
+
+    Several kinds may have one of the same name: the first by the alphabet is meant (a board before the node of such
+    boards), unless the kind is given, as a class or in front of the name of another.
 
     >>> preset("mi355x").machine().segments, preset("mi355x").figures["granule_bytes"].value
     (128, 1280)
+    >>> preset("dgx_1v").of.name, preset("node_machine/dgx_1v").of.name
+    ('board', 'node_machine')
 
     Raises
     ------
     InputError
         There is no such preset, or its file is not what a preset's file must be.
     """
-    files = {path.stem: path for path in _files()}
+    return _preset(name, "" if of is None else of.name)
+
+
+@cache
+def _preset(name: str, kind: str) -> Preset:
+    """Return the preset of a name, of one kind of machine or, where that is empty, of any."""
+    files = {path.stem: path for path in reversed(_files(KIND_OF_MACHINE[kind] if kind else None))}
+    if not kind:
+        files |= {f"{path.parent.name}/{path.stem}": path for path in _files() if files[path.stem] != path}
     if name not in files:
         raise unknown_name("", "machine preset", name, sorted(files))
     return read_preset(files[name], KIND_OF_MACHINE[files[name].parent.name])
@@ -115,7 +127,7 @@ def presets(of: Any = None) -> list[dict[str, Any]]:
     >>> [row["segments"] for row in presets(Machine) if row["name"] in ("mgpusim_mi300a", "patent")]
     [256, 128]
     """
-    return [_row(preset(path.stem)) for path in _files(of)]
+    return [_row(preset(path.stem, KIND_OF_MACHINE[path.parent.name])) for path in _files(of)]
 
 
 def presets_holding(shared_bytes: int, threads: int = -1, vgprs: int = -1) -> list[str]:

@@ -37,6 +37,8 @@ class Kinds(NamedTuple):
     pool_moved: int
     send: int
     arrive_link: int
+    walk_times: int
+    section: int
 
 
 KIND = Kinds(*range(len(Kinds._fields)))
@@ -70,6 +72,8 @@ WORDS = {
     "pool_moved": ("pool", "moved", "source", "bytes"),
     "send": ("link", "send", "source", "bytes"),
     "arrive_link": ("link", "arrive"),
+    "walk_times": ("translation", "walk_times", "page", "begun", "read", "ended"),
+    "section": ("malloc", "section", "request", "acquired", "chunk", "answered"),
 }
 """Of each kind, its part, what it is called there, and what its values are."""
 

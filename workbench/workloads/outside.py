@@ -26,6 +26,7 @@ _READ_BY: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "pool_requests": ("workbench.workloads.trace_pool", "TracePool"),
         "tensor_requests": ("workbench.workloads.trace_tensors", "TraceTensors"),
         "accesses": ("workbench.workloads.trace_accesses", "TraceAccesses"),
+        "applications": ("workbench.workloads.trace_applications", "TraceApplications"),
     },
 }
 """The key in a sweep, what the engine wants -> the module and the class of the workload."""

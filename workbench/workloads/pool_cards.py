@@ -10,14 +10,14 @@ from workbench.errors import InputError, at
 
 
 def gpus_of(machine: Any) -> np.ndarray:
-    """Return the places of the GPUs among a board's cards, in their order: int64[gpus]; those of all cards where none
-    is one.
+    """Return the places of the GPUs among the cards of a board, or of a node's, in their order: int64[gpus]; those of
+    all cards where none is one.
 
     >>> from workbench.machine import Board
     >>> gpus_of(Board())
     array([1, 2])
     """
-    kinds = [card.kind for card in machine.cards]
+    kinds = [card.kind for card in getattr(machine, "board", machine).cards]
     places = [place for place, kind in enumerate(kinds) if kind == "gpu"]
     return np.array(places or [place for place, kind in enumerate(kinds) if kind != "switch"], np.int64)
 

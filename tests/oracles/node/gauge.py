@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from tests.oracles.node.calendar import Calendar
 
 
@@ -9,16 +11,16 @@ class Gauge:
     """A value that holds until it is set again."""
 
     def __init__(self, calendar: Calendar, value: float = 0) -> None:
-        self._calendar, self._value = calendar, value
-        self._since, self._total = calendar.now, 0.0
+        self._calendar = calendar
+        self._changes: list[tuple[float, float]] = [(calendar.now, value)]
 
     def set(self, value: float) -> None:
         """Let another value hold from now on."""
-        now = self._calendar.now
-        self._total += self._value * (now - self._since)
-        self._value, self._since = value, now
+        self._changes.append((self._calendar.now, value))
 
     def mean(self, end: int) -> float:
-        """Return the mean from cycle 0 to an end; the value itself if that is 0."""
-        rest = max(end - self._since, 0)
-        return (self._total + self._value * rest) / end if end else self._value
+        """Return the mean from cycle 0 to an end, whatever comes after it; the first value if that is 0."""
+        last = self._changes[-1][1]
+        spans = itertools.pairwise([*self._changes, (max(end, self._changes[-1][0]), last)])
+        areas = [value * (min(until, end) - min(since, end)) for (since, value), (until, _) in spans]
+        return sum(areas) / end if end else self._changes[0][1]

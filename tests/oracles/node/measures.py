@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import statistics
 from collections.abc import Sequence
 from typing import Any
 
 from tests.oracles.node.groups import Group
+from tests.oracles.node.history import History
 from tests.oracles.node.node import Simulation, simulate
+from tests.oracles.node.streams import Program
 from tests.oracles.node.times import PARTS, parts_of
-
-ALPHA = 0.1
-"""Share of the way to its steady temperature that a module goes in one window."""
 
 
 def measures(run: Simulation) -> dict[str, Any]:
@@ -30,7 +30,6 @@ def measures(run: Simulation) -> dict[str, Any]:
         "walker_share": _share(run, "walkers"),
         "shootdowns": run.shootdowns,
         "stalled_modules": run.stalled_modules,
-        **_heat(run, end),
     }
 
 
@@ -85,28 +84,45 @@ def _share(run: Simulation, part: str) -> float:
     return sum(total[part] for total in totals) / time if time else 0.0
 
 
-def _heat(run: Simulation, end: int) -> dict[str, float]:
-    """Return the variation of power over modules and windows, and the largest spread of temperature."""
-    spreads, powers = [0.0], []
-    for card, dispatcher in enumerate(run.dispatchers):
-        machine = run.node.machine.cards[card].dispatch
-        warmth = [0.0] * machine.modules
-        for first in range(0, end, machine.history_cycles):
-            until = min(first + machine.history_cycles, end)
-            weights = dict(machine.weights)
-            power = [one.energy(first, until, weights) / (until - first) for one in dispatcher.histories]
-            warmth = [now + ALPHA * (steady - now) for now, steady in zip(warmth, power)]
-            powers += power
-            spreads.append(max(warmth) - min(warmth))
-    mean = statistics.fmean(powers) if powers else 0.0
-    return {"power_cv": statistics.pstdev(powers) / mean if mean else 0.0, "temperature_spread": max(spreads)}
+def power_windows(run: Simulation, window: int, picojoules: dict[str, float], idle_watts: float) -> list[list[float]]:
+    """Return window by window the watts of every module, card by card; the last window ends with the makespan."""
+    histories = [history for dispatcher in run.dispatchers for history in dispatcher.histories]
+    spans = [(first, min(first + window, makespan(run))) for first in range(0, makespan(run), window)]
+    to_watts = run.node.machine.clock_mhz / 1e6
+    return [
+        [idle_watts + _picojoules(one, *span, picojoules) * to_watts / (span[1] - span[0]) for one in histories]
+        for span in spans
+    ]
+
+
+def _picojoules(history: History, first: int, end: int, picojoules: dict[str, float]) -> float:
+    """Return the energy of what a module executes from a cycle (included) to another (excluded), each span evenly."""
+    return sum(
+        picojoules.get(span.kind, 0.0) * span.amount * max(min(end, span.end) - max(first, span.begin), 0)
+        / (span.end - span.begin)
+        for span in history.spans
+    )  # fmt: skip
+
+
+def power_variation(run: Simulation, window: int, picojoules: dict[str, float], idle_watts: float) -> float:
+    """Return the root of the variance of power over modules, averaged over time, over the mean."""
+    end, rows = makespan(run), power_windows(run, window, picojoules, idle_watts)
+    lengths = [min(window, end - k * window) for k in range(len(rows))]
+    mean = sum(length * statistics.fmean(row) for length, row in zip(lengths, rows)) / end
+    variance = sum(length * statistics.pvariance(row) for length, row in zip(lengths, rows)) / end
+    return math.sqrt(variance) / mean
+
+
+def speeds(run: Simulation) -> list[float]:
+    """Return the speed of each application as a share of that in a run of its own; 0 of one that does not end there."""
+    shared = [_time(program) for program in run.programs]
+    alone = [_time(_alone(run, number).programs[number]) for number in range(len(run.programs))]
+    return [0.0 if time is None else one / time if time else 1.0 for time, one in zip(shared, alone) if one is not None]
 
 
 def slowdowns(run: Simulation) -> list[float]:
-    """Return by application its time over its time in a run of its own."""
-    times = [_time(run, number) for number in range(len(run.programs))]
-    alone = [_time(_alone(run, number), 0) for number in range(len(run.programs))]
-    return [time / max(one, 1) for time, one in zip(times, alone)]
+    """Return the time of each application that ends over its time in a run of its own."""
+    return [1 / speed for speed in speeds(run) if speed]
 
 
 def _alone(run: Simulation, number: int) -> Simulation:
@@ -114,20 +130,19 @@ def _alone(run: Simulation, number: int) -> Simulation:
     applications = tuple(
         one if k == number else dataclasses.replace(one, streams=()) for k, one in enumerate(run.node.applications)
     )
-    result = simulate(dataclasses.replace(run.node, applications=applications))
-    result.programs = [result.programs[number]]
-    return result
+    return simulate(dataclasses.replace(run.node, applications=applications))
 
 
-def _time(run: Simulation, number: int) -> int:
-    program = run.programs[number]
-    end = program.ended_at if program.ended_at is not None else run.calendar.now
-    return end - program.application.arrival
+def _time(program: Program) -> int | None:
+    """Return how long an application took; None if it was refused or did not end."""
+    if program.ended_at is None or program.refused:
+        return None
+    return program.ended_at - program.application.arrival
 
 
 def fairness(run: Simulation) -> float:
     """Return Jain's index of the applications' speeds, each relative to a run of its own."""
-    return jain([1 / max(slowdown, 1e-12) for slowdown in slowdowns(run)])
+    return jain(speeds(run))
 
 
 def jain(values: Sequence[float]) -> float:

@@ -18,6 +18,8 @@ from workbench.engines.dispatch.state import COUNT, NEVER, NONE, Play, State
 from workbench.engines.dispatch.told import DISPATCH, FIELDS, KIND, VERDICT, has_room
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import cycle_of, moment, rank_of
+from workbench.engines.kit.shares import share
+from workbench.structures.free_map import count_free, longest_run
 from workbench.structures.timetable import NOW, put
 
 REFUSED = NONE
@@ -206,3 +208,25 @@ def enter_history(play: Play, module: int, kind: int, first: int, cycles: int, a
     if not play.rules.entered or amount == 0:
         return DONE
     return enter(play, module, kind, first, first + max(cycles, 1), amount, present(play.state))
+
+
+@entry_point
+def scattered_of(play: Play, module: int, own: int) -> int:
+    """Return the share of a module's free blocks that lie outside the longest free run, in parts of `ONE`.
+
+    It is the mean over the free maps of its units (`own` = 0), or over those of the module's own resources (1), of
+    1 - longest free run / free blocks; a map without free blocks counts 0.
+    """
+    shape, total, maps = play.shape, 0, 0
+    for resource in range(shape.blocks.size):
+        if shape.first_map[resource] < 0 or (resource >= shape.of_unit) != (own == 1):
+            continue
+        copies = 1 if own == 1 else shape.units
+        for row in range(
+            shape.first_map[resource] + module * copies, shape.first_map[resource] + (module + 1) * copies
+        ):
+            words = play.state.free[row][: shape.words[resource]]
+            free = count_free(words)
+            total += share(free - longest_run(words), free)
+            maps += 1
+    return total // max(maps, 1)

@@ -12,6 +12,9 @@ from workbench.engines.node.times import note_issue
 from workbench.engines.node.touching import access_first, access_second, next_touch
 from workbench.engines.translation.telling import SAYS
 from workbench.engines.translation.under_way import TOLD
+from workbench.records.translation import SERVED_BY
+
+WALK = SERVED_BY.index("walk")
 
 
 @noinline
@@ -41,6 +44,7 @@ def _answer(run: Run, card: int, access: int, served: int) -> None:
     """Let the data of a page come whose translation was answered."""
     row = run.state.access[access]
     row[ACCESS.answered] = present(run)
+    run.state.served[served] += 1
     if run.rules.events:
         _tell_answer(run, card, access, served)
     fetch(run, access)
@@ -50,5 +54,8 @@ def _answer(run: Run, card: int, access: int, served: int) -> None:
 def _tell_answer(run: Run, card: int, access: int, served: int) -> None:
     """Keep an answer in the log."""
     row, first, second = run.state.access[access], access_first(run, access), access_second(run, access)
+    if served == WALK:
+        walk = row[ACCESS.begun], row[ACCESS.read], row[ACCESS.walked]
+        tell(run, KIND.walk_times, card, first, second, row[ACCESS.tag], walk[0], walk[1], walk[2])
     module, latency = run.state.task[row[ACCESS.task], TASK.module], present(run) - row[ACCESS.entered]
     tell(run, KIND.answer, card, first, second, module, row[ACCESS.tag], served, latency)

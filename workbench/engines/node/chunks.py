@@ -18,7 +18,7 @@ from workbench.engines.node.planning import (
     present,
 )
 from workbench.engines.node.pool_rows import tell_of_pool
-from workbench.engines.node.state import APPLICATION, CALL, COUNT, NONE, TICKET, Run
+from workbench.engines.node.state import APPLICATION, AT_ONCE, CALL, COUNT, NONE, TICKET, Run
 from workbench.engines.node.unmapping import unmap
 
 
@@ -36,8 +36,11 @@ def plan_chunk(run: Run, part: int, request: int, size: int, number: int) -> Non
 
 @noinline
 def ask_for_chunk(run: Run, ticket: int) -> None:
-    """Ask the pool for a chunk near the card of its heap."""
+    """Ask the pool for a chunk near the card of its heap; where nobody waits for chunks the heap has it at once."""
     ports, part, row = run.ports, part_of_pool(run), run.state.ticket[ticket]
+    if run.rules.chunks == AT_ONCE:
+        answer_heap(run, ticket, row[TICKET.bytes])
+        return
     place = run.boards[run.state.call[row[TICKET.call], CALL.card]]
     asked = call(ports.ask_allocate[part], ports.lent[part], (ticket, place, row[TICKET.bytes], present(run)))
     if check_answer(run, part, asked):

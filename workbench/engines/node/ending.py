@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.compiled import noinline
 from workbench.engines.node.chunks import give_back_chunks
 from workbench.engines.node.messages import KIND, tell
-from workbench.engines.node.planning import application_words
+from workbench.engines.node.planning import application_words, present
 from workbench.engines.node.state import APPLICATION, Run
 from workbench.engines.node.tensors import give_back
 
@@ -32,7 +32,7 @@ def _end(run: Run, application: int) -> None:
     row = run.state.application[application]
     if row[APPLICATION.ended]:
         return
-    row[APPLICATION.ended] = 1
+    row[APPLICATION.ended], row[APPLICATION.ended_at] = 1, present(run)
     tell(run, KIND.end, run.plan.home[application], application_words(run, application), 0)
     give_back(run, application)
     give_back_chunks(run, application)

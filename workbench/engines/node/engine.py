@@ -8,10 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.compiled import bound
+from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt, Simulator, Stop, made
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.node.agenda import new_agenda
+from workbench.engines.node.alone import alone
 from workbench.engines.node.calendar import play
+from workbench.engines.node.energy import ROWS, WINDOW
+from workbench.engines.node.gauges import gauges_of
 from workbench.engines.node.laws import check_laws
 from workbench.engines.node.links import new_links
 from workbench.engines.node.options import NodeOptions
@@ -39,7 +43,7 @@ from workbench.engines.node.state import (
 from workbench.engines.node.waits import who_waits
 from workbench.machine.node_machine import NodeMachine
 from workbench.policies.policy import Policy
-from workbench.records.node import NodeRecord
+from workbench.records.node import NodeRecord, time_of
 from workbench.structures.tournament import NEVER
 
 
@@ -55,7 +59,7 @@ class Node(Simulator[NodeRecord]):
     """A whole node: dispatch, translation, device heaps, the pool and the links on one calendar."""
 
     name = "node"
-    revision = 2
+    revision = 3
     decides = Slots
     options = NodeOptions
     machine = NodeMachine
@@ -64,6 +68,22 @@ class Node(Simulator[NodeRecord]):
 
     def read(self, given: Case) -> Reading:
         return read(given)
+
+    def simulate(self, setup: Setup, seed: int, events: bool = False, checked: bool = False) -> NodeRecord:
+        """Run one seed to its end, and, where `alone` says so, every application by itself: see `Simulator`."""
+        options: Any = setup.options
+        record = super().simulate(setup, seed, events, checked)
+        return record._replace(alone=self._alone(setup, seed)) if options.alone else record
+
+    def _alone(self, setup: Setup, seed: int) -> np.ndarray:
+        """Return how long each application takes that runs alone, -1 = it does not end."""
+        given = self.given(setup, seed)
+        applications = setup.workload.applications(given.machine, given.streams)
+        records = [
+            super(Node, self).simulate(setup._replace(workload=workload), seed) for workload in alone(applications)
+        ]
+        lasted = [time_of(record, number) for number, record in enumerate(records)]
+        return np.array(lasted, np.int64)
 
     def asked(self, run: Reading) -> list[Policy]:
         """Return the policies that are asked something: of a choice, its terms."""
@@ -84,7 +104,7 @@ class Node(Simulator[NodeRecord]):
         return {"where": f"at cycle {stop.cycle}", "who": who_waits(run.plan, state), "row": stop.row}
 
     def record(self, run: Reading, play_: Play) -> NodeRecord:
-        return record_of(play_.state)
+        return record_of(run, play_.state)
 
 
 def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
@@ -96,7 +116,7 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
         "modules": len(reading.given.machine.gpus) * reading.given.machine.card.compute_units,
         "kernels": plan.groups.size, "groups": int(plan.groups.sum()),
         "calls": members.calls.phase.size, "most_drawn": int(plan.drawn.max(initial=1)),
-        "tickets": tickets_of(reading, members.calls), **attempt.room,
+        "tickets": tickets_of(reading, members.calls), **attempt.room, **_watched(reading),
     }  # fmt: skip
     pages = new_pages(sizes["tickets"], plan.home.size, options.pages, attempt.room["pages"])
     links = new_links(ways(reading), attempt.room["links"])
@@ -110,6 +130,8 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
     state.group[:, GROUP.began] = state.group[:, GROUP.ended] = NONE
     state.group[:, GROUP.path_at] = NONE
     state.call[:, CALL.task] = NONE
+    state.application[:, APPLICATION.ended_at] = NONE
+    _begin_energy(reading, state)
     state.counters[COUNT.drawn_touch] = NONE
     run = Run(
         plan,
@@ -124,6 +146,21 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
     members.lend_pages(run)
     start(run)
     return Play(run, members, state)
+
+
+def _watched(reading: Reading) -> dict[str, int]:
+    """Return the sizes of what is watched over time."""
+    machine, simulated = reading.given.machine, reading.given.options.dispatch.power.simulated
+    modules = len(machine.gpus) * machine.card.compute_units
+    gauges = gauges_of(modules, len(machine.board.cards))
+    return {"gauges": gauges, "windows": ROWS if simulated else 1, "watched": modules if simulated else 1}
+
+
+def _begin_energy(reading: Reading, state: State) -> None:
+    """Set the energy of instructions, and the windows in which it is summed."""
+    power, heat = reading.given.options.dispatch.power, reading.given.options.dispatch.heat
+    state.picojoules[:] = power.energies_pj()
+    state.counters[COUNT.window] = heat.cycles() if heat.simulated else WINDOW
 
 
 def play_on(play_: Play) -> None:

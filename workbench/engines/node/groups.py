@@ -13,6 +13,7 @@ from workbench.engines.kit.faults import fail
 from workbench.engines.kit.order import RANK
 from workbench.engines.node.blocks import free_blocks
 from workbench.engines.node.ending import end_refused
+from workbench.engines.node.gauges import note_module
 from workbench.engines.node.keys import ABSENT, member
 from workbench.engines.node.mallocs import plan_calls
 from workbench.engines.node.messages import KIND, tell
@@ -71,6 +72,7 @@ def begin_task(run: Run, card: int, group: int, dispatch: int, module: int, wave
     begin_path(run, task)
     words = kernel_words(run, kernel, card)
     tell(run, KIND.dispatch, card, words, task_words(run, task, ABSENT, ABSENT), module, waves)
+    note_module(run, card, module)
     if run.state.group[group, GROUP.began] == NONE:
         run.state.group[group, GROUP.began] = now
     begin_phase(run, task, run.plan.first_phase[kernel])
@@ -167,6 +169,7 @@ def release_task(run: Run, task: int) -> None:
     call(ports.forget_answers[part], ports.lent[part], ())
     second = task_words(run, task, ABSENT, ABSENT)
     tell(run, KIND.release, card, kernel_words(run, row[TASK.kernel], card), second, row[TASK.module])
+    note_module(run, card, row[TASK.module])
     look_again(run, part)
     row[TASK.released] = 1
     if row[TASK.over]:

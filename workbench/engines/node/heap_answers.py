@@ -11,7 +11,7 @@ from workbench.engines.node.mallocs import ANSWERED, call_member, call_owner, he
 from workbench.engines.node.messages import KIND, tell
 from workbench.engines.node.past import enter_lock_wait
 from workbench.engines.node.state import CALL, COUNT, GROUP, NONE, WAIT, Run
-from workbench.engines.node.times import end_of_call
+from workbench.engines.node.times import ACQUIRED, HELD, end_of_call
 
 
 @noinline
@@ -27,10 +27,22 @@ def told_by_heap(run: Run, part: int, rows: int) -> None:
         if needs > 0:
             plan_chunk(run, part, request, needs, number)
             continue
+        _tell_section(run, part, number, request, cycle)
         run.state.call[number, CALL.left] -= 1
         if run.state.call[number, CALL.left] == 0:
-            plan_answer(run, number, cycle)
+            plan_answer(run, number, cycle + rules.heap_answer_cycles)
     call(ports.forget_answers[part], ports.lent[part], ())
+
+
+@noinline
+def _tell_section(run: Run, part: int, number: int, request: int, answered_at: int) -> None:
+    """Keep when a request that was served entered the section of its heap, and for how long it waited for a chunk."""
+    if run.rules.events == 0:
+        return
+    routine, lent, card = run.ports.time_of[part], run.ports.lent[part], run.state.call[number, CALL.card]
+    acquired, chunk = call(routine, lent, (request, ACQUIRED)), call(routine, lent, (request, HELD))
+    first, second = call_owner(run, number), call_member(run, number)
+    tell(run, KIND.section, card, first, second, request, acquired, chunk, answered_at)
 
 
 @noinline

@@ -12,7 +12,7 @@ from workbench.levers import Spec, lever
 
 MEMORY, HOLDS, MALLOC, REMOTE = ("at_once", "wait"), ("none", "group"), ("at_once", "wait"), ("local", "link")
 TO, KERNEL_CARD, FREE_IN_USE = ("holders", "directory", "all"), ("home", "most_bytes"), ("wait", "error")
-KNOWN = ("own", "group_before")
+KNOWN, CHUNKS = ("own", "group_before"), ("at_once", "wait")
 
 
 class NodeOptions(Spec):
@@ -57,6 +57,15 @@ class NodeOptions(Spec):
     chunk_bytes: int = lever(
         2 << 20, least=4096, most=1 << 36, scale="log", unit="bytes", description="a chunk of a device heap (E8)"
     )
+    chunks: Literal["at_once", "wait"] = lever(
+        "wait", description="whether a heap that grows waits for the pool, or has its chunk at once without it"
+    )
+    heap_answer_cycles: int = lever(
+        0, least=0, most=1_000_000, unit="cycles", description="from the end of a heap's work to the answer of a call"
+    )
+    issue_cycles: int = lever(
+        1, least=0, most=1000, unit="cycles", description="from the issue of a touch to the next of its group (E1)"
+    )
     walk_bytes: int = lever(
         64, least=0, most=1 << 20, unit="bytes", description="that a walk of a page on another card moves"
     )
@@ -69,6 +78,23 @@ class NodeOptions(Spec):
     horizon: int = lever(
         0, least=0, most=1 << 55, unit="cycles", description="the first cycle that is not simulated; 0 = none"
     )
+    alone: bool = lever(
+        False, description="whether every application runs alone too, for its slowdown and the fairness (section 7)"
+    )
+    without: Literal[
+        "nothing",
+        "memory",
+        "channel",
+        "compute",
+        "issue",
+        "walkers",
+        "translation",
+        "link",
+        "malloc_lock",
+        "malloc_service",
+        "heap_chunk",
+        "shoot_down",
+    ] = lever("nothing", description="the kind of delay that is removed, by the parts of a group's time (section 7)")
     release_ns: int = lever(
         -1, least=-1, most=10**9, unit="ns", description="the pool's work on a release; -1 = as on a request"
     )

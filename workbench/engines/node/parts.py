@@ -40,7 +40,7 @@ MOST_HEAP = 1 << 30
 """Bytes that a heap and its chunks have at most."""
 FOR_ALL = ("next_moment", "take_next", "answer_of", "forget_answers")
 OWN = {
-    "dispatch": ("ask_group", "ask_end", "ask_cancel_range", "enter_history"),
+    "dispatch": ("ask_group", "ask_end", "ask_cancel_range", "enter_history", "scattered_of"),
     "translation": (
         "ask_access",
         "ask_unmap",
@@ -52,7 +52,7 @@ OWN = {
         "take_score",
     ),
     "malloc": ("ask_request", "ask_free", "ask_chunk", "was_served", "time_of"),
-    "pool": ("ask_allocate", "ask_release", "copied", "run_of", "row_of", "forget_rows", "waits"),
+    "pool": ("ask_allocate", "ask_release", "copied", "run_of", "row_of", "forget_rows", "waits", "memory_of"),
 }
 """The routines of each kind of part that the calendar calls."""
 

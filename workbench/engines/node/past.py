@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from workbench.compiled import noinline
 from workbench.compiled.entry import call
+from workbench.engines.node.energy import spend
 from workbench.engines.node.planning import check_answer, part_of_dispatch, present
 from workbench.engines.node.state import CALL, NONE, TASK, Run
 
@@ -30,6 +31,7 @@ def enter_instructions(run: Run, task: int, phase: int, cycles: int) -> None:
         if row[TASK.wave] != NONE:
             amount = amount // waves + (row[TASK.wave] < amount % waves)
         if amount > 0:
+            spend(run, row[TASK.card], row[TASK.module], kind, present(run), cycles, amount)
             enter(run, row[TASK.card], row[TASK.module], kind, present(run), cycles, amount)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from workbench.compiled import kernel, noinline, routine
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import RANK, cycle_of, moment
+from workbench.engines.kit.shares import share
 from workbench.engines.node import frames as frame_map
 from workbench.engines.node.pool_state import (
     ANSWER,
@@ -44,6 +45,8 @@ from workbench.structures.size_index import ADDRESS as BLOCK_ADDRESS
 from workbench.structures.size_index import FIELDS, SIZE
 from workbench.structures.tournament import NEVER
 
+LIVE, RESERVED, SCATTERED = range(3)
+"""What is asked of the memory."""
 REFUSED, STOPPED = -1, -3
 """Instead of 0: there is no such thing to be asked for; a policy has broken its contract."""
 
@@ -272,3 +275,18 @@ def free_granules(jobs: Jobs, card: int) -> int:
 def longest_run(jobs: Jobs, card: int) -> int:
     """Return the granules of the longest free run of a card."""
     return int(frame_map.longest_run(jobs.frames, card))
+
+
+@routine
+def memory_of(jobs: Jobs, what: int, card: int) -> int:
+    """Return how memory stands: bytes in use as asked for (`LIVE`), bytes that the drivers have given (`RESERVED`), or
+    the share of a card's free granules that lie outside its longest free run, in parts of `ONE` (`SCATTERED`)."""
+    if what == LIVE:
+        return int(jobs.counters[COUNT.live])
+    if what == SCATTERED:
+        free = jobs.frames.counts[card, frame_map.UNUSED]
+        return int(share(free - frame_map.longest_run(jobs.frames, card), free))
+    reserved = 0
+    for place in range(jobs.service.state.physical.size):
+        reserved += jobs.service.tables.capacity[place] - jobs.service.state.physical[place]
+    return int(reserved)

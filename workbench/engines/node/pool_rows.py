@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.compiled import noinline
 from workbench.compiled.entry import call
+from workbench.engines.node.gauges import note_pool
 from workbench.engines.node.messages import KIND, tell
 from workbench.engines.node.planning import part_of_pool
 from workbench.engines.node.pool_state import (
@@ -23,7 +24,8 @@ from workbench.engines.node.state import NONE, TICKET, Run
 
 @noinline
 def tell_of_pool(run: Run, first: int = 0) -> None:
-    """Keep what the pool has logged, from a row on, where messages are kept."""
+    """Look at the memory, and keep what the pool has logged, from a row on, where messages are kept."""
+    note_pool(run)
     if run.rules.events == 0:
         return
     ports, part = run.ports, part_of_pool(run)

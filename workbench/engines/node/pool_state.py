@@ -41,6 +41,8 @@ class Counters(NamedTuple):
     """Calls of the driver whose frames are written down."""
     moves: int
     """Moves that belong to a job's steps by now."""
+    live: int
+    """Bytes of the regions in use, as they were asked for."""
 
 
 class Rates(NamedTuple):

@@ -123,10 +123,21 @@ def _write_steps(jobs: Jobs) -> None:
         row = waiting.answers[k]
         line = waiting.line_of[row]
         _add_step(jobs, state.done[line] - copied, ENDS, row)
+        _count_live(jobs, row)
         if k == 0:
             log_decision(jobs, row)
     waiting.counters[ANSWERED] = 0
     _add_rest(jobs, state.counters[POOL.free_at] - copied - counters[COUNT.base])
+
+
+@kernel
+def _count_live(jobs: Jobs, row: int) -> None:
+    """Count the bytes that a job has given, or taken back, as they were asked for."""
+    service, size = jobs.service, jobs.size_of[jobs.ticket_of[row]]
+    if service.columns.names[row] != NONE:
+        jobs.counters[COUNT.live] -= size
+    elif service.state.outcome[service.waiting.line_of[row]] <= STITCHED:
+        jobs.counters[COUNT.live] += size
 
 
 @kernel

@@ -10,6 +10,7 @@ from workbench.engines.dispatch.prepare import lasting
 from workbench.engines.kit import Given
 from workbench.engines.node.calls import Calls, calls_of
 from workbench.engines.node.options import (
+    CHUNKS,
     FREE_IN_USE,
     HOLDS,
     KERNEL_CARD,
@@ -25,6 +26,7 @@ from workbench.engines.node.plan import Plan, plan_of
 from workbench.engines.node.refusals import check_fits, check_serve, check_served
 from workbench.engines.node.state import Rules
 from workbench.engines.node.ways import Ways, ways_of
+from workbench.engines.node.without import removed, without
 from workbench.structures.tournament import NEVER
 from workbench.workloads.node import Applications, Kernel, Launch, check_applications
 from workbench.workloads.workload import Groups
@@ -51,8 +53,10 @@ def read(given: Case) -> Reading:
     InputError
         The applications cannot run whatever the policies are, or levers and policies do not go together in a node.
     """
+    given = removed(given)
     check_served(given)
-    applications = given.setup.workload.applications(given.machine.board, given.streams)
+    applications = given.setup.workload.applications(given.machine, given.streams)
+    applications = without(applications, given.options.without)
     check_fits(given, applications)
     check_applications(applications)
     check_serve(given, applications)
@@ -88,6 +92,10 @@ def rules_of(reading: Reading, events: bool) -> Rules:
         chunk_bytes=options.chunk_bytes,
         horizon=options.horizon or NEVER,
         events=int(events),
+        power=int(options.dispatch.power.simulated),
+        issue_cycles=options.issue_cycles,
+        heap_answer_cycles=options.heap_answer_cycles,
+        chunks=CHUNKS.index(options.chunks),
     )
 
 

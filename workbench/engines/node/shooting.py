@@ -39,6 +39,7 @@ def _stall_holders(run: Run, card: int, part: int, first: int, second: int) -> N
 @noinline
 def _stall(run: Run, card: int, module: int, first: int, second: int) -> None:
     tell(run, KIND.shootdown, card, first, second, module)
+    run.state.counters[COUNT.stalled_modules] += 1
     place, until = card * run.rules.modules + module, present(run) + run.rules.shootdown_cycles
     if run.rules.shootdown_cycles > 0:
         ask_translation(run, card, STALL, module, until)

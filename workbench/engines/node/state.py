@@ -40,6 +40,8 @@ class Counters(NamedTuple):
     kernels_refused: int
     groups_refused: int
     shoot_downs: int
+    stalled_modules: int
+    """Modules that shoot-downs went to, each once a shoot-down."""
     touches: int
     remote_touches: int
     calls: int
@@ -63,6 +65,8 @@ class Counters(NamedTuple):
     drawn_touch: int
     """Of which touch and group they are."""
     drawn_group: int
+    window: int
+    """Cycles of a row of `State.spent`."""
 
 
 class Faults(NamedTuple):
@@ -118,6 +122,11 @@ class Rules(NamedTuple):
     """The first cycle that is not simulated; `NEVER` = none."""
     events: int
     """Whether messages are kept."""
+    power: int
+    """Whether the energy of instructions is counted."""
+    issue_cycles: int
+    heap_answer_cycles: int
+    chunks: int
 
 
 class Ports(NamedTuple):
@@ -152,6 +161,8 @@ class Ports(NamedTuple):
     row_of: np.ndarray
     forget_rows: np.ndarray
     waits: np.ndarray
+    scattered_of: np.ndarray
+    memory_of: np.ndarray
 
 
 class ApplicationFields(NamedTuple):
@@ -168,6 +179,8 @@ class ApplicationFields(NamedTuple):
     last_tensor: int
     first_chunk: int
     last_chunk: int
+    ended_at: int
+    """When, -1 = not yet."""
 
 
 class StreamFields(NamedTuple):
@@ -380,6 +393,14 @@ class State(NamedTuple):
     """See `pausing`."""
     found: np.ndarray = column(np.int64, 4)
     """What was found last: see `touching`."""
+    gauge: np.ndarray = column(np.float64, "gauges", 4)
+    """See `gauges`."""
+    spent: np.ndarray = column(np.float64, "windows", "watched")
+    """Picojoules of the instructions of each module, card by card, in windows of time; see `energy`."""
+    picojoules: np.ndarray = column(np.float64, 6)
+    """Of an instruction of each class."""
+    served: np.ndarray = column(np.int64, 5)
+    """Touches by who gave the translation (`records.translation.SERVED_BY`)."""
     messages: np.ndarray = log("messages", MESSAGE)
     details: np.ndarray = log("details", 1)
 

@@ -90,7 +90,7 @@ def next_touch(run: Run, access: int) -> None:
     task, phase = row[ACCESS.task], row[ACCESS.phase]
     of_task = run.state.task[task]
     step = run.plan.waves[of_task[TASK.kernel]] if of_task[TASK.wave] != NONE else 1
-    following = _plan_touch(run, task, phase, row[ACCESS.position] + step, present(run) + 1)
+    following = _plan_touch(run, task, phase, row[ACCESS.position] + step, present(run) + run.rules.issue_cycles)
     if following != NONE:
         for field in range(ACCESS.computed, ACCESS.issued):
             run.state.access[following, field] = row[field]

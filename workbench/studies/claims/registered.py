@@ -32,6 +32,10 @@ MARGINS: dict[str, Margin] = {
     "H4.7 nothing": Margin(0.05, "2026-11-22", "cycles of a miss that count as nothing"),
     "H5.11b grows": Margin(1.1, "2026-11-22", "how many times as long clients of the real service wait, likewise"),
     "H5.11 grows": Margin(1.1, "2026-11-22", "how many times as long eight clients wait, if it is a bottleneck"),
+    "H6.1 slices": Margin(
+        0.05, "2026-11-22", "makespan of slices with large pages over that with small ones, 1 +- this"
+    ),
+    "H6.2 additive": Margin(0.01, "2026-11-22", "share of the makespan that two mechanisms may gain beyond the sum"),
 }
 
 

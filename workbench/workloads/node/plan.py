@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.streams import Streams
-from workbench.workloads.node.application import Allocate, Application, Free, Kernel, Launch, Phase, Step, Touch, Wait
+from workbench.workloads.node.application import (
+    NO_INSTRUCTIONS,
+    Allocate,
+    Application,
+    Free,
+    Kernel,
+    Launch,
+    Phase,
+    Step,
+    Touch,
+    Wait,
+)
 from workbench.workloads.synthetic.laws import Law
+
+if TYPE_CHECKING:
+    from workbench.workloads.synthetic.instructions import Instructions
 
 
 class Plan:
@@ -62,7 +76,26 @@ class Plan:
 
     def cycles(self, law: Law, groups: int, *path: int) -> np.ndarray:
         """Draw the cycles of a phase: int64[groups]."""
-        return law.draw(self._draws.uniforms(f"compute {'/'.join(map(str, (self.number, *path)))}", groups))
+        return law.draw(self._draws.uniforms(self._name("compute", path), groups))
+
+    def demand(self, laws: Mapping[str, Law], *path: int) -> dict[str, int]:
+        """Draw what a kernel asks of each resource."""
+        return {
+            name: int(law.draw(self._draws.uniforms(self._name(f"demand {name}", path), 1))[0])
+            for name, law in laws.items()
+        }
+
+    def instructions(self, kind: Instructions | None, waves: int, cycles: np.ndarray, *path: int) -> tuple[int, ...]:
+        """Draw what each group of a phase executes, by class, as a group that takes the mean of its cycles."""
+        if kind is None:
+            return NO_INSTRUCTIONS
+        streams = self._draws.within(self._name("instructions", path))
+        mean = np.array([round(float(cycles.mean()))], np.int64)
+        (counts,) = kind.counts(np.array([waves], np.int64), mean, np.array([0.5]), streams)
+        return tuple(counts.tolist())
+
+    def _name(self, what: str, path: tuple[int, ...]) -> str:
+        return f"{what} {'/'.join(map(str, (self.number, *path)))}"
 
 
 class StreamPlan:
@@ -91,13 +124,21 @@ class StreamPlan:
         touches: Sequence[Touch] = (),
         mallocs: Sequence[int] = (),
         phases: int = 1,
+        waves: int = 4,
+        demand: Mapping[str, Law] | None = None,
+        instructions: Instructions | None = None,
         **more: Any,
     ) -> None:
-        """Put a kernel forward, all of whose phases are alike but for what is drawn."""
-        drawn = [self._plan.cycles(cycles, groups, self.number, self._kernels, phase) for phase in range(phases)]
-        each = tuple(Phase(one, tuple(touches), tuple(mallocs)) for one in drawn)
+        """Put a kernel forward, all of whose phases are alike but for what is drawn; its demand is drawn by laws."""
+        each = list[Phase]()
+        for phase in range(phases):
+            path = self.number, self._kernels, phase
+            drawn = self._plan.cycles(cycles, groups, *path)
+            executed = self._plan.instructions(instructions, waves, drawn, *path)
+            each.append(Phase(drawn, tuple(touches), tuple(mallocs), executed))
+        asked = self._plan.demand(demand or {}, self.number, self._kernels)
         self._kernels += 1
-        self.steps.append(Launch(Kernel(groups, each, **more)))
+        self.steps.append(Launch(Kernel(groups, tuple(each), waves, asked, **more)))
 
     def wait_for(self, other: StreamPlan) -> None:
         """Wait until another stream has done all that it has been given so far."""

@@ -19,6 +19,7 @@ _FILES = {
     "mallocs": Path(__file__).with_name("malloc_regimes.yaml"),
     "pool_requests": Path(__file__).with_name("pool_regimes.yaml"),
     "accesses": Path(__file__).with_name("access_regimes.yaml"),
+    "applications": Path(__file__).with_name("application_regimes.yaml"),
 }
 
 

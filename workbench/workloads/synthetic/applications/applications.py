@@ -10,6 +10,7 @@ from workbench.streams import Streams
 from workbench.workloads.node import Application, Applications, Plan, check_applications
 from workbench.workloads.pool_cards import gpus_of
 from workbench.workloads.synthetic.generator import Generator
+from workbench.workloads.synthetic.instructions import Instructions, NoInstructions
 from workbench.workloads.synthetic.laws import Law
 
 
@@ -30,17 +31,25 @@ class ApplicationGenerator(Generator):
         description="how long a group computes in a phase",
     )
     waves: int = lever(4, least=1, most=64, unit="waves", description="waves of a group")
-    vgpr_blocks: int = lever(4, least=0, most=512, unit="blocks", description="vector registers of a wave")
-    shared_segments: int = lever(8, least=0, most=4096, unit="segments", description="shared memory of a group")
+    vgpr_blocks: Law = lever(
+        Law.read({"constant": 4}), unit="blocks", description="vector registers of a wave, drawn for each kernel"
+    )
+    shared_segments: Law = lever(
+        Law.read({"constant": 8}), unit="segments", description="shared memory of a group, drawn for each kernel"
+    )
+    independent: bool = lever(False, description="whether the waves of a group may run apart (spec 3, R24)")
+    instructions: Instructions = lever(
+        NoInstructions(), description="what a group executes while it computes; all groups of a phase execute the same"
+    )
 
     def plan(self, plan: Plan, streams: Streams) -> None:
         """Write one application down."""
         raise NotImplementedError
 
     def applications(self, machine: Any, streams: Streams) -> Applications:
-        """Return the applications that come to a board, drawn from named streams."""
+        """Return the applications that come to a node or its board, drawn from named streams."""
         gaps = self.gap.draw(streams.uniforms("gaps", self.count)).tolist()
-        cards, came, result = len(gpus_of(machine)), 0, list[Application]()
+        cards, came, result = len(gpus_of(getattr(machine, "board", machine))), 0, list[Application]()
         for number in range(self.count):
             plan = Plan(number, streams, number % cards, 1 + number % self.priorities, came)
             self.plan(plan, streams)
@@ -50,5 +59,11 @@ class ApplicationGenerator(Generator):
         return tuple(result)
 
     def resources(self) -> Mapping[str, Any]:
-        """Return what each group of a kernel holds."""
-        return {"waves": self.waves, "demand": {"vgpr": self.vgpr_blocks, "shared": self.shared_segments}}
+        """Return what each group of a kernel holds, and what it executes."""
+        demand = {"vgpr": self.vgpr_blocks, "shared": self.shared_segments}
+        return {
+            "waves": self.waves,
+            "demand": demand,
+            "independent": self.independent,
+            "instructions": self.instructions,
+        }

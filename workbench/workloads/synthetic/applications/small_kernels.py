@@ -10,7 +10,7 @@ from workbench.workloads.synthetic.laws import Law, PowersOfTwo
 
 
 class SmallKernels(ApplicationGenerator):
-    """Every application launches kernels of few groups in several streams at once; each thread of a phase allocates.
+    """Every application launches kernels of few groups in several streams at once, whose threads allocate.
 
     What a thread asks for is one size a kernel: kernel k of stream s of application n has the k-th rank of the stream
     `sizes n/s`.
@@ -27,6 +27,7 @@ class SmallKernels(ApplicationGenerator):
     buffer_bytes: int = lever(
         4 << 20, least=4096, most=1 << 40, scale="log", unit="bytes", description="a stream's data"
     )
+    lanes: int = lever(1, least=1, most=1024, unit="lanes", description="lanes of a wave that allocate, in one call")
     size: Law = lever(PowersOfTwo(low=16, high=1024), unit="bytes", description="what a thread asks the heap for")
 
     def plan(self, plan: Plan, streams: Streams) -> None:
@@ -35,6 +36,11 @@ class SmallKernels(ApplicationGenerator):
             buffer = stream.allocate(self.buffer_bytes)
             for size in self.size.draw(streams.uniforms(f"sizes {plan.number}/{number}", self.kernels)).tolist():
                 stream.launch(
-                    self.kernel_groups, self.cycles, [Touch(buffer)], [size], phases=self.phases, **self.resources()
+                    self.kernel_groups,
+                    self.cycles,
+                    [Touch(buffer)],
+                    [size] * self.lanes,
+                    phases=self.phases,
+                    **self.resources(),
                 )
             stream.free(buffer)

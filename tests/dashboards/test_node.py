@@ -1,0 +1,97 @@
+"""The dashboard `node` whole, without a browser: what it opens with, and what a coupling and a policy change."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+
+import workbench as wb
+from tests.depth import long_where_compiled, thinned
+from workbench.dashboards.node import OPENING
+from workbench.dashboards.sidebar import Sidebar
+from workbench.experiments.mechanism import mechanism
+from workbench.experiments.plan import plan_different_runs
+from workbench.experiments.sweep import read_sweep
+from workbench.metrics.node_times import TIMES
+from workbench.workloads.synthetic.regimes import regimes
+
+
+@pytest.fixture(scope="module")
+def shown():
+    made = wb.dashboard("node")
+    yield made
+    made.close()
+
+
+def planned(sidebar):
+    return plan_different_runs(read_sweep(sidebar.said())).points
+
+
+def status(displayed) -> str:
+    return html.unescape(re.sub("<.*?>", "", displayed.status.value))
+
+
+@pytest.fixture
+def sidebar() -> Sidebar:
+    return Sidebar(mechanism("node"), OPENING)
+
+
+def test_it_opens_with_two_small_cards_every_coupling_and_five_mechanisms(sidebar):
+    usual, documents = planned(sidebar)
+    assert (len(usual.setup.machine.gpus), usual.setup.machine.card.compute_units) == (2, 2)
+    assert usual.setup.options.memory == usual.setup.options.malloc == "wait"
+    for slot in OPENING.compared:
+        assert usual.setup.policies[slot].name == OPENING.baseline[slot]
+        assert documents.setup.policies[slot].name == OPENING.other[slot]
+
+
+def test_couplings_have_a_section_above_the_other_policies(sidebar):
+    titles = [title for title, _ in sidebar._parts()]
+    assert titles.index("Couplings") < titles.index("Engine")
+
+
+def test_cards_modules_and_couplings_are_in_the_sweep(sidebar):
+    rule = sidebar.machine.rules["cards_alike"]
+    rule.controls["cards"].box.value, rule.controls["modules"].box.value = 3, 1
+    sidebar.options.controls["remote"].shown.value = "local"
+    usual, _ = planned(sidebar)
+    assert (len(usual.setup.machine.gpus), usual.setup.machine.card.compute_units) == (3, 1)
+    assert usual.setup.options.remote == "local"
+
+
+def test_a_preset_can_be_turned_to(sidebar):
+    sidebar.machine.names.value = "dgx_1v"
+    usual, _ = planned(sidebar)
+    assert len(usual.setup.machine.gpus) == 8
+
+
+@pytest.mark.parametrize("name", thinned(list(regimes("applications")), 3))
+def test_every_family_can_be_turned_to(name, sidebar):
+    sidebar.workload.names.value = name
+    usual, _ = planned(sidebar)
+    given = regimes("applications")[name].workload
+    assert usual.setup.workload.name == given.name
+    assert usual.setup.workload.count == OPENING.length["count"]
+    assert sidebar.workload.names.value == name
+
+
+@long_where_compiled
+def test_it_shows_where_the_time_goes_on_both_sides(shown):
+    assert status(shown) == "4 paired runs."
+    assert "mean of 4 seeds" in shown.panels.seeds.value
+    parts = shown.panels.parts.scene
+    assert [line["place"] for line in parts["lines"]] == [0, 1]
+    assert all(len(line["mean"]) == len(parts["names"]) == len(TIMES) for line in parts["lines"])
+    groups = max(shown.panels.ended.scene["lines"][0]["mean"])
+    assert groups == max(shown.panels.ended.scene["lines"][1]["mean"]) > 0
+
+
+@long_where_compiled
+def test_a_coupling_that_is_switched_off_takes_its_part_away(shown):
+    memory = TIMES.index("memory")
+    assert all(line["mean"][memory] > 0 for line in shown.panels.parts.scene["lines"])
+    shown.sidebar.options.controls["pages"].shown.value = "neutral"
+    shown.sidebar.options.controls["memory"].shown.value = "at_once"
+    assert all(line["mean"][memory] == 0 for line in shown.panels.parts.scene["lines"])

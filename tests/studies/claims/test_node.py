@@ -1,0 +1,123 @@
+"""H6.1 to H6.8: every claim runs on nodes made tiny, its cases are told apart, and a claim that is wrong fails."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.node_families import tiny_regimes
+from workbench.studies.claims.evidence import Evidence
+from workbench.studies.claims.node import (
+    CLAIMS,
+    additive,
+    balance,
+    experiment,
+    five,
+    lending,
+    locality,
+    slowest,
+    splitting,
+)
+from workbench.studies.factorial import Effect, Factorial
+from workbench.studies.statistics import Interval
+from workbench.workloads.synthetic import regimes
+
+BY_ID = {claim.id: claim for claim in CLAIMS}
+SEEDS = 2
+CASES = {"H6.1": 3, "H6.2": 2, "H6.3": 3, "H6.4": 20, "H6.5": 5, "H6.6": 2, "H6.7": 2, "H6.8": 2}
+"""Of the families and thresholds that are left below."""
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> Evidence:
+    """Nodes of two cards of two modules, families of a handful of groups."""
+    small = tiny_regimes()
+    known = regimes.regimes
+    monkeypatch.setattr(
+        regimes, "regimes", lambda wants="workgroups": small if wants == "applications" else known(wants)
+    )
+    for module in (experiment, five):
+        monkeypatch.setattr(module, "MACHINE", {"cards": 2, "modules": 2, "left_mib": 4})
+    for module in (additive, balance, locality, slowest):
+        monkeypatch.setattr(module, "FAMILIES", ["gather", "small_kernels"])
+    monkeypatch.setattr(five, "FAMILIES", ["gather"])
+    monkeypatch.setattr(lending, "BORROWING", ("gather",))
+    monkeypatch.setattr(lending, "AT_LEISURE", {**lending.AT_LEISURE, "footprint": 1.5})
+    monkeypatch.setattr(splitting, "THRESHOLDS", [16])
+    few = {"kernel_groups": 3, "count": 2, "lanes": 2}
+    monkeypatch.setattr(splitting, "CALLING", {**splitting.CALLING, **few})
+    return Evidence(SEEDS, None, 1, None)
+
+
+def test_every_hypothesis_of_the_specification_has_a_claim_in_order():
+    assert list(BY_ID) == [f"H6.{number}" for number in range(1, 9)]
+    assert all(claim.family == "H6" and claim.kind == "tested" for claim in CLAIMS)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("id", BY_ID)
+def test_every_claim_has_cases_that_are_told_apart(id, tiny):
+    claim = BY_ID[id]
+    cases = list(claim.parts(tiny))
+    whole = claim.judged(cases, len(BY_ID))
+    messages = [case.id for case in [*cases, *claim.costs(tiny)]]
+    assert len(cases) == CASES[id]
+    assert len({(case.id, case.measure) for case in [*cases, *claim.costs(tiny)]}) == len(messages)
+    assert all(case.n == SEEDS and not case.missing for case in cases)
+    assert whole.word in ("holds", "holds_where", "undecided", "fails_where", "contradicted")
+
+
+def test_larger_tlbs_have_the_bits_of_a_directory():
+    """Spec 4, V16: 64 records of 41 bits are worth 31 entries of 84 bits."""
+    entries = five.machine()["private_entries"]["vary"]
+    assert entries == [32 + 64 * (36 + 4 + 1) // 84, 32]
+
+
+def effect(gains, *factors):
+    gains = np.array(gains, float)
+    return Effect("", factors, Interval(gains.mean(), 0, 0, 0.95, "t", gains.size), 0.5, 0.5, gains)
+
+
+def test_a_mechanism_that_costs_time_contradicts_h6_5(monkeypatch, tiny):
+    """A main effect below zero on every seed is a case against; interactions are no part of the verdict."""
+    factors = ("nearest_boundary", "warp_aggregated", "static_priority", "directory", "split_and_coalesce")
+    noise = np.random.default_rng(1).normal(0, 0.1, 12)
+    mains = [effect(5 + noise, one) for one in factors[:4]] + [effect(-5 + noise, factors[4])]
+    made = Factorial("makespan_cycles", factors, ("",), tuple(mains))
+
+    class Runs:
+        class plan:
+            class sweep:
+                name = "by hand"
+
+    monkeypatch.setattr(five, "_design", lambda evidence, family: (Runs, made))
+    cases = BY_ID["H6.5"].parts(tiny)
+    assert [case.side for case in cases] == ["for"] * 4 + ["against"]
+    assert [case.id for case in cases] == [f"gather, {name}" for name in five.USUAL]
+    assert BY_ID["H6.5"].judged(cases, 8).word == "fails_where"
+
+
+def test_an_interaction_beyond_its_margin_is_not_additive(monkeypatch, tiny):
+    """Both mechanisms gain 2 % each and 6 % together: 2 % beyond the sum, twice the margin."""
+    draws = np.random.default_rng(2)
+    makespans = {(0, 0): 1000, (0, 1): 980, (1, 0): 980, (1, 1): 940}
+
+    def by_hand(runs, point, measure):
+        return dict(enumerate((makespans[point] + draws.normal(0, 1, 12)).tolist()))
+
+    class Runs:
+        seeds = list(range(12))
+
+        class plan:
+            class sweep:
+                name = "by hand"
+
+    levels = {additive.FIRST: 0, additive.BOUNDARY: 1, additive.NONE: 0, additive.DIRECTORY: 1}
+    monkeypatch.setattr(additive, "_runs", lambda evidence, family: Runs)
+    monkeypatch.setattr(additive, "point", lambda runs, placement, locate: (levels[placement], levels[locate]))
+    monkeypatch.setattr(additive, "finite", by_hand)
+    (case, _) = BY_ID["H6.2"].parts(tiny)
+    assert case.estimate == pytest.approx(0.02, abs=0.002) and case.side == "against"
+    makespans[1, 1] = 960
+    (case, _) = BY_ID["H6.2"].parts(tiny)
+    assert case.estimate == pytest.approx(0, abs=0.002) and case.side == "for"

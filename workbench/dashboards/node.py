@@ -1,0 +1,150 @@
+"""The dashboard `node`: a whole node under two sets of policies, with every coupling as a lever."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import ipywidgets as widgets
+import numpy as np
+
+from workbench.dashboards.opening import NothingToChoose, Opening
+from workbench.dashboards.paired_dashboard import PairedDashboard
+from workbench.dashboards.paired_runs import PairedRuns
+from workbench.dashboards.panels.intervals import IntervalsPanel, Side
+from workbench.experiments.run_set import RunSet
+from workbench.figures.means import Means, mean_curve, rests_on
+from workbench.machine.board import board_note
+from workbench.machine.cards_alike import CardsAlike
+from workbench.machine.node_machine import NodeMachine
+from workbench.metrics.node_times import TIMES
+from workbench.records.node import NodeRecord
+
+
+def node_dashboard() -> PairedDashboard:
+    """Make the dashboard that opens with the node's question: where does the time of a group go, before and after?"""
+    return PairedDashboard(OPENING, NodePanels(), {"parts": parts_note, "times": times_note})
+
+
+_SIDES = '<b class="wb-baseline">&mdash;</b> baseline, <b class="wb-other">&mdash;</b> other'
+_QUANTILES = (0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
+_SHORT = (
+    *("memory", "channel", "compute", "issue", "walkers", "transl.", "link"),
+    *("lock", "malloc", "chunk", "shoot-d."),
+)
+"""The parts of `TIMES`, as short as the axis needs them."""
+_PLACES = 200
+"""Of the curve of groups that have ended."""
+
+
+class NodePanels:
+    """Where the mean group's time goes on either side, how long groups take, and how many have ended by when."""
+
+    def __init__(self) -> None:
+        self.parts, self.times, self.ended = IntervalsPanel(), IntervalsPanel(), IntervalsPanel()
+        self.seeds = widgets.HTML()
+        self.seeds.add_class("wb-says")
+        below = widgets.HBox([self.times, self.ended])
+        below.add_class("wb-beside")
+        self.widgets = [self.seeds, self.parts, below]
+
+    def show_seed(self, names: Sequence[str], records: Sequence[NodeRecord], view: NothingToChoose) -> None:
+        last = max(record.makespan for record in records)
+        if not last:
+            self.ended.say("No step takes any time: there is nothing to see.")
+            return
+        curves = [_ended(place, record, last) for place, record in enumerate(records)]
+        self.ended.show("Throughput", "time (cycles)", "groups that have ended", curves)
+
+    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: NothingToChoose) -> None:
+        self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
+        if not all(np.isfinite(note).all() for side in runs.noted("parts") for note in side):
+            self.parts.say("On one side no group has ended: there is no time to be seen.")
+            self.times.say("On one side no group has ended: there is no time to be seen.")
+            return
+        self.parts.show("Where the time of a group goes", "", "cycles, mean", _sides(runs, "parts"), names=_SHORT)
+        shares = [f"{100 * share:g} %" for share in _QUANTILES]
+        self.times.show("Times", "groups that ended by then", "cycles", _sides(runs, "times"), names=shares)
+
+
+def _sides(runs: PairedRuns, note: str) -> list[Side]:
+    columns = [np.stack(side) for side in runs.noted(note)]
+    return [Side(k, np.arange(each.shape[1]), mean_curve(each)) for k, each in enumerate(columns)]
+
+
+def _ended(place: int, record: NodeRecord, last: int) -> Side:
+    """Return how many groups have ended by evenly spaced cycles."""
+    at = np.linspace(0, last, _PLACES)
+    count = np.searchsorted(np.sort(record.ended[record.ended >= 0]), at, "right").astype(float)
+    unknown = np.full(_PLACES, np.nan)
+    return Side(place, at, Means(count, unknown, unknown))
+
+
+def parts_note(record: NodeRecord) -> np.ndarray:
+    """Return the parts of the mean group's time (spec 6, R18), cycles: float64[11]; NaN where no group ended."""
+    times = record.times[record.ended >= 0]
+    return times.mean(axis=0) if len(times) else np.full(len(TIMES), np.nan)
+
+
+def times_note(record: NodeRecord) -> np.ndarray:
+    """Return the times that shares of the groups do not exceed, cycles: float64[6]; NaN where no group ended."""
+    lasted = record.times[record.ended >= 0].sum(axis=1)
+    if not len(lasted):
+        return np.full(len(_QUANTILES), np.nan)
+    return np.quantile(lasted, _QUANTILES, method="inverted_cdf").astype(float)
+
+
+def node_note(machine: NodeMachine) -> str:
+    """Return what a node is, in a line.
+
+    >>> node_note(NodeMachine.read({"cards": 2, "modules": 3}))
+    '2 GPUs and 0 CPUs, 2 GiB in all; direct links of 150 GB/s; 3 modules and 3 walkers a card'
+    """
+    inside = f"{machine.card.compute_units} modules and {machine.translation.walkers} walkers a card"
+    return f"{board_note(machine.board)}; {inside}"
+
+
+OPENING = Opening(
+    engine="node",
+    machine={"cards": 2, "modules": 2},
+    machine_levers=(),
+    machine_note=node_note,
+    regime="training",
+    length={"count": 2, "iterations": 1, "layers": 2, "requests": 1, "steps": 2, "kernels": 2},
+    baseline={
+        "placement": "first_fit",
+        "shared_placement": "first_fit",
+        "serve": "per_thread",
+        "choice": "round_robin",
+        "locate": "no_directory",
+        "cache": "no_cache",
+        "target": "round_robin",
+        "fill": "demand_always",
+    },
+    other={
+        "placement": "nearest_boundary",
+        "shared_placement": "nearest_boundary",
+        "serve": "warp_aggregated",
+        "choice": "weighted_choice",
+        "locate": "directory",
+        "cache": "split_and_coalesce",
+        "target": "max_bandwidth",
+    },
+    compared=("placement", "shared_placement", "serve", "choice", "locate", "cache", "target"),
+    options={
+        "memory": "wait",
+        "pages": "64k",
+        "shootdown_cycles": 500,
+        "touches_hold": "group",
+        "touches_a_phase": 2,
+        "remote": "link",
+        "malloc": "wait",
+        "pool": {"service_ns": 500, "driver_alloc_ns": 4000, "driver_free_ns": 4000, "driver_ns_per_mib": 100},
+    },
+    seeds=4,
+    measure="makespan_cycles",
+    view=NothingToChoose,
+    folded=("Engine", "Runs"),
+    machine_rules={"cards alike": CardsAlike},
+    options_titled="Couplings",
+)
+"""Two small cards, the first nearly full, under the usual policies and under those of the five documents."""

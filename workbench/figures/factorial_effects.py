@@ -1,0 +1,126 @@
+"""What does each choice gain, and which act together? Effects of a full 2^k design, with their intervals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from workbench.experiments.run_set import RunSet
+from workbench.figures.axis_words import measure_words
+from workbench.figures.compared import chosen_measure
+from workbench.figures.panels import check_room
+from workbench.figures.recipe import ANY, Column, Recipe, on_paper
+from workbench.studies.factorial import Effect, factorial
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_PALEST = 2.0
+"""Percent: the largest gain that is painted full; below, small ones that are all chance would look like something."""
+
+
+class FactorialEffects(NamedTuple):
+    """What is drawn."""
+
+    measure: str
+    """In words."""
+    factors: tuple[str, ...]
+    settings: tuple[str, ...]
+    effects: tuple[Effect, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of a table with one row an effect."""
+        return {
+            "setting": [one.setting for one in self.effects],
+            "factor": [one.factors[0] for one in self.effects],
+            "with": [one.factors[1] if len(one.factors) > 1 else "" for one in self.effects],
+            "gain_percent": [one.gain.mean for one in self.effects],
+            "low": [one.gain.low for one in self.effects],
+            "high": [one.gain.high for one in self.effects],
+            "p": [one.p_value for one in self.effects],
+            "p_false_discovery": [one.p_adjusted for one in self.effects],
+            "clear": [one.clear for one in self.effects],
+            "seeds": [one.gain.n for one in self.effects],
+        }
+
+
+def factorial_effects_data(runs: RunSet, measure: str | None = None) -> FactorialEffects:
+    """Compute main effects and interactions of pairs in every setting (`studies.factorial`).
+
+    Parameters
+    ----------
+    measure : str, optional
+        Any measure of the engine; the first that the sweep names if None.
+
+    Raises
+    ------
+    InputError
+        The sweep is no full design of two factors or more, or has more settings than a page holds.
+    """
+    declared = chosen_measure(runs, measure, runs.plan.sweep.measures[0])
+    found = factorial(runs, declared)
+    check_room(len(found.settings), 1, FIGURE.name)
+    return FactorialEffects(measure_words(declared), found.factors, found.settings, found.effects)
+
+
+@on_paper
+def draw(data: FactorialEffects) -> Figure:
+    """Draw a triangle a setting: effects on its diagonal, interactions below; blue = gain, hatched orange = loss."""
+    from workbench.figures import frame, ink
+
+    count = len(data.factors)
+    figure, axes = ink.stacked(len(data.settings), 0.4 + 0.27 * count)
+    most = max(_PALEST, max(abs(one.gain.mean) for one in data.effects))
+    for one, setting in zip(axes, data.settings, strict=True):
+        frame.title(one, setting)
+        _triangle(one, data, setting, most)
+    seeds = sorted({one.gain.n for one in data.effects})
+    note = f"gain in {data.measure}, % of all first choices; on the diagonal by itself, below it of both beyond the sum"
+    told = f"{seeds[0]}{f' to {seeds[-1]}' if seeds[1:] else ''} seeds, half width of the 95 % interval"
+    frame.name_foot(figure, f"{note}\n{told}; grey: not clear of zero among all effects (false discovery)")
+    return figure
+
+
+def _triangle(axes: Axes, data: FactorialEffects, setting: str, most: float) -> None:
+    place = {name: k for k, name in enumerate(data.factors)}
+    for one in (effect for effect in data.effects if effect.setting == setting):
+        left, low = sorted(place[name] for name in (one.factors * 2)[:2])
+        _cell(axes, left, low, one, most)
+    count = len(data.factors)
+    axes.set_xlim(-0.5, count - 0.5)
+    axes.set_ylim(count - 0.5, -0.5)
+    axes.set_yticks(range(count), [f"{name.replace('_', ' ')}  {k + 1}" for k, name in enumerate(data.factors)])
+    axes.set_xticks(range(count), [str(k + 1) for k in range(count)])
+    axes.tick_params(length=0)
+    for side in axes.spines.values():
+        side.set_visible(False)
+
+
+def _cell(axes: Axes, left: int, low: int, one: Effect, most: float) -> None:
+    from matplotlib.patches import Rectangle
+
+    from workbench.figures import ink, marks
+
+    gains = one.gain.mean > 0
+    fill = marks.GOOD if gains else marks.BAD
+    paint = min(abs(one.gain.mean) / most, 1.0) ** 0.5 if one.clear else 0.0
+    hatch = "////" if one.clear and not gains else ""
+    corner = left - 0.48, low - 0.46
+    axes.add_patch(Rectangle(corner, 0.96, 0.92, facecolor=fill, alpha=0.65 * paint, linewidth=0))
+    axes.add_patch(Rectangle(corner, 0.96, 0.92, fill=False, hatch=hatch, edgecolor="#CCCCCC", linewidth=0.4))
+    half = (one.gain.high - one.gain.low) / 2
+    width = f" ±{half:.1f}" if np.isfinite(half) else ""
+    text = f"{one.gain.mean + 0.0:+.1f}{width}".replace("-", "\N{MINUS SIGN}")
+    colour = marks.INK if one.clear else marks.QUIET
+    axes.text(left, low, text, ha="center", va="center", fontsize=ink.SMALL - 0.7, color=colour)
+
+
+FIGURE = Recipe(
+    "factorial_effects",
+    ANY,
+    "What each of several choices gains, and what two of them gain beyond the sum: a full 2^k design.",
+    factorial_effects_data,
+    draw,
+)
