@@ -13,6 +13,7 @@ from workbench.studies.claims.node import (
     balance,
     experiment,
     five,
+    fragmentation,
     lending,
     locality,
     slowest,

@@ -56,7 +56,7 @@ def policies() -> dict[str, Any]:
 def machine() -> dict[str, Any]:
     """Return the small node, whose private TLBs are larger without a directory by the bits of one (spec 4, V16)."""
     given = NodeMachine.read(MACHINE).translation
-    larger = equal_area_entries(Directory.read({}), given.private_entries, given.private_ways, given.cores)
+    larger = equal_area_entries(Directory.read("directory"), given.private_entries, given.private_ways, given.cores)
     return {**MACHINE, "private_entries": {"vary": [larger, given.private_entries], "zip": "translation"}}
 
 
