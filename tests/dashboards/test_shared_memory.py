@@ -233,6 +233,7 @@ def test_python_does_nothing_for_a_single_workgroup():
 
 def test_an_unknown_dashboard_is_named():
     with pytest.raises(
-        InputError, match=r"unknown dashboard 'shared'; there are dispatch, malloc, pool, shared_memory, translation\."
+        InputError,
+        match=r"unknown dashboard 'shared'; there are dispatch, malloc, node, pool, shared_memory, translation\.",
     ):
         wb.dashboard("shared")

@@ -60,9 +60,9 @@ def factorial_effects_data(runs: RunSet, measure: str | None = None) -> Factoria
         The sweep is no full design of two factors or more, or has more settings than a page holds.
     """
     declared = chosen_measure(runs, measure, runs.plan.sweep.measures[0])
-    found = factorial(runs, declared)
-    check_room(len(found.settings), 1, FIGURE.name)
-    return FactorialEffects(measure_words(declared), found.factors, found.settings, found.effects)
+    result = factorial(runs, declared)
+    check_room(len(result.settings), 1, FIGURE.name)
+    return FactorialEffects(measure_words(declared), result.factors, result.settings, result.effects)
 
 
 @on_paper
@@ -78,8 +78,8 @@ def draw(data: FactorialEffects) -> Figure:
         _triangle(one, data, setting, most)
     seeds = sorted({one.gain.n for one in data.effects})
     note = f"gain in {data.measure}, % of all first choices; on the diagonal by itself, below it of both beyond the sum"
-    told = f"{seeds[0]}{f' to {seeds[-1]}' if seeds[1:] else ''} seeds, half width of the 95 % interval"
-    frame.name_foot(figure, f"{note}\n{told}; grey: not clear of zero among all effects (false discovery)")
+    rests = f"{seeds[0]}{f' to {seeds[-1]}' if seeds[1:] else ''} seeds, half width of the 95 % interval"
+    frame.name_foot(figure, f"{note}\n{rests}; grey: not clear of zero among all effects (false discovery)")
     return figure
 
 

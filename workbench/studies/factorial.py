@@ -86,11 +86,13 @@ def factorial(runs: RunSet, measure: Measure) -> Factorial:
     if len(factors) < 2:
         expected = "must vary at least two policies of two values each"
         raise InputError(f"a factorial {expected}; this sweep varies {', '.join(runs.varied) or 'nothing'}.")
-    found = [one for setting, points in settings_of(runs, factors) for one in _effects(runs, measure, setting, points)]
-    adjusted = false_discovery({k: one.p_value for k, one in enumerate(found) if not math.isnan(one.p_value)})
-    effects = tuple(one._replace(p_adjusted=adjusted.get(k, math.nan)) for k, one in enumerate(found))
+    results = [
+        one for setting, points in settings_of(runs, factors) for one in _effects(runs, measure, setting, points)
+    ]
+    adjusted = false_discovery({k: one.p_value for k, one in enumerate(results) if not math.isnan(one.p_value)})
+    effects = tuple(one._replace(p_adjusted=adjusted.get(k, math.nan)) for k, one in enumerate(results))
     names = tuple(one.name for one in factors)
-    return Factorial(measure.name, names, tuple(dict.fromkeys(one.setting for one in found)), effects)
+    return Factorial(measure.name, names, tuple(dict.fromkeys(one.setting for one in results)), effects)
 
 
 def factors_of(runs: RunSet) -> list[Factor]:

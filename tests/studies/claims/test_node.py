@@ -13,6 +13,7 @@ from workbench.studies.claims.node import (
     balance,
     experiment,
     five,
+    fragmentation,
     lending,
     locality,
     slowest,
@@ -24,7 +25,7 @@ from workbench.workloads.synthetic import regimes
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SEEDS = 2
-CASES = {"H6.1": 3, "H6.2": 2, "H6.3": 3, "H6.4": 20, "H6.5": 5, "H6.6": 2, "H6.7": 2, "H6.8": 2}
+CASES = {"H6.1": 3, "H6.1b": 3, "H6.2": 2, "H6.3": 3, "H6.4": 20, "H6.5": 5, "H6.6": 2, "H6.7": 2, "H6.8": 2}
 """Of the families and thresholds that are left below."""
 
 
@@ -36,8 +37,11 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Evidence:
     monkeypatch.setattr(
         regimes, "regimes", lambda wants="workgroups": small if wants == "applications" else known(wants)
     )
+    machine = {"cards": 2, "modules": 2, "left_mib": 4}
     for module in (experiment, five):
-        monkeypatch.setattr(module, "MACHINE", {"cards": 2, "modules": 2, "left_mib": 4})
+        monkeypatch.setattr(module, "MACHINE", machine)
+    monkeypatch.setattr(fragmentation, "SHORT", machine)
+    monkeypatch.setattr(fragmentation, "ENOUGH", {**machine, "left_mib": 1024})
     for module in (additive, balance, locality, slowest):
         monkeypatch.setattr(module, "FAMILIES", ["gather", "small_kernels"])
     monkeypatch.setattr(five, "FAMILIES", ["gather"])
@@ -50,7 +54,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Evidence:
 
 
 def test_every_hypothesis_of_the_specification_has_a_claim_in_order():
-    assert list(BY_ID) == [f"H6.{number}" for number in range(1, 9)]
+    assert [id for id in BY_ID if id != "H6.1b"] == [f"H6.{number}" for number in range(1, 9)]
     assert all(claim.family == "H6" and claim.kind == "tested" for claim in CLAIMS)
 
 

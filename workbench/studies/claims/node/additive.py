@@ -38,9 +38,9 @@ def _interaction(evidence: Evidence, family: str) -> Finding:
     values = {levels: np.array([one[seed] for seed in seeds], float) for levels, one in by_levels.items()}
     beyond = -contrast(values, (0, 1)) / (values[0, 0].mean() if seeds else 1.0)
     statement = f"both gain the sum give or take {BEYOND:g} of the baseline's makespan"
-    found = equivalent(family, statement, equivalent_mean(beyond, (-BEYOND, BEYOND)))
-    found = found._replace(missing=len(runs.seeds) - len(seeds))
-    return of(runs, found, f"{TIME}, gain of both less the gains of each", "share of the baseline")
+    case = equivalent(family, statement, equivalent_mean(beyond, (-BEYOND, BEYOND)))
+    case = case._replace(missing=len(runs.seeds) - len(seeds))
+    return of(runs, case, f"{TIME}, gain of both less the gains of each", "share of the baseline")
 
 
 def _alone(evidence: Evidence) -> Iterator[Finding]:

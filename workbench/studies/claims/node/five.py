@@ -56,7 +56,7 @@ def policies() -> dict[str, Any]:
 def machine() -> dict[str, Any]:
     """Return the small node, whose private TLBs are larger without a directory by the bits of one (spec 4, V16)."""
     given = NodeMachine.read(MACHINE).translation
-    larger = equal_area_entries(Directory.read({}), given.private_entries, given.private_ways, given.cores)
+    larger = equal_area_entries(Directory.read("directory"), given.private_entries, given.private_ways, given.cores)
     return {**MACHINE, "private_entries": {"vary": [larger, given.private_entries], "zip": "translation"}}
 
 
@@ -70,9 +70,9 @@ def _effects(evidence: Evidence, size: int) -> list[Finding]:
     """Return the effects of so many factors each, family by family."""
     findings = []
     for family in FAMILIES:
-        runs, found = _design(evidence, family)
-        mechanisms = dict(zip(found.factors, USUAL, strict=True))
-        for one in (effect for effect in found.effects if len(effect.factors) == size):
+        runs, result = _design(evidence, family)
+        mechanisms = dict(zip(result.factors, USUAL, strict=True))
+        for one in (effect for effect in result.effects if len(effect.factors) == size):
             name = f"{family}, {' and '.join(mechanisms[factor] for factor in one.factors)}"
             gains = dict(enumerate(one.contrasts.tolist()))
             against = compare(dict.fromkeys(gains, 0.0), gains, names=("none", name), better="higher")

@@ -15,16 +15,16 @@ SMALL, CHUNK, WALKERS = "small_kernels", "heap_chunk", "walkers"
 
 
 def _largest(evidence: Evidence) -> Iterator[Finding]:
-    """Yield a case a family and other part: the part that is said to be the largest is larger."""
+    """Yield a case a family and other part: the part that is claimed to be the largest is larger."""
     for family in FAMILIES:
         runs = evidence.runs(f"node_slowest_{family}", experiment(family, serve="per_thread"))
         (single,) = runs.points
-        said = CHUNK if family == SMALL else WALKERS
+        largest = CHUNK if family == SMALL else WALKERS
         parts = {name: finite(runs, single, f"group_p99_{name}_cycles") for name in TIMES}
-        for other in (name for name in TIMES if name != said):
-            one = compare(parts[other], parts[said], names=(other, said), better="higher")
-            case = superior(f"{family}, {said} over {other}", "larger part of p99", one)
-            yield of(runs, case, f"group_p99_{said}_cycles less {other}", "cycles")
+        for other in (name for name in TIMES if name != largest):
+            one = compare(parts[other], parts[largest], names=(other, largest), better="higher")
+            case = superior(f"{family}, {largest} over {other}", "larger part of p99", one)
+            yield of(runs, case, f"group_p99_{largest}_cycles less {other}", "cycles")
 
 
 SLOWEST = [
