@@ -1,0 +1,134 @@
+"""A page for every engine: the decisions that it leaves to policies, its options, its machine, its measures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from workbench.docs.docstring import docstring_page
+from workbench.docs.levers import lever_table
+from workbench.docs.page import Page, address, code, sections, table
+from workbench.docs.prose import first_sentence, prose
+from workbench.docs.reference.kind import Kind, crumbs
+from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
+from workbench.workloads.synthetic.generators import generators
+from workbench.workloads.synthetic.regimes import regimes
+
+
+def path(name: str) -> str:
+    """Return the path of an engine's page."""
+    return f"reference/engines/{name}"
+
+
+def pages() -> Iterator[Page]:
+    """Yield a page for every engine."""
+    for name in mechanisms():
+        yield _page(name, mechanism(name))
+
+
+def names() -> list[str]:
+    """Return the path of every engine's page."""
+    return [path(name) for name in mechanisms()]
+
+
+def workload_of(kind: str) -> Any:
+    """Return a workload that an engine of a kind can be shown with, as a sweep writes it; None where there is none."""
+    if known := regimes(kind):
+        return next(iter(known))
+    without = [name for name, cls in generators(kind).items() if not any(one.required for one in cls.levers.values())]
+    return {"synthetic": without[0]} if without else None
+
+
+def small_sweep(engine: str, **parts: Any) -> str:
+    """Return a sweep of a few runs that an example page shows, as YAML; empty where no workload serves the engine.
+
+    >>> print(small_sweep("shared_memory", measures=["drain_cycles"]))
+    engine: shared_memory
+    workload: large_uniform
+    seeds: 5
+    measures: [drain_cycles]
+    """
+    lines = {"engine": engine, "workload": workload_of(mechanism(engine).engine.workload_kind), "seeds": 5, **parts}
+    if lines["workload"] is None:
+        return ""
+    return "\n".join(f"{key}: {flow(value)}" for key, value in lines.items() if value not in (None, ""))
+
+
+def flow(value: Any) -> str:
+    """Return a value as YAML writes it on one line.
+
+    >>> flow({"vary": ["first_fit", {"nearest_boundary": {"tie": "low"}}]})
+    '{vary: [first_fit, {nearest_boundary: {tie: low}}]}'
+    """
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {flow(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "[" + ", ".join(flow(inner) for inner in value) + "]"
+    if isinstance(value, str):
+        plain = value.replace("_", "").replace(".", "").replace("/", "").isalnum() and not value[0].isdigit()
+        return value if plain and value not in ("true", "false", "null") else json.dumps(value)
+    return json.dumps(value)
+
+
+def _page(name: str, there: Mechanism) -> Page:
+    here, engine = path(name), there.engine
+    cls = type(engine)
+    options = lever_table(engine.options, here)
+    return Page(
+        here,
+        name,
+        sections(
+            crumbs(here, ("Engines", "reference/engines/index")),
+            f"# {name}",
+            docstring_page(cls, here, examples=False),
+            _facts(there, here),
+            _slots(there, here),
+            f"## Options\n\nWritten below `options:` of a sweep.\n\n{options}" if options else "",
+            f"## Machine\n\nWritten below `machine:`, as levers or as a preset's name.\n\n{lever_table(engine.machine, here)}",
+            _measures(name, there, here),
+            sections("## A sweep", code(sweep, "yaml")) if (sweep := small_sweep(name)) else "",
+        ),
+        summary=first_sentence(prose(cls.__doc__ or "", here, cls.__module__)),
+    )
+
+
+def _facts(there: Mechanism, here: str) -> str:
+    engine = there.engine
+    rows = [
+        ["workloads", f"those that give `{engine.workload_kind}` ([list]({address(here, 'reference/workloads/index')}))"],
+        ["revision", f"{engine.revision}: raised whenever the same setup and seed give other results"],
+    ]
+    return table(["", ""], rows)
+
+
+def _slots(there: Mechanism, here: str) -> str:
+    engine = there.engine
+    rows = [
+        [
+            f"`{slot}`",
+            f"[`{engine.question_of(slot)}`]({address(here, f'reference/questions/{engine.question_of(slot)}')})",
+            f"`{neutral}`",
+        ]
+        for slot, neutral in engine.slots.items()
+    ]
+    if not rows:
+        return ""
+    return sections("## Decisions", table(["slot", "question", "default, or the slot whose policy is taken"], rows))
+
+
+def _measures(name: str, there: Mechanism, here: str) -> str:
+    rows = [
+        [f"[`{one.name}`]({address(here, f'reference/measures/{name}/{one.name}')})", one.unit, prose(one.description, here)]
+        for one in there.measures.values()
+    ]
+    return sections("## Measures", table(["measure", "unit", "what it is"], rows))
+
+
+KIND = Kind(
+    "engines",
+    "Engines",
+    "A simulator each: one compiled loop that owns time and truth, and asks policies for every decision.",
+    pages,
+    names,
+)
