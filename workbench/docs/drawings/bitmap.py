@@ -120,7 +120,7 @@ def first_fit() -> str:
     return placement(FirstFit())
 
 
-SEGMENTS, REQUESTS = 64, 60
+SEGMENTS, REQUESTS, HORIZON = 64, 60, 1050
 
 
 def drain() -> str:
@@ -136,17 +136,17 @@ def drain() -> str:
 
 def _timeline(picture: Svg, policy: Any, left: float) -> None:
     record = _shared_memory_run(policy)
-    ends = record.grant + record.duration
-    across, up = 290 / 900, 280 / SEGMENTS
-    picture.words(left, 16, f"{policy.name}: drained after {int(ends.max())} cycles", "label")
+    across, up = 290 / HORIZON, 280 / SEGMENTS
+    picture.words(left, 16, f"{policy.name}: drained after {int(record.release.max())} cycles", "label")
     picture.box(left, 24, 290, 280, "ground")
     for k in range(record.grant.size):
-        x, y = left + record.grant[k] * across, 304 - (record.start[k] + record.length[k]) * up
-        width = min(record.duration[k] * across, left + 290 - x)
-        title = f"workgroup {k}: segments {record.start[k]} to {record.start[k] + record.length[k] - 1}"
-        picture.box(x, y, max(width, 0), record.length[k] * up, f"owner{k % 6} thin", title)
+        base, length = int(record.base[k]), int(record.length[k])
+        x, y = left + record.grant[k] * across, 304 - (base + length) * up
+        width = min((record.release[k] - record.grant[k]) * across, left + 290 - x)
+        title = f"workgroup {k}: segments {base} to {base + length - 1}"
+        picture.box(x, y, max(width, 0), length * up, f"owner{k % 6} thin", title)
     picture.words(left, 322, "0", "small", "middle")
-    picture.words(left + 290, 322, "900 cycles", "small", "end")
+    picture.words(left + 290, 322, f"{HORIZON} cycles", "small", "end")
 
 
 def _shared_memory_run(policy: Any) -> Any:

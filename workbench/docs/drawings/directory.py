@@ -65,19 +65,19 @@ def eviction(policy: Any) -> str:
     return picture.text()
 
 
-def latencies() -> str:
-    """Return what accesses cost by who served them: means of one small run of the engine, with and without a directory."""
+def served_by() -> str:
+    """Return what served the accesses of one small run of the engine, with and without a directory."""
     runs = {name: _served(name) for name in ("no_directory", "directory")}
     kinds = [kind for kind in ("private", "peer", "shared", "walk") if any(kind in run for run in runs.values())]
-    longest = max(mean for run in runs.values() for mean, _ in run.values())
-    picture = Svg("Mean latency of accesses by what served them, and how many there were", 640, 40 + 26 * 2 * len(kinds))
+    most = max(count for run in runs.values() for _, count in run.values())
+    picture = Svg("What served 3,000 accesses of eight cores", 640, 30 + 26 * 2 * len(kinds))
     for row, (kind, (name, run)) in enumerate([(kind, item) for kind in kinds for item in runs.items()]):
         mean, count = run.get(kind, (0.0, 0))
-        top = 16 + row * 26
+        top = 12 + row * 26
         picture.words(190, top + 14, f"{kind}, {name}", "label", "end")
-        picture.box(200, top, max(260 * mean / longest, 1), 18, "owner0" if name == "directory" else "owner3")
-        words = f"{mean:.0f} cycles, {count} accesses" if count else "none"
-        picture.words(206 + 260 * mean / longest, top + 14, words, "small")
+        picture.box(200, top, max(240 * count / most, 1), 18, "owner0" if name == "directory" else "owner3")
+        words = f"{count} accesses, {mean:.0f} cycle{'s' * (round(mean) != 1)} on average" if count else "none"
+        picture.words(206 + 240 * count / most, top + 14, words, "small")
     return picture.text()
 
 
@@ -90,7 +90,8 @@ def _served(locate: str) -> dict[str, tuple[float, int]]:
     sweep = {
         "engine": "translation",
         "machine": "patent_pilot",
-        "workload": {"synthetic": "zipf_mixture", "sharing": 0.75, "count": 1200, "pace": "poisson", "gap": 100},
+        "workload": {"synthetic": "zipf_mixture", "sharing": 0.75, "count": 3000, "pace": "poisson", "gap": 100},
+        "options": {"cores_issue": {"warps": {"count": 4}}},
         "policy": {"locate": locate, "eviction": "lru", "fill": "demand_always"},
         "seeds": 1,
     }

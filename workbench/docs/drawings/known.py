@@ -21,7 +21,7 @@ DRAWINGS: dict[str, Callable[[], str]] = {
     "one_lock": prefix_sum.one_lock,
     "directory": directory.directory,
     "protected_eviction": directory.protected_eviction,
-    "latencies": directory.latencies,
+    "served_by": directory.served_by,
     "board": board.dgx_1v,
     "best_fit_split": board.best_fit_split_drawing,
     "lending": board.lending,
