@@ -30,6 +30,7 @@ COMMANDS = {
     "measures": "measures",
     "figures": "figures",
     "workloads": "workloads",
+    "levers": "levers",
     "presets": "presets",
     "schema": "schema",
     "import": "import_trace",
@@ -38,6 +39,7 @@ COMMANDS = {
     "new-policy": "new_policy",
     "dashboard": "dashboard",
     "lab": "lab",
+    "docs": "docs",
     "bench": "bench",
 }
 """Each command and the file of this room that holds it; only the one that is called is imported."""

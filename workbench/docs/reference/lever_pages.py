@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-import importlib
-import pkgutil
 from collections.abc import Iterator
 
-import workbench
+from workbench.cli.lever_words import declared, kind_of
 from workbench.docs.levers import default, values
 from workbench.docs.page import Page, address, sections, table
 from workbench.docs.prose import prose
 from workbench.docs.reference.kind import Kind, crumbs
-from workbench.levers import Family, Lever, Spec
+from workbench.levers import Lever, Spec
 from workbench.policies.policy import Policy
 
 
@@ -23,33 +20,13 @@ def path(name: str) -> str:
 
 def pages() -> Iterator[Page]:
     """Yield a page for every name that a lever has."""
-    for name, places in sorted(declared().items()):
+    for name, places in declared().items():
         yield _page(name, places)
 
 
 def names() -> list[str]:
     """Return the path of every lever's page."""
     return [path(name) for name in declared()]
-
-
-@functools.cache
-def declared() -> dict[str, list[type[Spec]]]:
-    """Return every lever of the package by name, with the classes that have it."""
-    for module in pkgutil.walk_packages(workbench.__path__, "workbench."):
-        if "__main__" not in module.name and not module.name.startswith("workbench.compiled.cuda"):
-            importlib.import_module(module.name)
-    result: dict[str, list[type[Spec]]] = {}
-    for cls in sorted(set(_below(Spec)), key=lambda cls: (cls.__module__, cls.__qualname__)):
-        if cls.__module__.startswith("workbench.") and not (issubclass(cls, Policy) and not cls.question):
-            for name in cls.levers:
-                result.setdefault(name, []).append(cls)
-    return result
-
-
-def _below(cls: type[Spec]) -> Iterator[type[Spec]]:
-    for inner in cls.__subclasses__():
-        yield inner
-        yield from _below(inner)
 
 
 def _page(name: str, places: list[type[Spec]]) -> Page:
@@ -96,20 +73,6 @@ def _is_entered(cls: type[Policy]) -> bool:
     from workbench.policies.policy import policies
 
     return policies(cls.question).get(cls.name) is cls
-
-
-def kind_of(cls: type[Spec]) -> str:
-    """Return what kind of thing has levers: a policy of a question, a workload, a machine, options of an engine."""
-    from workbench.machine import Described
-    from workbench.workloads.synthetic.generators import Generator
-
-    if issubclass(cls, Policy):
-        return f"{cls.question} policy"
-    if issubclass(cls, Generator):
-        return "workload"
-    if issubclass(cls, Described):
-        return "machine"
-    return cls.noun if issubclass(cls, Family) else ""
 
 
 KIND = Kind(
