@@ -43,7 +43,8 @@ def _build() -> None:
     if not (ROOT / "docs" / "conf.py").is_file():
         raise InputError(
             "the documentation is built from a checkout of the project, and this package was installed without one; "
-            "`workbench COMMAND --help` and `workbench policies | measures | figures | workloads | levers NAME` say the same."
+            "`workbench COMMAND --help` and `workbench policies | measures | figures | workloads | levers NAME` say "
+            "the same."
         )
     print("workbench: building the documentation once, in a minute or two ...", file=sys.stderr, flush=True)
     if subprocess.run([sys.executable, "-m", "workbench.docs"], cwd=ROOT).returncode:

@@ -1,4 +1,4 @@
-"""`workbench levers [NAME]`: every lever, or those of a name or of a policy, workload, machine: range, unit, default."""
+"""`workbench levers [NAME]`: every lever, or those of a name or of a policy: range, unit, default."""
 
 from __future__ import annotations
 

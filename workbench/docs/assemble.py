@@ -30,7 +30,7 @@ def assemble(folder: Path, executed: bool = True, few: bool = False) -> list[str
     few : bool
         Whether three pages of a kind stand for all: for a look at the site's build in seconds.
     """
-    written = {path: text for path, text in _pages(few)}
+    written = dict(_pages(few))
     written.update(notebooks.sources(executed))
     for path, text in written.items():
         _write(folder / path, text)
@@ -69,7 +69,9 @@ def _front(indexes: Sequence[Page], leaves: Sequence[Page]) -> Page:
     names = "\n".join(page.path.removeprefix("reference/") for page in indexes)
     contents = f"```{{toctree}}\n:hidden:\n:maxdepth: 1\n\n{names}\n```"
     words = "Every page here is made from the code: from levers, questions, measures and figures as they are declared."
-    return Page(here, "Reference", sections("# Reference", words, table(["part", "what it is", "pages"], rows), contents))
+    return Page(
+        here, "Reference", sections("# Reference", words, table(["part", "what it is", "pages"], rows), contents)
+    )
 
 
 def _in(leaf: Page, kind: str) -> bool:

@@ -46,7 +46,15 @@ def _sphinx(out: Path, workers: int) -> None:
         from sphinx.cmd.build import main
     except ImportError:
         raise missing_extra("the documentation", "docs") from None
-    quiet = ["-q", "-W", "--keep-going", "-j", str(workers)]
-    status = main([*quiet, "-b", "html", "-c", str(DOCS), "-d", str(out / "doctrees"), str(out / "source"), str(out / "html")])
+    quiet = ["-q", "-W", "--keep-going", "-j", str(workers), *(["-a"] if _contents_changed(out) else [])]
+    status = main(
+        [*quiet, "-b", "html", "-c", str(DOCS), "-d", str(out / "doctrees"), str(out / "source"), str(out / "html")]
+    )
     if status:
         raise WorkbenchError("Sphinx had something to warn of; its sentences stand above.")
+
+
+def _contents_changed(out: Path) -> bool:
+    """Return whether the table of contents, which every page shows, is newer than the built pages."""
+    first, built = out / "source" / "index.md", out / "html" / "index.html"
+    return built.exists() and first.stat().st_mtime_ns > built.stat().st_mtime_ns

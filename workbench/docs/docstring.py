@@ -13,8 +13,8 @@ from workbench.docs.prose import prose
 _TABLES = ("Parameters", "Returns", "Yields", "Raises", "Attributes")
 
 
-def docstring_page(of: Any, here: str, examples: bool = True) -> str:
-    """Return what a class or function says of itself: prose, tables of parameters, references, examples that run."""
+def docstring_page(of: Any, here: str, whole: bool = True) -> str:
+    """Return what a class or function says of itself: prose and tables; of the whole also references and examples."""
     parts = parsed(of)
     module = getattr(of, "__module__", "") or ""
     body = "\n".join([*parts["Summary"], "", *parts["Extended Summary"]])
@@ -22,8 +22,7 @@ def docstring_page(of: Any, here: str, examples: bool = True) -> str:
         _paragraphs(body, here, module),
         *(_table(name, parts[name], here, module) for name in _TABLES),
         _titled("Notes", _paragraphs("\n".join(parts["Notes"]), here, module)),
-        references(of, here),
-        example(of) if examples else "",
+        *((references(of, here), example(of)) if whole else ()),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from typing import Any
 
 from workbench.docs.page import address
 from workbench.docs.reference.figures import GALLERY, path
@@ -11,10 +12,10 @@ from workbench.figures.known import CALCULATIONS, FIGURES, STUDY_FIGURES
 
 def cards(here: str) -> str:
     """Return the cards of all figures with a picture."""
-    known = {**STUDY_FIGURES.all(), **CALCULATIONS.all(), **FIGURES.all()}
+    known: dict[str, Any] = {**STUDY_FIGURES.all(), **CALCULATIONS.all(), **FIGURES.all()}
     names = [name for name in known if (GALLERY / f"{name}.png").exists()]
     inside = "\n".join(_card(name, known[name].description, here) for name in sorted(names))
-    return f"```{{raw}} html\n<div class=\"gallery\">\n{inside}\n</div>\n```"
+    return f'```{{raw}} html\n<div class="gallery">\n{inside}\n</div>\n```'
 
 
 def _card(name: str, description: str, here: str) -> str:

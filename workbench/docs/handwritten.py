@@ -68,7 +68,7 @@ def _filled(match: re.Match[str], here: str) -> str:
 
 
 def included(what: str, here: str) -> str:
-    """Return a section of a Markdown file of the project: `CONTRIBUTING.md ## Add a policy` is all below that heading."""
+    """Return a section of a Markdown file: `CONTRIBUTING.md ## Add a policy` is all below that heading."""
     name, _, heading = what.partition(" ")
     text = (ROOT / name).read_text(encoding="utf-8")
     level = heading.partition(" ")[0]

@@ -47,11 +47,15 @@ def _is_alive(page: Path, link: str, anchors: functools._lru_cache_wrapper[froze
 
 def outside(html: Path) -> list[str]:
     """Return what pages would fetch from elsewhere: scripts, styles, fonts and pictures with an address."""
-    fetched = re.compile(r'<(?:img|script|iframe)\b[^>]*\ssrc="((?:https?:)?//[^"]+)"|<link\b[^>]*\shref="(https?://[^"]+)"')
+    fetched = re.compile(
+        r'<(?:img|script|iframe)\b[^>]*\ssrc="((?:https?:)?//[^"]+)"|<link\b[^>]*\shref="(https?://[^"]+)"'
+    )
     style = re.compile(r"(?:@import|url\()\s*[\"']?((?:https?:)?//[^\"')]+)")
     result = []
     for page in sorted([*html.rglob("*.html"), *html.rglob("*.css")]):
         text = page.read_text(encoding="utf-8")
         pattern = style if page.suffix == ".css" else fetched
-        result += [f"{page.relative_to(html)}: {next(filter(None, match.groups()))}" for match in pattern.finditer(text)]
+        result += [
+            f"{page.relative_to(html)}: {next(filter(None, match.groups()))}" for match in pattern.finditer(text)
+        ]
     return result

@@ -19,8 +19,8 @@ from workbench.docs.page import sections
 from workbench.folders import cache_home
 
 NOT_EXECUTED = (
-    "```{note}\nShown without outputs: this copy of the site was built without running notebooks. `make docs` runs them "
-    "once.\n```"
+    "```{note}\nShown without outputs: this copy of the site was built without running notebooks. `make docs` runs "
+    "them once.\n```"
 )
 
 
@@ -105,6 +105,8 @@ def _can_be_shown(out: dict[str, Any]) -> bool:
 
 
 def _index(names: list[str]) -> str:
-    words = "Lessons and studies, one a mechanism, with what they printed and drew. `make lab` opens them in JupyterLab."
+    words = (
+        "Lessons and studies, one a mechanism, with what they printed and drew. `make lab` opens them in JupyterLab."
+    )
     listed = "\n".join(names)
     return sections("# Notebooks", words, f"```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```")

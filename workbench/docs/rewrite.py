@@ -1,4 +1,4 @@
-"""Links of a text of the project as links of the site: to a built page, or to what lies beside the package as a name."""
+"""Links of a text of the project as links of the site: to a built page, or to a file, which is named."""
 
 from __future__ import annotations
 

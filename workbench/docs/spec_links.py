@@ -12,11 +12,11 @@ from collections.abc import Callable
 
 PAGES = {1: "1-placement", 2: "2-malloc", 3: "3-dispatch", 4: "4-translation", 5: "5-pool", 6: "6-node"}
 ROOMS = {
-    **{room: 1 for room in ("placement", "queueing", "shared_memory")},
+    **dict.fromkeys(("placement", "queueing", "shared_memory"), 1),
     "malloc": 2,
-    **{room: 3 for room in ("dispatch", "probes")},
+    **dict.fromkeys(("dispatch", "probes"), 3),
     "translation": 4,
-    **{room: 5 for room in ("pool", "pool_service")},
+    **dict.fromkeys(("pool", "pool_service"), 5),
     "node": 6,
 }
 """The specification of a room of policies or engines, whose numbers stand there without one."""

@@ -26,7 +26,12 @@ def claims_table(here: str) -> str:
     parts = []
     for family in dict.fromkeys(claim.family for claim in known_claims().values() if claim.built_in):
         rows = [
-            [f"[{id}]({address(here, path(id))})", prose(claim.statement, here), _word(id), claim.kind.replace("_", " ")]
+            [
+                f"[{id}]({address(here, path(id))})",
+                prose(claim.statement, here),
+                _word(id),
+                claim.kind.replace("_", " "),
+            ]
             for id, claim in known_claims().items()
             if claim.family == family and claim.built_in
         ]

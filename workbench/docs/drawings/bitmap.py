@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from workbench.docs.drawings.policy import policy as policy_of
 from workbench.docs.drawings.svg import Svg
 
 MAP = "0111100111111100"
@@ -60,12 +61,8 @@ def run_lengths(free: str = MAP) -> str:
     while any(bits):
         steps += 1
         rows.append((f"runs of {steps} begin", [("start" if bit else "blank", str(int(bit))) for bit in bits]))
-        bits = [
-            bit and (k + steps < len(free) and free[k + steps] == "1") for k, bit in enumerate(bits)
-        ]
-    from workbench.policies.probes import ExactRun
-
-    longest = ExactRun(direction="right", encoding="free1", decode="scan").longest(free)
+        bits = [bit and (k + steps < len(free) and free[k + steps] == "1") for k, bit in enumerate(bits)]
+    longest = policy_of("probe", "exact_run", direction="right", encoding="free1").longest(free)
     return rows_of(f"the longest free run of {free} is {longest}", [("free map", free_row(free)), *rows])
 
 
@@ -108,16 +105,12 @@ def _owned(segments: int, free: str, live: dict[str, tuple[int | None, int]]) ->
 
 def nearest_boundary() -> str:
     """Return one decision of nearest boundary: the map, every start, the choice."""
-    from workbench.policies.placement import NearestBoundary
-
-    return placement(NearestBoundary())
+    return placement(policy_of("placement", "nearest_boundary"))
 
 
 def first_fit() -> str:
     """Return the same decision of first fit."""
-    from workbench.policies.placement import FirstFit
-
-    return placement(FirstFit())
+    return placement(policy_of("placement", "first_fit"))
 
 
 SEGMENTS, REQUESTS, HORIZON = 64, 60, 1050
@@ -125,10 +118,8 @@ SEGMENTS, REQUESTS, HORIZON = 64, 60, 1050
 
 def drain() -> str:
     """Return who sat where and when, in two runs of the engine on the same queue of requests."""
-    from workbench.policies.placement import FirstFit, NearestBoundary
-
     picture = Svg("The same queue of 60 requests placed by first fit and by nearest boundary", 660, 330)
-    for panel, policy in enumerate((FirstFit(), NearestBoundary())):
+    for panel, policy in enumerate((policy_of("placement", "first_fit"), policy_of("placement", "nearest_boundary"))):
         _timeline(picture, policy, 50 + panel * 310)
     picture.words(12, 170, "cycles run to the right, segments upwards", "small")
     return picture.text()
@@ -150,8 +141,8 @@ def _timeline(picture: Svg, policy: Any, left: float) -> None:
 
 
 def _shared_memory_run(policy: Any) -> Any:
-    from workbench.experiments.plan import make_plan
     from workbench.experiments.mechanism import mechanism
+    from workbench.experiments.plan import make_plan
     from workbench.experiments.sweep import read_sweep
 
     laws = {"count": REQUESTS, "size": {"uniform": [1, 24]}, "duration": {"uniform": [20, 100]}}

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from workbench.docs.drawings.policy import policy as policy_of
 from workbench.docs.drawings.svg import Svg
 from workbench.errors import WorkbenchError
 
@@ -31,7 +32,9 @@ def of_machine(machine: Any, title: str) -> str:
     for one in range(len(ids)):
         for other in range(one + 1, len(ids)):
             if rates[one, other]:
-                _link(picture, places[one], places[other], float(rates[one, other]), fastest, f"{ids[one]} - {ids[other]}")
+                _link(
+                    picture, places[one], places[other], float(rates[one, other]), fastest, f"{ids[one]} - {ids[other]}"
+                )
     for card, (x, y) in zip(machine.cards, places, strict=True):
         kind = {"gpu": "chosen", "cpu": "owner3", "switch": "blank"}[card.kind]
         size = f"{card.memory_bytes / GIB:.0f} GiB" if card.memory_bytes else "no memory"
@@ -51,7 +54,9 @@ def _circle(count: int, x: float, y: float, radius: float) -> list[tuple[float, 
 def _link(picture: Svg, one: Sequence[float], other: Sequence[float], rate: float, fastest: float, name: str) -> None:
     width = 1 + 5 * math.sqrt(rate / fastest)
     kind = "link fast" if rate > 0.6 * fastest else "link"
-    picture.line(one[0], one[1], other[0], other[1], kind, stroke_width=f"{width:.1f}", data_link=f"{name}: {rate:g} GB/s")
+    picture.line(
+        one[0], one[1], other[0], other[1], kind, stroke_width=f"{width:.1f}", data_link=f"{name}: {rate:g} GB/s"
+    )
 
 
 def best_fit_split_drawing() -> str:
@@ -93,7 +98,9 @@ def _lending(name: str, lender: str | None) -> str:
     picture.words(65, 111, "gpu0, full", "inside", "middle")
     for row, (card, free, rate) in enumerate(CARDS):
         top = 36 + row * 38
-        picture.line(110, 106, 300, top + 15, "link fast" if card == lender else "link", stroke_width=f"{1 + rate / 30:.1f}")
+        picture.line(
+            110, 106, 300, top + 15, "link fast" if card == lender else "link", stroke_width=f"{1 + rate / 30:.1f}"
+        )
         picture.box(300, top, 90, 30, "chosen" if card == lender else "blank")
         picture.words(345, top + 20, card, "inside", "middle")
         picture.box(400, top + 6, 180 * free / 150, 18, "free")
@@ -102,11 +109,11 @@ def _lending(name: str, lender: str | None) -> str:
 
 
 def lending() -> str:
-    """Return who lends next as memory runs out: the fastest link's card alone, or cards by bandwidth and free memory."""
-    from workbench.policies.pool import BandwidthThenMostFree, MaxBandwidth
-
+    """Return who lends next as memory runs out: by the fastest link alone, or by links and free memory."""
     picture = Svg("Which card serves ten requests of 20 bytes, one after the other", 620, 120)
-    for row, policy in enumerate((MaxBandwidth(), BandwidthThenMostFree(threshold_gbps=48))):
+    for row, policy in enumerate(
+        (policy_of("target", "max_bandwidth"), policy_of("target", "bandwidth_then_most_free", threshold_gbps=48))
+    ):
         picture.words(200, 38 + row * 44, policy.name, "label", "end")
         free = {card: amount for card, amount, _ in CARDS}
         for k in range(10):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench.docs.drawings.policy import policy as policy_of
 from workbench.docs.drawings.svg import Svg
 
 HOLDERS = {"page 17": "0111", "page 42": "1000", "page 8": "1111", "page 5": "0010"}
@@ -13,7 +14,6 @@ HOLDERS = {"page 17": "0111", "page 42": "1000", "page 8": "1111", "page 5": "00
 def directory() -> str:
     """Return records of a directory: the cores that hold each page, its degree, and which peer core 0 asks."""
     from workbench.policies.translation import degree
-    from workbench.policies.translation.peer import FirstBit
 
     picture = Svg("Records of core 0's directory: who holds each page, and which peer is asked", 620, 190)
     for core in range(4):
@@ -24,7 +24,7 @@ def directory() -> str:
         for core, bit in enumerate(bits):
             picture.box(136 + core * 34, top, 28, 28, "chosen" if bit == "1" else "blank")
             picture.words(150 + core * 34, top + 19, bit, "inside", "middle")
-        peer = FirstBit().ask(bits)
+        peer = policy_of("peer", "first_bit").ask(bits)
         reply = f"asks core {peer}" if peer is not None and peer >= 0 else "nobody else has it: the shared TLB is asked"
         held = "core 0 has it itself" if bits[0] == "1" else reply
         picture.words(290, top + 19, f"degree {degree(bits)}; {held}", "small")
@@ -33,9 +33,7 @@ def directory() -> str:
 
 def protected_eviction() -> str:
     """Return which entry of a set goes when what many cores hold is protected."""
-    from workbench.policies.translation import SharingAwareEviction
-
-    policy = SharingAwareEviction(base="mru", candidates=4, share_threshold=3)
+    policy = policy_of("eviction", "sharing_aware_eviction", base="mru", candidates=4, share_threshold=3)
     degrees = (3, 2, 1, 1)
     victim = policy.victim(degrees=degrees)
     picture = Svg("A set of four entries, the base policy's first choice on the left", 560, 110)

@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.docs.drawings.bitmap import MAP, free_row, rows_of
+from workbench.docs.drawings.policy import policy as policy_of
 from workbench.docs.drawings.svg import Svg
 from workbench.errors import WorkbenchError
 
 
 def probe(policy: Any) -> str:
     """Return what a probe reports of a map beside the longest run; empty where it is not made for so few blocks."""
-    from workbench.policies.probes import ExactRun
-
     try:
         reported = policy.longest(MAP)
     except WorkbenchError:
         return ""
-    longest = ExactRun().longest(MAP)
+    longest = policy_of("probe", "exact_run").longest(MAP)
     first = MAP.find("1" * longest)
     truth = [("chosen" if first <= k < first + longest else "blank", "") for k in range(len(MAP))]
     answer = [("start" if first <= k < first + reported else "blank", "") for k in range(len(MAP))]
@@ -27,22 +26,18 @@ def probe(policy: Any) -> str:
 
 def grouped_run() -> str:
     """Return what the grouped probe sees: whole groups that are free, and the run of those."""
-    from workbench.policies.probes import GroupedRun
-
     groups = 4
     size = len(MAP) // groups
     whole = [MAP[k * size : (k + 1) * size] == "1" * size for k in range(groups)]
     cells = [("start" if whole[k // size] else "blank", str(int(whole[k // size]))) for k in range(len(MAP))]
-    reported = GroupedRun(groups=groups).longest(MAP)
+    reported = policy_of("probe", "grouped_run", groups=groups).longest(MAP)
     rows = [("free map", free_row(MAP)), ("whole group free", cells)]
     return rows_of(f"with {groups} groups the probe reports {reported} blocks of {MAP}", rows)
 
 
 def windows() -> str:
     """Return which priority is on top at each cycle of a period of the windows."""
-    from workbench.policies.dispatch import PriorityWindows
-
-    return _priorities(PriorityWindows(lengths=(8, 4, 2, 1)), 15)
+    return _priorities(policy_of("priority", "priority_windows", lengths=[8, 4, 2, 1]), 15)
 
 
 def priorities(policy: Any) -> str:
@@ -61,9 +56,7 @@ def _priorities(policy: Any, cycles: int) -> str:
 
 def rotated_split() -> str:
     """Return how waves of three groups go to four units, as it is meant."""
-    from workbench.policies.dispatch import RotatedSplit
-
-    return units(RotatedSplit())
+    return units(policy_of("units", "rotated_split"))
 
 
 def units(policy: Any) -> str:
@@ -88,8 +81,6 @@ def units(policy: Any) -> str:
 
 def module_choice() -> str:
     """Return what four modules have left, and which one some policies take for the next group."""
-    from workbench.policies.dispatch.choice import FirstModule, MostResidual, RoundRobin
-
     rows, names = [(10, 20, 8, 4), (12, 10, 16, 3), (4, 24, 20, 8), (9, 9, 9, 9)], ("vgpr", "sgpr", "slots", "LDS")
     picture = Svg("Free amounts of four modules, and which module takes the next group", 620, 240)
     most = max(max(row) for row in rows)
@@ -100,7 +91,13 @@ def module_choice() -> str:
             picture.box(left + k * 28, 130 - height, 22, height, f"owner{k}", f"{names[k]}: {amount} free")
             picture.words(left + k * 28 + 11, 144, names[k], "tiny", "middle")
         picture.words(left + 54, 162, f"module {module}", "label", "middle")
-    for line, policy in enumerate((MostResidual(weights=(3, 1, 0.5, 2)), FirstModule(), RoundRobin())):
+    for line, policy in enumerate(
+        (
+            policy_of("choice", "most_residual", weights=[3, 1, 0.5, 2]),
+            policy_of("choice", "first_module"),
+            policy_of("choice", "round_robin"),
+        )
+    ):
         module = policy.choose(rows)
         picture.words(30, 190 + line * 18, f"{policy.short()} takes module {module}", "small")
     return picture.text()

@@ -41,7 +41,7 @@ def drawn(name: str) -> str:
 
 def block(svg: str) -> str:
     """Return SVG as a block of Markdown that the page holds as it is."""
-    return f"```{{raw}} html\n<figure class=\"drawing\">\n{svg}\n</figure>\n```"
+    return f'```{{raw}} html\n<figure class="drawing">\n{svg}\n</figure>\n```'
 
 
 def of_policy(cls: type[Any]) -> str:

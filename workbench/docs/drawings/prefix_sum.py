@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench.docs.drawings.policy import policy as policy_of
 from workbench.docs.drawings.svg import Svg
+from workbench.policies.policy import policies
 
 REQUESTS = (5, 8, 9, 2, 7, 4, 6, 3)
 """Bytes that eight lanes of a warp ask for."""
@@ -12,17 +14,16 @@ REQUESTS = (5, 8, 9, 2, 7, 4, 6, 3)
 
 def corrected() -> str:
     """Return the pieces of a warp by the exclusive prefix sum."""
-    from workbench.policies.malloc import WarpAggregated
-
-    return serve(WarpAggregated(warp_size=len(REQUESTS), min_alloc=1, prefix="exclusive", align=1))
+    return serve(
+        policy_of("serve", "warp_aggregated", warp_size=len(REQUESTS), min_alloc=1, prefix="exclusive", align=1)
+    )
 
 
 def as_written() -> str:
     """Return the pieces by the rule as the document's formula has it: they overlap where sizes differ."""
-    from workbench.policies.malloc import WarpAggregated
-
-    written = next(name for name in WarpAggregated.levers["prefix"].choices if "written" in name)
-    return serve(WarpAggregated(warp_size=len(REQUESTS), min_alloc=1, prefix=written, align=1))
+    choices = policies("serve")["warp_aggregated"].levers["prefix"].choices
+    written = next(name for name in choices if "written" in name)
+    return serve(policy_of("serve", "warp_aggregated", warp_size=len(REQUESTS), min_alloc=1, prefix=written, align=1))
 
 
 def serve(policy: Any) -> str:
@@ -65,10 +66,12 @@ def _overlap(rows: list[tuple[Any, tuple[int, int, int]]]) -> int:
 
 def one_lock() -> str:
     """Return how often the lock of the heap is taken, by thread and by warp, counted from what policies ask."""
-    from workbench.policies.malloc import PerThread, WarpAggregated
-
     threads = [16] * 128
-    ways = (PerThread(), WarpAggregated(warp_size=32), WarpAggregated(warp_size=64))
+    ways = (
+        policy_of("serve", "per_thread"),
+        policy_of("serve", "warp_aggregated", warp_size=32),
+        policy_of("serve", "warp_aggregated", warp_size=64),
+    )
     counts = [len(policy.served(threads)) for policy in ways]
     picture = Svg("Requests to the heap of 128 threads that each ask for 16 bytes", 620, 40 + 34 * len(ways))
     for row, (policy, count) in enumerate(zip(ways, counts, strict=True)):

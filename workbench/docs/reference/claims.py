@@ -10,7 +10,7 @@ from typing import Any
 from workbench.docs.folders import VERDICT
 from workbench.docs.page import Page, address, code, sections, table
 from workbench.docs.prose import prose
-from workbench.docs.reference.kind import Kind, crumbs
+from workbench.docs.reference.kind import Kind
 from workbench.studies.claims import known_claims
 from workbench.studies.claims.claim import KINDS, Claim
 

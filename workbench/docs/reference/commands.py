@@ -42,8 +42,8 @@ def _page(command: Command) -> Page:
             prose(command.says, here),
             code(usage, "text"),
             _arguments(parser, here),
-            "Exit status: 0 done, 1 some runs failed (they are rows), 2 the input is wrong (one sentence, nothing written), "
-            "130 stopped by Ctrl-C.",
+            "Exit status: 0 done, 1 some runs failed (they are rows), 2 the input is wrong (one sentence, nothing "
+            "written), 130 stopped by Ctrl-C.",
             sections("## Help", code(f"workbench {command.name} --help", "bash")),
         ),
         summary=prose(command.says, here),
@@ -73,8 +73,8 @@ def _default(action: argparse.Action) -> str:
 KIND = Kind(
     "commands",
     "Commands",
-    "One command a station of the road from a sweep file to a figure in a paper. Each has `--help`, and `--json` where it "
-    "prints rows.",
+    "One command a station of the road from a sweep file to a figure in a paper. Each has `--help`, and `--json` where "
+    "it prints rows.",
     pages,
     names,
 )

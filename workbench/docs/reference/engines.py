@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from workbench.docs.docstring import docstring_page
+from workbench.docs.docstring import docstring_page, references
 from workbench.docs.levers import lever_table
 from workbench.docs.page import Page, address, code, sections, table
 from workbench.docs.prose import first_sentence, prose
@@ -81,12 +81,14 @@ def _page(name: str, there: Mechanism) -> Page:
         sections(
             crumbs(here, ("Engines", "reference/engines/index")),
             f"# {name}",
-            docstring_page(cls, here, examples=False),
+            docstring_page(cls, here, whole=False),
             _facts(there, here),
             _slots(there, here),
             f"## Options\n\nWritten below `options:` of a sweep.\n\n{options}" if options else "",
-            f"## Machine\n\nWritten below `machine:`, as levers or as a preset's name.\n\n{lever_table(engine.machine, here)}",
+            "## Machine\n\nWritten below `machine:`, as levers or as a preset's name.\n\n"
+            + lever_table(engine.machine, here),
             _measures(name, there, here),
+            references(cls, here),
             sections("## A sweep", code(sweep, "yaml")) if (sweep := small_sweep(name)) else "",
         ),
         summary=first_sentence(prose(cls.__doc__ or "", here, cls.__module__)),
@@ -96,7 +98,10 @@ def _page(name: str, there: Mechanism) -> Page:
 def _facts(there: Mechanism, here: str) -> str:
     engine = there.engine
     rows = [
-        ["workloads", f"those that give `{engine.workload_kind}` ([list]({address(here, 'reference/workloads/index')}))"],
+        [
+            "workloads",
+            f"those that give `{engine.workload_kind}` ([list]({address(here, 'reference/workloads/index')}))",
+        ],
         ["revision", f"{engine.revision}: raised whenever the same setup and seed give other results"],
     ]
     return table(["", ""], rows)
@@ -119,7 +124,11 @@ def _slots(there: Mechanism, here: str) -> str:
 
 def _measures(name: str, there: Mechanism, here: str) -> str:
     rows = [
-        [f"[`{one.name}`]({address(here, f'reference/measures/{name}/{one.name}')})", one.unit, prose(one.description, here)]
+        [
+            f"[`{one.name}`]({address(here, f'reference/measures/{name}/{one.name}')})",
+            one.unit,
+            prose(one.description, here),
+        ]
         for one in there.measures.values()
     ]
     return sections("## Measures", table(["measure", "unit", "what it is"], rows))

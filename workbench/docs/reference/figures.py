@@ -1,4 +1,4 @@
-"""A page for every figure: what one sees in it, its picture, the sweep that made it, its choices, the columns of its CSV."""
+"""A page for every figure: what one sees in it, its picture, the sweep that made it, its choices."""
 
 from __future__ import annotations
 
@@ -82,11 +82,7 @@ def _drawn_of(kind: str, one: Any, here: str) -> str:
 
 def _choices(data: Callable[..., Any]) -> str:
     parameters = list(inspect.signature(data).parameters.values())
-    rows = [
-        [f"`{one.name}`", f"`{one.default!r}`"]
-        for one in parameters
-        if one.default is not inspect.Parameter.empty
-    ]
+    rows = [[f"`{one.name}`", f"`{one.default!r}`"] for one in parameters if one.default is not inspect.Parameter.empty]
     return sections("## Choices", table(["choice", "default"], rows)) if rows else ""
 
 
@@ -123,15 +119,19 @@ def _example(kind: str, name: str) -> str:
     if kind == "Of theory, without runs":
         return sections("## How to draw it", code(f"workbench figure {name}", "bash"))
     sweep = gallery_sweeps().get(name) or next(iter(sweeps_with(name)), "SWEEP.yaml")
-    call = f'wb.tune("sweeps/{sweep}").figure("{name}")' if kind == "Of a study" else f'wb.run("sweeps/{sweep}").figure("{name}")'
+    call = (
+        f'wb.tune("sweeps/{sweep}").figure("{name}")'
+        if kind == "Of a study"
+        else f'wb.run("sweeps/{sweep}").figure("{name}")'
+    )
     return sections("## How to draw it", code(f"import workbench as wb\n\n{call}", "python"))
 
 
 KIND = Kind(
     "figures",
     "Figures",
-    "A figure is data, then ink: a function from runs to a named tuple of exactly what is drawn, and a function that draws "
-    "it. Its columns are the CSV that is written beside the PDF.",
+    "A figure is data, then ink: a function from runs to a named tuple of exactly what is drawn, and a function that "
+    "draws it. Its columns are the CSV that is written beside the PDF.",
     pages,
     names,
 )

@@ -78,8 +78,9 @@ def _is_entered(cls: type[Policy]) -> bool:
 KIND = Kind(
     "levers",
     "Levers",
-    "A lever is a parameter that is declared once: its range is the check, the slider, the tuner's distribution, the axis "
-    "label and the schema of sweep files. A page a name, with every policy, workload, machine and option that has it.",
+    "A lever is a parameter that is declared once: its range is the check, the slider, the tuner's distribution, the "
+    "axis label and the schema of sweep files. A page a name, with every policy, workload, "
+    "machine and option that has it.",
     pages,
     names,
 )

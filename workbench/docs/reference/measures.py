@@ -63,7 +63,7 @@ def _parts(there: Mechanism, measure: Measure) -> str:
     known = there.measures
     families = getattr(known, "_families", ()) if isinstance(known, Measures) else ()
     lines = [
-        f"It is also there {'of ' + family.of.replace('{}', 'n')} alone, as `{measure.name}[n]` with n like `{family.part}`."
+        f"It is also there of {family.of.replace('{}', 'n')} alone, as `{measure.name}[n]` with n like `{family.part}`."
         for family in families
         if measure.name in family.stems
     ]
@@ -73,8 +73,8 @@ def _parts(there: Mechanism, measure: Measure) -> str:
 KIND = Kind(
     "measures",
     "Measures",
-    "A measure is a number that is computed from the record of a run; it knows neither engine nor policy. Those of one's "
-    "own join with `wb.add_measure`.",
+    "A measure is a number that is computed from the record of a run; it knows neither engine nor policy. Those of "
+    "one's own join with `wb.add_measure`.",
     pages,
     names,
 )

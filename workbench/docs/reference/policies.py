@@ -1,10 +1,10 @@
-"""A page for every policy: what it chooses, its levers, where it comes from, a drawing, an example, a line of a sweep."""
+"""A page for every policy: what it chooses, its levers, where it comes from, a drawing, an example."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.docs.docstring import docstring_page, example
+from workbench.docs.docstring import docstring_page, example, references
 from workbench.docs.drawings import of_policy
 from workbench.docs.levers import lever_table
 from workbench.docs.page import Page, address, code, sections
@@ -44,12 +44,14 @@ def _page(question: str, name: str, cls: type[Policy], slots: list[tuple[str, st
         sections(
             crumbs(here, ("Policies", "reference/policies/index"), (question, f"reference/questions/{question}")),
             f"# {name}",
-            f"`{cls.__name__}` answers the question [`{question}`]({address(here, f'reference/questions/{question}')}).",
-            docstring_page(cls, here, examples=False),
+            f"`{cls.__name__}` answers the question "
+            f"[`{question}`]({address(here, f'reference/questions/{question}')}).",
+            docstring_page(cls, here, whole=False),
             of_policy(cls),
             f"## Levers\n\n{levers}" if levers else "It has no levers.",
             example(cls),
             _in_a_sweep(cls, slots, here),
+            references(cls, here),
             f"Defined in `{cls.__module__.replace('.', '/')}.py`." if cls.__module__.startswith("workbench.") else "",
         ),
         summary=first_sentence(prose(cls.__doc__ or "", "reference/policies/index", cls.__module__)),

@@ -63,7 +63,10 @@ def _page(one: Preset, engines: list[str]) -> Page:
             table(["figure", "value", "unit", "how it is known", "source"], rows),
             _marks(one),
             sections("## In a sweep", code(f"machine: {one.name}", "yaml")),
-            sections("## In Python", code(f'>>> from workbench.machine import preset\n>>> preset("{one.name}").machine()', "pycon")),
+            sections(
+                "## In Python",
+                code(f'>>> from workbench.machine import preset\n>>> preset("{one.name}").machine()', "pycon"),
+            ),
         ),
         summary=prose(one.title, here),
         group=one.of.name.replace("_", " "),
@@ -87,9 +90,9 @@ def _marks(one: Preset) -> str:
 KIND = Kind(
     "presets",
     "Machine presets",
-    "Frozen descriptions of hardware; every figure has its source, and a mark that says how far the source can be trusted. "
-    "Vendors do not document how dispatch and placement are done in hardware: what nobody published is marked as an "
-    "assumption.",
+    "Frozen descriptions of hardware; every figure has its source, and a mark that says how far the source can be "
+    "trusted. Vendors do not document how dispatch and placement are done in hardware: what nobody published is marked "
+    "as an assumption.",
     pages,
     names,
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from workbench.compiled import fields_of
-from workbench.docs.docstring import docstring_page
+from workbench.docs.docstring import docstring_page, references
 from workbench.docs.drawings import of_question
 from workbench.docs.page import Page, address, code, sections, table
 from workbench.docs.prose import first_sentence, prose
@@ -52,12 +53,13 @@ def _page(question: str) -> Page:
         sections(
             crumbs(here, ("Questions", "reference/questions/index")),
             f"# {question}",
-            docstring_page(base, here, examples=False),
+            docstring_page(base, here, whole=False),
             of_question(question),
             _sees(base, here),
             _asked(question, here),
             _answers(question, here),
             _new(question, base),
+            references(base, here),
         ),
         summary=first_sentence(prose(base.__doc__ or _returns(base), here, base.__module__)),
     )
@@ -79,19 +81,25 @@ def _sees(base: type[Policy], here: str) -> str:
     return sections("## What an answer sees", table(["field", "type", "meaning"], rows), returned, tells)
 
 
-def _fields(base: type[Policy]) -> list[tuple[str, object]]:
+def _fields(base: type[Policy]) -> list[tuple[str, Any]]:
     return [*fields_of(base.asks.see).items()]
 
 
 def _asked(question: str, here: str) -> str:
     slots = asked_by().get(question, [])
-    lines = [f"- engine [`{engine}`]({address(here, f'reference/engines/{engine}')}), slot `{slot}`" for engine, slot in slots]
+    lines = [
+        f"- engine [`{engine}`]({address(here, f'reference/engines/{engine}')}), slot `{slot}`"
+        for engine, slot in slots
+    ]
     return sections("## Who asks", "\n".join(lines)) if lines else ""
 
 
 def _answers(question: str, here: str) -> str:
     rows = [
-        [f"[`{name}`]({address(here, f'reference/policies/{question}/{name}')})", first_sentence(prose(cls.__doc__ or "", here))]
+        [
+            f"[`{name}`]({address(here, f'reference/policies/{question}/{name}')})",
+            first_sentence(prose(cls.__doc__ or "", here)),
+        ]
         for name, cls in policies(question).items()
     ]
     return sections("## Policies", table(["policy", "what it chooses"], rows))

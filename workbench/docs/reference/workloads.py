@@ -89,8 +89,8 @@ KIND = Kind(
     "workloads",
     "Workloads",
     "What is asked of the machine: generators draw requests from named streams of the seed, so that every policy of a "
-    "comparison meets the same ones; a regime is a generator with its laws chosen. Traces and files of one's own take the "
-    "same place.",
+    "comparison meets the same ones; a regime is a generator with its laws chosen. Traces and files of one's own take "
+    "the same place.",
     pages,
     names,
 )
