@@ -13,7 +13,7 @@ from workbench.levers import Lever, Spec
 
 NUMBERS = {"integer": "whole number", "number": "number", "integers": "list of whole numbers"}
 WORDS = {**NUMBERS, "numbers": "list of numbers", "text": "text", "switch": "true or false"}
-WITHOUT_LEVERS = ("__main__", "cli", "dashboards", "docs", "export", "figures", "compiled", "api")
+WITHOUT_LEVERS = ("__main__", "api", "cli", "compiled", "docs", "export", "figures")
 """Rooms that are not looked through for levers: they declare none."""
 
 

@@ -56,7 +56,7 @@ def reference_pages() -> tuple[list[Page], list[Page]]:
         pages = list(kind.pages())
         leaves += pages
         if kind.description:
-            indexes.append(kind.index(pages))
+            indexes.append(kind.contents(pages))
     return leaves, [*indexes, _front(indexes, leaves)]
 
 

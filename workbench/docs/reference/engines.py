@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,7 +12,10 @@ from workbench.docs.levers import lever_table
 from workbench.docs.page import Page, address, code, sections, table
 from workbench.docs.prose import first_sentence, prose
 from workbench.docs.reference.kind import Kind, crumbs
+from workbench.errors import InputError
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
+from workbench.experiments.plan import make_plan
+from workbench.experiments.sweep import read_sweep
 from workbench.workloads.synthetic.generators import generators
 from workbench.workloads.synthetic.regimes import regimes
 
@@ -49,10 +53,22 @@ def small_sweep(engine: str, **parts: Any) -> str:
     seeds: 5
     measures: [drain_cycles]
     """
-    lines = {"engine": engine, "workload": workload_of(mechanism(engine).engine.workload_kind), "seeds": 5, **parts}
-    if lines["workload"] is None:
+    workload = workload_of(mechanism(engine).engine.workload_kind)
+    if workload is None:
         return ""
+    lines = {"engine": engine, "workload": workload, "seeds": _seeds(engine), **parts}
     return "\n".join(f"{key}: {flow(value)}" for key, value in lines.items() if value not in (None, ""))
+
+
+@functools.cache
+def _seeds(engine: str, most: int = 5) -> int:
+    """Return how many seeds an example has: one where the workload is the same under each."""
+    sweep = {"engine": engine, "workload": workload_of(mechanism(engine).engine.workload_kind), "seeds": most}
+    try:
+        make_plan(read_sweep(sweep))
+    except InputError:
+        return 1
+    return most
 
 
 def flow(value: Any) -> str:

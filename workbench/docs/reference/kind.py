@@ -19,7 +19,7 @@ class Kind(NamedTuple):
     names: Callable[[], list[str]]
     """The path of the page that each public name must have, from the registries themselves."""
 
-    def index(self, pages: list[Page]) -> Page:
+    def contents(self, pages: list[Page]) -> Page:
         """Return the page that lists all of the kind."""
         here = f"reference/{self.name}/index"
         parts = [
