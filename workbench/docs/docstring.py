@@ -35,8 +35,8 @@ def references(of: Any, here: str) -> str:
 def example(of: Any) -> str:
     """Return the example of a docstring; empty where it has none. All of them are run as tests."""
     lines = parsed(of)["Examples"]
-    shown = "\n".join(line.partition("  # doctest:")[0] for line in lines)
-    return _titled("Example", code(shown, "pycon")) if shown.strip() else ""
+    text = "\n".join(line.partition("  # doctest:")[0] for line in lines)
+    return _titled("Example", code(text, "pycon")) if text.strip() else ""
 
 
 def parsed(of: Any) -> Any:

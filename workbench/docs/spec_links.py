@@ -64,7 +64,7 @@ def linked(text: str, to: Callable[[str], str], room: int | None = None) -> str:
 def _linked_part(
     text: str, to: Callable[[str], str], room: int | None, spec: int | None, depth: int
 ) -> tuple[str, int | None, int]:
-    """Link one part between pieces of code; return it, and the specification that goes on behind it."""
+    """Return one part between pieces of code with its links, and the specification that goes on behind it."""
     pieces, at = [], 0
     for mark in _marks(text):
         before = text[at : mark.start()]

@@ -41,8 +41,8 @@ def of_machine(machine: Any, title: str) -> str:
         picture.disc(x, y, 25, kind, f"{card.id}: {size}")
         picture.words(x, y + 4, card.id, "tiny inside", "middle")
     rate_words = sorted({float(rate) for rate in rates.ravel() if rate})
-    shown = ", ".join(f"{rate:g}" for rate in rate_words[:6]) + (" ..." if len(rate_words) > 6 else "")
-    picture.words(310, 394, f"GB/s per direction, parallel links added: {shown}", "small", "middle")
+    rates_text = ", ".join(f"{rate:g}" for rate in rate_words[:6]) + (" ..." if len(rate_words) > 6 else "")
+    picture.words(310, 394, f"GB/s per direction, parallel links added: {rates_text}", "small", "middle")
     return picture.text()
 
 

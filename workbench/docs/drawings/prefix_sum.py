@@ -51,8 +51,8 @@ def _pieces(one: Any) -> list[tuple[int, int, int]]:
 
 
 def _title(policy: Any, served: list[Any]) -> str:
-    asked = f"{len(served)} request{'s' * (len(served) > 1)} to the heap"
-    return f"{policy.short()}: {asked} for {sum(REQUESTS)} bytes of {len(REQUESTS)} lanes"
+    requests = f"{len(served)} request{'s' * (len(served) > 1)} to the heap"
+    return f"{policy.short()}: {requests} for {sum(REQUESTS)} bytes of {len(REQUESTS)} lanes"
 
 
 def _overlap(rows: list[tuple[Any, tuple[int, int, int]]]) -> int:

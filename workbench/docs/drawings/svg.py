@@ -27,8 +27,8 @@ class Svg:
 
     def words(self, x: float, y: float, text: object, kind: str = "", anchor: str = "start") -> None:
         """Write words with their baseline at y; anchor is start, middle or end."""
-        shown = html.escape(str(text))
-        self._parts.append(f'<text x="{_n(x)}" y="{_n(y)}" text-anchor="{anchor}" class="{kind}">{shown}</text>')
+        inside = html.escape(str(text))
+        self._parts.append(f'<text x="{_n(x)}" y="{_n(y)}" text-anchor="{anchor}" class="{kind}">{inside}</text>')
 
     def line(self, x1: float, y1: float, x2: float, y2: float, kind: str = "line", **more: Any) -> None:
         """Draw a straight line."""
