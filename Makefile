@@ -101,6 +101,7 @@ bench: $(READY)
 
 pictures: $(READY)
 	$(BIN)/python docs/make_pictures.py
+	$(BIN)/python -m docs.make_gallery
 
 verdict-table: $(READY)
 	$(BIN)/python -m docs.make_verdict

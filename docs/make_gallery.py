@@ -45,7 +45,9 @@ SOURCES = {
     "waits_by_priority": Source("dispatch/head_of_line.yaml", 8),
     "unit_spread_over_rounds": Source("dispatch/unit_spread.yaml", 3),
     "power_over_modules": Source("dispatch/module_choice.yaml", 3),
-    "temperature_over_time": Source("dispatch/module_choice.yaml", 2),
+    "temperature_over_time": Source(
+        "dispatch/module_choice.yaml", 2, {"policy.choice": {"vary": ["round_robin", "most_residual", "coolest_first"]}}
+    ),
     "served_by": Source("translation/filling.yaml", 3),
     "latency_distribution": Source("translation/rivals.yaml", 2),
     "network_load": _WHO_SHARES,
@@ -92,7 +94,7 @@ def _figures(names: list[str]) -> Iterator[tuple[str, str, Any]]:
     study = [name for name in STUDY_FIGURES.names() if name in wanted and name not in SOURCES]
     if study:
         tuned = wb.tune(ROOT / "sweeps" / STUDY, trials=TRIALS)
-        yield from ((name, STUDY, tuned.figure(name)) for name in study)
+        yield from ((name, STUDY, STUDY_FIGURES.find(name).figure(tuned)) for name in study)
     for name in (name for name in CALCULATIONS.names() if name in wanted and name not in WITHOUT):
         yield name, "", CALCULATIONS.find(name).figure()
 

@@ -35,9 +35,10 @@ def details(row: Mapping[str, Any]) -> dict[str, Any]:
     known: Any = {"runs": FIGURES, "a study": STUDY_FIGURES}.get(row["drawn_of"], CALCULATIONS)
     parameters = inspect.signature(known.find(row["name"]).data).parameters.values()
     choices = [f"{one.name}={one.default!r}" for one in parameters if one.default is not inspect.Parameter.empty]
-    calculated = known is CALCULATIONS
-    asked_for = f"workbench figure {row['name']}" if calculated else f"figures: [{row['name']}]"
-    return {"choices": choices, "in_a_terminal" if calculated else "in_a_sweep": [asked_for]}
+    if known is FIGURES:
+        return {"choices": choices, "in_a_sweep": [f"figures: [{row['name']}]"]}
+    command = f"workbench figure {row['name']}" if known is CALCULATIONS else "workbench tune STUDY.yaml"
+    return {"choices": choices, "in_a_terminal": [command]}
 
 
 COMMAND = listing("figures", "Every figure, and what it is drawn of.", rows, details)

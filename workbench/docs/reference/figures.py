@@ -119,12 +119,13 @@ def _example(kind: str, name: str) -> str:
     if kind == "Of theory, without runs":
         return sections("## How to draw it", code(f"workbench figure {name}", "bash"))
     sweep = gallery_sweeps().get(name) or next(iter(sweeps_with(name)), "SWEEP.yaml")
-    call = (
-        f'wb.tune("sweeps/{sweep}").figure("{name}")'
-        if kind == "Of a study"
-        else f'wb.run("sweeps/{sweep}").figure("{name}")'
-    )
-    return sections("## How to draw it", code(f"import workbench as wb\n\n{call}", "python"))
+    if kind == "Of a study":
+        call = f'results = wb.tune("sweeps/{sweep}")\nstudy_figures()["{name}"].figure(results)'
+        return sections(
+            "## How to draw it", code(f"import workbench as wb\nfrom workbench.figures import study_figures\n\n{call}")
+        )
+    call = f'wb.run("sweeps/{sweep}").figure("{name}")'
+    return sections("## How to draw it", code(f"import workbench as wb\n\n{call}"))
 
 
 KIND = Kind(
