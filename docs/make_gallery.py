@@ -78,7 +78,7 @@ def main(names: list[str]) -> int:
         if figure is None:
             failed = True
             continue
-        figure.savefig(FOLDER / f"{name}.png", dpi=80, bbox_inches="tight", metadata={"Software": None})
+        figure.savefig(FOLDER / f"{name}.png", dpi=130, bbox_inches="tight", metadata={"Software": None})
         kept[name] = sweep
         print(name, sweep, flush=True)
         KEPT.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n", encoding="utf-8")

@@ -8,11 +8,14 @@ import pytest
 import yaml
 
 import workbench as wb
+from docs.make_gallery import WITHOUT
 from tests.house.test_every_lever import registered
 from tests.house.test_specification_references import TEXTS, Reference, references, resolves
 from workbench.cli.main import COMMANDS
 from workbench.docs.assemble import reference_pages
+from workbench.docs.folders import SWEEPS
 from workbench.docs.page import Page
+from workbench.docs.reference.figures import GALLERY, gallery_sweeps
 from workbench.docs.reference.kinds import KINDS
 from workbench.docs.spec_links import linked
 from workbench.experiments.mechanism import mechanism, mechanisms
@@ -96,6 +99,18 @@ def test_the_sweeps_of_engines_and_measures_can_be_planned(leaves):
 def test_policies_are_shown_as_a_sweep_writes_them(leaves):
     assert "policy: {placement: nearest_boundary}" in leaves["reference/policies/placement/nearest_boundary"].text
     assert ">>> NearestBoundary()" in leaves["reference/policies/placement/nearest_boundary"].text
+
+
+def test_every_figure_has_a_picture_and_the_sweep_that_made_it(leaves):
+    sweeps = gallery_sweeps()
+    for name in {*FIGURES.names(), *STUDY_FIGURES.names(), *CALCULATIONS.names()} - {*WITHOUT}:
+        assert (GALLERY / f"{name}.png").is_file(), (
+            f"{name}: name its sweep in docs/make_gallery.py, then make pictures"
+        )
+        page = leaves[f"reference/figures/{name}"].text
+        assert f"pictures/gallery/{name}.png" in page
+        assert name in CALCULATIONS or f"`sweeps/{sweeps[name]}`:" in page
+    assert all((SWEEPS / sweep).is_file() for sweep in sweeps.values() if sweep)
 
 
 LINK = re.compile(r"\]\([^)\s]*specification/(\d)-[a-z]+\.html(?:#([a-z0-9-]+))?\)")
