@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from workbench.docs import handwritten, notebooks, specification
@@ -14,6 +15,7 @@ from workbench.docs.folders import PICTURES
 from workbench.docs.page import Page, address, sections, table
 from workbench.docs.reference.kinds import KINDS
 
+FEW = 3
 ORPHAN = "---\norphan: true\n---\n\n"
 """Leaves of the reference stand in no table of contents, which every page would repeat."""
 
@@ -40,20 +42,19 @@ def assemble(folder: Path, executed: bool = True, few: bool = False) -> list[str
 
 
 def _pages(few: bool) -> Iterator[tuple[str, str]]:
-    leaves, indexes = reference_pages()
-    chosen = _some(leaves) if few else leaves
-    for page in chosen:
+    leaves, indexes = reference_pages(FEW if few else None)
+    for page in leaves:
         yield f"{page.path}.md", ORPHAN + page.text
     for page in (*indexes, *specification.pages(), *handwritten.pages()):
         yield f"{page.path}.md", page.text
 
 
-def reference_pages() -> tuple[list[Page], list[Page]]:
-    """Return every page of the reference, and the pages that list them."""
+def reference_pages(most: int | None = None) -> tuple[list[Page], list[Page]]:
+    """Return every page of the reference, or so many of a kind, and the pages that list them."""
     leaves: list[Page] = []
     indexes: list[Page] = []
     for kind in KINDS:
-        pages = list(kind.pages())
+        pages = list(islice(kind.pages(), most))
         leaves += pages
         if kind.description:
             indexes.append(kind.contents(pages))
@@ -76,14 +77,6 @@ def _front(indexes: Sequence[Page], leaves: Sequence[Page]) -> Page:
 
 def _in(leaf: Page, kind: str) -> bool:
     return leaf.path.startswith(f"reference/{kind}/")
-
-
-def _some(leaves: Sequence[Page], count: int = 3) -> list[Page]:
-    """Return the first pages of each folder."""
-    result: dict[str, list[Page]] = {}
-    for page in leaves:
-        result.setdefault("/".join(page.path.split("/")[:2]), []).append(page)
-    return [page for pages in result.values() for page in pages[:count]]
 
 
 def _write(path: Path, text: str) -> None:

@@ -30,8 +30,8 @@ _ITEM = re.compile(
 _CLAIM = re.compile(r"\bH(?P<spec>\d)\.(?P<claim>\d+)\b(?!\w)|\bEm(?:bodiments?|\.) (?P<em>\d+)\b")
 _LETTERS = {1: "RVEDT", 4: "RVET"}
 """Those that stand for items of a room; elsewhere D and T are other things."""
-_APART = re.compile(r"(```.*?```|`[^`\n]*`|\[[^\]\n]*\]\([^)\n]*\)|<[^>\n]+>)", re.DOTALL)
-"""Code, links and tags, which stay as they are."""
+_APART = re.compile(r"((?m:^#{1,6} [^\n]*)|```.*?```|`[^`\n]*`|\[[^\]\n]*\]\([^)\n]*\)|<[^>\n]+>)", re.DOTALL)
+"""Headings, code, links and tags, which stay as they are."""
 
 
 def linked(text: str, to: Callable[[str], str], room: int | None = None) -> str:
@@ -53,7 +53,7 @@ def linked(text: str, to: Callable[[str], str], room: int | None = None) -> str:
     """
     result, spec, until = [], room, 0
     for part in _APART.split(text):
-        if part.startswith(("`", "<")) or re.match(r"\[.*\]\(", part, re.DOTALL):
+        if part.startswith(("`", "<", "#")) or re.match(r"\[.*\]\(", part, re.DOTALL):
             result.append(part)
         else:
             done, spec, until = _linked_part(part, to, room, spec, until)

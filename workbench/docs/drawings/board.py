@@ -26,7 +26,7 @@ def dgx_1v() -> str:
 def of_machine(machine: Any, title: str) -> str:
     """Return a board: cards on a circle, a line for each pair with links, as wide as what it carries."""
     ids, rates = machine.ids, machine.direct_gbps()
-    picture = Svg(f"{title}: cards, and links by what they carry", 620, 400)
+    picture = Svg(f"{title}: cards, and links by what they carry", 620, 424)
     places = _circle(len(ids), 310, 200, 160)
     fastest = float(rates.max()) or 1.0
     for one in range(len(ids)):
@@ -42,7 +42,7 @@ def of_machine(machine: Any, title: str) -> str:
         picture.words(x, y + 4, card.id, "tiny inside", "middle")
     rate_words = sorted({float(rate) for rate in rates.ravel() if rate})
     rates_text = ", ".join(f"{rate:g}" for rate in rate_words[:6]) + (" ..." if len(rate_words) > 6 else "")
-    picture.words(310, 394, f"GB/s per direction, parallel links added: {rates_text}", "small", "middle")
+    picture.words(310, 416, f"GB/s per direction, parallel links added: {rates_text}", "small", "middle")
     return picture.text()
 
 

@@ -81,7 +81,7 @@ def units(policy: Any) -> str:
 
 def module_choice() -> str:
     """Return what four modules have left, and which one some policies take for the next group."""
-    rows, names = [(10, 20, 8, 4), (12, 10, 16, 3), (4, 24, 20, 8), (9, 9, 9, 9)], ("vgpr", "sgpr", "slots", "LDS")
+    rows, names = [(10, 20, 8, 4), (12, 10, 16, 3), (18, 24, 20, 8), (9, 9, 9, 9)], ("vgpr", "sgpr", "slots", "LDS")
     picture = Svg("Free amounts of four modules, and which module takes the next group", 620, 240)
     most = max(max(row) for row in rows)
     for module, row in enumerate(rows):
@@ -98,6 +98,11 @@ def module_choice() -> str:
             policy_of("choice", "round_robin"),
         )
     ):
-        module = policy.choose(rows)
-        picture.words(30, 190 + line * 18, f"{policy.short()} takes module {module}", "small")
+        module = policy.choose(rows, after=(0,))
+        picture.words(
+            30,
+            190 + line * 18,
+            f"{policy.short()} takes module {module}, module 0 having taken the last group",
+            "small",
+        )
     return picture.text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from collections.abc import Iterator
 
 from workbench.cli.command import Command
@@ -32,7 +33,8 @@ def _page(command: Command) -> Page:
     here = path(command.name)
     parser = argparse.ArgumentParser(prog=f"workbench {command.name}", add_help=False)
     command.add_arguments(parser)
-    usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
+    words = " ".join(parser.format_usage().removeprefix("usage: ").split())
+    usage = textwrap.fill(words, 80, subsequent_indent=" " * 8, break_on_hyphens=False)
     return Page(
         here,
         command.name,
@@ -60,7 +62,9 @@ def _arguments(parser: argparse.ArgumentParser, here: str) -> str:
 
 def _written(action: argparse.Action) -> str:
     names = ", ".join(action.option_strings)
-    value = "" if action.nargs == 0 else str(action.metavar or (action.dest if not names else action.dest.upper()))
+    choices = "{" + ",".join(map(str, action.choices)) + "}" if action.choices else ""
+    named = str(action.metavar or choices or (action.dest.upper() if names else action.dest))
+    value = "" if action.nargs == 0 else named
     return " ".join(part for part in (names, value) if part)
 
 

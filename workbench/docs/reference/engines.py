@@ -7,6 +7,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import yaml
+
 from workbench.docs.docstring import docstring_page, references
 from workbench.docs.levers import lever_table
 from workbench.docs.page import Page, address, code, sections, table
@@ -69,6 +71,14 @@ def _seeds(engine: str, most: int = 5) -> int:
     except InputError:
         return 1
     return most
+
+
+def can_be_planned(sweep: str) -> bool:
+    """Return whether a sweep, as YAML, is one that can be run."""
+    try:
+        return bool(sweep) and len(make_plan(read_sweep(yaml.safe_load(sweep)))) > 0
+    except InputError:
+        return False
 
 
 def flow(value: Any) -> str:

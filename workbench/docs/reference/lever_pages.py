@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from workbench.cli.lever_words import declared, kind_of
 from workbench.docs.levers import default, values
-from workbench.docs.page import Page, address, sections, table
+from workbench.docs.page import Page, address, code, sections, table
 from workbench.docs.prose import prose
 from workbench.docs.reference.kind import Kind, crumbs
 from workbench.levers import Lever, Spec
@@ -45,6 +45,7 @@ def _page(name: str, places: list[type[Spec]]) -> Page:
             _words(levers),
             table(["of", "values", "default", "unit", "meaning"], rows),
             "A value outside of its range is refused in one sentence that names the nearest that is allowed.",
+            sections("## In a terminal", code(f"workbench levers {name}", "bash")),
         ),
         summary=f"{levers[0][1].description and prose(levers[0][1].description, here)}"
         + (f"; and in {len(levers) - 1} more places" if len(levers) > 1 else ""),

@@ -9,6 +9,7 @@ from workbench.docs.drawings import of_policy
 from workbench.docs.levers import lever_table
 from workbench.docs.page import Page, address, code, sections
 from workbench.docs.prose import first_sentence, prose
+from workbench.docs.reference.engines import can_be_planned, small_sweep
 from workbench.docs.reference.kind import Kind, crumbs
 from workbench.docs.reference.questions import asked_by
 from workbench.policies.catalogue import load_all
@@ -50,7 +51,7 @@ def _page(question: str, name: str, cls: type[Policy], slots: list[tuple[str, st
             of_policy(cls),
             f"## Levers\n\n{levers}" if levers else "It has no levers.",
             example(cls),
-            _in_a_sweep(cls, slots, here),
+            _in_a_sweep(cls, slots),
             references(cls, here),
             f"Defined in `{cls.__module__.replace('.', '/')}.py`." if cls.__module__.startswith("workbench.") else "",
         ),
@@ -59,11 +60,18 @@ def _page(question: str, name: str, cls: type[Policy], slots: list[tuple[str, st
     )
 
 
-def _in_a_sweep(cls: type[Policy], slots: list[tuple[str, str]], here: str) -> str:
-    if not slots:
-        return ""
+def _in_a_sweep(cls: type[Policy], slots: list[tuple[str, str]]) -> str:
+    """Return a sweep of the first engine that runs the policy as it is; else the line that names it."""
     lines = [f"policy: {{{slot}: {cls.name}}}    # engine: {engine}" for engine, slot in slots]
-    return sections("## In a sweep", code("\n".join(lines), "yaml"))
+    sweeps = (small_sweep(engine, policy={slot: cls.name}) for engine, slot in slots)
+    runs = next(filter(can_be_planned, sweeps), "")
+    others = "\n".join(lines[1:] if runs else lines)
+    return sections(
+        "## In a sweep" if slots else "",
+        code(runs, "yaml") if runs else "",
+        "Elsewhere:" if runs and others else "",
+        code(others, "yaml") if others else "",
+    )
 
 
 KIND = Kind(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from workbench.docs.drawings import of_preset
 from workbench.docs.page import Page, address, code, sections, table
@@ -43,7 +44,7 @@ def _page(one: Preset, engines: list[str]) -> Page:
     rows = [
         [
             f"`{figure.name}`",
-            f"`{flow(declared[figure.name].plain(figure.value))}`",
+            _value(declared[figure.name].plain(figure.value)),
             figure.unit,
             f"**{figure.mark.replace('_', ' ')}**" if figure.mark in DOUBTFUL else figure.mark,
             prose(figure.source, here),
@@ -71,6 +72,13 @@ def _page(one: Preset, engines: list[str]) -> Page:
         summary=prose(one.title, here),
         group=one.of.name.replace("_", " "),
     )
+
+
+def _value(value: Any, most: int = 120) -> str:
+    text = flow(value)
+    if len(text) <= most or not isinstance(value, list):
+        return f"`{text}`"
+    return f"{len(value)} of them, `{text[:most].rpartition(', ')[0]}, ...`"
 
 
 def _kind(one: Preset) -> str:

@@ -34,11 +34,11 @@ def names() -> list[str]:
 
 
 def asked_by() -> dict[str, list[tuple[str, str]]]:
-    """Return the engines and slots that ask each question."""
+    """Return the engines and slots that ask each question, the engine with fewest slots first."""
     from workbench.experiments.mechanism import mechanism, mechanisms
 
     result: dict[str, list[tuple[str, str]]] = {}
-    for name in mechanisms():
+    for name in sorted(mechanisms(), key=lambda name: len(mechanism(name).engine.slots)):
         engine = mechanism(name).engine
         for slot in engine.slots:
             result.setdefault(engine.question_of(slot), []).append((name, slot))
