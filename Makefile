@@ -5,10 +5,11 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Python keeps what it has read in its own form: the tests start hundreds of processes that would each read it anew.
 unexport PYTHONDONTWRITEBYTECODE
-# What is run a second time interpreted: the rooms that hold compiled code. That each answer is the same both ways is
-# part of every policy's contract, so that `make test` leaves the policies to `make test-long`.
-COMPILED_ROOMS := tests/compiled tests/structures tests/engines tests/metrics
-EVERY_COMPILED_ROOM := $(COMPILED_ROOMS) tests/policies
+# What is run a second time interpreted: what engines are built of, each engine's golden records, vectors by hand and its
+# part, stepped. That all other tests of engines and policies say the same both ways is left to `make test-long`.
+BOTH_WAYS := tests/compiled tests/structures tests/metrics tests/engines/kit tests/engines/test_golden_records.py \
+	$(wildcard tests/engines/test_*_vectors.py tests/engines/test_*_part.py)
+EVERY_COMPILED_ROOM := tests/compiled tests/structures tests/engines tests/metrics tests/policies
 # Without the tests of policies as values.
 SAME_IN_BOTH := fresh_interpreted_process or refuses_wrong_levers or yaml_and_back or pickles or compiled_and_plain
 # Nor those that count thousands of draws: that each draw is the same in both is shown by its twin and its contract.
@@ -78,7 +79,7 @@ examples: $(READY)
 	$(BIN)/python -m pytest workbench
 
 interpreted: $(READY)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(TESTS_ALONE) -m "not long" -k "not ($(IN_ONE_WAY))" $(COMPILED_ROOMS)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(TESTS_ALONE) -m "not long" -k "not ($(IN_ONE_WAY))" $(BOTH_WAYS)
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -222,17 +222,19 @@ ASKED_AGAIN = [RandomFit(), NextFit(), DrawsUnsaid()]
 
 @pytest.mark.parametrize("placement", ASKED_AGAIN, ids=lambda placement: placement.name)
 @pytest.mark.parametrize("round_cycles", [1, 3])
-def test_who_draws_or_remembers_is_asked_again(placement: Any, round_cycles: int) -> None:
+@pytest.mark.parametrize("taken", [0, 2], ids=["one module", "the last of three"])
+def test_who_draws_or_remembers_is_asked_again(placement: Any, taken: int, round_cycles: int) -> None:
     """Two waves of 3 blocks on one unit of 6: of the four first draws only two leave room for the second wave."""
     row = Row(waves=2, need={"vgpr": 3}, duration=9)
+    takers = [Row(waves=1, need={"vgpr": 6}, duration=999)] * taken
     tried = 0
     for seed in range(6):
         options = {"blocks_on_a_unit": "per_wave", "round_cycles": round_cycles}
-        first = Row(waves=1, need={"vgpr": 2}, duration=1)
-        case = Case([first, *[row] * 4], vgpr=6, policies={"placement": placement}, options=options, seed=seed)
+        rows = [*takers, Row(waves=1, need={"vgpr": 2}, duration=1), *[row] * 4]
+        case = Case(rows, modules=taken + 1, vgpr=6, policies={"placement": placement}, options=options, seed=seed)
         record = assert_same(case)
         assert record is not None, "waits for ever"
-        assert record.group.size == 5
+        assert record.group.size == len(rows)
         tried += record.over_promised
         assert record.failed_rounds >= record.over_promised
     assert tried > 0, "every first draw fitted: the case tests nothing"

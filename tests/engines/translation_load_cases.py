@@ -371,5 +371,46 @@ def drawn_with_walks(seed: int) -> Case:
     return replace(case, rows=rows, machine=machine, options=options)
 
 
+SOON = (0, 0, 1, 2, 5, 13, 40, 150, 600)
+"""Cycles after which a page that was missed is unmapped, and asked for anew."""
+
+
+def _unmapped_soon(draw: np.random.Generator, rows: list[Row], cores: int) -> list[Row]:
+    """Return a trace in which a third of the accesses is unmapped soon after, and half of these asked for once more."""
+    more = list[Row]()
+    for row in rows:
+        if row.unmap or draw.random() > 0.33:
+            continue
+        gone = row.cycle + int(_pick(draw, *SOON))
+        more.append(Row(gone, int(draw.integers(cores)), row.page, True))
+        if draw.random() < 0.5:
+            more.append(Row(gone + int(_pick(draw, *SOON)), int(draw.integers(cores)), row.page))
+    return sorted([*rows, *more], key=lambda row: row.cycle)
+
+
+def drawn_with_unmappings(seed: int, plain: bool = False) -> Case:
+    """Draw a configuration whose pages are unmapped while under way: few registers, one walker, a small shared TLB.
+
+    A plain one is such that the engine may serve misses in one step.
+    """
+    case, draw = drawn(seed) if plain else drawn_with_walks(seed), np.random.default_rng([seed, 12])
+    machine = {**case.machine, "walkers": 1, "private_mshrs": int(_pick(draw, 1, 1, 2, 8))}
+    machine |= {"shared_entries": int(_pick(draw, 1, 1, 4)), "shared_ways": 0}
+    rows = _unmapped_soon(draw, case.rows, machine["cores"])
+    case = replace(case, machine=machine, rows=rows)
+    return _served_at_once(draw, case) if plain else case
+
+
+def _served_at_once(draw: np.random.Generator, case: Case) -> Case:
+    """Return a case with the policies whose misses may be answered in one step, and rows farther apart."""
+    near = Directory(scope=Oracle(), look_up_cycles=int(draw.integers(4)), max_remote_tries=int(draw.integers(1, 3)))
+    plain = {"locate": near if draw.random() < 0.5 else NoDirectory(), "peer": Nearest(), "fill": DemandAlways()}
+    plain |= {"remote_fill": Always(), "eviction": LRU(), "shared_eviction": LRU()}
+    apart = int(_pick(draw, 1, 5, 40))
+    rows = [row._replace(cycle=row.cycle * apart) for row in case.rows]
+    machine = {**case.machine, "private_ports": 0, "shared_ports": 0, "link_cycles": 0}
+    return replace(case, rows=rows, machine=machine, policies=plain, warps=None)
+
+
 SPACE = 50_000
 """Cycles between two rows of a case without load: longer than anything takes."""

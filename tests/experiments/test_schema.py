@@ -54,6 +54,8 @@ def test_every_sweep_of_the_project_fits(path):
         ("workload.arrival", {"poisson_load": {"vary": [0.5, 0.9]}}),
         ("policy.placement", {"nearest_boundary": {"tie": {"vary": ["low", "high"]}}}),
         ("policy.placement", {"vary": ["first_fit", {"nearest_boundary": {"tie": "low"}}]}),
+        ("seeds", [0, 3]),
+        ("seeds", {"first": 0, "count": 1}),
     ],
 )
 def test_a_choice_may_stand_at_any_depth(path, value):
@@ -72,6 +74,8 @@ def test_a_choice_may_stand_at_any_depth(path, value):
         ("policy.placement", "best"),
         ("policy.placement", {"nearest_boundary": {"tie": "middle"}}),
         ("seeds", 0),
+        ("seeds", [-1]),
+        ("seeds", {"first": -1, "count": 1}),
     ],
 )
 def test_what_is_wrong_does_not_fit(path, value):

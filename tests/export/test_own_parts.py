@@ -52,7 +52,7 @@ def draw(data):
     from workbench.figures import ink
 
     figure, (axes,) = ink.stacked(1, 1.4)
-    axes.barh(data.names, data.mean)
+    axes.barh(range(len(data.names)), data.mean)
     return figure
 
 

@@ -17,7 +17,7 @@ from tests.oracles.translation_load_eviction import Protection, Tlb, base_rule
 from tests.oracles.translation_load_network import Network
 from tests.oracles.translation_load_rules import FillRule, PeerRule, RemoteFillRule
 from tests.oracles.translation_load_tags import Tags
-from tests.oracles.translation_load_walks import Request, SharedTlb, Walkers, WalkRules
+from tests.oracles.translation_load_walks import Asked, Eras, Request, SharedTlb, Walkers, WalkRules
 from workbench.policies.translation.locate.question import CENTRAL, CLUSTER, DIRECTORY, ON_RESPONSE, RING
 
 PRIVATE, MERGED, PEER, SHARED, WALK = range(5)
@@ -72,13 +72,6 @@ class Choices(NamedTuple):
     sample_accesses: int = 8192
 
 
-class Copy:
-    """A copy on its way."""
-
-    def __init__(self, tag: int) -> None:
-        self.tag, self.dead = tag, False
-
-
 class Core:
     """A core: its TLB, its registers, and what it has not issued yet."""
 
@@ -89,11 +82,10 @@ class Core:
         self.stopped = False
         self.idle_warps: deque[int] = deque()
         self.registers = 0
-        self.awaited: dict[int, Request] = {}
+        self.awaited: dict[Asked, Request] = {}
         self.waiting: Request | None = None
         self.acknowledgements = 0
         self.cluster: Tlb | None = None
-        self.under_way: list[Request] = []
 
 
 class Load:
@@ -117,7 +109,10 @@ class Load:
         self.tags = choices.tags
         dead = DeadEntries(choices.dead) if choices.dead else NeverDead()
         self.shared = SharedTlb(self.clock, machine, shared_base, self._shared_evicted, dead)
-        self.walkers = Walkers(self.clock, machine, choices.walks, self.shared, self.tags.saves, self._answer)
+        self.eras = Eras()
+        self.walkers = Walkers(
+            self.clock, machine, choices.walks, self.shared, self.tags.saves, self._answer, self.eras
+        )
         self.peer_rule = PeerRule(policies["peer"], self.network, seed("peer"))
         self.fill_rule = FillRule(policies["fill"], self.directories, machine.private_entries)
         self.remote_rule = RemoteFillRule(policies["remote_fill"], self.directories)
@@ -130,7 +125,6 @@ class Load:
         self.booked, self.last_cycle = 0, 0
         self.degrees = [0] * (machine.cores + 1)
         self.pairs = [[0] * machine.cores for _ in range(machine.cores)]
-        self.copies: set[Copy] = set()
         self.first_cycle: int | None = None
 
     def _new_cores(self, eviction: Any, start: int) -> list[Core]:
@@ -222,11 +216,11 @@ class Load:
 
     def _look(self, core: Core, request: Request) -> None:
         now = self.clock.now
-        request.known_at = now + self.machine.private_cycles
+        request.known_at, request.asked = now + self.machine.private_cycles, self.eras.now(request.tag)
         if request.tag in core.tlb:
             self._own_hit(core, request, request.known_at)
-        elif request.tag in core.awaited:
-            core.awaited[request.tag].joiners.append(request)
+        elif request.asked in core.awaited:
+            core.awaited[request.asked].joiners.append(request)
         elif core.registers < self.machine.private_mshrs:
             self._take_register(core, request, request.known_at)
         else:
@@ -236,7 +230,7 @@ class Load:
 
     def _look_again(self, core: Core) -> None:
         request = core.waiting
-        assert request is not None and request.tag not in core.awaited
+        assert request is not None and request.asked not in core.awaited
         core.waiting = None
         goes_on = max(self.clock.now, request.known_at)
         self.counted["mshr_wait_cycles"] += goes_on - request.known_at
@@ -257,8 +251,7 @@ class Load:
 
     def _take_register(self, core: Core, request: Request, goes_on: int) -> None:
         core.registers += 1
-        core.awaited[request.tag] = request
-        core.under_way.append(request)
+        core.awaited[request.asked] = request
         if self.plan.kind == DIRECTORY:
             self._look_up_directory(request, goes_on)
             return
@@ -274,13 +267,11 @@ class Load:
     def _answered(self, request: Request, served: int, helper: int) -> None:
         core, now = self.cores[request.core], self.clock.now
         core.registers -= 1
-        core.under_way.remove(request)
-        if core.awaited.get(request.tag) is request:
-            del core.awaited[request.tag]
+        del core.awaited[request.asked]
         self._book(request, served, now, helper)
         for joiner in request.joiners:
             self._book(joiner, MERGED, max(now, joiner.known_at))
-        if not request.dead:
+        if not self.eras.is_over(request.asked):
             self._fill(core, request, served, helper)
         if core.waiting and core.registers == self.machine.private_mshrs - 1:
             self.clock.at(now, ISSUES, (core.number, 0, core.waiting.row), lambda: self._look_again(core))
@@ -375,8 +366,6 @@ class Load:
         for peer in peers:
             if peer in self.directories.truth.of(tag):
                 continue
-            copy = Copy(tag)
-            self.copies.add(copy)
             self.network.send(
                 "push",
                 ANSWERS,
@@ -384,13 +373,13 @@ class Load:
                 core.number,
                 peer,
                 self.clock.now,
-                lambda copy=copy, peer=peer: self._copy_arrives(copy, peer, core.number, row),
+                lambda peer=peer: self._copy_arrives(request, peer),
             )
 
-    def _copy_arrives(self, copy: Copy, peer: int, pusher: int, row: int) -> None:
-        self.copies.remove(copy)
-        if not copy.dead:
-            self._enter(self.cores[peer], copy.tag, row, pusher)
+    def _copy_arrives(self, request: Request, peer: int) -> None:
+        """Enter a copy of what a request was answered, unless that was unmapped since."""
+        if not self.eras.is_over(request.asked):
+            self._enter(self.cores[peer], request.tag, request.row, pusher=request.core)
 
     # Directories and peers (T4)
 
@@ -516,7 +505,7 @@ class Load:
     def _unmap(self, core: Core, row: int, tag: int) -> None:
         self.counted["shootdowns"] += 1
         targets = self._told(core, tag)
-        self._let_die(tag)
+        self._end_era(tag)
         self._invalidate(core, tag)
         self.directories.shot_down(core.number, tag)
         self.directories.drop_records(tag)
@@ -531,17 +520,12 @@ class Load:
         named = self.directories.always_right and not self.choices.broadcast
         return sorted((self.directories.truth.of(tag) if named else everybody) - {core.number})
 
-    def _let_die(self, tag: int) -> None:
-        """Mark what is under way, and drop what no core owns."""
+    def _end_era(self, tag: int) -> None:
+        """Let what is under way of a tag be of an era that is over, and drop what no core owns."""
+        self.eras.end(tag)
         for core in self.cores:
-            core.awaited.pop(tag, None)
-            for request in core.under_way:
-                request.dead = request.dead or request.tag == tag
             if core.cluster is not None and tag in core.cluster:
                 core.cluster.drop(tag)
-        for copy in self.copies:
-            copy.dead = copy.dead or copy.tag == tag
-        self.walkers.unmap(tag)
         self.shared.drop(tag)
 
     def _shoot(self, core: Core, target: int, tag: int, row: int) -> None:

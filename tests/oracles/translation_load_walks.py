@@ -11,6 +11,28 @@ from tests.oracles.translation_load_clock import REQUESTS, WALK_ENDS, Clock, Key
 from tests.oracles.translation_load_dead import NeverDead
 from tests.oracles.translation_load_eviction import Base, Tlb
 
+Asked = tuple[int, int]
+"""A tag and its era: before an unmapping a tag stands for another page than after it (T12)."""
+
+
+class Eras:
+    """How often each tag was unmapped."""
+
+    def __init__(self) -> None:
+        self._over: Counter[int] = Counter()
+
+    def now(self, tag: int) -> Asked:
+        """Return what is asked for by who misses a tag now."""
+        return tag, self._over[tag]
+
+    def end(self, tag: int) -> None:
+        """A tag is unmapped: what was asked for until now comes into no TLB."""
+        self._over[tag] += 1
+
+    def is_over(self, asked: Asked) -> bool:
+        """Return whether a page was unmapped since it was asked for."""
+        return asked != self.now(asked[0])
+
 
 @dataclass(eq=False)
 class Request:
@@ -23,8 +45,8 @@ class Request:
     trace_page: int
     known_at: int = 0
     """The end of the look-up in the own TLB."""
-    dead: bool = False
-    """Its page was unmapped while it was under way."""
+    asked: Asked = (-1, -1)
+    """Its page, as it was mapped at its look-up."""
     joiners: list[Any] = field(default_factory=list)
     named: set[int] = field(default_factory=set)
     in_shared: bool = False
@@ -41,9 +63,8 @@ class Request:
 class Walk:
     """A walk that waits or is under way; its opener is the first that waits for it."""
 
-    asked: int
+    requested: int
     waiters: list[Request]
-    dead: bool = False
     of_batch: int = 1
     """Its place in its batch, from 1."""
     by_core: bool = False
@@ -53,8 +74,8 @@ class Walk:
         return self.waiters[0]
 
     @property
-    def tag(self) -> int:
-        return self.opener.tag
+    def asked(self) -> Asked:
+        return self.opener.asked
 
 
 class WalkRules(NamedTuple):
@@ -86,10 +107,11 @@ class Walkers:
         shared: SharedTlb,
         saves: Callable[[int], int],
         answer: Answer,
+        eras: Eras,
     ) -> None:
         """`saves` gives the levels that a page's walk does not need."""
         self.clock, self.machine, self.rules, self.shared, self.answer = clock, machine, rules, shared, answer
-        self.saves = saves
+        self.saves, self.eras = saves, eras
         self.idle = 0 if rules.cores_only else machine.walkers
         self.walking: Counter[int] = Counter()
         """Software walks under way, by core."""
@@ -98,6 +120,8 @@ class Walkers:
         self.live: list[Walk] = []
         self.cache: OrderedDict[tuple[int, int], None] = OrderedDict()
         self.walks = self.levels = self.queue_cycles = self.joined = 0
+        self.opened_late = self.joined_late = 0
+        """Walks that were opened, and joined, by requests for pages that had been unmapped by then."""
         self.queued_at: Counter[int] = Counter()
         self.busy_cycles = 0
 
@@ -106,20 +130,15 @@ class Walkers:
         if not self._admit(request, self.clock.now):
             self.sent_back.append((request, self.clock.now))
 
-    def unmap(self, tag: int) -> None:
-        """A page is unmapped: its walks answer those who wait, make no entry, and are joined by nobody."""
-        for walk in self.live:
-            walk.dead = walk.dead or walk.tag == tag
-
-    def _joinable(self, tag: int) -> Walk | None:
-        alive = (walk for walk in self.live if walk.tag == tag and not walk.dead)
-        return next(alive, None) if self.rules.merge else None
+    def _joinable(self, asked: Asked) -> Walk | None:
+        return next((walk for walk in self.live if walk.asked == asked), None) if self.rules.merge else None
 
     def _admit(self, request: Request, requested: int) -> bool:
-        walk = self._joinable(request.tag)
+        walk, late = self._joinable(request.asked), self.eras.is_over(request.asked)
         if walk:
             walk.waiters.append(request)
             self.joined += 1
+            self.joined_late += late
             return True
         walk = Walk(requested, [request])
         if self.idle:
@@ -134,6 +153,7 @@ class Walkers:
         else:
             return False
         self.live.append(walk)
+        self.opened_late += late
         return True
 
     def _may_walk(self, core: int) -> bool:
@@ -144,7 +164,7 @@ class Walkers:
 
     def _start(self, walk: Walk, most: int) -> None:
         self.walks += 1
-        waited = self.clock.now - walk.asked
+        waited = self.clock.now - walk.requested
         self.queue_cycles += waited
         self.queued_at[self.clock.now] += waited
         levels = min(self._levels(walk.opener.trace_page), most)
@@ -173,8 +193,8 @@ class Walkers:
     def _end(self, walk: Walk) -> None:
         self._keep_levels(walk.opener.trace_page)
         self.live.remove(walk)
-        if not walk.dead:
-            self.shared.enter(walk.tag, walk.opener.row)
+        if not self.eras.is_over(walk.asked):
+            self.shared.enter(walk.opener.tag, walk.opener.row)
         for request in walk.waiters:
             self.answer(request, "walk", self.clock.now)
         if walk.by_core:

@@ -119,7 +119,7 @@ def _map(axes: Axes, panel: Shares) -> None:
     paint = LinearSegmentedColormap.from_list("shares", ["#FFFFFF", marks.GOOD])
     masked = np.ma.masked_array(np.clip(panel.value, 0, None), ~below)
     axes.imshow(masked, cmap=paint, vmin=0, vmax=max(_PALEST, float(masked.max())), aspect="auto", alpha=0.75)
-    for i, j in zip(*np.nonzero(below)):
+    for i, j in np.argwhere(below).tolist():
         sure = panel.low[i, j] > 0
         text = f"{panel.value[i, j] + 0.0:.2f}".replace("-0.00", "0.00").replace("-", "\N{MINUS SIGN}")
         axes.text(j, i, text, ha="center", va="center", fontsize=ink.SMALL, color=marks.INK if sure else marks.QUIET)

@@ -7,6 +7,7 @@ nothing else. A measure that is not defined for a run (the bandwidth of what was
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -223,6 +224,7 @@ def _latency(record: PoolRecord) -> dict[str, float]:
 
 
 def _waiting(record: PoolRecord) -> dict[str, float]:
+    did: Any  # a sum of truth values is a float to `over`, and not to every NumPy's types
     did, allocations = record.waited > 0, (record.action == 0).sum()
     served, waits = granted(record), record.waited[did]
     return {

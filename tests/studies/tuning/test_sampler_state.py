@@ -26,13 +26,18 @@ def _by_import(_):
     return b"\x80\x02coptuna.samplers._cmaes\npickle\n."
 
 
+def _by_class_of_another(_):
+    """A class that a sampler's module imports."""
+    return b"\x80\x02coptuna.samplers._cmaes\nBaseSampler\n."
+
+
 def _by_class(_):
     """A class that reads its pickles elsewhere from now on."""
     changed = b"N}" + _text("_attr_key_optimizer") + _text("elsewhere") + b"s\x86b."
     return b"\x80\x02coptuna.samplers._cmaes\nCmaEsSampler\n" + changed
 
 
-@pytest.mark.parametrize("written", [_by_builtins, _by_import, _by_class])
+@pytest.mark.parametrize("written", [_by_builtins, _by_import, _by_class_of_another, _by_class])
 def test_a_module_of_the_samplers_leads_to_nothing_else(tmp_path, written):
     from optuna.samplers import CmaEsSampler
 

@@ -23,7 +23,7 @@ class Translation(Simulator[TranslationRecord]):
     """Address translation by the cores of a GPU."""
 
     name = "translation"
-    revision = 4
+    revision = 5
     decides = Slots
     options = TranslationOptions
     machine = TranslationMachine

@@ -105,9 +105,11 @@ def fetch_page(run: Run, row: int, end: int) -> None:
 
 @kernel
 def end_of_window(run: Run, cycle: int) -> int:
-    """Return the first cycle behind the window of a cycle."""
+    """Return the first cycle behind the window of a cycle, as long as windows are now.
+
+    Counting makes them longer, looking ahead does not: the row may be an unmapping, which no window counts.
+    """
     counters = run.state.counters
-    window(run, cycle)
     bits, first = counters[COUNT.window_bits], counters[COUNT.first_cycle]
     return first + ((((cycle - first) >> bits) + 1) << bits)
 

@@ -13,7 +13,7 @@ from workbench.engines.translation.filling import UNUSED, USED, tell_push, tell_
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.parking import FOR_PORT, FOR_REGISTER, JOINED, park, unpark
 from workbench.engines.translation.ports import port_cycle
-from workbench.engines.translation.registers import register_of, take_register
+from workbench.engines.translation.registers import kill_newest, register_of, take_register
 from workbench.engines.translation.releasing import release_warp
 from workbench.engines.translation.reporting import count_served
 from workbench.engines.translation.sampling import sample_if_due
@@ -124,7 +124,7 @@ def go_on(run: Run, core: int, place: int, now: int) -> None:
     parking, at = run.state.parking, place * PARKED
     since, known, why = parking[at + WAITING.since], parking[at + WAITING.known], parking[at + WAITING.why]
     name, page, key = parking[at + WAITING.name], parking[at + WAITING.page], parking[at + WAITING.key]
-    row = parking[at + WAITING.ordinal]
+    row, dead = parking[at + WAITING.ordinal], parking[at + WAITING.dead]
     unpark(run, place)
     if why == FOR_PORT:
         _look_up(run, core, page, key, name, row, since, now)
@@ -133,3 +133,5 @@ def go_on(run: Run, core: int, place: int, now: int) -> None:
     run.state.counters[COUNT.mshr_wait] += at - known
     if not _hits(run, core, page, key, name, row, since, at, now):
         await_answer(run, core, page, key, name, row, since, at, now)
+        if dead:
+            kill_newest(run, core, dead)

@@ -40,7 +40,7 @@ def park(run: Run, since: int, name: int, page: int, key: int, row: int, why: in
     counters[COUNT.parked] += 1
     parking[at + WAITING.since], parking[at + WAITING.known], parking[at + WAITING.why] = since, known, why
     parking[at + WAITING.name], parking[at + WAITING.page], parking[at + WAITING.key] = name, page, key
-    parking[at + WAITING.ordinal], parking[at + WAITING.next] = row, NONE
+    parking[at + WAITING.ordinal], parking[at + WAITING.next], parking[at + WAITING.dead] = row, NONE, 0
     return place
 
 

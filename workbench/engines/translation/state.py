@@ -102,7 +102,7 @@ class State(NamedTuple):
     in_use: np.ndarray = column(np.int64, "cores")
     """How many registers of each core are in use."""
     parking: np.ndarray = column(np.int64, 0)
-    """int64[places * 8], accesses that wait, see `parking`."""
+    """int64[places * 9], accesses that wait, see `parking`."""
     halted: np.ndarray = column(np.int64, "cores")
     """1 where a core issues nothing until it is woken."""
     blocked: np.ndarray = column(np.int64, "cores", fill=-1)

@@ -24,7 +24,7 @@ class Miss(NamedTuple):
     place: int
     """Among its core's registers."""
     dead: int
-    """Whether the page was unmapped since."""
+    """The first unmapping of its page since, by number; 0 = none. A walk is as dead as the miss that opened it."""
     tries: int
     """Peers that were asked."""
     in_shared: int
@@ -33,8 +33,6 @@ class Miss(NamedTuple):
     """Who answers."""
     queued: int
     """When it came to the walkers."""
-    walk_dead: int
-    """Whether its walk fills nothing."""
     holders: int
     """How many are left to ask."""
     peer: int
@@ -45,7 +43,7 @@ class Miss(NamedTuple):
     next: int
     """The next miss that waits for the same walk, -1 = none."""
     last: int
-    """Of one that opened a walk: the last that waits for it, -1 = none; itself, where walks are not merged."""
+    """Of one that opened a walk: the last that waits for it, at first itself; -1 = it opened none."""
     behind: int
     """The next in the queue of walks, or before it, -1 = none."""
     batch: int
@@ -71,6 +69,8 @@ class Waiting(NamedTuple):
     """What it waits for."""
     known: int
     """The cycle at which its look-up is done."""
+    dead: int
+    """Of one that waits for a register: the first unmapping of its page since, by number; 0 = none."""
 
 
 OF = numbered(Miss)

@@ -11,7 +11,7 @@ from workbench.engines.translation.registers import kill_misses
 from workbench.engines.translation.scheduling import KIND, wake
 from workbench.engines.translation.shooting_down import invalidate, shoot_down_others
 from workbench.engines.translation.state import Run
-from workbench.engines.translation.walking import kill_walk
+from workbench.engines.translation.walking import hide_walk
 from workbench.structures import agenda as at
 
 
@@ -26,7 +26,7 @@ def unmap(run: Run, core: int, page: int, key: int, row: int, now: int) -> None:
     forget_records(run, page)
     drop_far(run, page, key)
     kill_misses(run, page)
-    kill_walk(run, page)
+    hide_walk(run, page)
     _kill_copies(run, page)
     if state.acks[core] > 0:
         state.halted[core] = 1

@@ -84,6 +84,7 @@ def request_at_walkers(run: Run, miss: int, now: int) -> None:
         return
     if counters[COUNT.walkers_free] > 0:
         counters[COUNT.walkers_free] -= 1
+        _note_walk(run, miss)
         _start_walk(run, miss, FIRST_OF_BATCH, now)
     elif run.rules.software_walks and _core_walks(run, miss, now):
         return
@@ -99,15 +100,34 @@ def request_at_walkers(run: Run, miss: int, now: int) -> None:
 def _joins(run: Run, miss: int) -> bool:
     """Return whether a walk of the page waits or is under way, which the request then waits for."""
     state, row = run.state, miss * MISS
-    opener = to_int64(state.walking[state.misses[row + OF.page]])
+    if state.misses[row + OF.dead]:
+        opener = _opener_as_dead(run, miss)
+    else:
+        opener = to_int64(state.walking[state.misses[row + OF.page]])
     if opener == NONE:
         return False
     at = opener * MISS
-    last = state.misses[at + OF.last]
-    state.misses[(opener if last == NONE else last) * MISS + OF.next] = miss
+    state.misses[state.misses[at + OF.last] * MISS + OF.next] = miss
     state.misses[at + OF.last] = miss
     state.counters[COUNT.walks_joined] += 1
     return True
+
+
+@noinline
+def _opener_as_dead(run: Run, miss: int) -> int:
+    """Return who opened a walk of a page before the same unmapping as a miss, or -1: that walk fills nothing either."""
+    rules, misses, row = run.rules, run.state.misses, miss * MISS
+    if not rules.merges:
+        return NONE
+    for core in range(rules.cores):
+        first = core * rules.mshrs
+        for place in range(first, first + run.state.in_use[core]):
+            other = run.state.active[place]
+            at = other * MISS
+            same = misses[at + OF.page] == misses[row + OF.page] and misses[at + OF.dead] == misses[row + OF.dead]
+            if same and misses[at + OF.last] != NONE:
+                return other
+    return NONE
 
 
 @kernel
@@ -121,11 +141,11 @@ def _enter_queue(run: Run, miss: int) -> None:
 
 @kernel
 def _note_walk(run: Run, miss: int) -> None:
-    """Note that a request has a walk that waits or is under way, for others to join; where they do not, for itself."""
-    if run.rules.merges:
-        run.state.walking[run.state.misses[miss * MISS + OF.page]] = np.int32(miss)
-    else:
-        run.state.misses[miss * MISS + OF.last] = miss
+    """Note that a request has a walk that waits or is under way, for others to join."""
+    misses, row = run.state.misses, miss * MISS
+    misses[row + OF.last] = miss
+    if run.rules.merges and not misses[row + OF.dead]:
+        run.state.walking[misses[row + OF.page]] = np.int32(miss)
 
 
 @noinline
@@ -137,8 +157,6 @@ def _start_walk(run: Run, miss: int, number: int, now: int) -> None:
         levels = min(levels, run.rules.batch_level)
     misses[row + OF.batch] = number
     _count_walk(run, miss, levels, now)
-    if not misses[row + OF.walk_dead]:
-        _note_walk(run, miss)
     cycles = _software_cycles(run, levels) if number == IN_SOFTWARE else levels * run.rules.level_cycles
     schedule_miss(run, now + cycles, now, KIND.walk_ends, ENDS, miss)
 
@@ -175,10 +193,15 @@ def _count_wait(run: Run, miss: int, now: int) -> None:
 
 @noinline
 def walk_ends(run: Run, miss: int, now: int) -> None:
-    """Make the shared entry, answer all that joined, and let whoever walked take the next walk (T6, T7)."""
+    """Make the shared entry, answer all that joined, and let whoever walked take the next walk (T6, T7).
+
+    No entry is made where the page was unmapped since the walk was asked for, wherever the miss was by then (T12).
+    """
     state, row = run.state, miss * MISS
     page, key = state.misses[row + OF.page], state.misses[row + OF.key]
-    if not state.misses[row + OF.walk_dead]:
+    if state.misses[row + OF.dead]:
+        state.misses[row + OF.last] = NONE
+    else:
         state.walking[page] = NO_WALK
         fill_shared(run, page, key, state.misses[row + OF.ordinal], now)
     if run.rules.walk_cache:
@@ -262,6 +285,7 @@ def _core_walks(run: Run, miss: int, now: int) -> bool:
     if state.software_free[core] == 0:
         return False
     state.software_free[core] -= 1
+    _note_walk(run, miss)
     _start_walk(run, miss, IN_SOFTWARE, now)
     return True
 
@@ -281,25 +305,7 @@ def _try_again(run: Run, now: int) -> None:
     _enter_queue(run, miss)
 
 
-@noinline
-def kill_walk(run: Run, page: int) -> None:
-    """Mark the walks of a page that is unmapped: they answer those that joined, fill nothing, and nobody joins them."""
-    state = run.state
-    opener = to_int64(state.walking[page])
-    if opener != NONE:
-        state.misses[opener * MISS + OF.walk_dead] = 1
-        state.walking[page] = NO_WALK
-    if not run.rules.merges:
-        _kill_each_walk(run, page)
-
-
-@noinline
-def _kill_each_walk(run: Run, page: int) -> None:
-    """Mark every walk of a page, where each request has its own."""
-    rules, misses = run.rules, run.state.misses
-    for core in range(rules.cores):
-        first = core * rules.mshrs
-        for place in range(first, first + run.state.in_use[core]):
-            miss = run.state.active[place]
-            if misses[miss * MISS + OF.page] == page and misses[miss * MISS + OF.last] == miss:
-                misses[miss * MISS + OF.walk_dead] = 1
+@kernel
+def hide_walk(run: Run, page: int) -> None:
+    """Let no access that comes after an unmapping join the walk of the page, which is dead with its opener."""
+    run.state.walking[page] = NO_WALK
