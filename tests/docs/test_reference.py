@@ -109,7 +109,7 @@ def test_every_figure_has_a_picture_and_the_sweep_that_made_it(leaves):
         )
         page = leaves[f"reference/figures/{name}"].text
         assert f"pictures/gallery/{name}.png" in page
-        assert name in CALCULATIONS or f"`sweeps/{sweeps[name]}`:" in page
+        assert name in CALCULATIONS or f"`sweeps/{sweeps[name]}`" in page
     assert all((SWEEPS / sweep).is_file() for sweep in sweeps.values() if sweep)
 
 

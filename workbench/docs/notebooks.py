@@ -1,6 +1,7 @@
 """Notebooks as pages with their outputs: executed once, and kept as long as nothing that they run has changed.
 
-An executed copy lies in the user's cache under a digest of the notebook, the version and every engine's revision.
+An executed copy lies in the user's cache under a digest of the notebook, its sweeps, the version, and the revision of
+every engine that they name.
 Notebooks in the project stay without outputs.
 """
 
@@ -9,13 +10,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import workbench
-from workbench.docs.folders import NOTEBOOKS, ROOT
+from workbench.docs.folders import NOTEBOOKS, ROOT, SWEEPS
 from workbench.docs.page import sections
+from workbench.errors import WorkbenchError
 from workbench.folders import cache_home
 
 NOT_EXECUTED = (
@@ -41,31 +44,43 @@ def _source(file: Path, execute: bool) -> str:
 
 def kept(file: Path) -> Path:
     """Return where the executed copy of a notebook lies."""
-    from workbench.experiments.mechanism import mechanism, mechanisms
-
-    revisions = {name: str(mechanism(name).revision) for name in mechanisms()}
-    what = json.dumps([file.read_text(encoding="utf-8"), workbench.__version__, revisions], sort_keys=True)
+    text = file.read_text(encoding="utf-8")
+    sweeps = [(SWEEPS / name).read_text(encoding="utf-8") for name in sorted(set(_SWEEP.findall(text)))]
+    what = json.dumps([text, sweeps, workbench.__version__, _revisions("\n".join([text, *sweeps]))])
     digest = hashlib.blake2b(what.encode(), digest_size=10).hexdigest()
     return cache_home() / "notebooks" / f"{file.stem}-{digest}.ipynb"
 
 
+_SWEEP = re.compile(r"sweeps/([\w/]+\.yaml)")
+
+
+def _revisions(text: str) -> list[tuple[str, str]]:
+    """Return the engines that a text names, with their revisions."""
+    from workbench.experiments.mechanism import mechanism, mechanisms
+
+    return [(name, str(mechanism(name).revision)) for name in mechanisms() if re.search(rf"\b{name}\b", text)]
+
+
 def run(file: Path, copy: Path) -> None:
-    """Execute a notebook, compiled, and keep it; what fails is kept with its error, for the page to show.
+    """Execute a notebook, compiled, and keep it.
 
     Raises
     ------
-    OSError
-        The copy cannot be written.
+    WorkbenchError
+        A cell of it fails.
     """
     import nbformat
     from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
 
     print(f"docs: running {file.name} (kept from then on)", file=sys.stderr, flush=True)
     notebook = nbformat.read(file, as_version=4)
     with _compiled():
-        NotebookClient(
-            notebook, timeout=1200, allow_errors=True, resources={"metadata": {"path": str(NOTEBOOKS)}}
-        ).execute()
+        client = NotebookClient(notebook, timeout=1200, resources={"metadata": {"path": str(NOTEBOOKS)}})
+        try:
+            client.execute()
+        except CellExecutionError as problem:
+            raise WorkbenchError(f"{file.name}: a cell fails: {problem.ename}: {problem.evalue}") from None
     copy.parent.mkdir(parents=True, exist_ok=True)
     copy.write_text(nbformat.writes(notebook), encoding="utf-8")
 

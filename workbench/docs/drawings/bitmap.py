@@ -118,10 +118,10 @@ SEGMENTS, REQUESTS, HORIZON = 64, 60, 1050
 
 def drain() -> str:
     """Return who sat where and when, in two runs of the engine on the same queue of requests."""
-    picture = Svg("The same queue of 60 requests placed by first fit and by nearest boundary", 660, 330)
+    picture = Svg("The same queue of 60 requests placed by first fit and by nearest boundary", 660, 352)
     for panel, policy in enumerate((policy_of("placement", "first_fit"), policy_of("placement", "nearest_boundary"))):
         _timeline(picture, policy, 50 + panel * 310)
-    picture.words(12, 170, "cycles run to the right, segments upwards", "small")
+    picture.words(330, 344, "time runs to the right, segments upwards", "small", "middle")
     return picture.text()
 
 

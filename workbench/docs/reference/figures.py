@@ -95,7 +95,7 @@ def _sweep(name: str) -> str:
     others = [f"`sweeps/{other}`" for other in sweeps_with(name) if other != sweep]
     return sections(
         "## The sweep",
-        f"`sweeps/{sweep}`:",
+        f"`sweeps/{sweep}`{' (the picture has fewer seeds)' if name in gallery_sweeps() else ''}:",
         code(file.read_text(encoding="utf-8"), "yaml"),
         f"Also drawn by {', '.join(others)}." if others else "",
     )

@@ -11,6 +11,8 @@ from workbench.docs.reference.kind import Kind, crumbs
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
 from workbench.metrics.measure import Measure, Measures
 
+INDEX = "reference/measures/index"
+
 
 def path(engine: str, name: str) -> str:
     """Return the path of a measure's page."""
@@ -43,7 +45,7 @@ def _page(engine: str, there: Mechanism, measure: Measure) -> Page:
             _parts(there, measure),
             sections("## In a sweep", code(small_sweep(engine, measures=[measure.name]), "yaml")),
         ),
-        summary=f"{prose(measure.description, here)}{f' ({measure.unit})' if measure.unit else ''}",
+        summary=f"{prose(measure.description, INDEX)}{f' ({measure.unit})' if measure.unit else ''}",
         group=engine,
     )
 
