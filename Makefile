@@ -111,4 +111,4 @@ lock:
 	uv pip compile -q --universal --generate-hashes --no-header --no-annotate --extra all --group dev pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf $(VENV) results build dist
+	rm -rf $(VENV) results build dist docs/_build

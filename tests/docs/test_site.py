@@ -8,8 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
+import yaml
+from nbformat.v4 import new_code_cell, new_notebook
 
+import workbench as wb
 from tests.depth import compiled_only, long
 from tests.docs.test_reference import TEXTS
 from workbench.docs import handwritten, notebooks, rewrite
@@ -17,6 +21,8 @@ from workbench.docs.drawings import DRAWINGS, drawn
 from workbench.docs.folders import DOCS, PAGES, ROOT
 from workbench.docs.links import dead_links, outside
 from workbench.docs.specification import anchors
+from workbench.errors import WorkbenchError
+from workbench.experiments.mechanism import mechanism
 
 pytestmark = compiled_only
 """Once is enough: the site is built by a process of its own, which compiles nothing."""
@@ -131,6 +137,32 @@ def test_an_executed_copy_is_shown_with_its_outputs(tmp_path, monkeypatch):
     )
     page = notebooks.sources(execute=False)[f"notebooks/{file.name}"]
     assert "drained sooner" in page and "widgets" not in page
+
+
+def test_a_copy_is_of_one_notebook_and_of_the_engines_that_it_names(tmp_path, monkeypatch):
+    notebook = tmp_path / "a.ipynb"
+    notebook.write_text("engine: dispatch, sweeps/placement/drain.yaml")
+    first = notebooks.kept(notebook)
+    monkeypatch.setattr(type(mechanism("malloc").engine), "revision", 1000)
+    assert notebooks.kept(notebook) == first
+    monkeypatch.setattr(type(mechanism("shared_memory").engine), "revision", 1000)  # by the sweep
+    second = notebooks.kept(notebook)
+    monkeypatch.setattr(type(mechanism("dispatch").engine), "revision", 1000)
+    assert len({first, second, notebooks.kept(notebook)}) == 3
+
+
+@long
+def test_a_notebook_with_a_cell_that_fails_is_one_sentence(tmp_path):
+    (tmp_path / "a.ipynb").write_text(nbformat.writes(new_notebook(cells=[new_code_cell("1 / 0")])))
+    with pytest.raises(WorkbenchError, match=r"a\.ipynb: a cell fails: ZeroDivisionError: division by zero"):
+        notebooks.run(tmp_path / "a.ipynb", tmp_path / "copy.ipynb")
+    assert not (tmp_path / "copy.ipynb").exists()
+
+
+def test_what_is_cited_is_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == wb.__version__
+    assert {"cff-version", "message", "title", "authors", "license"} <= set(citation)
 
 
 def test_sources_of_the_site_name_no_host_for_scripts_or_fonts():
