@@ -52,7 +52,8 @@ def _pieces(one: Any) -> list[tuple[int, int, int]]:
 
 def _title(policy: Any, served: list[Any]) -> str:
     requests = f"{len(served)} request{'s' * (len(served) > 1)} to the heap"
-    return f"{policy.short()}: {requests} for {sum(REQUESTS)} bytes of {len(REQUESTS)} lanes"
+    rule = f", prefix {policy.prefix}" if "prefix" in policy.levers else ""
+    return f"{policy.name}{rule}: {requests} for {sum(REQUESTS)} bytes of {len(REQUESTS)} lanes"
 
 
 def _overlap(rows: list[tuple[Any, tuple[int, int, int]]]) -> int:
@@ -76,7 +77,7 @@ def one_lock() -> str:
     picture = Svg("Requests to the heap of 128 threads that each ask for 16 bytes", 620, 40 + 34 * len(ways))
     for row, (policy, count) in enumerate(zip(ways, counts, strict=True)):
         top = 16 + row * 34
-        width = 330 * count / max(counts)
+        width = 230 * count / max(counts)
         picture.words(220, top + 16, policy.short(), "label", "end")
         picture.box(230, top, max(width, 2), 22, f"owner{row}")
         picture.words(238 + width, top + 16, f"{count} requests, {count} locks", "small")
