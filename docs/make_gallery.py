@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import workbench as wb
 from workbench.docs.folders import ROOT
+from workbench.docs.reference.figures import sweeps_with
 from workbench.errors import WorkbenchError
 from workbench.figures.known import CALCULATIONS, FIGURES, STUDY_FIGURES
 
@@ -63,7 +64,7 @@ SOURCES = {
     "reserved_over_program": Source("pool/growing_segments.yaml", None),
     "recorded_against_replayed": Source("pool/exactness.yaml", None),
 }
-"""What each figure of runs is made from."""
+"""What each figure of runs is made from; another one from the first shipped sweep that names it."""
 STUDY, TRIALS = "tune/placement.yaml", 80
 WITHOUT = ("malloc_on_card",)
 """Needs a card, or its measurements."""
@@ -88,10 +89,10 @@ def main(names: list[str]) -> int:
 def _figures(names: list[str]) -> Iterator[tuple[str, str, Any]]:
     """Yield every wanted figure with the sweep that made it, None where it could not be made."""
     wanted = names or [*FIGURES.names(), *STUDY_FIGURES.names(), *CALCULATIONS.names()]
-    for name in dict.fromkeys(wanted):
-        if name in SOURCES:
-            yield name, SOURCES[name].sweep, _of_runs(name, SOURCES[name])
-    study = [name for name in STUDY_FIGURES.names() if name in wanted and name not in SOURCES]
+    for name in (name for name in dict.fromkeys(wanted) if name in FIGURES.names()):
+        source = SOURCES.get(name) or Source(next(iter(sweeps_with(name)), ""), 3)
+        yield name, source.sweep, _of_runs(name, source)
+    study = [name for name in STUDY_FIGURES.names() if name in wanted and name not in FIGURES.names()]
     if study:
         tuned = wb.tune(ROOT / "sweeps" / STUDY, trials=TRIALS)
         yield from ((name, STUDY, STUDY_FIGURES.find(name).figure(tuned)) for name in study)

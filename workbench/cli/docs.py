@@ -47,7 +47,8 @@ def _build() -> None:
             "the same."
         )
     print("workbench: building the documentation once, in a minute or two ...", file=sys.stderr, flush=True)
-    if subprocess.run([sys.executable, "-m", "workbench.docs"], cwd=ROOT).returncode:
+    command = [sys.executable, "-m", "workbench.docs"]
+    if subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL).returncode:
         raise WorkbenchError("the documentation could not be built; the sentences above say why.")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from workbench.docs.docstring import docstring_page, references
+from workbench.docs.folders import SWEEPS
 from workbench.docs.levers import lever_table
 from workbench.docs.page import Page, address, code, sections, table
 from workbench.docs.prose import first_sentence, prose
@@ -18,6 +19,7 @@ from workbench.errors import InputError
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
+from workbench.strict_yaml import read_mapping
 from workbench.workloads.synthetic.generators import generators
 from workbench.workloads.synthetic.regimes import regimes
 
@@ -38,12 +40,21 @@ def names() -> list[str]:
     return [path(name) for name in mechanisms()]
 
 
-def workload_of(kind: str) -> Any:
-    """Return a workload that an engine of a kind can be shown with, as a sweep writes it; None where there is none."""
+@functools.cache
+def given_to(engine: str) -> dict[str, Any]:
+    """Return what an engine can be shown with, as a sweep writes it: a workload, or what a shipped sweep gives it.
+
+    There is nothing for an engine that no workload of the package serves and no shipped sweep names.
+    """
+    kind = mechanism(engine).engine.workload_kind
     if known := regimes(kind):
-        return next(iter(known))
+        return {"workload": next(iter(known))}
     without = [name for name, cls in generators(kind).items() if not any(one.required for one in cls.levers.values())]
-    return {"synthetic": without[0]} if without else None
+    if without:
+        return {"workload": {"synthetic": without[0]}}
+    shipped = (read_mapping(file) for file in sorted((SWEEPS / engine).glob("*.yaml")))
+    sweeps = [sweep for sweep in shipped if sweep.get("engine") == engine and "vary" not in str(sweep.get("workload"))]
+    return {key: sweeps[0][key] for key in ("machine", "workload", "options") if key in sweeps[0]} if sweeps else {}
 
 
 def small_sweep(engine: str, **parts: Any) -> str:
@@ -55,19 +66,17 @@ def small_sweep(engine: str, **parts: Any) -> str:
     seeds: 5
     measures: [drain_cycles]
     """
-    workload = workload_of(mechanism(engine).engine.workload_kind)
-    if workload is None:
+    if not given_to(engine):
         return ""
-    lines = {"engine": engine, "workload": workload, "seeds": _seeds(engine), **parts}
+    lines = {"engine": engine, **given_to(engine), "seeds": _seeds(engine), **parts}
     return "\n".join(f"{key}: {flow(value)}" for key, value in lines.items() if value not in (None, ""))
 
 
 @functools.cache
 def _seeds(engine: str, most: int = 5) -> int:
     """Return how many seeds an example has: one where the workload is the same under each."""
-    sweep = {"engine": engine, "workload": workload_of(mechanism(engine).engine.workload_kind), "seeds": most}
     try:
-        make_plan(read_sweep(sweep))
+        make_plan(read_sweep({"engine": engine, **given_to(engine), "seeds": most}))
     except InputError:
         return 1
     return most
@@ -76,7 +85,7 @@ def _seeds(engine: str, most: int = 5) -> int:
 def can_be_planned(sweep: str) -> bool:
     """Return whether a sweep, as YAML, is one that can be run."""
     try:
-        return bool(sweep) and len(make_plan(read_sweep(yaml.safe_load(sweep)))) > 0
+        return bool(sweep) and len(make_plan(read_sweep({**yaml.safe_load(sweep), "seeds": 1}))) > 0
     except InputError:
         return False
 

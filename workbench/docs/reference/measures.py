@@ -43,11 +43,16 @@ def _page(engine: str, there: Mechanism, measure: Measure) -> Page:
             f"{prose(measure.description, here)}.",
             _facts(engine, measure, here),
             _parts(there, measure),
-            sections("## In a sweep", code(small_sweep(engine, measures=[measure.name]), "yaml")),
+            _in_a_sweep(engine, measure.name),
         ),
         summary=f"{prose(measure.description, INDEX)}{f' ({measure.unit})' if measure.unit else ''}",
         group=engine,
     )
+
+
+def _in_a_sweep(engine: str, name: str) -> str:
+    sweep = small_sweep(engine, measures=[name]) or f"measures: [{name}]"
+    return sections("## In a sweep", code(sweep, "yaml"))
 
 
 def _facts(engine: str, measure: Measure, here: str) -> str:
