@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.oracles.dispatch_selection import deadline
@@ -25,6 +25,7 @@ class TestDeadlinesGiven(PriorityContract):
     sizes = (3,)
 
 
+@example([100, 200, 300, 400], 7, 5, 0, 3)
 @given(slacks, st.integers(1, 300), st.integers(1, 5), st.integers(0, 1 << 40), st.integers(0, 900))
 def test_the_rank_is_the_time_to_the_deadline(slacks, step, priority, arrival, waited):
     rank = ranks(EarliestDeadline(slacks=slacks, cycles_a_level=step), 4)
