@@ -21,6 +21,8 @@ _MARK = re.compile(r"^\{\{(?P<what>\w+) (?P<rest>[^}]*)\}\}$", re.MULTILINE)
 TABLES: dict[str, Callable[[str], str]] = {
     "verdict": verdict.summary,
     "claims": verdict.claims_table,
+    "words": verdict.words,
+    "kinds": verdict.kinds,
     "gallery": gallery.cards,
     "deviations": lambda here: "\n".join(f"- [{name}]({address(here, f'deviations/{name}')})" for name in deviations()),
 }

@@ -6,6 +6,7 @@ from workbench.docs.page import address, sections, table
 from workbench.docs.prose import prose
 from workbench.docs.reference.claims import path, verdicts
 from workbench.studies.claims import known_claims
+from workbench.studies.claims.claim import KINDS
 from workbench.studies.statistics.over_cases import WORDS
 
 SPECIFICATIONS = {"H1": "1-placement", "H2": "2-malloc", "H3": "3-dispatch", "H4": "4-translation", "H5": "5-pool"}
@@ -13,12 +14,23 @@ SPECIFICATIONS = {"H1": "1-placement", "H2": "2-malloc", "H3": "3-dispatch", "H4
 
 def summary(here: str) -> str:
     """Return how many claims of each specification came out how."""
-    words, rows = list(WORDS), []
+    columns, rows = list(WORDS), []
     for family, page in SPECIFICATIONS.items():
         members = [row for row in verdicts().values() if row["family"] == family]
-        counts = [sum(row["verdict"] == word for row in members) or "" for word in words]
+        counts = [sum(row["verdict"] == word for row in members) or "" for word in columns]
         rows.append([f"[{page.replace('-', ', ')}]({address(here, f'specification/{page}')})", *counts])
-    return table(["specification", *(word.replace("_", " ") for word in words)], rows)
+    return table(["specification", *(word.replace("_", " ") for word in columns)], rows)
+
+
+def words(here: str) -> str:
+    """Return what each verdict means."""
+    rows = [[f"**{word.replace('_', ' ')}**", meaning] for word, meaning in WORDS.items()]
+    return table(["verdict", "it holds, or what is shown"], rows)
+
+
+def kinds(here: str) -> str:
+    """Return what each kind of claim means."""
+    return table(["kind", "it means"], [[kind.replace("_", " "), meaning] for kind, meaning in KINDS.items()])
 
 
 def claims_table(here: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from workbench.docs.drawings import bitmap, board, directory, dispatcher, prefix_sum
+from workbench.docs.drawings import bitmap, board, decisions, directory, dispatcher, prefix_sum
 
 DRAWINGS: dict[str, Callable[[], str]] = {
     "nearest_boundary": bitmap.nearest_boundary,
@@ -25,6 +25,7 @@ DRAWINGS: dict[str, Callable[[], str]] = {
     "board": board.dgx_1v,
     "best_fit_split": board.best_fit_split_drawing,
     "lending": board.lending,
+    "decisions": decisions.decisions,
 }
 
 
