@@ -21,7 +21,7 @@ IN_ONE_WAY += or the_queue_m_d or snapshots_come_out_exactly
 # tests begun first, but those that take longest (tests/conftest.py).
 TESTS_ALONE := --no-loadscope-reorder -o addopts="--import-mode=importlib -q -p no:cacheprovider"
 
-.PHONY: run test test-long check warm compiled browser examples interpreted lab dashboard bench pictures verdict-table lock clean help
+.PHONY: run test test-long check warm compiled browser examples interpreted docs lab dashboard bench pictures verdict-table lock clean help
 
 help:
 	@echo "make run        set up .venv, run the main sweeps, say where the results are"
@@ -32,6 +32,7 @@ help:
 	@echo "make browser    the tests in a browser alone"
 	@echo "make examples   the examples of the docstrings alone"
 	@echo "make interpreted the tests of compiled code once more, as plain Python"
+	@echo "make docs       the documentation, into docs/_build/html (workbench docs opens it)"
 	@echo "make lab        JupyterLab on notebooks/"
 	@echo "make dashboard  the shared-memory dashboard in a browser"
 	@echo "make bench      measure the speed of this machine"
@@ -86,6 +87,10 @@ check: $(READY)
 	$(BIN)/mypy workbench
 	$(BIN)/lint-imports
 
+# Every page from the code as it is; notebooks are run once, and their outputs kept in the user's cache.
+docs: $(READY)
+	$(BIN)/python -m workbench.docs
+
 lab: $(READY)
 	$(BIN)/workbench lab
 
@@ -97,6 +102,7 @@ bench: $(READY)
 
 pictures: $(READY)
 	$(BIN)/python docs/make_pictures.py
+	$(BIN)/python -m docs.make_gallery
 
 verdict-table: $(READY)
 	$(BIN)/python -m docs.make_verdict
@@ -105,4 +111,4 @@ lock:
 	uv pip compile -q --universal --generate-hashes --no-header --no-annotate --extra all --group dev pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf $(VENV) results build dist
+	rm -rf $(VENV) results build dist docs/_build

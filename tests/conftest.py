@@ -39,6 +39,7 @@ LONGEST = (
     "experiments/test_user_faults.py",
     "experiments/test_pools.py",
     "experiments/test_faults.py",
+    "docs/test_site.py",
     "notebooks/test_notebooks.py",
     "pool_service/test_service.py",
     "studies/tuning/test_database.py",

@@ -1,8 +1,9 @@
-"""`workbench figures [FILE.py]...`: every figure, and what it is drawn of."""
+"""`workbench figures [NAME | FILE.py]...`: every figure and what it is drawn of, or one with its choices."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -27,4 +28,17 @@ def rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
     ]
 
 
-COMMAND = listing("figures", "Every figure, and what it is drawn of.", rows)
+def details(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the choices of a figure with their defaults, and how it is asked for."""
+    from workbench.figures.known import CALCULATIONS, FIGURES, STUDY_FIGURES
+
+    known: Any = {"runs": FIGURES, "a study": STUDY_FIGURES}.get(row["drawn_of"], CALCULATIONS)
+    parameters = inspect.signature(known.find(row["name"]).data).parameters.values()
+    choices = [f"{one.name}={one.default!r}" for one in parameters if one.default is not inspect.Parameter.empty]
+    if known is FIGURES:
+        return {"choices": choices, "in_a_sweep": [f"figures: [{row['name']}]"]}
+    command = f"workbench figure {row['name']}" if known is CALCULATIONS else "workbench tune STUDY.yaml"
+    return {"choices": choices, "in_a_terminal": [command]}
+
+
+COMMAND = listing("figures", "Every figure, and what it is drawn of.", rows, details)

@@ -31,6 +31,7 @@ COMMANDS = {
     "measures": "measures",
     "figures": "figures",
     "workloads": "workloads",
+    "levers": "levers",
     "presets": "presets",
     "schema": "schema",
     "import": "import_trace",
@@ -39,6 +40,7 @@ COMMANDS = {
     "new-policy": "new_policy",
     "dashboard": "dashboard",
     "lab": "lab",
+    "docs": "docs",
     "bench": "bench",
 }
 """Each command and the file of this room that holds it; only the one that is called is imported."""

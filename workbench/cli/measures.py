@@ -1,8 +1,8 @@
-"""`workbench measures [FILE.py]...`: every measure that a sweep can name, engine by engine."""
+"""`workbench measures [NAME | FILE.py]...`: every measure that a sweep can name, engine by engine, or one in full."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -34,4 +34,14 @@ def _row(engine: str, measure: Any, built_in: bool) -> dict[str, Any]:
     return {"engine": engine, **facts, "description": measure.description, "built_in": built_in}
 
 
-COMMAND = listing("measures", "Every measure that can be named in a sweep.", rows)
+def details(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a measure is asked for, and the parts of a run that it is there of alone."""
+    from workbench.experiments.mechanism import mechanism, mechanisms
+
+    lines = [f"measures: [{row['name']}]"]
+    known = mechanism(row["engine"]).measures if row["engine"] in mechanisms() else {}
+    patterns = known.patterns() if hasattr(known, "patterns") else []
+    return {"in_a_sweep": lines, "of_parts": [pattern for pattern in patterns if row["name"] in pattern]}
+
+
+COMMAND = listing("measures", "Every measure that can be named in a sweep.", rows, details)

@@ -1,8 +1,8 @@
-"""`workbench workloads [FILE.py]...`: every generator and every regime, and which engine it serves."""
+"""`workbench workloads [NAME | FILE.py]...`: every generator and regime and which engine it serves, or one in full."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -36,4 +36,25 @@ def _row(name: str, kind: str, gives: str, description: str, built_in: bool) -> 
     return {"name": name, "kind": kind, "gives": gives, "description": description, "built_in": built_in}
 
 
-COMMAND = listing("workloads", "Every workload that can be named in a sweep.", rows)
+def details(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the levers of a generator, or the source and the values of a regime."""
+    from workbench.cli.lever_words import default, values
+    from workbench.workloads.synthetic.generators import Generator
+    from workbench.workloads.synthetic.regimes import regimes
+
+    if row["kind"] == "regime":
+        one = regimes(row["gives"])[row["name"]]
+        return {"source": [one.source], "stands_for": [one.workload.short()], "in_a_sweep": [f"workload: {one.name}"]}
+    levers = Generator.members.find(row["name"]).levers.values()
+    lines = [
+        f"{one.name}: {values(one)}{f' ({one.unit})' if one.unit else ''}, {_default(default(one))}: {one.description}"
+        for one in levers
+    ]
+    return {"levers": lines, "in_a_sweep": [f"workload: {{synthetic: {row['name']}}}"]}
+
+
+def _default(text: str) -> str:
+    return f"default {text}" if text else "must be given"
+
+
+COMMAND = listing("workloads", "Every workload that can be named in a sweep.", rows, details)

@@ -1,0 +1,80 @@
+"""`workbench measures | figures | workloads | levers [NAME]`: all of a kind, or one in full, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from workbench.cli.lever_words import declared
+from workbench.cli.main import main
+from workbench.experiments.mechanism import mechanism
+
+
+def printed(capsys, *words: str) -> str:
+    assert main([*words]) == 0
+    return capsys.readouterr().out
+
+
+def test_one_measure_is_shown_in_full(capsys):
+    text = printed(capsys, "measures", "wait_p99_cycles")
+    declared_there = mechanism("dispatch").measures["wait_p99_cycles"]
+    assert f"wait_p99_cycles (dispatch, cycles, lower)\n    {declared_there.description}\n" in text
+    assert "    in a sweep:\n        measures: [wait_p99_cycles]" in text
+    assert "    of parts:\n" in text
+
+
+def test_one_figure_is_shown_with_its_choices(capsys):
+    text = printed(capsys, "figures", "layout_over_time")
+    assert text.startswith("layout_over_time (runs, shared_memory)")
+    assert "seed=" in text and "figures: [layout_over_time]" in text
+    assert "workbench figure probe_success" in printed(capsys, "figures", "probe_success")
+    assert "workbench tune STUDY.yaml" in printed(capsys, "figures", "lever_importances")
+
+
+def test_one_generator_and_one_regime_are_shown_in_full(capsys):
+    text = printed(capsys, "workloads", "random_workgroups")
+    assert "count: whole number from 1 to" in text and "workload: {synthetic: random_workgroups}" in text
+    text = printed(capsys, "workloads", "large_uniform")
+    assert "    source:\n        spec 1, section 6" in text and "random_workgroups(" in text
+
+
+def test_a_lever_is_shown_by_its_own_name_and_by_its_owner(capsys):
+    text = printed(capsys, "levers", "tie")
+    assert "tie (nearest_boundary, placement policy, one of low, high, alternate, default low)" in text
+    assert text.count("\n    ") == len(declared()["tie"])
+    of_owner = json.loads(printed(capsys, "levers", "nearest_boundary", "--json"))["levers"]
+    assert {row["of"] for row in of_owner} == {"nearest_boundary"}
+    assert {"tie", "lut_bits"} <= {row["name"] for row in of_owner}
+
+
+def test_every_lever_is_listed(capsys):
+    rows = json.loads(printed(capsys, "levers", "--json"))["levers"]
+    assert len(rows) == sum(map(len, declared().values()))
+    assert all(row["values"] and row["description"] is not None for row in rows)
+
+
+def test_a_lever_of_a_file_of_ones_own_is_listed(capsys, tmp_path):
+    file = tmp_path / "my_fit.py"
+    file.write_text(
+        "from workbench import Placement, lever\n\n\nclass MyFit(Placement):\n    '''Take the aimed-at start.'''\n\n"
+        "    aim: float = lever(0.5, least=0, most=1, description='where to')\n\n"
+        "    def answer(see):\n        return -1\n"
+    )
+    text = printed(capsys, "levers", str(file), "aim")
+    assert "aim (my_fit, placement policy, number from 0 to 1, default 0.5, yours)" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["levers", "nearest_boundry"], "unknown lever 'nearest_boundry'; `workbench levers` lists all"),
+        (["figures", "paretto"], "unknown figure 'paretto'; there are"),
+        (["measures", "drain_cycle"], "unknown measure 'drain_cycle'; `workbench measures` lists all"),
+    ],
+)
+def test_an_unknown_name_is_one_sentence_with_the_nearest(capsys, words, sentence):
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"workbench: {sentence}") and "Did you mean" in error
+    assert error.count("\n") == 1

@@ -1,0 +1,182 @@
+"""The site is built without a warning, without the network, with no link that leads nowhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+from nbformat.v4 import new_code_cell, new_notebook
+
+import workbench as wb
+from tests.depth import compiled_only, long
+from tests.docs.test_reference import TEXTS
+from workbench.docs import handwritten, notebooks, rewrite
+from workbench.docs.drawings import DRAWINGS, drawn
+from workbench.docs.folders import DOCS, PAGES, ROOT
+from workbench.docs.links import dead_links, outside
+from workbench.docs.specification import anchors
+from workbench.errors import WorkbenchError
+from workbench.experiments.mechanism import mechanism
+
+pytestmark = compiled_only
+"""Once is enough: the site is built by a process of its own, which compiles nothing."""
+
+NO_NETWORK = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "no_proxy": ""}
+"""Whoever asks a host for something is refused at once."""
+
+
+def built(out: Path, *arguments: str) -> str:
+    """Build the site into a folder and return what was said; a warning is a failure."""
+    command = [sys.executable, "-m", "workbench.docs", "--out", str(out), "--no-notebooks", *arguments]
+    environment = {**os.environ, **NO_NETWORK, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(out / "cache")}
+    reply = subprocess.run(command, cwd=out, env=environment, capture_output=True, text=True, timeout=900)
+    assert reply.returncode == 0, reply.stdout + reply.stderr
+    return reply.stdout
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("small_site")
+    built(out, "--few", "--workers", "1")
+    return out / "html"
+
+
+def test_three_pages_of_each_kind_and_all_written_by_hand_are_built_without_a_warning(small):
+    for page in (
+        "index",
+        "start",
+        "mechanisms/placement",
+        "verdict/index",
+        "reference/index",
+        "recipes",
+        "differences",
+    ):
+        assert (small / f"{page}.html").is_file(), page
+    assert '<svg class="drawing"' in (small / "mechanisms/placement.html").read_text()
+
+
+def test_no_page_fetches_anything_from_another_host(small):
+    assert outside(small) == []
+
+
+def test_every_item_of_a_specification_keeps_its_anchor(small):
+    for page in sorted((small / "specification").glob("[0-9]-*.html")):
+        there = set(re.findall(r'\bid="([^"]+)"', page.read_text()))
+        assert set(anchors(TEXTS[int(page.name[0])])) <= there, page.name
+
+
+def test_links_between_pages_written_by_hand_lead_somewhere(small):
+    """Of the reference three pages of a kind are here: what leads to others is looked at in the whole site."""
+    dead = [
+        line
+        for line in dead_links(small)
+        if not re.search(r": (?:\.\./)*(?:reference|verdict)/|^(?:reference|verdict)/", line)
+    ]
+    assert dead == []
+
+
+@long
+def test_the_whole_site_is_built_and_has_no_dead_link(tmp_path):
+    built(tmp_path)
+    assert dead_links(tmp_path / "html") == [] == outside(tmp_path / "html")
+    assert len(list((tmp_path / "html" / "reference").rglob("*.html"))) > 1000
+
+
+def test_a_dead_link_a_dead_anchor_and_a_foreign_script_are_noticed(tmp_path):
+    (tmp_path / "a.html").write_text('<h1 id="top"></h1><a href="b.html#top">b</a><a href="#top">up</a>')
+    (tmp_path / "b.html").write_text(
+        '<a href="a.html#end">end</a><img src="c.png"><script src="https://x.org/y.js"></script>'
+    )
+    assert dead_links(tmp_path) == ["a.html: b.html#top", "b.html: a.html#end", "b.html: c.png"]
+    assert outside(tmp_path) == ["b.html: https://x.org/y.js"]
+
+
+def test_every_drawing_says_what_it_shows_and_stands_on_a_page():
+    pages = "".join(page.read_text() for page in PAGES.rglob("*.md"))
+    for name in DRAWINGS:
+        assert f"{{{{drawing {name}}}}}" in pages, name
+    assert "<title>nearest_boundary: a request of 4 segments" in drawn("nearest_boundary")
+
+
+def test_a_part_of_a_file_is_included_up_to_the_next_heading_outside_of_code():
+    text = handwritten.included("CONTRIBUTING.md ## Add a policy", "recipes")
+    assert "workbench new-policy placement my_fit" in text and "A slot is a decision" not in text
+    with pytest.raises(KeyError, match="no heading '## Add a moon'"):
+        handwritten.included("CONTRIBUTING.md ## Add a moon", "recipes")
+
+
+def test_links_of_the_project_become_links_of_the_site():
+    text = "[spec](../specification/3-dispatch.md#r81) [code](../../workbench/api.py) [out](https://a.org)"
+    expected = "[spec](specification/3-dispatch.html#r81) code (`workbench/api.py`) [out](https://a.org)"
+    assert rewrite.rewritten(text, "start", Path("docs/pages")) == expected
+
+
+def test_a_notebook_without_an_executed_copy_says_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
+    pages = notebooks.sources(execute=False)
+    assert "notebooks/01_placement.ipynb" in pages
+    assert all("built without running notebooks" in text for name, text in pages.items() if name.endswith(".ipynb"))
+
+
+def test_an_executed_copy_is_shown_with_its_outputs(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
+    file = next(iter(sorted(notebooks.NOTEBOOKS.glob("*.ipynb"))))
+    copy = notebooks.kept(file)
+    copy.parent.mkdir(parents=True)
+    output = '{"output_type": "stream", "name": "stdout", "text": "drained sooner"}'
+    copy.write_text(
+        '{"cells": [{"cell_type": "code", "id": "a", "metadata": {}, "source": "x", "execution_count": 1, "outputs": ['
+        + output
+        + ']}], "metadata": {"widgets": {}}, "nbformat": 4, "nbformat_minor": 5}'
+    )
+    page = notebooks.sources(execute=False)[f"notebooks/{file.name}"]
+    assert "drained sooner" in page and "widgets" not in page
+
+
+def test_a_copy_is_of_one_notebook_and_of_the_engines_that_it_names(tmp_path, monkeypatch):
+    notebook = tmp_path / "a.ipynb"
+    notebook.write_text("engine: dispatch, sweeps/placement/drain.yaml")
+    first = notebooks.kept(notebook)
+    monkeypatch.setattr(type(mechanism("malloc").engine), "revision", 1000)
+    assert notebooks.kept(notebook) == first
+    monkeypatch.setattr(type(mechanism("shared_memory").engine), "revision", 1000)  # by the sweep
+    second = notebooks.kept(notebook)
+    monkeypatch.setattr(type(mechanism("dispatch").engine), "revision", 1000)
+    assert len({first, second, notebooks.kept(notebook)}) == 3
+
+
+@long
+def test_a_notebook_with_a_cell_that_fails_is_one_sentence(tmp_path):
+    (tmp_path / "a.ipynb").write_text(nbformat.writes(new_notebook(cells=[new_code_cell("1 / 0")])))
+    with pytest.raises(WorkbenchError, match=r"a\.ipynb: a cell fails: ZeroDivisionError: division by zero"):
+        notebooks.run(tmp_path / "a.ipynb", tmp_path / "copy.ipynb")
+    assert not (tmp_path / "copy.ipynb").exists()
+
+
+def test_what_is_cited_is_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == wb.__version__
+    assert {"cff-version", "message", "title", "authors", "license"} <= set(citation)
+
+
+def test_sources_of_the_site_name_no_host_for_scripts_or_fonts():
+    for file in (DOCS / "conf.py", *(DOCS / "static").iterdir()):
+        assert not re.search(r"https?://", file.read_text()), file.name
+
+
+def test_the_command_says_where_the_site_is_and_builds_none_without_its_sources(tmp_path, monkeypatch, capsys):
+    from workbench.cli import docs, main
+
+    monkeypatch.setattr(docs, "SITE", tmp_path / "index.html")
+    monkeypatch.setattr(docs, "ROOT", tmp_path)
+    assert main(["docs", "--no-browser"]) == 2
+    assert "built from a checkout of the project" in capsys.readouterr().err
+    (tmp_path / "index.html").write_text("here")
+    assert main(["docs", "--no-browser"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'index.html'}\n"

@@ -1,0 +1,157 @@
+"""Free maps as rows of boxes: what is free, where a request could start, where a policy puts it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from workbench.docs.drawings.policy import policy as policy_of
+from workbench.docs.drawings.svg import Svg
+
+MAP = "0111100111111100"
+"""The free map of specification 1's worked examples; 1 is a free segment."""
+CELL, LEFT, ROW = 26.0, 150.0, 34.0
+
+
+def rows_of(title: str, rows: Sequence[tuple[str, Sequence[tuple[str, str]]]], numbered: bool = True) -> str:
+    """Return rows of boxes below each other: a label, and for each box its class and its word."""
+    most = max(len(cells) for _, cells in rows)
+    picture = Svg(title, LEFT + most * CELL + 10, 26 + len(rows) * ROW)
+    if numbered:
+        for k in range(most):
+            picture.words(LEFT + (k + 0.5) * CELL, 14, k, "small", "middle")
+    for row, (label, cells) in enumerate(rows):
+        top = 20 + row * ROW
+        picture.words(LEFT - 10, top + 17, label, "label", "end")
+        for k, (kind, word) in enumerate(cells):
+            picture.box(LEFT + k * CELL + 1, top, CELL - 2, CELL - 2, kind)
+            picture.words(LEFT + (k + 0.5) * CELL, top + 17, word, "inside", "middle")
+    return picture.text()
+
+
+def free_row(free: str) -> list[tuple[str, str]]:
+    """Return a free map as boxes."""
+    return [("free" if bit == "1" else "taken", bit) for bit in free]
+
+
+def placed_row(free: str, start: int | None, length: int) -> list[tuple[str, str]]:
+    """Return a free map with a request in it."""
+    cells = free_row(free)
+    if start is None:
+        return cells
+    return [("chosen", "") if start <= k < start + length else cell for k, cell in enumerate(cells)]
+
+
+def placement(policy: Any, length: int = 4, free: str = MAP) -> str:
+    """Return what a placement policy does with one request: the map, every feasible start, its choice."""
+    starts = policy.start_map(free, length)
+    start = policy.place(free, length)
+    where = "does not fit" if start is None else f"starts at {start}"
+    rows = [
+        ("free map", free_row(free)),
+        (f"starts of {length} free", [("start" if bit == "1" else "blank", bit) for bit in starts]),
+        (where, placed_row(free, start, length)),
+    ]
+    return rows_of(f"{policy.name}: a request of {length} segments in the free map {free} {where}", rows)
+
+
+def run_lengths(free: str = MAP) -> str:
+    """Return the steps of the exact probe: a map ANDed with its own shift, again and again, until nothing is left."""
+    rows, bits, steps = [], [bit == "1" for bit in free], 0
+    while any(bits):
+        steps += 1
+        rows.append((f"runs of {steps} begin", [("start" if bit else "blank", str(int(bit))) for bit in bits]))
+        bits = [bit and (k + steps < len(free) and free[k + steps] == "1") for k, bit in enumerate(bits)]
+    longest = policy_of("probe", "exact_run", direction="right", encoding="free1").longest(free)
+    return rows_of(f"the longest free run of {free} is {longest}", [("free map", free_row(free)), *rows])
+
+
+def placement_steps(policy: Any) -> str:
+    """Return a memory of sixteen segments as a policy hands it out; empty where its grants are no single range."""
+    if policy.layout != "contiguous" or not policy.addressed:
+        return ""
+    memory = policy.allocator(segments=len(MAP))
+    live: dict[str, tuple[int | None, int]] = {}
+    rows = []
+    for name, length in (("A", 3), ("B", 5), ("C", 2), ("-B", 0), ("D", 2), ("E", 4)):
+        label = _step(memory, live, name, length)
+        rows.append((label, _owned(memory.segments, memory.free_map, live)))
+    return rows_of(f"{policy.name}: six requests and releases in a memory of {memory.segments} segments", rows)
+
+
+def _step(memory: Any, live: dict[str, tuple[int | None, int]], name: str, length: int) -> str:
+    """Take or give back once; return what happened."""
+    if name.startswith("-"):
+        start, length = live.pop(name[1:], (None, 0))
+        if start is None:
+            return f"{name[1:]} was refused"
+        memory.give_back(start, length)
+        return f"{name[1:]} ends"
+    start = memory.take(length)
+    if start is None:
+        return f"{name} asks {length}: no"
+    live[name] = (start, length)
+    return f"{name} takes {length} at {start}"
+
+
+def _owned(segments: int, free: str, live: dict[str, tuple[int | None, int]]) -> list[tuple[str, str]]:
+    cells = free_row(free)
+    cells = [(kind, "") for kind, _ in cells]
+    for name, (start, length) in live.items():
+        for k in range(start or 0, min((start or 0) + length, segments)):
+            cells[k] = (f"owner{ord(name) - ord('A')}", name)
+    return cells
+
+
+def nearest_boundary() -> str:
+    """Return one decision of nearest boundary: the map, every start, the choice."""
+    return placement(policy_of("placement", "nearest_boundary"))
+
+
+def first_fit() -> str:
+    """Return the same decision of first fit."""
+    return placement(policy_of("placement", "first_fit"))
+
+
+SEGMENTS, REQUESTS, HORIZON = 64, 60, 1050
+
+
+def drain() -> str:
+    """Return who sat where and when, in two runs of the engine on the same queue of requests."""
+    picture = Svg("The same queue of 60 requests placed by first fit and by nearest boundary", 660, 352)
+    for panel, policy in enumerate((policy_of("placement", "first_fit"), policy_of("placement", "nearest_boundary"))):
+        _timeline(picture, policy, 50 + panel * 310)
+    picture.words(330, 344, "time runs to the right, segments upwards", "small", "middle")
+    return picture.text()
+
+
+def _timeline(picture: Svg, policy: Any, left: float) -> None:
+    record = _shared_memory_run(policy)
+    across, up = 290 / HORIZON, 280 / SEGMENTS
+    picture.words(left, 16, f"{policy.name}: drained after {int(record.release.max())} cycles", "label")
+    picture.box(left, 24, 290, 280, "ground")
+    for k in range(record.grant.size):
+        base, length = int(record.base[k]), int(record.length[k])
+        x, y = left + record.grant[k] * across, 304 - (base + length) * up
+        width = min((record.release[k] - record.grant[k]) * across, left + 290 - x)
+        title = f"workgroup {k}: segments {base} to {base + length - 1}"
+        picture.box(x, y, max(width, 0), length * up, f"owner{k % 6} thin", title)
+    picture.words(left, 322, "0", "small", "middle")
+    picture.words(left + 290, 322, f"{HORIZON} cycles", "small", "end")
+
+
+def _shared_memory_run(policy: Any) -> Any:
+    from workbench.experiments.mechanism import mechanism
+    from workbench.experiments.plan import make_plan
+    from workbench.experiments.sweep import read_sweep
+
+    laws = {"count": REQUESTS, "size": {"uniform": [1, 24]}, "duration": {"uniform": [20, 100]}}
+    sweep = {
+        "engine": "shared_memory",
+        "machine": {"segments": SEGMENTS},
+        "workload": {"synthetic": "random_workgroups", **laws},
+        "policy": {"placement": policy},
+        "seeds": 1,
+    }
+    run = next(iter(make_plan(read_sweep(sweep)).runs()))
+    return mechanism("shared_memory").engine.simulate(run.point.setup, run.seed)

@@ -1,0 +1,60 @@
+"""A picture as SVG that stands in a page: colours come from the page's style, so that it is right in the dark too."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+
+class Svg:
+    """A drawing that grows by boxes, words and lines; classes of the site's style give colours.
+
+    >>> picture = Svg("A box", 40, 20)
+    >>> picture.box(0, 0, 10, 10, "free")
+    >>> picture.text().splitlines()[2]
+    '<rect x="0" y="0" width="10" height="10" class="free"/>'
+    """
+
+    def __init__(self, title: str, width: float, height: float) -> None:
+        self.title, self.width, self.height = title, width, height
+        self._parts: list[str] = []
+
+    def box(self, x: float, y: float, width: float, height: float, kind: str, title: str = "", **more: Any) -> None:
+        """Draw a rectangle of a class; a title is shown when the pointer rests on it."""
+        inside = f"><title>{html.escape(title)}</title></rect>" if title else "/>"
+        place = f'x="{_n(x)}" y="{_n(y)}" width="{_n(width)}" height="{_n(height)}"'
+        self._parts.append(f'<rect {place} class="{kind}"{_attributes(more)}{inside}')
+
+    def words(self, x: float, y: float, text: object, kind: str = "", anchor: str = "start") -> None:
+        """Write words with their baseline at y; anchor is start, middle or end."""
+        inside = html.escape(str(text))
+        self._parts.append(f'<text x="{_n(x)}" y="{_n(y)}" text-anchor="{anchor}" class="{kind}">{inside}</text>')
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, kind: str = "line", **more: Any) -> None:
+        """Draw a straight line."""
+        place = f'x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}"'
+        self._parts.append(f'<line {place} class="{kind}"{_attributes(more)}/>')
+
+    def arrow(self, x1: float, y1: float, x2: float, y2: float, kind: str = "line") -> None:
+        """Draw a line with a head at its end."""
+        self.line(x1, y1, x2, y2, kind, marker_end="url(#head)")
+
+    def disc(self, x: float, y: float, radius: float, kind: str, title: str = "") -> None:
+        """Draw a disc of a class."""
+        inside = f"<title>{html.escape(title)}</title>" if title else ""
+        self._parts.append(f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{_n(radius)}" class="{kind}">{inside}</circle>')
+
+    def text(self) -> str:
+        """Return the picture as SVG, with its title for those who do not see it."""
+        size = f'viewBox="0 0 {_n(self.width)} {_n(self.height)}" width="{_n(self.width)}"'
+        head = f'<svg class="drawing" role="img" xmlns="http://www.w3.org/2000/svg" {size}>'
+        title = f"<title>{html.escape(self.title)}</title>"
+        return "\n".join([head, title, *self._parts, "</svg>"])
+
+
+def _attributes(more: dict[str, Any]) -> str:
+    return "".join(f' {name.replace("_", "-")}="{html.escape(str(value))}"' for name, value in more.items())
+
+
+def _n(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")

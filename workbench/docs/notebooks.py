@@ -1,0 +1,127 @@
+"""Notebooks as pages with their outputs: executed once, and kept as long as nothing that they run has changed.
+
+An executed copy lies in the user's cache under a digest of the notebook, its sweeps, the version, and the revision of
+every engine that they name.
+Notebooks in the project stay without outputs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import workbench
+from workbench.docs.folders import NOTEBOOKS, ROOT, SWEEPS
+from workbench.docs.page import sections
+from workbench.errors import WorkbenchError
+from workbench.folders import cache_home
+
+NOT_EXECUTED = (
+    "```{note}\nShown without outputs: this copy of the site was built without running notebooks. `make docs` runs "
+    "them once.\n```"
+)
+
+
+def sources(execute: bool) -> dict[str, str]:
+    """Return the notebooks as sources of the site, by their paths, and the page that lists them."""
+    pages = {f"notebooks/{file.name}": _source(file, execute) for file in sorted(NOTEBOOKS.glob("*.ipynb"))}
+    return {**pages, "notebooks/index.md": _index([Path(name).stem for name in pages])}
+
+
+def _source(file: Path, execute: bool) -> str:
+    copy = kept(file)
+    if execute and not copy.exists():
+        run(file, copy)
+    if not copy.exists():
+        return json.dumps(_with_note(json.loads(file.read_text(encoding="utf-8"))))
+    return json.dumps(_shown(json.loads(copy.read_text(encoding="utf-8"))))
+
+
+def kept(file: Path) -> Path:
+    """Return where the executed copy of a notebook lies."""
+    text = file.read_text(encoding="utf-8")
+    sweeps = [(SWEEPS / name).read_text(encoding="utf-8") for name in sorted(set(_SWEEP.findall(text)))]
+    what = json.dumps([text, sweeps, workbench.__version__, _revisions("\n".join([text, *sweeps]))])
+    digest = hashlib.blake2b(what.encode(), digest_size=10).hexdigest()
+    return cache_home() / "notebooks" / f"{file.stem}-{digest}.ipynb"
+
+
+_SWEEP = re.compile(r"sweeps/([\w/]+\.yaml)")
+
+
+def _revisions(text: str) -> list[tuple[str, str]]:
+    """Return the engines that a text names, with their revisions."""
+    from workbench.experiments.mechanism import mechanism, mechanisms
+
+    return [(name, str(mechanism(name).revision)) for name in mechanisms() if re.search(rf"\b{name}\b", text)]
+
+
+def run(file: Path, copy: Path) -> None:
+    """Execute a notebook, compiled, and keep it.
+
+    Raises
+    ------
+    WorkbenchError
+        A cell of it fails.
+    """
+    import nbformat
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+
+    print(f"docs: running {file.name} (kept from then on)", file=sys.stderr, flush=True)
+    notebook = nbformat.read(file, as_version=4)
+    with _compiled():
+        client = NotebookClient(notebook, timeout=1200, resources={"metadata": {"path": str(NOTEBOOKS)}})
+        try:
+            client.execute()
+        except CellExecutionError as problem:
+            raise WorkbenchError(f"{file.name}: a cell fails: {problem.ename}: {problem.evalue}") from None
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_text(nbformat.writes(notebook), encoding="utf-8")
+
+
+class _compiled:
+    """Let the kernels of notebooks compile although this process does not, and find this package."""
+
+    def __enter__(self) -> None:
+        self._before = {name: os.environ.get(name) for name in ("NUMBA_DISABLE_JIT", "PYTHONPATH")}
+        os.environ.pop("NUMBA_DISABLE_JIT", None)
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+
+    def __exit__(self, *exception: object) -> None:
+        for name, value in self._before.items():
+            os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
+
+
+def _with_note(notebook: dict[str, Any]) -> dict[str, Any]:
+    note = {"cell_type": "markdown", "id": "not-executed", "metadata": {}, "source": NOT_EXECUTED}
+    notebook["cells"].insert(1, note)
+    return notebook
+
+
+def _shown(notebook: dict[str, Any]) -> dict[str, Any]:
+    """Return a notebook without what a page cannot show: live widgets, and messages to the log."""
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell["outputs"] = [out for out in cell["outputs"] if _can_be_shown(out)]
+    notebook["metadata"].pop("widgets", None)
+    return notebook
+
+
+def _can_be_shown(out: dict[str, Any]) -> bool:
+    if out.get("name") == "stderr":
+        return False
+    return "application/vnd.jupyter.widget-view+json" not in out.get("data", {})
+
+
+def _index(names: list[str]) -> str:
+    words = (
+        "Lessons and studies, one a mechanism, with what they printed and drew. `make lab` opens them in JupyterLab."
+    )
+    listed = "\n".join(names)
+    return sections("# Notebooks", words, f"```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```")

@@ -1,0 +1,57 @@
+"""What a full run said of every claim, as tables of the site."""
+
+from __future__ import annotations
+
+from workbench.docs.page import address, sections, table
+from workbench.docs.prose import prose
+from workbench.docs.reference.claims import path, verdicts
+from workbench.studies.claims import known_claims
+from workbench.studies.claims.claim import KINDS
+from workbench.studies.statistics.over_cases import WORDS
+
+SPECIFICATIONS = {"H1": "1-placement", "H2": "2-malloc", "H3": "3-dispatch", "H4": "4-translation", "H5": "5-pool"}
+
+
+def summary(here: str) -> str:
+    """Return how many claims of each specification came out how."""
+    columns, rows = list(WORDS), []
+    for family, page in SPECIFICATIONS.items():
+        members = [row for row in verdicts().values() if row["family"] == family]
+        counts = [sum(row["verdict"] == word for row in members) or "" for word in columns]
+        rows.append([f"[{page.replace('-', ', ')}]({address(here, f'specification/{page}')})", *counts])
+    return table(["specification", *(word.replace("_", " ") for word in columns)], rows)
+
+
+def words(here: str) -> str:
+    """Return what each verdict means."""
+    rows = [[f"**{word.replace('_', ' ')}**", meaning] for word, meaning in WORDS.items()]
+    return table(["verdict", "it holds, or what is shown"], rows)
+
+
+def kinds(here: str) -> str:
+    """Return what each kind of claim means."""
+    return table(["kind", "it means"], [[kind.replace("_", " "), meaning] for kind, meaning in KINDS.items()])
+
+
+def claims_table(here: str) -> str:
+    """Return every claim with its verdict, a table a specification."""
+    parts = []
+    for family in dict.fromkeys(claim.family for claim in known_claims().values() if claim.built_in):
+        rows = [
+            [
+                f"[{id}]({address(here, path(id))})",
+                prose(claim.statement, here),
+                _word(id),
+                claim.kind.replace("_", " "),
+            ]
+            for id, claim in known_claims().items()
+            if claim.family == family and claim.built_in
+        ]
+        title = SPECIFICATIONS.get(family, family).replace("-", ": ")
+        parts.append(sections(f"## Specification {title}", table(["claim", "it says", "verdict", "kind"], rows)))
+    return sections(*parts)
+
+
+def _word(id: str) -> str:
+    row = verdicts().get(id)
+    return f"**{row['verdict'].replace('_', ' ')}**" if row else "not judged yet"
