@@ -70,7 +70,7 @@ def test_measures_beside_the_plain_ones(seed: int) -> None:
 
 def test_the_plain_measures_have_something_to_say() -> None:
     """Of the nodes above some fragment everything, touch remotely, queue for walkers, shoot down."""
-    found = [plain.measures(simulate(Node.of(alike(random_node(seed))))) for seed in (2, 7, 13)]
+    found = [plain.measures(simulate(Node.of(alike(random_node(seed))))) for seed in (36,)]
     for name in ("fragmentation_shared", "fragmentation_registers", "fragmentation_cards", "remote_share"):
         assert max(one[name] for one in found) > 0
     for name in ("walker_share", "shootdowns", "stalled_modules"):

@@ -10,7 +10,7 @@ import pytest
 
 from tests.depth import compiled_only, long
 from tests.public_traces import needs_public_traces
-from workbench.api import planned
+from workbench.api import planned, run
 from workbench.compiled import INTERPRETED
 from workbench.errors import InputError
 from workbench.machine import Board, Card, Machine, NodeMachine, TranslationMachine
@@ -105,7 +105,7 @@ def test_groups_are_those_of_the_kernels(tmp_path: Path) -> None:
     kernels = [step.kernel for step in application.steps(Launch)]
     assert {(it.groups, it.waves, len(it.phases)) for it in kernels} == {(6, 2, 1)}
     assert kernels[0].demand == {"vgpr": 4, "sgpr": 0, "shared": 2}
-    assert kernels[0].phases[0].mallocs == (8,) * 32
+    assert kernels[0].phases[0].mallocs == (8,)
     limited = profile(tmp_path, most_a_kernel=2, count=1).applications(NODE, Streams(1))[0]
     assert [it.kernel.groups for it in limited.steps(Launch)] == [2]
 
@@ -193,6 +193,14 @@ def test_a_training_step_runs_through_all_five_mechanisms() -> None:
     """26,770 requests of a card to the pool, 19,370 kernels."""
     record, workload = simulated("dgx_1v", most_a_kernel=4, malloc_bytes=16)
     assert_all_ran(record, workload.facts(NodeMachine.read("dgx_1v")))
+
+
+def test_results_that_rest_on_the_rule_say_so(tmp_path: Path) -> None:
+    workload = {"trace": profile(tmp_path).trace, "touched": "youngest"}
+    machine = {"card": {"compute_units": 1, "wave_size": 32}, "translation": {"cores": 1}}
+    sweep = {"engine": "node", "workload": workload, "machine": machine, "measures": ["makespan_cycles"]}
+    (note,) = run({**sweep, "policy": {"eviction": "lru"}}, workers=0).notes
+    assert note.endswith("what translation and links do rests on the rule `touched: youngest`.")
 
 
 def test_a_sweep_takes_it_by_the_key_trace(tmp_path: Path) -> None:

@@ -58,7 +58,8 @@ class RunSet:
 
     @functools.cached_property
     def notes(self) -> list[str]:
-        """Return what a reader of a table must know of its rows, a sentence each: missing measures, several origins."""
+        """Return what a reader of a table must know of its rows, a sentence each: missing measures, several origins,
+        and what a workload says of itself in its `notes`."""
         messages = []
         if missing := self.unmeasured:
             again = (
@@ -69,7 +70,8 @@ class RunSet:
             messages.append(f"{_lacked(missing, self.plan.sweep.own)}{again}")
         if several := origins_sentence(self.origins):
             messages.append(several)
-        return messages
+        rules = (note for point in self.points for note in getattr(point.setup.workload, "notes", ()))
+        return [*messages, *dict.fromkeys(rules)]
 
     @functools.cached_property
     def origins(self) -> list[RowsOfOrigin]:

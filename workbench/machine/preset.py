@@ -90,7 +90,6 @@ def _files(of: Any = None) -> list[Path]:
     return sorted(FOLDER.glob(f"{of.name if of else '*'}/*.yaml"))
 
 
-@cache
 def preset(name: str, of: Any = None) -> Preset:
     """Return the preset of a name.
 
@@ -107,8 +106,14 @@ def preset(name: str, of: Any = None) -> Preset:
     InputError
         There is no such preset, or its file is not what a preset's file must be.
     """
-    files = {path.stem: path for path in reversed(_files(of))}
-    if of is None:
+    return _preset(name, "" if of is None else of.name)
+
+
+@cache
+def _preset(name: str, kind: str) -> Preset:
+    """Return the preset of a name, of one kind of machine or, where that is empty, of any."""
+    files = {path.stem: path for path in reversed(_files(KIND_OF_MACHINE[kind] if kind else None))}
+    if not kind:
         files |= {f"{path.parent.name}/{path.stem}": path for path in _files() if files[path.stem] != path}
     if name not in files:
         raise unknown_name("", "machine preset", name, sorted(files))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.errors import InputError, at, unknown_name
 from workbench.experiments.plan import PlannedPoint
@@ -144,5 +144,5 @@ def _row(runs: RunSet, point: PlannedPoint, other: PlannedPoint, measure: Measur
 def _compared(runs: RunSet, point: PlannedPoint, other: PlannedPoint, measure: Measure) -> PairedComparison:
     """Compare a point with the one that lacks a kind of delay."""
     sides = by_seed(runs, point, measure.name), by_seed(runs, other, measure.name)
-    better = "higher" if measure.better == "higher" else "lower"
+    better: Literal["lower", "higher"] = "higher" if measure.better == "higher" else "lower"
     return compare(*sides, names=(NOTHING, _without(other)), better=better)

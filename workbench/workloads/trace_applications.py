@@ -11,7 +11,7 @@ becomes an application is a model, each part of which is a lever or stated here:
   group touches `pattern` of each.
 - Groups, what they hold and how long they compute are as in `trace_groups`. Memory time is thus in the compute, and
   what is touched costs translation and links on top of it.
-- A profile tells nothing of allocations on the device; `malloc_bytes` lets every lane ask for so many once a group.
+- A profile tells nothing of allocations on the device; `malloc_bytes` lets a lane of every wave ask for so many.
 """
 
 from __future__ import annotations
@@ -83,8 +83,22 @@ class TraceApplications(RecordedKernels):
     )
     count: int = lever(0, least=0, most=1 << 40, unit="kernels", description="so many launches; 0 = all")
     malloc_bytes: int = lever(
-        0, least=0, most=1 << 30, unit="bytes", description="that every lane asks its device heap for; 0 = nothing"
+        0,
+        least=0,
+        most=1 << 30,
+        unit="bytes",
+        description="that a lane of every wave asks its device heap for; 0 = nothing",
     )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what results that rest on it say."""
+        if self.touched == "none":
+            return (f"{self.trace}: its kernels touch no tensor (touched: none), so translation and links do nothing.",)
+        return (
+            f"{self.trace}: a profile does not say which kernel touches which tensor; what translation and links do "
+            f"rests on the rule `touched: {self.touched}`.",
+        )
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
         gpus = len(gpus_of(machine))
@@ -143,7 +157,7 @@ def _recorded(spec: TraceApplications, card: Any, file: TraceFile, code: tuple[s
     operators = operators_of(file.path, file.sha256)
     _refuse_other_kinds(spec, kernels, len(operators.kernels), operators.memory)
     program = Program(operators, kernels.launches.device, spec.touched, spec.most_tensors, spec.before == "ask")
-    writer = _Writer(spec, kernels, program, card)
+    writer = _Writer(spec, kernels, program)
     for ask in program.asks(spec.count, spec.skip):
         writer.write(ask)
     return _Recorded(writer.plan.application(), writer.facts())
@@ -163,9 +177,9 @@ def _refuse_other_kinds(spec: TraceApplications, kernels: KernelGroups, rows: in
 class _Writer:
     """Writes the application down, ask by ask."""
 
-    def __init__(self, spec: TraceApplications, kernels: KernelGroups, program: Program, card: Any) -> None:
+    def __init__(self, spec: TraceApplications, kernels: KernelGroups, program: Program) -> None:
         self.plan = Plan(0, Streams(0))
-        self._spec, self._kernels, self._lanes = spec, kernels, card.wave_size
+        self._spec, self._kernels = spec, kernels
         self._streams: dict[int, StreamPlan] = {stream: self.plan.stream() for stream in program.streams}
         self._tensors: dict[int, int] = {}
         self._row_of = _rows_of(kernels, program)
@@ -189,7 +203,7 @@ class _Writer:
         groups, count = self._kernels.groups, int(self._kernels.taken[row])
         launch = int(self._kernels.rows[row])
         touches = tuple(Touch(self._tensors[number], self._spec.pattern) for number in ask.touches)
-        mallocs = (self._spec.malloc_bytes,) * self._lanes if self._spec.malloc_bytes else ()
+        mallocs = (self._spec.malloc_bytes,) if self._spec.malloc_bytes else ()
         phase = Phase(np.full(count, groups.duration[launch]), touches, mallocs)
         demand = {label: int(blocks[launch]) for label, blocks in groups.demand.items()}
         stream.steps.append(Launch(Kernel(count, (phase,), int(groups.waves[launch]), demand)))

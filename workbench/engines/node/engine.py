@@ -59,7 +59,7 @@ class Node(Simulator[NodeRecord]):
     """A whole node: dispatch, translation, device heaps, the pool and the links on one calendar."""
 
     name = "node"
-    revision = 2
+    revision = 3
     decides = Slots
     options = NodeOptions
     machine = NodeMachine
@@ -71,8 +71,9 @@ class Node(Simulator[NodeRecord]):
 
     def simulate(self, setup: Setup, seed: int, events: bool = False, checked: bool = False) -> NodeRecord:
         """Run one seed to its end, and, where `alone` says so, every application by itself: see `Simulator`."""
+        options: Any = setup.options
         record = super().simulate(setup, seed, events, checked)
-        return record._replace(alone=self._alone(setup, seed)) if setup.options.alone else record
+        return record._replace(alone=self._alone(setup, seed)) if options.alone else record
 
     def _alone(self, setup: Setup, seed: int) -> np.ndarray:
         """Return how long each application takes that runs alone, -1 = it does not end."""
