@@ -11,6 +11,7 @@ FOLDER = Path("docs/pictures")
 PICTURES = {
     "sweeps/placement/drain.yaml": ["drain_difference", "layout_over_time", "remaining_over_time"],
     "sweeps/placement/six_open_gpus.yaml": ["saving_by_policy"],
+    "sweeps/node/where_time_goes.yaml": ["where_time_goes"],
 }
 
 

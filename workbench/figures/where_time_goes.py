@@ -116,6 +116,7 @@ def draw(data: WhereTimeGoes) -> Figure:
     for one, title, bars in zip(axes, data.titles, rows, strict=True):
         frame.title(one, f"{title}: {bars[0].cycles.sum():,.0f} cycles a group" if title else "")
         _draw_bars(one, bars)
+    axes[0].set_xlim(0, 1.02 * max(float(bar.percent.sum()) for bar in data.bars))  # all panels share it
     marks.swatches(axes[0], [words for words, _ in PARTS.values()], [colour for _, colour in PARTS.values()])
     seeds = sorted({bar.n for bar in data.bars})
     note = f"means of {seeds[0]}{f' to {seeds[-1]}' if seeds[1:] else ''} seeds"

@@ -40,6 +40,8 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
 }
 
 
+MECHANISMS = {policy: mechanism for mechanism, slots in DOCUMENTS.items() for policy in slots.values()}
+"""By the name of each document's policy, of which one names the factor."""
 MOST_SEEDS = 20
 """Of a design of 32 points a family (spec 6, section 10)."""
 
@@ -71,9 +73,8 @@ def _effects(evidence: Evidence, size: int) -> list[Finding]:
     findings = []
     for family in FAMILIES:
         runs, result = _design(evidence, family)
-        mechanisms = dict(zip(result.factors, USUAL, strict=True))
         for one in (effect for effect in result.effects if len(effect.factors) == size):
-            name = f"{family}, {' and '.join(mechanisms[factor] for factor in one.factors)}"
+            name = f"{family}, {' and '.join(MECHANISMS[factor] for factor in one.factors)}"
             gains = dict(enumerate(one.contrasts.tolist()))
             against = compare(dict.fromkeys(gains, 0.0), gains, names=("none", name), better="higher")
             case = superior(name, "shortens the makespan" if size == 1 else "gain beyond the sum", against)
