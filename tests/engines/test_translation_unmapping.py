@@ -9,6 +9,7 @@ import pytest
 from tests.engines.test_translation_load import SIZE, begun, quick, same
 from tests.engines.translation_load_cases import Case, differences, drawn_with_unmappings
 from tests.oracles.translation_load import FILL, Row
+from workbench.engines.translation.walks_by import Software
 from workbench.policies.translation import Directory, Oracle
 from workbench.records.translation import TranslationRecord
 
@@ -109,6 +110,16 @@ def test_what_two_unmappings_part_walks_three_times() -> None:
     assert latencies(record) == [413, 803, 1193, 1113, HIT + SHARED]
     assert fills(record) == [(1213, 2, 5), (1213, 3, 5), (5013, 0, 5)]
     assert (record.walks, record.walks_joined) == (3, 1)
+
+
+def test_a_walk_that_has_ended_is_joined_by_nobody() -> None:
+    """Core 1 walks for page 5 from 110 to 210, then for page 6, whose place in the queue core 2 gets for page 5."""
+    rows = [(0, 0, 1), (1, 2, 3), (2, 1, 7), (3, 2, 4), (4, 2, 8), (5, 2, 9), (6, 1, 6), (7, 2, 5), (109, 1, 5)]
+    machine = {"shared_entries": 0, "walkers": 1, "walk_queue": 1, "walk_levels": 1, "level_cycles": 150}
+    by_cores = Software(walks=1, start_cycles=0, level_cycles=100)
+    record = run([*rows, (115, 3, 5, True)], machine, options={"walks_by": by_cores})
+    assert latencies(record) == [151, 101, 101, 199, 297, 297, 304, 451 - 7, 101]
+    assert record.walks_joined == 0
 
 
 @pytest.mark.parametrize("part", begun(2, 100))
