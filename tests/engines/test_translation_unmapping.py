@@ -139,3 +139,10 @@ def test_no_shortcut_jumps_over_an_unmapping(seed: int) -> None:
     """The trace of seed 110 ends with an unmapping long after its last access, which no window of time counts."""
     case = drawn_with_unmappings(seed, plain=True)
     same(quick(case), case.engine())
+
+
+@pytest.mark.parametrize("warps", [None, (1, 0)])
+def test_the_last_start_is_that_of_an_access(warps: tuple[int, int] | None) -> None:
+    """Nothing is left to drain when an unmapping comes long after the last answer."""
+    record = run([(0, 0, 1), (5000, 0, 1, True)], warps=warps)
+    assert record.last_start == 0

@@ -46,12 +46,12 @@ class TranslationRecord(NamedTuple):
     latency_sums: np.ndarray
     """int64[5], cycles of all accesses by `SERVED_BY`, exact."""
     shared_accesses: int
-    """Look-ups in the shared TLB."""
+    """Requests at the shared TLB; one that the walkers' full queue sends back looks again and counts once."""
     walks: int
     walk_levels: int
     """Levels of the page table that all walks read."""
     walk_queue_cycles: int
-    """Cycles that walks waited for a walker."""
+    """Cycles that walks waited for a walker, from their requests' first arrival, outside a full queue too."""
     walks_joined: int
     """Requests that joined a walk of their page which waited or was under way, whoever had asked for it."""
     fills: int
@@ -98,7 +98,7 @@ class TranslationRecord(NamedTuple):
     """int64[cores, cores], pages that two cores both hold, summed over the samples; 0 on the diagonal. The affinity
     of cores, which a dispatcher may use."""
     last_start: int
-    """The latest cycle at which an access could first have been issued."""
+    """The latest cycle at which an access could first have been issued; unmappings are none."""
     walk_queue_latency: int
     """Cycles that all requests which a walk served waited for its start, those that joined it included."""
     mshr_stalls: int

@@ -55,13 +55,13 @@ def _issue_next(run: Run, core: int, now: int) -> None:
     rows, state, row = run.rows, run.state, run.state.next_row[core]
     since = could_issue(run, core)
     begin(run, since)
-    state.counters[COUNT.last_start] = max(state.counters[COUNT.last_start], since)
     state.counters[COUNT.now] = now
     state.next_row[core] = rows.following[row]
     page, key, name, order = to_int64(rows.number[row]), rows.key[row], rows.page[row], order_of_row(rows, row)
     if rows.unmap.size > 0 and rows.unmap[row]:
         unmap(run, core, page, key, order, now)
     else:
+        state.counters[COUNT.last_start] = max(state.counters[COUNT.last_start], since)
         occupy_warp(run, core)
         issue(run, core, page, key, name, order, since, now)
     line_up(run, core, now)

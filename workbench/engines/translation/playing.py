@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from copy import copy, deepcopy
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from workbench.engines.kit import FINE, STOP, Attempt, Stop, policy_error, stop_of
 from workbench.engines.translation.closed_loop import play_warps
 from workbench.engines.translation.counters import COUNT, FAULT
@@ -99,10 +101,15 @@ class Play:
 
     def _in_order(self) -> None:
         for rows in self.trace.pieces_in_order():
-            self.state.counters[COUNT.last_start] = rows.cycle[-1]
+            self._note_last_access(rows)
             self._play_piece(rows)
         self.state.counters[COUNT.ended] = 1
         self._play_piece(no_rows())
+
+    def _note_last_access(self, rows: Rows) -> None:
+        accesses = np.flatnonzero(~rows.unmap)[-1:] if rows.unmap.size else [-1]
+        for last in accesses:
+            self.state.counters[COUNT.last_start] = rows.cycle[last]
 
     def _play_piece(self, rows: Rows) -> None:
         self.grow()
