@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from workbench.compiled import bound, kernel, routine
-from workbench.compiled.bound import Lent
+from workbench.compiled.bound import Referent
 from workbench.compiled.entry import call, entry_of
 from workbench.compiled.kernel import INTERPRETED
 from workbench.compiled.question import RAISED
@@ -66,7 +66,7 @@ def _table(*entries):
 
 
 def test_one_compiled_loop_calls_routines_over_different_tuples():
-    plain, scaled = Lent(Cells(np.array([1, 10]))), Lent(Scaled(3, np.array([0, 100])))
+    plain, scaled = Referent(Cells(np.array([1, 10]))), Referent(Scaled(3, np.array([0, 100])))
     table = _table(entry_of(add, plain), entry_of(add_scaled, scaled))
     assert add_to_all(table, 2) == 12 + 106
     assert plain.whole.words.tolist() == [1, 12]
@@ -74,20 +74,20 @@ def test_one_compiled_loop_calls_routines_over_different_tuples():
 
 
 def test_the_number_of_arguments_is_the_routines():
-    cells = Lent(Cells(np.array([4, 5])))
+    cells = Referent(Cells(np.array([4, 5])))
     assert call(*entry_of(total, cells), ()) == 9
     assert call(*entry_of(add, cells), (0, -4)) == 0
 
 
 def test_narrower_numbers_are_widened():
-    cells = Lent(Cells(np.array([4, 5])))
+    cells = Referent(Cells(np.array([4, 5])))
     assert call(*entry_of(add, cells), (np.int32(1), np.int64(1))) == 6
 
 
 @pytest.mark.skipif(INTERPRETED, reason="about compiled code")
 def test_what_returns_no_whole_number_is_refused():
     with pytest.raises(TypeError, match="half must return a whole number"):
-        entry_of(half, Lent(Cells(np.array([1]))))
+        entry_of(half, Referent(Cells(np.array([1]))))
 
 
 def test_raised_is_no_result_of_a_sum():
@@ -95,19 +95,19 @@ def test_raised_is_no_result_of_a_sum():
 
 
 def test_an_entry_runs_on_what_its_tuple_was_renewed_with():
-    cells = Lent(Cells(np.array([4, 5])))
+    cells = Referent(Cells(np.array([4, 5])))
     entry, again = entry_of(total, cells), bound(total, cells)
     cells.renew(Cells(np.array([1, 2, 3])))
     assert call(*entry, ()) == again() == 6
 
 
 def test_a_routine_may_return_the_same_number_each_time():
-    cells = Lent(Cells(np.array([4])))
+    cells = Referent(Cells(np.array([4])))
     assert call(*entry_of(nothing, cells), ()) == cells.whole.words[0] == 0
 
 
 def test_a_copy_of_what_is_lent_is_apart():
-    cells = Lent(Cells(np.array([4, 5])))
+    cells = Referent(Cells(np.array([4, 5])))
     copied = deepcopy(cells)
     call(*entry_of(add, copied), (0, 10))
     assert [call(*entry_of(total, of), ()) for of in (cells, copied)] == [9, 19]

@@ -18,7 +18,7 @@ from tests.oracles.node.description import Dispatch, Kernel, Policies
 from tests.oracles.node.dispatcher import Dispatcher
 from tests.oracles.node.log import Log
 from workbench.compiled import kernel
-from workbench.compiled.bound import Lent
+from workbench.compiled.bound import Referent
 from workbench.compiled.entry import entry_of
 from workbench.engines.dispatch.state import COUNT
 from workbench.engines.dispatch.told import CANCELLED, ENDED, FAILED, FIELDS, GRANTED, SPLIT, VERDICT
@@ -261,7 +261,7 @@ class Played:
         self.messages, self.entered = list[Message](), 0
         self.part = part_of(_case(plan), ends="asked", tells="all", history="entered", entries=entries, keeps=keeps)
         if plan.choice == "affinity":
-            self.lent = Lent(Holder(self.part.play.state.pages))
+            self.lent = Referent(Holder(self.part.play.state.pages))
             self.part.asks_pages(entry_of(hold, self.lent))
 
     def call(self, name: str, *numbers: int) -> int:

@@ -14,7 +14,7 @@ from tests.engines.dispatch_in_a_node import Played, Twin, drawn_plan
 from tests.engines.dispatch_policies import EVERY
 from tests.engines.dispatch_stepping import part_of
 from tests.engines.test_dispatch import crowded
-from workbench.compiled.bound import Lent
+from workbench.compiled.bound import Referent
 from workbench.compiled.entry import call, entry_of
 from workbench.engines.dispatch import asking
 from workbench.engines.dispatch.part import (
@@ -278,7 +278,7 @@ def test_a_past_of_its_own_groups_needs_what_has_ended() -> None:
 @compiled_only
 def test_a_calendar_calls_all_of_it_by_address() -> None:
     part = part_of(Case([Row(need={"shared": 16})] * 3, policies={"choice": LeastRecentEnergy()}), history="entered")
-    lent = Lent(part.play)
+    lent = Referent(part.play)
     names = ("ask_group", "next_moment", "take_next", "answer_of", "forget_answers", "ask_cancel", "enter_history")
     group, comes, take, answer, forget, cancel, enter = (entry_of(getattr(asking, name), lent) for name in names)
     assert [call(*group, (k, 4)) for k in range(3)] == [0, 1, 2]

@@ -19,7 +19,7 @@ from workbench.compiled.by_reference import Reference
 from workbench.compiled.kernel import INTERPRETED
 
 
-class Lent:
+class Referent:
     """A tuple's words in memory, and the tuple itself, to whose arrays they point."""
 
     def __init__(self, whole: Any) -> None:
@@ -35,8 +35,8 @@ class Lent:
             self._reference = _reference_to(self.whole)
         return self._reference
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Lent:
-        return Lent(deepcopy(self.whole, memo))
+    def __deepcopy__(self, memo: dict[int, Any]) -> Referent:
+        return Referent(deepcopy(self.whole, memo))
 
     def renew(self, whole: Any) -> None:
         """Take a tuple of the same type in place of the one before: whoever has the address goes on with it.
@@ -87,8 +87,8 @@ def _shape_of(value: Any) -> Any:
 def bound(function: Callable[..., Any], whole: Any) -> Callable[..., Any]:
     """Return a routine with its first parameter, a tuple by reference, filled in; those that follow are whole numbers.
 
-    The fields of the tuple stay as they are, but for those of one that is lent already (`Lent`), which may be renewed;
-    what its arrays hold may change, from either side.
+    The fields of the tuple stay as they are, but for those of one that is lent already (`Referent`), which may be
+    renewed; what its arrays hold may change, from either side.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def bound(function: Callable[..., Any], whole: Any) -> Callable[..., Any]:
     >>> smallest_at_least(*index, 0, 30)
     0
     """
-    lent = whole if isinstance(whole, Lent) else Lent(whole)
+    lent = whole if isinstance(whole, Referent) else Referent(whole)
     if INTERPRETED:
         return partial(_interpreted, function, lent)
     machine: Any = function
@@ -112,7 +112,7 @@ def bound(function: Callable[..., Any], whole: Any) -> Callable[..., Any]:
     return partial(called, lent)
 
 
-def _interpreted(function: Callable[..., Any], lent: Lent, *numbers: int) -> Any:
+def _interpreted(function: Callable[..., Any], lent: Referent, *numbers: int) -> Any:
     return function(lent.whole, *numbers)
 
 

@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from workbench.compiled.bound import Lent
+from workbench.compiled.bound import Referent
 from workbench.compiled.kernel import INTERPRETED, kernel
 from workbench.compiled.question import RAISED
 
@@ -23,26 +23,26 @@ _WORD: Any = types.voidptr
 
 
 class Entry(NamedTuple):
-    """A routine and the tuple that it runs on, as two whole numbers; where code is interpreted, it and a `Lent`."""
+    """A routine and the tuple that it runs on, as two whole numbers; where code is interpreted, it and a `Referent`."""
 
     routine: Any
     run: Any
 
 
-def entry_of(routine: Callable[..., int], lent: Lent) -> Entry:
+def entry_of(routine: Callable[..., int], lent: Referent) -> Entry:
     """Return the entry of a routine, whose first parameter is a tuple by reference and whose others are whole numbers.
 
     Parameters
     ----------
     routine : function
         Returns one whole number; compiled now, if it never was.
-    lent : Lent
+    lent : Referent
         The tuple, which must outlive the entry; renewed, the entry runs on what it lends then.
 
     Examples
     --------
     >>> from workbench.structures.agenda import new_agenda, take_place
-    >>> agenda = Lent(new_agenda(4))
+    >>> agenda = Referent(new_agenda(4))
     >>> take = entry_of(take_place, agenda)
     >>> call(*take, ()), call(*take, ())
     (0, 1)
@@ -59,7 +59,7 @@ def entry_of(routine: Callable[..., int], lent: Lent) -> Entry:
     return Entry(result.library.get_pointer_to_function(result.fndesc.llvm_func_name), lent.address)
 
 
-def _plain_call(routine: Any, run: Lent, numbers: tuple[int, ...]) -> int:
+def _plain_call(routine: Any, run: Referent, numbers: tuple[int, ...]) -> int:
     return int(routine(run.whole, *numbers))
 
 

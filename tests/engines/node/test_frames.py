@@ -10,7 +10,7 @@ import pytest
 from tests.depth import long, thinned
 from tests.oracles.node import frames as twin
 from workbench.compiled import INTERPRETED
-from workbench.compiled.bound import Lent
+from workbench.compiled.bound import Referent
 from workbench.compiled.entry import call, entry_of
 from workbench.engines.kit.faults import STOP
 from workbench.engines.node.frames import (
@@ -65,7 +65,7 @@ def test_frames_are_those_of_the_twin(seed: int, policy: Frames) -> None:
     random, granules = Random(seed), Random(seed).choice([40, 600])
     frames = new_frames(np.array([granules * 4096 + 5, granules * 4096]), 4096, policy, 400)
     twins = [twin.Frames(granules, PLAIN[policy.name]) for _ in range(2)]
-    lent = Lent(frames)
+    lent = Referent(frames)
     taking, giving = entry_of(take, lent), entry_of(give, lent)
     held: list[tuple[int, int, int, list[tuple[int, int]]]] = []
     for address in range(0, 200_000, 1000):

@@ -13,7 +13,7 @@ from tests.oracles.node.description import Card, Link, Machine, Pool
 from tests.oracles.node.links import Links as TwinLinks
 from tests.oracles.node.log import Log
 from workbench.compiled import INTERPRETED
-from workbench.compiled.bound import Lent
+from workbench.compiled.bound import Referent
 from workbench.compiled.entry import call, entry_of
 from workbench.engines.kit.order import RANK, cycle_of, moment
 from workbench.engines.node.links import (
@@ -74,7 +74,7 @@ def arrivals_of_twin(machine: Machine, sent: list[Sent]) -> list[tuple[int, int]
 def arrivals(machine: Machine, sent: list[Sent], places: int = 4) -> list[tuple[int, int]]:
     """Return the same of the links under test, called by address; they grow when they are full."""
     links, arrived = new_links(ways(machine), places), list[tuple[int, int]]()
-    lent = Lent(links)
+    lent = Referent(links)
     take, comes, enter = (entry_of(it, lent) for it in (take_next, next_moment, begin))
     waiting = sorted(range(len(sent)), key=lambda number: (sent[number].cycle, sent[number].key))
     while waiting or call(*comes, ()) < NEVER:
@@ -87,7 +87,7 @@ def arrivals(machine: Machine, sent: list[Sent], places: int = 4) -> list[tuple[
         way, order = one.source * len(machine.cards) + one.target, (one.key.group, one.key.touch)
         if call(*enter, (way, one.size, one.cycle, *order, waiting[0])) == NEEDS_ROOM:
             links = with_places(links, 2 * links.due.size)
-            lent = Lent(links)
+            lent = Referent(links)
             take, comes, enter = (entry_of(it, lent) for it in (take_next, next_moment, begin))
         else:
             del waiting[0]

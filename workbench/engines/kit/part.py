@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from workbench.compiled import bound
-from workbench.compiled.bound import Lent
+from workbench.compiled.bound import Referent
 from workbench.engines.kit.order import RANKS, cycle_of, rank_of
 from workbench.errors import InputError
 from workbench.structures import tournament
@@ -32,12 +32,12 @@ class Part:
 
     Attributes
     ----------
-    kept : Lent
+    kept : Referent
         That tuple, for entries of its routines (`compiled.entry`).
     """
 
     def __init__(self, asking: ModuleType, lent: Any) -> None:
-        self._asking, self.kept = asking, Lent(lent)
+        self._asking, self.kept = asking, Referent(lent)
         self._bound = dict[str, Callable[..., int]]()
 
     @property

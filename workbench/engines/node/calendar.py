@@ -77,11 +77,11 @@ def _take_of_part(run: Run, part: int) -> None:
         fail(run.state.counters, code, present(run), part, rows)
         return
     is_pool = part == part_of_pool(run)
-    told = tell_end_of_job(run) if is_pool else 0
+    job = tell_end_of_job(run) if is_pool else 0
     if rows > 0:
         read_answers(run, part, rows)
     if is_pool:
-        tell_of_pool(run, told)
+        tell_of_pool(run, job)
     look_again(run, part)
 
 

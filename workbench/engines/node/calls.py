@@ -59,8 +59,8 @@ def mallocs_of(plan: Plan, calls: Calls, application: int, warp_size: int) -> Ma
     own = np.flatnonzero(calls.application == application)
     warp = np.repeat(np.arange(own.size), calls.rows[own])
     lane = np.arange(warp.size) - calls.first_row[own][warp]
-    asked = plan.malloc[plan.first_malloc[calls.phase[own]][warp] + lane]
-    return Mallocs(arrival=warp, thread=warp * warp_size + lane, bytes=asked, free_at=np.full(warp.size, -1))
+    sizes = plan.malloc[plan.first_malloc[calls.phase[own]][warp] + lane]
+    return Mallocs(arrival=warp, thread=warp * warp_size + lane, bytes=sizes, free_at=np.full(warp.size, -1))
 
 
 def with_requests(calls: Calls, request_of: dict[int, np.ndarray]) -> Calls:
@@ -71,13 +71,13 @@ def with_requests(calls: Calls, request_of: dict[int, np.ndarray]) -> Calls:
         request = request_of.get(application, np.zeros(0, np.int64))
         own = np.flatnonzero(calls.application == application)
         call_of_row = np.repeat(own, calls.rows[own])
-        asked, row = np.unique(request, return_index=True)
-        asked, row = asked[asked >= 0], row[asked >= 0]
-        of_request = np.zeros(int(asked.max(initial=-1)) + 1, np.int64)
-        of_request[asked] = call_of_row[row]
+        numbers, row = np.unique(request, return_index=True)
+        numbers, row = numbers[numbers >= 0], row[numbers >= 0]
+        of_request = np.zeros(int(numbers.max(initial=-1)) + 1, np.int64)
+        of_request[numbers] = call_of_row[row]
         first[own] = 0
-        first[of_request[asked[::-1]]] = asked[::-1]
-        count[own] = np.bincount(of_request[asked], minlength=calls.application.size)[own]
+        first[of_request[numbers[::-1]]] = numbers[::-1]
+        count[own] = np.bincount(of_request[numbers], minlength=calls.application.size)[own]
         pieces.append(of_request)
         first_of[application + 1] = first_of[application] + of_request.size
     return calls._replace(first_request=first, requests=count, first_of=first_of, of_request=np.concatenate(pieces))

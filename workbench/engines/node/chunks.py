@@ -42,8 +42,8 @@ def ask_for_chunk(run: Run, ticket: int) -> None:
         answer_heap(run, ticket, row[TICKET.bytes])
         return
     place = run.boards[run.state.call[row[TICKET.call], CALL.card]]
-    asked = call(ports.ask_allocate[part], ports.lent[part], (ticket, place, row[TICKET.bytes], present(run)))
-    if check_answer(run, part, asked):
+    reply = call(ports.ask_allocate[part], ports.lent[part], (ticket, place, row[TICKET.bytes], present(run)))
+    if check_answer(run, part, reply):
         tell_of_pool(run)
         look_again(run, part)
 

@@ -27,9 +27,9 @@ class Asked(NamedTuple):
 
 
 @routine
-def pages_held(asked: Asked, group: int, first_wave: int, waves: int) -> int:
+def pages_held(request: Asked, group: int, first_wave: int, waves: int) -> int:
     """Write down how many pages of a group each module of its card holds; return the most."""
-    return _pages_held(asked.run, asked.pages, group)
+    return _pages_held(request.run, request.pages, group)
 
 
 @noinline

@@ -47,7 +47,7 @@ def broken(run: Run, members: Members) -> Iterator[str]:
 
 
 def _groups(run: Run) -> Iterator[str]:
-    """Groups put forward = ended + cancelled + under way."""
+    """Yield what is wrong unless groups put forward = ended + cancelled + under way."""
     counters = run.state.counters
     put, ended = int(counters[COUNT.put_forward]), int(counters[COUNT.groups_ended])
     cancelled, live = int(counters[COUNT.groups_cancelled]), int(run.state.application[:, APPLICATION.live].sum())
@@ -56,7 +56,7 @@ def _groups(run: Run) -> Iterator[str]:
 
 
 def _times(run: Run) -> Iterator[str]:
-    """A group's time is the sum of its parts."""
+    """Yield groups whose time is not the sum of its parts."""
     group = run.state.group
     since = run.state.kernel[run.plan.kernel_of, KERNEL.since]
     lost = np.where(group[:, GROUP.ended] >= 0, group[:, GROUP.ended] - since - run.state.times.sum(axis=1), 0)
@@ -67,7 +67,7 @@ def _times(run: Run) -> Iterator[str]:
 
 
 def _bytes(members: Members) -> Iterator[str]:
-    """A card's bytes are with the driver, cached or in use."""
+    """Yield cards with bytes that are neither with the driver, nor cached, nor in use."""
     pool: Any = members.each[-1].part  # type: ignore[union-attr]
     state, capacity = pool.jobs.service.state, pool.jobs.service.tables.capacity
     lost = capacity - state.physical - state.cached - state.held
@@ -76,7 +76,7 @@ def _bytes(members: Members) -> Iterator[str]:
 
 
 def _stale(run: Run, members: Members) -> Iterator[str]:
-    """No TLB holds a page that is not mapped."""
+    """Yield TLBs that hold a page that is not mapped."""
     if run.rules.memory == 0:
         return
     mapped = set(_ranges(run))

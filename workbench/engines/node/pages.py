@@ -110,9 +110,9 @@ def rounding_of(mode: str) -> int:
 
 
 @routine
-def open_mapping(pages: Pages, mapping: int, application: int, asked: int) -> int:
+def open_mapping(pages: Pages, mapping: int, application: int, size: int) -> int:
     """Let a region of an application have pages from now on, for so many bytes that were asked for; return 0."""
-    pages.application[mapping], pages.asked[mapping] = application, asked
+    pages.application[mapping], pages.asked[mapping] = application, size
     pages.count[mapping] = pages.mapped[mapping] = pages.held[mapping] = 0
     return 0
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from workbench.compiled import INTERPRETED
-from workbench.compiled.bound import Lent
+from workbench.compiled.bound import Referent
 from workbench.compiled.entry import entry_of
 from workbench.engines.dispatch import asking as dispatch_asking
 from workbench.engines.dispatch import part as dispatch_part
@@ -80,7 +80,7 @@ class Member(NamedTuple):
     kind: str
     asking: ModuleType
     part: Part
-    lent: Lent
+    lent: Referent
     """Its tuple; where arrays have grown, another one at the same address."""
 
 
@@ -116,7 +116,7 @@ class Members:
 
     def lend_pages(self, run: Run) -> None:
         """Let dispatchers whose choice asks for it be told which modules hold pages of a group."""
-        self.asked = [Lent(Asked(run, one.part.play.state.pages)) for one in self._choosing()]
+        self.asked = [Referent(Asked(run, one.part.play.state.pages)) for one in self._choosing()]
         for one, lent in zip(self._choosing(), self.asked):
             one.part.asks_pages(entry_of(pages_held, lent))
 

@@ -81,17 +81,17 @@ def _draw(run: Run, touch: int, kernel_: int, group: int) -> int:
     if counters[COUNT.drawn_touch] == touch and counters[COUNT.drawn_group] == plan.first_group[kernel_] + group:
         return counters[COUNT.drawn]
     word, pages = path_of_touch(run, touch, kernel_, group), run.pages.count[plan.tensor[touch]]
-    first, found = plan.first_weight[touch], 0
+    first, count = plan.first_weight[touch], 0
     total = plan.weights[first + pages - 1]
     for draw in range(plan.drawn[touch]):
         chance = unit_of(next_word(word, draw)) * total
         page = min(_place_of(plan.weights, first, pages, chance), pages - 1)
-        if not _has(drawn, found, page):
-            drawn[found] = page
-            found += 1
+        if not _has(drawn, count, page):
+            drawn[count] = page
+            count += 1
     counters[COUNT.drawn_touch], counters[COUNT.drawn_group] = touch, plan.first_group[kernel_] + group
-    counters[COUNT.drawn] = found
-    return found
+    counters[COUNT.drawn] = count
+    return count
 
 
 @noinline
@@ -123,10 +123,10 @@ def _place_of(weights: np.ndarray, first: int, pages: int, chance: float) -> int
 
 @kernel
 def _has(drawn: np.ndarray, count: int, page: int) -> bool:
-    found = False
+    result = False
     for place in range(count):
-        found |= drawn[place] == page
-    return bool(found)
+        result |= drawn[place] == page
+    return bool(result)
 
 
 @noinline

@@ -225,11 +225,11 @@ def _add_touch(tables: Tables, touch: Touch, tensors: dict[int, int]) -> None:
 def _check_sizes(plan: Plan) -> None:
     """Refuse what K has no numbers for."""
     phases = int(np.diff(plan.first_phase).max(initial=0))
-    for found, most, noun in (
+    for count, most, noun in (
         (int(plan.groups.max(initial=0)), MOST_GROUPS, "groups of a kernel"),
         (int(plan.waves.max(initial=0)), MOST_WAVES, "waves of a group"),
         (phases, MOST_PHASES, "phases of a kernel"),
         (plan.kind.size, MOST_STEPS, "steps"),
     ):
-        if found > most:
-            raise InputError(f"a node has at most {most} {noun}. Got {found}.")
+        if count > most:
+            raise InputError(f"a node has at most {most} {noun}. Got {count}.")

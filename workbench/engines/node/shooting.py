@@ -15,7 +15,7 @@ TO_ALL = 2
 
 @noinline
 def shoot_down(run: Run, first: int, second: int) -> None:
-    """Stall the modules of every card that a shoot-down goes to."""
+    """Let the modules that a shoot-down goes to issue nothing for a while, on every card."""
     run.state.counters[COUNT.shoot_downs] += 1
     for card in range(run.rules.cards):
         part = part_of_translation(run, card)
@@ -28,7 +28,7 @@ def shoot_down(run: Run, first: int, second: int) -> None:
 
 @noinline
 def _stall_holders(run: Run, card: int, part: int, first: int, second: int) -> None:
-    """Stall the modules of a card that were noted when pages were unmapped."""
+    """Let the modules of a card issue nothing that were noted when pages were unmapped."""
     ports = run.ports
     module = call(ports.take_holder[part], ports.lent[part], ())
     while module != NONE:

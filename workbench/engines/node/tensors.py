@@ -57,8 +57,8 @@ def ask_for(run: Run, step: int) -> None:
     row = run.state.tensor[tensor]
     row[TENSOR.status] = max(row[TENSOR.status], ASKED)
     place = run.boards[home]
-    asked = call(ports.ask_allocate[part], ports.lent[part], (tensor, place, plan.size[tensor], present(run)))
-    if not check_answer(run, part, asked):
+    reply = call(ports.ask_allocate[part], ports.lent[part], (tensor, place, plan.size[tensor], present(run)))
+    if not check_answer(run, part, reply):
         return
     tell_of_pool(run)
     plan_event(run, present(run), RANK.steps, step_words(run, step), 0, WHAT.step_end, step)

@@ -125,17 +125,17 @@ def end_of_call(run: Run, number: int) -> None:
     path[HOLDS_AT], path[HOLDS_BY] = now, second
     for field in range(PARTS):
         path[HOLDS + field] = 0
-    computed, asked = run.state.task[row[CALL.task], TASK.computed], row[CALL.asked]
-    path[HOLDS + TIME.shoot_down] = asked - computed
+    computed, called = run.state.task[row[CALL.task], TASK.computed], row[CALL.asked]
+    path[HOLDS + TIME.shoot_down] = called - computed
     if run.calls.requests[number] == 0:
-        path[HOLDS + TIME.malloc_service] = now - asked
+        path[HOLDS + TIME.malloc_service] = now - called
         return
     request = run.calls.first_request[number] + run.calls.requests[number] - 1
     lent = ports.lent[part]
     lock = call(ports.time_of[part], lent, (request, ACQUIRED)) - call(ports.time_of[part], lent, (request, ENTERED))
     chunk = call(ports.time_of[part], lent, (request, HELD))
     path[HOLDS + TIME.malloc_lock], path[HOLDS + TIME.heap_chunk] = lock, chunk
-    path[HOLDS + TIME.malloc_service] = now - asked - lock - chunk
+    path[HOLDS + TIME.malloc_service] = now - called - lock - chunk
 
 
 @noinline

@@ -60,11 +60,11 @@ def touches_of_task(run: Run, task: int, phase: int) -> int:
 @noinline
 def find_page(run: Run, kernel: int, group: int, phase: int, position: int) -> int:
     """Return the page of its tensor that lies at a position of a phase's touches; whose it is stands in `found`."""
-    found = run.state.found
+    match = run.state.found
     for touch in range(run.plan.first_touch[phase], run.plan.first_touch[phase + 1]):
         pages = pages_simulated(run, touch, kernel, group)
         if position < pages:
-            found[FOUND_TOUCH], found[FOUND_PLACE] = touch, position
+            match[FOUND_TOUCH], match[FOUND_PLACE] = touch, position
             return page_simulated(run, touch, kernel, group, position)
         position -= pages
     return NONE
