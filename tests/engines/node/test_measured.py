@@ -44,7 +44,7 @@ class EqualGroups:
     def applications(self, machine: Any, streams: Streams) -> Applications:
         """Return the application."""
         plan = Plan(0, streams)
-        demand = {"shared": self.segments}
+        demand = {"shared": Constant(value=self.segments)}
         plan.stream().launch(self.groups, Constant(value=self.cycles), waves=4, demand=demand)
         return (plan.application(),)
 
