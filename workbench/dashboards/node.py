@@ -143,7 +143,7 @@ OPENING = Opening(
     seeds=4,
     measure="makespan_cycles",
     view=NothingToChoose,
-    folded=("Engine", "Runs"),
+    folded=("Policies of the baseline", "Policies of the other", "Workload", "Engine", "Runs"),
     machine_rules={"cards alike": CardsAlike},
     options_titled="Couplings",
 )
