@@ -54,6 +54,7 @@ SOURCES = {
     "network_load": _WHO_SHARES,
     "sharing_degrees": _WHO_SHARES,
     "core_affinity": _WHO_SHARES,
+    "where_time_goes": Source("node/where_time_goes.yaml", 3),
     "speed_up": Source("malloc/thread_count.yaml"),
     "held_over_time": Source("malloc/random_frees.yaml", 3),
     "memory_by_card": _LENDERS,

@@ -82,7 +82,7 @@ def test_a_baseline_among_the_points_is_not_run_twice():
         ({"polcy": {}}, "sweep: unknown key 'polcy'; there are baseline, design, engine,"),
         (
             {"engine": "shared_memry"},
-            "unknown engine 'shared_memry'; there are dispatch, malloc, pool, shared_memory, torch_allocator, "
+            "unknown engine 'shared_memry'; there are dispatch, malloc, node, pool, shared_memory, torch_allocator, "
             "translation. Did you mean",
         ),
         ({"policy": {"placment": "best_fit"}}, "policy: unknown key 'placment'; there are placement, queue, retry."),

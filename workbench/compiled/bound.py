@@ -89,15 +89,7 @@ def bound(function: Callable[..., Any], whole: Any) -> Callable[..., Any]:
 
     The fields of the tuple stay as they are, but for those of one that is lent already (`Referent`), which may be
     renewed; what its arrays hold may change, from either side.
-
-    Examples
-    --------
-    >>> from workbench.structures.size_index import SIZE, insert, new_size_index, smallest_at_least
-    >>> index = new_size_index(1, 8)
-    >>> index.nodes[SIZE] = 40
-    >>> bound(insert, index)(0, 0)
-    >>> smallest_at_least(*index, 0, 30)
-    0
+    Compiled, the routine is an `entry_point`.
     """
     lent = whole if isinstance(whole, Referent) else Referent(whole)
     if INTERPRETED:

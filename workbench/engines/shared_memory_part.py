@@ -115,7 +115,7 @@ def new_part(
     >>> ask(state, Request(cycle=5, workgroup=1))
     1
     >>> next_event(state)
-    (5, 13)
+    (5, 16)
     >>> advance(state, (NEVER, 0))
     >>> [(told.ticket, told.cycle, told.ended) for told in finished(state)]
     [(1, 5, False), (1, 15, True)]

@@ -70,7 +70,8 @@ class RunSet:
             messages.append(f"{_lacked(missing, self.plan.sweep.own)}{again}")
         if several := origins_sentence(self.origins):
             messages.append(several)
-        rules = (note for point in self.points for note in getattr(point.setup.workload, "notes", ()))
+        read = (point.setup.workload for point in self.points if point.setup)
+        rules = (note for workload in read for note in getattr(workload, "notes", ()))
         return [*messages, *dict.fromkeys(rules)]
 
     @functools.cached_property

@@ -46,8 +46,9 @@ def block(svg: str) -> str:
 
 
 def of_policy(cls: type[Any]) -> str:
-    """Return the drawing of a policy's page; empty where its question has none or it needs levers of its own."""
-    draw = _POLICIES.get(cls.question)
+    """Return the drawing of a policy's page; empty where its question has none, where it needs levers of its own, and
+    where it is no policy of the package: a drawing asks, and what somebody else's answers is not known to be right."""
+    draw = _POLICIES.get(cls.question) if cls.__module__.startswith("workbench.") else None
     if draw is None or any(one.required for one in cls.levers.values()):
         return ""
     svg = draw(cls())

@@ -136,7 +136,7 @@ def new_part(setup: Setup, seed: int, growth: Growth | None = None) -> Part:
     >>> setup = Setup("malloc", Machine(), RandomMallocs(threads=64), policies, MallocOptions())
     >>> state = new_part(setup, seed=1)
     >>> ask(state, Request(cycle=100, request=1)), next_event(state)
-    (1, (120, 11))
+    (1, (120, 14))
     >>> advance(state, (NEVER, 0))
     >>> finished(state)
     [Answer(ticket=1, cycle=540, address=0)]

@@ -121,7 +121,9 @@ def _enter_queue(run: Run, core: int, page: int, tag: int, ticket: int, cycle: i
     if not (has_room(run) and _has_page(run)):
         return NEEDS_ROOM
     begin(run, cycle)
-    counters[COUNT.now] = counters[COUNT.last_start] = cycle
+    counters[COUNT.now] = cycle
+    if why != TO_UNMAP:
+        counters[COUNT.last_start] = cycle
     ordinal = (counters[COUNT.asked] << TICKET_BITS) + ticket
     counters[COUNT.asked] += 1
     number = to_int64(number_of(run.state.numbers, tag))
