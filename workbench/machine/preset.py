@@ -82,8 +82,16 @@ class Preset(NamedTuple):
 
 
 def preset_names(of: Any = None) -> list[str]:
-    """Return every preset's name, or those of one kind of machine."""
-    return sorted(path.stem for path in _files(of))
+    """Return the name of every preset, with the kind in front where another has it already; or those of one kind."""
+    return sorted(_named(of))
+
+
+def _named(of: Any = None) -> dict[str, Path]:
+    """Return the file of every name by which `preset` knows one, or of one kind's names."""
+    files: dict[str, Path] = {}
+    for path in _files(of):
+        files[f"{path.parent.name}/{path.stem}" if path.stem in files else path.stem] = path
+    return files
 
 
 def _files(of: Any = None) -> list[Path]:
@@ -112,9 +120,7 @@ def preset(name: str, of: Any = None) -> Preset:
 @cache
 def _preset(name: str, kind: str) -> Preset:
     """Return the preset of a name, of one kind of machine or, where that is empty, of any."""
-    files = {path.stem: path for path in reversed(_files(KIND_OF_MACHINE[kind] if kind else None))}
-    if not kind:
-        files |= {f"{path.parent.name}/{path.stem}": path for path in _files() if files[path.stem] != path}
+    files = _named(KIND_OF_MACHINE[kind] if kind else None)
     if name not in files:
         raise unknown_name("", "machine preset", name, sorted(files))
     return read_preset(files[name], KIND_OF_MACHINE[files[name].parent.name])
@@ -127,7 +133,7 @@ def presets(of: Any = None) -> list[dict[str, Any]]:
     >>> [row["segments"] for row in presets(Machine) if row["name"] in ("mgpusim_mi300a", "patent")]
     [256, 128]
     """
-    return [_row(preset(path.stem, KIND_OF_MACHINE[path.parent.name])) for path in _files(of)]
+    return [{**_row(preset(name, of)), "name": name} for name in _named(of)]
 
 
 def presets_holding(shared_bytes: int, threads: int = -1, vgprs: int = -1) -> list[str]:

@@ -24,7 +24,7 @@ def pages() -> Iterator[Page]:
     mechanisms_of = _engines()
     for name in preset_names():
         one = preset(name)
-        yield _page(one, mechanisms_of.get(one.of.name, []))
+        yield _page(name, one, mechanisms_of.get(one.of.name, []))
 
 
 def names() -> list[str]:
@@ -39,8 +39,8 @@ def _engines() -> dict[str, list[str]]:
     return result
 
 
-def _page(one: Preset, engines: list[str]) -> Page:
-    here, declared = path(one.name), one.of.figures()
+def _page(name: str, one: Preset, engines: list[str]) -> Page:
+    here, declared = path(name), one.of.figures()
     rows = [
         [
             f"`{figure.name}`",
@@ -51,13 +51,13 @@ def _page(one: Preset, engines: list[str]) -> Page:
         ]
         for figure in one.figures.values()
     ]
-    links = ", ".join(f"[`{name}`]({address(here, f'reference/engines/{name}')})" for name in engines)
+    links = ", ".join(f"[`{engine}`]({address(here, f'reference/engines/{engine}')})" for engine in engines)
     return Page(
         here,
-        one.name,
+        name,
         sections(
             crumbs(here, ("Presets", "reference/presets/index")),
-            f"# {one.name}",
+            f"# {name}",
             f"{prose(one.title, here)}.",
             f"A machine for {links}. " * bool(links) + _kind(one),
             of_preset(one),
@@ -66,7 +66,7 @@ def _page(one: Preset, engines: list[str]) -> Page:
             sections("## In a sweep", code(f"machine: {one.name}", "yaml")),
             sections(
                 "## In Python",
-                code(f'>>> from workbench.machine import preset\n>>> preset("{one.name}").machine()', "pycon"),
+                code(f'>>> from workbench.machine import preset\n>>> preset("{name}").machine()', "pycon"),
             ),
         ),
         summary=prose(one.title, here),

@@ -22,6 +22,11 @@ def path(name: str) -> str:
     return f"reference/workloads/{name}"
 
 
+def path_of_regime(name: str) -> str:
+    """Return the path of a regime's page: below that of the generator, where both have one name."""
+    return path(f"{name}/regime" if name in Generator.members.names() else name)
+
+
 def pages() -> Iterator[Page]:
     """Yield a page for every generator, then for every regime."""
     for cls in Generator.members.all().values():
@@ -33,8 +38,8 @@ def pages() -> Iterator[Page]:
 
 def names() -> list[str]:
     """Return the path of every workload's page."""
-    regime_names = [name for kind in KINDS for name in regimes(kind)]
-    return [path(name) for name in [*Generator.members.names(), *regime_names]]
+    spoken = [path_of_regime(name) for kind in KINDS for name in regimes(kind)]
+    return [*map(path, Generator.members.names()), *spoken]
 
 
 def _served(cls: type[Generator], here: str) -> str:
@@ -64,7 +69,7 @@ def _generator(cls: type[Generator]) -> Page:
 
 
 def _regime(one: Regime, kind: str) -> Page:
-    here, cls = path(one.name), type(one.workload)
+    here, cls = path_of_regime(one.name), type(one.workload)
     plain: dict[str, Any] = one.workload.plain()
     levers = [[f"`{name}`", f"`{flow(value)}`"] for name, value in plain.items()]
     generator = f"[`{cls.name}`]({address(here, path(cls.name))})"
