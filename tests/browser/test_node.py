@@ -29,7 +29,7 @@ def test_cards_and_a_coupling_move_the_panels_and_nothing_leaves_the_host(
         expect(board.mistake).to_have_count(0)
         makespan, pictures = board.cell("makespan"), [board.picture(place) for place in range(CANVASES)]
         before = makespan.inner_text()
-        board.type("modules (modules)", "1")
+        board.type("modules", "1")
         for place in (1, 2, 3):
             board.wait_for_another(place, pictures[place])
         expect(makespan).not_to_have_text(before, timeout=1000 * MOVE_SECONDS)

@@ -15,6 +15,7 @@ import numpy as np
 from workbench.engines.node.pages import OF, SHIFTS
 from workbench.engines.node.parts import Members
 from workbench.engines.node.state import APPLICATION, COUNT, GROUP, KERNEL, Run
+from workbench.engines.pool.driver import LENGTHS
 from workbench.errors import WorkbenchError
 
 VARIABLE = "WORKBENCH_CHECK_LAWS"
@@ -67,12 +68,19 @@ def _times(run: Run) -> Iterator[str]:
 
 
 def _bytes(members: Members) -> Iterator[str]:
-    """Yield cards with bytes that are neither with the driver, nor cached, nor in use."""
+    """Yield cards with bytes that are neither with the driver, nor cached, nor in use, nor rounding of the driver's."""
     pool: Any = members.each[-1].part  # type: ignore[union-attr]
     state, capacity = pool.jobs.service.state, pool.jobs.service.tables.capacity
     lost = capacity - state.physical - state.cached - state.held
     for card in np.flatnonzero(lost).tolist():
-        yield f"card {card} has {int(lost[card])} bytes that are neither free, cached nor in use"
+        if lost[card] < 0 or not _rounds(state.driver, card):
+            yield f"card {card} has {int(lost[card])} bytes that are neither free, cached nor in use"
+
+
+def _rounds(driver: Any, card: int) -> bool:
+    """Return whether the driver's placement takes more granules than it is asked for, as buddies do."""
+    footprints = driver.footprints[driver.first[LENGTHS, card] : driver.first[LENGTHS, card + 1]]
+    return bool(driver.granule > 0 and (footprints != np.arange(footprints.size)).any())
 
 
 def _stale(run: Run, members: Members) -> Iterator[str]:
