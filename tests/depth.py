@@ -20,6 +20,9 @@ long = pytest.mark.long
 long_where_compiled: Any = (lambda test: test) if INTERPRETED else long
 """Marks a test that compiles what no other does: `make test` runs it interpreted alone."""
 
+LONG_WHERE_COMPILED = [] if INTERPRETED else [long]
+"""The same for all tests of a file, as its `pytestmark`. `make interpreted` must run the file (`BOTH_WAYS`)."""
+
 compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code: it runs where that is compiled")
 """Marks what the interpreted pass leaves out: every such test runs in the compiled pass of the same command."""
 

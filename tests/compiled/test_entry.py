@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from tests.depth import compiled_only
 from workbench.compiled import bound, kernel, routine
 from workbench.compiled.bound import Referent
 from workbench.compiled.entry import call, entry_of
@@ -84,7 +85,7 @@ def test_narrower_numbers_are_widened():
     assert call(*entry_of(add, cells), (np.int32(1), np.int64(1))) == 6
 
 
-@pytest.mark.skipif(INTERPRETED, reason="about compiled code")
+@compiled_only
 def test_what_returns_no_whole_number_is_refused():
     with pytest.raises(TypeError, match="half must return a whole number"):
         entry_of(half, Referent(Cells(np.array([1]))))

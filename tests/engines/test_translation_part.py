@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import compiled_only, long
+from tests.depth import LONG_WHERE_COMPILED, compiled_only, long
 from tests.engines.translation_load_cases import Case, Row, drawn, drawn_with_walks
 from tests.engines.translation_node_cases import PartRun, TwinRun
 from tests.engines.translation_node_cases import drawn as drawn_load
@@ -45,7 +45,7 @@ from workbench.policies.translation import CentralDirectory, Directory, Message,
 from workbench.policies.translation.fill.question import Fill
 from workbench.records.translation_events import ACCESS
 
-pytestmark = [] if INTERPRETED else long
+pytestmark = LONG_WHERE_COMPILED
 LOG = {"logged": 1 << 16}
 
 

@@ -10,17 +10,16 @@ from typing import Any
 
 import pytest
 
-from tests.depth import long, thinned
+from tests.depth import LONG_WHERE_COMPILED, thinned
 from tests.oracles.node.description import Node
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.small import card, kernel, tensor
 from tests.oracles.node_beside import Both, Engine, alike, run_both, setup_of
-from workbench.compiled import INTERPRETED
 from workbench.export.node_timeline import node_events
 from workbench.export.timeline import write_timeline
 from workbench.records.node import NodeRecord
 
-pytestmark = [] if INTERPRETED else [long]
+pytestmark = LONG_WHERE_COMPILED
 
 
 def of_phase(events: list[dict[str, Any]], phase: str) -> list[dict[str, Any]]:

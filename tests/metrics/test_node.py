@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import long, thinned
+from tests.depth import LONG_WHERE_COMPILED, thinned
 from tests.oracles.heat import conductances, step
 from tests.oracles.node import measures as plain
 from tests.oracles.node.description import MIB, Node
@@ -18,7 +18,6 @@ from tests.oracles.node.node import simulate
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.small import card, kernel, tensor
 from tests.oracles.node_beside import CLASSES, Engine, alike, run_both, setup_of
-from workbench.compiled import INTERPRETED
 from workbench.engines.node import energy
 from workbench.errors import PolicyError
 from workbench.machine.heat import RcHeat
@@ -28,7 +27,7 @@ from workbench.metrics.node_applications import jain
 from workbench.metrics.node_times import TIMES
 from workbench.records.node import NodeRecord
 
-pytestmark = [] if INTERPRETED else [long]
+pytestmark = LONG_WHERE_COMPILED
 
 HEAT = RcHeat(step_cycles=256, resistance_k_per_w=5, capacity_j_per_k=1e-7)
 POWER = ClassPower(idle_watts=0.2)

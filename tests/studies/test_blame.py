@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.depth import long, thinned
+from tests.depth import LONG_WHERE_COMPILED, thinned
 from tests.oracles.node import blame as plain
 from tests.oracles.node.description import Node
 from tests.oracles.node.measures import at_rank, time_of
@@ -17,13 +17,12 @@ from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.small import card, kernel, tensor
 from tests.oracles.node_beside import Engine, alike, setup_of
 from workbench.cli.main import main
-from workbench.compiled import INTERPRETED
 from workbench.engines.node.options import NodeOptions
 from workbench.errors import InputError
 from workbench.metrics.node import measure
 from workbench.metrics.node_times import TIMES
 
-pytestmark = [] if INTERPRETED else [long]
+pytestmark = LONG_WHERE_COMPILED
 
 HEAP = ("malloc_lock", "malloc_service")
 """Kinds of delay that the engine makes as small as its levers go, the twin nothing of."""

@@ -11,7 +11,6 @@ import pytest
 from tests.depth import compiled_only, long
 from tests.public_traces import needs_public_traces
 from workbench.api import planned, run
-from workbench.compiled import INTERPRETED
 from workbench.errors import InputError
 from workbench.machine import Board, Card, Machine, NodeMachine, TranslationMachine
 from workbench.streams import Streams
@@ -175,7 +174,6 @@ def test_the_public_profile_is_an_application() -> None:
 
 
 @needs_public_traces
-@pytest.mark.skipif(not INTERPRETED, reason="the whole profile is simulated where code is compiled")
 def test_the_beginning_of_a_training_step_runs_through_all_five_mechanisms() -> None:
     node = {
         "board": {"cards": [{"id": "gpu0", "kind": "gpu", "memory_bytes": 1 << 35}], "links": []},

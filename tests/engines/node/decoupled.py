@@ -43,7 +43,7 @@ OPTIONS = {
     "heap": {"heap_bytes": 4096, "granule_bytes": 16},
     "pool": {"service_ns": 30, "driver_alloc_ns": 20},
     "translation": {"news": "free"},
-    "dispatch": {"round_cycles": 3},
+    "dispatch": {"round_cycles": 3, "power": "class_power", "heat": {"rc_heat": {"step_cycles": 64}}},
 }
 MACHINE = {
     "card": {"compute_units": MODULES, "simds_a_unit": 2, "waves_a_unit": 8, "segments": 64, "clock_mhz": 1000},

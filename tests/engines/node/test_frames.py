@@ -7,9 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from tests.depth import long, thinned
+from tests.depth import LONG_WHERE_COMPILED, thinned
 from tests.oracles.node import frames as twin
-from workbench.compiled import INTERPRETED
 from workbench.compiled.bound import Referent
 from workbench.compiled.entry import call, entry_of
 from workbench.engines.kit.faults import STOP
@@ -28,7 +27,7 @@ from workbench.engines.node.frames import (
 from workbench.policies.pool import Frames, Longest, Lowest
 from workbench.policies.pool.frames.view import FramesView
 
-pytestmark = [] if INTERPRETED else long
+pytestmark = LONG_WHERE_COMPILED
 
 POLICIES = [Lowest(), Longest()]
 PLAIN = {"lowest": twin.lowest, "longest": twin.longest}

@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.depth import long, thinned
+from tests.depth import LONG_WHERE_COMPILED, thinned
 from tests.oracles.node.calendar import Calendar, Key, Rank
 from tests.oracles.node.description import Card, Link, Machine, Pool
 from tests.oracles.node.links import Links as TwinLinks
 from tests.oracles.node.log import Log
-from workbench.compiled import INTERPRETED
 from workbench.compiled.bound import Referent
 from workbench.compiled.entry import call, entry_of
 from workbench.engines.kit.order import RANK, cycle_of, moment
@@ -32,7 +31,7 @@ from workbench.machine import Card as BoardCard
 from workbench.machine import Link as BoardLink
 from workbench.structures.tournament import NEVER
 
-pytestmark = [] if INTERPRETED else long
+pytestmark = LONG_WHERE_COMPILED
 
 
 class Sent(NamedTuple):

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import compiled_only, long
+from tests.depth import LONG_WHERE_COMPILED, compiled_only, long
 from tests.public_recordings import FOLDER
 from workbench.api import planned
-from workbench.compiled import INTERPRETED
 from workbench.engines.node.engine import Node
 from workbench.machine import Board, Card, NodeMachine
 from workbench.streams import Streams
@@ -19,7 +18,7 @@ from workbench.workloads.measured_sweep import measured_kernels
 from workbench.workloads.node import Applications, Plan
 from workbench.workloads.synthetic.laws import Constant
 
-pytestmark = [] if INTERPRETED else [long]
+pytestmark = LONG_WHERE_COMPILED
 
 EXCERPT: Path = FOLDER / "mgpusim_mi300x_binomial_options.csv"
 ROUND_MS = 3.027

@@ -6,9 +6,8 @@ from random import Random
 
 import pytest
 
-from tests.depth import long, thinned
+from tests.depth import LONG_WHERE_COMPILED, thinned
 from tests.oracles.node.pages import AddressSpace, Page, Run, granule_of, rounded
-from workbench.compiled import INTERPRETED
 from workbench.engines.node.pages import (
     MODES,
     NEEDS_ROOM,
@@ -24,7 +23,7 @@ from workbench.engines.node.pages import (
     with_room,
 )
 
-pytestmark = [] if INTERPRETED else long
+pytestmark = LONG_WHERE_COMPILED
 
 KIB, MIB = 1 << 10, 1 << 20
 V4 = [("largest", 0, [2 * MIB] * 4), ("largest", 64 * KIB, [64 * KIB] * 31 + [2 * MIB] * 3 + [64 * KIB])]

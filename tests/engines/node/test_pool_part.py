@@ -7,14 +7,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.depth import long, thinned
+from tests.depth import LONG_WHERE_COMPILED, thinned
 from tests.engines.node.pool_scripts import MIB, Ask, Play, Script, part_of, played_by_twin, script, setup_of
 from tests.engines.pool_cases import Fixed
 from tests.engines.pool_cases import Row as Asked
 from tests.engines.test_pool import EACH
 from tests.oracles.node.description import Card, Machine, Policies
 from tests.oracles.node.description import Pool as Service
-from workbench.compiled import INTERPRETED
 from workbench.engines.kit.order import RANK
 from workbench.engines.node.pool_jobs import class_of
 from workbench.engines.node.pool_part import PoolPart
@@ -26,7 +25,7 @@ from workbench.policies.pool.cache.question import in_class
 from workbench.records.pool import PoolRecord
 from workbench.workloads.pool_requests import ALLOC, FREE
 
-pytestmark = [] if INTERPRETED else long
+pytestmark = LONG_WHERE_COMPILED
 
 
 @pytest.mark.parametrize("by_links", [False, True], ids=["local", "links"])

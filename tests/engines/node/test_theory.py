@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import compiled_only, long
+from tests.depth import LONG_WHERE_COMPILED, compiled_only, long
 from workbench.api import planned
-from workbench.compiled import INTERPRETED
 from workbench.engines.node.engine import Node
 from workbench.export.node_slices import messages_of, paired
 from workbench.machine import Board, Card, Link, Machine, NodeMachine, TranslationMachine
@@ -30,7 +29,7 @@ from workbench.streams import Streams
 from workbench.studies.statistics import mean_interval
 from workbench.workloads.node import Allocate, Application, Applications, Kernel, Launch, Phase, Touch
 
-pytestmark = [] if INTERPRETED else [long]
+pytestmark = LONG_WHERE_COMPILED
 
 PAGE = 2 << 20
 SWEEP = {"engine": "node", "workload": {"synthetic": "small_kernels"}, "measures": ["makespan_cycles"]}

@@ -15,7 +15,7 @@ from workbench.docs.levers import lever_table
 from workbench.docs.page import Page, address, code, sections, table
 from workbench.docs.prose import first_sentence, prose
 from workbench.docs.reference.kind import Kind, crumbs
-from workbench.errors import InputError
+from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
@@ -86,7 +86,7 @@ def can_be_planned(sweep: str) -> bool:
     """Return whether a sweep, as YAML, is one that can be run."""
     try:
         return bool(sweep) and len(make_plan(read_sweep({**yaml.safe_load(sweep), "seeds": 1}))) > 0
-    except InputError:
+    except WorkbenchError:
         return False
 
 

@@ -1,0 +1,44 @@
+"""No test hides: a skip has its reason in one of two places, and what is long where compiled runs interpreted.
+
+`needs("pdflatex")` skips by name what a machine lacks, and the end of `make test` says so; `compiled_only` leaves what
+is about compiled code to the compiled pass of the same command. Nothing else is skipped or expected to fail.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TESTS = ROOT / "tests"
+HIDES = re.compile(r"pytest\.(?:skip\(|xfail|importorskip)|mark\.(?:skip|xfail)|pragma: no cover")
+MAY_SKIP = {"needs.py", "depth.py", "test_skips.py"}
+LONG_WHERE_COMPILED = re.compile(r"\blong_where_compiled\b", re.IGNORECASE)
+
+
+def files() -> list[Path]:
+    return sorted(TESTS.rglob("*.py"))
+
+
+def test_nothing_is_skipped_but_by_name() -> None:
+    found = [path.name for path in files() if path.name not in MAY_SKIP and HIDES.search(path.read_text())]
+    assert found == []
+
+
+def test_what_is_long_where_compiled_is_run_interpreted() -> None:
+    command = subprocess.run(["make", "-n", "interpreted"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    rooms = [ROOT / word for word in command.split() if word.startswith("tests/")]
+    marked = [path for path in files() if path.name != "depth.py" and LONG_WHERE_COMPILED.search(path.read_text())]
+    assert len(marked) > 8
+    unrun = [path for path in marked if path.name != "test_skips.py" and not any(path.is_relative_to(r) for r in rooms)]
+    assert unrun == []
+
+
+@pytest.mark.parametrize(
+    "line", ["pytest.skip('later')", "@pytest.mark.xfail", "mark.skipif(True)", "if x:  # pragma: no cover"]
+)
+def test_what_hides_is_found(line: str) -> None:
+    assert HIDES.search(line)
