@@ -290,6 +290,7 @@ def run_both(values: dict[str, Any]) -> Both:
     engine, room = Engine(), {"messages": 1 << 15, "details": 1 << 18, "agenda": 1 << 12, "tasks": 1 << 10}
     room |= {"accesses": 1 << 12, "pages": 1 << 12, "links": 1 << 12}
     reading = engine.read(engine.given(setup_of(node), node.seed))
+    room["tickets"] = engine.room(reading)["tickets"]
     play = engine.begin(reading, Attempt(room, events=True, checked=False))
     engine.loop(play)
     return Both(simulate(node), play, engine.record(reading, play))

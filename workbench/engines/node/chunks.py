@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from workbench.compiled import noinline
 from workbench.compiled.entry import call
+from workbench.engines.kit import fail
 from workbench.engines.kit.order import RANK
 from workbench.engines.node.mallocs import call_member, call_owner
 from workbench.engines.node.pages import close_mapping
@@ -18,7 +19,7 @@ from workbench.engines.node.planning import (
     present,
 )
 from workbench.engines.node.pool_rows import tell_of_pool
-from workbench.engines.node.state import APPLICATION, AT_ONCE, CALL, COUNT, NONE, TICKET, Run
+from workbench.engines.node.state import APPLICATION, AT_ONCE, CALL, COUNT, FAULT, NONE, TICKET, Run
 from workbench.engines.node.unmapping import unmap
 
 
@@ -27,6 +28,9 @@ def plan_chunk(run: Run, part: int, request: int, size: int, number: int) -> Non
     """Let a heap ask for a chunk, for a request of a call."""
     counters = run.state.counters
     ticket = run.plan.size.size + counters[COUNT.chunks]
+    if ticket == run.state.ticket.shape[0]:
+        fail(counters, FAULT.tickets_full, present(run), NONE, NONE)
+        return
     counters[COUNT.chunks] += 1
     row = run.state.ticket[ticket]
     row[TICKET.first], row[TICKET.second] = call_owner(run, number), call_member(run, number)

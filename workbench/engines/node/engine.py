@@ -20,7 +20,7 @@ from workbench.engines.node.laws import check_laws
 from workbench.engines.node.links import new_links
 from workbench.engines.node.options import NodeOptions
 from workbench.engines.node.pages import new_pages
-from workbench.engines.node.parts import Members, tickets_of
+from workbench.engines.node.parts import Members
 from workbench.engines.node.prepare import Case, Reading, read, rules_of, ways
 from workbench.engines.node.recording import record_of
 from workbench.engines.node.room import first_room
@@ -95,7 +95,7 @@ class Node(Simulator[NodeRecord]):
         return first_room(run)
 
     def begin(self, run: Reading, attempt: Attempt) -> Play:
-        return begin(run, Members(run, run.given.streams.seed, attempt.events), attempt)
+        return begin(run, Members(run, run.given.streams.seed, attempt.events, attempt.room["tickets"]), attempt)
 
     def loop(self, play_: Play) -> None:
         play_on(play_)
@@ -116,7 +116,7 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
         "modules": len(reading.given.machine.gpus) * reading.given.machine.card.compute_units,
         "kernels": plan.groups.size, "groups": int(plan.groups.sum()),
         "calls": members.calls.phase.size, "most_drawn": int(plan.drawn.max(initial=1)),
-        "tickets": tickets_of(reading, members.calls), **attempt.room, **_watched(reading),
+        **attempt.room, **_watched(reading),
     }  # fmt: skip
     pages = new_pages(sizes["tickets"], plan.home.size, options.pages, attempt.room["pages"])
     links = new_links(ways(reading), attempt.room["links"])

@@ -87,7 +87,7 @@ class Member(NamedTuple):
 class Members:
     """All parts, in the order of their numbers; None where an application has no heap."""
 
-    def __init__(self, reading: Reading, seed: int, events: bool) -> None:
+    def __init__(self, reading: Reading, seed: int, events: bool, tickets: int) -> None:
         cards = len(reading.given.machine.gpus)
         groups = groups_of(reading)
         self.calls: Calls = reading.calls
@@ -95,7 +95,7 @@ class Members:
         dispatchers = [_dispatcher(reading, seed, groups, keeps) for _ in range(cards)]
         translations = [_translation(reading, seed) for _ in range(cards)]
         heaps = self._heaps(reading, seed, cards)
-        pool = _pool(reading, seed, tickets_of(reading, self.calls), events)
+        pool = _pool(reading, seed, tickets, events)
         self.each: list[Member | None] = [*dispatchers, *translations, *heaps, pool]
         self.ports = _ports(self.each)
 
@@ -184,17 +184,11 @@ def _heap(reading: Reading, seed: int, calls: Mallocs) -> Member:
     return Member("malloc", malloc_asking, part, part.kept)
 
 
-def tickets_of(reading: Reading, calls: Calls) -> int:
-    """Return how many regions may be asked of the pool: tensors, and chunks of heaps, at most one a request."""
-    chunks = calls.of_request.size if reading.given.options.malloc == "wait" else 0
-    return reading.plan.size.size + chunks
-
-
 def _pool(reading: Reading, seed: int, tickets: int, events: bool) -> Member:
     options, machine = reading.given.options, reading.given.machine
     setup = sub_setup(reading, "pool", machine.board, None, options.pool)
     part = PoolPart(
-        setup, seed, tickets=max(tickets, 1), clock_mhz=int(machine.card.clock_mhz), pages=options.pages,
+        setup, seed, tickets=tickets, clock_mhz=int(machine.card.clock_mhz), pages=options.pages,
         policy=reading.given.slots.frames, by_links=options.remote == "link",
         release_ns=None if options.release_ns < 0 else options.release_ns, logs=events,
     )  # fmt: skip

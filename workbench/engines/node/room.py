@@ -13,7 +13,7 @@ from workbench.engines.node.pages import rounding_of
 from workbench.engines.node.plan import Plan
 from workbench.engines.node.prepare import Reading
 
-MOST_TASKS, MOST_ACCESSES, MOST_PAGES = 1 << 14, 1 << 16, 1 << 20
+MOST_TASKS, MOST_ACCESSES, MOST_PAGES, MOST_CHUNKS = 1 << 14, 1 << 16, 1 << 20, 1 << 11
 SPARE = 64
 
 
@@ -27,6 +27,7 @@ def first_room(reading: Reading) -> Mapping[str, int]:
         "accesses": accesses,
         "pages": min(_runs(reading), MOST_PAGES) + SPARE,
         "links": min(accesses, 1 << 14),
+        "tickets": max(_tensors(reading.plan) + min(_chunks(reading), MOST_CHUNKS), 1),
     }
 
 
@@ -60,3 +61,9 @@ def _runs(reading: Reading) -> int:
 
 def _tensors(plan: Plan) -> int:
     return int(plan.size.size)
+
+
+def _chunks(reading: Reading) -> int:
+    """Return how many chunks heaps may ask of the pool, at most: one a lane of each call."""
+    waits = reading.given.options.malloc == "wait"
+    return int(reading.calls.phase.size) * reading.given.machine.card.wave_size if waits else 0

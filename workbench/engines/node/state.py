@@ -85,6 +85,7 @@ class Faults(NamedTuple):
     pages_full: int = full("pages")
     tasks_full: int = full("tasks")
     accesses_full: int = full("accesses")
+    tickets_full: int = full("tickets")
 
 
 COUNT, FAULT = numbered(Counters, after=STOP), numbered(Faults)
