@@ -38,10 +38,13 @@ def seeds(path: Path) -> int:
 def small(path: Path):
     given = read_mapping(path)
     designs = given.get("design", {})
-    fewer = {f"design.{name}.{lever}": value for name in designs for lever, value in FEW[name].items()}
-    if given["engine"] == "node" and "vary" not in given["workload"]:
-        fewer["workload.count"] = 2  # applications: a whole node runs no faster than its groups
-    return fewer
+    return {f"design.{name}.{lever}": value for name in designs for lever, value in FEW[name].items()} | few_groups(given)
+
+
+def few_groups(given):
+    """Return what makes a run of a whole node short: it runs no faster than its groups."""
+    short = given["engine"] == "node" and "vary" not in given["workload"]
+    return {"workload.count": 2} if short else {}  # applications
 
 
 def drawn_small(results, folder):
@@ -79,6 +82,7 @@ def test_sweep(path, tmp_path, monkeypatch):
 def test_study(path, tmp_path, monkeypatch):
     if NAMED:
         monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
-    results = wb.tune(path, tmp_path / "r", trials=4, workers=1, set={"seeds": 2, "holdout_seeds": 3})
+    few = {"seeds": 2, "holdout_seeds": 3, **few_groups(read_mapping(path))}
+    results = wb.tune(path, tmp_path / "r", trials=4, workers=1, set=few)
     assert len(results.trials) == 4
     assert results.pareto["best"].any()
