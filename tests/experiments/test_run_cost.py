@@ -31,7 +31,8 @@ MOST_OF_A_SWEEP = 350_000
 @long
 def test_a_run_and_a_sweep_cost_no_more_than_they_did():
     """What is the same for all runs of a plan or of a bundle is looked up once, not for each of them; counted in a
-    process of its own, for what others registered or remembered is counted too."""
+    process of its own, for what others registered or remembered is counted too. What is done by the clock, now and
+    then, is in one count and not in the next: the least of three counts."""
     reply = subprocess.run([sys.executable, "-m", __name__], capture_output=True, text=True, check=True)
     few, many = map(int, reply.stdout.split())
     of_a_run = (many - few) / 20
@@ -46,4 +47,4 @@ def _act(seeds: int) -> None:
 if __name__ == "__main__":
     for seeds in (2, 12):  # compiles, and fills what is remembered for a process
         _act(seeds)
-    print(*(instructions(lambda seeds=seeds: _act(seeds)) for seeds in (2, 12)))
+    print(*(min(instructions(lambda seeds=seeds: _act(seeds)) for _ in range(3)) for seeds in (2, 12)))
