@@ -36,7 +36,7 @@ def few():
 @pytest.fixture
 def without_tex(monkeypatch):
     """A PGF file takes seconds of TeX; what is tested with it is what is written where, not what is in it."""
-    monkeypatch.setattr("workbench.export.drawings.shutil.which", lambda _: None)
+    monkeypatch.setattr("workbench.figures.ink.tex_system", lambda: None)
 
 
 def manifest(folder):

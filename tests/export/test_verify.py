@@ -159,5 +159,5 @@ def test_what_is_no_bundle_is_one_sentence(bundle, tmp_path):
         verify(bundle)
     content = json.loads((bundle / "manifest.json").read_text())
     (bundle / "manifest.json").write_text(json.dumps({**content, "format": 99}))
-    with pytest.raises(InputError, match="is a bundle of format 99; this version reads 1 and 2"):
+    with pytest.raises(InputError, match="is a bundle of format 99; this version reads 1 to 3"):
         verify(bundle)

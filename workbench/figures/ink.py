@@ -113,7 +113,7 @@ def formatted(wanted: Format) -> Iterator[None]:
 def paper(wanted: Format | None = None) -> Iterator[None]:
     """Draw in the style of the workbench; Matplotlib's settings are global, so one thread at a time."""
     family = (wanted or _format.get()).family
-    letters = {"font.family": [family], "mathtext.fontset": _MATHEMATICS.get(family, "dejavusans")}
+    letters = {"font.family": list(dict.fromkeys([family, Format().family])), "mathtext.fontset": _MATHEMATICS.get(family, "dejavusans")}
     system = {"pgf.texsystem": tex_system() or TEX_SYSTEMS[0]}
     with _LOCK, matplotlib.style.context(["default", {**_STYLE, **letters, **system}]):
         yield
