@@ -79,7 +79,9 @@ _OWN = Work("misc", "gpu-policy-workbench", {"title": "GPU policy workbench", "h
 def _of_preset(one: Preset) -> Work:
     marks = sorted({figure.mark.replace("_", " ") for figure in one.figures.values()})
     note = f"figures of the machine: {', '.join(marks)}; each with its source in the preset {one.name}"
-    return Work("misc", f"machine-{one.name}", {"title": one.title, "howpublished": f"Preset of {one.of.name}", "note": note})
+    return Work(
+        "misc", f"machine-{one.name}", {"title": one.title, "howpublished": f"Preset of {one.of.name}", "note": note}
+    )
 
 
 def _of_trace(entry: Entry) -> Work:

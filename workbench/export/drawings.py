@@ -72,7 +72,9 @@ class Drawing:
 
     def texts(self, columns: int) -> dict[str, str]:
         """Return the texts that follow from its data, by their paths in a bundle: CSV, alt text, and TeX's part."""
-        inside = render("figure.tex", figure=self.name, caption=escape(self.caption), alt=escape(self.alt), wide=columns == 2)
+        inside = render(
+            "figure.tex", figure=self.name, caption=escape(self.caption), alt=escape(self.alt), wide=columns == 2
+        )
         stem = f"{FIGURES}/{self.name}"
         return {f"{stem}.csv": self.csv, f"{stem}.txt": f"{self.alt}\n", f"{stem}.tex": inside}
 
@@ -118,7 +120,9 @@ def write_pgf(sheet: Any, path: Path) -> str:
 
     if tex_system() is None:
         systems = ", ".join(TEX_SYSTEMS)
-        return f"no TeX is installed to measure its letters (one of {systems}; Debian: texlive-xetex); the PDF is there."
+        return (
+            f"no TeX is installed to measure its letters (one of {systems}; Debian: texlive-xetex); the PDF is there."
+        )
     try:
         sheet.savefig(path, format="pgf")
     except (RuntimeError, ValueError, subprocess.SubprocessError, OSError) as problem:

@@ -111,7 +111,9 @@ def _seeds(runs: RunSet) -> list[str]:
             f"most {until.at_most}."
         )
     if failed:
-        result.append(f"{failed} of {len(runs.rows)} runs failed and are left out; the tables say which pairs that costs.")
+        result.append(
+            f"{failed} of {len(runs.rows)} runs failed and are left out; the tables say which pairs that costs."
+        )
     return result
 
 

@@ -38,8 +38,12 @@ SOFTWARE = {
     "HotSpot": ("HotSpot", "https://github.com/uvahotspot/HotSpot"),
     "Graph 500": ("The Graph 500 benchmark", "https://graph500.org"),
 }
-_PAPER = re.compile(r'(?:(?P<authors>[^";]*?),\s+)?"(?P<title>[^"]{4,})",\s+(?P<venue>[^;:"]*?(?P<year>(?:19|20)\d\d)\)?)')
-_BEFORE_AUTHORS = re.compile(r"^.*(?:\bspec \d.*(?:(?<=[a-z0-9)]{2})|(?<= \d))\.|\.\. \[\d+\]|\bof|\bin|\)\.|\d{4}\.)\s+(?=[A-Z])")
+_PAPER = re.compile(
+    r'(?:(?P<authors>[^";]*?),\s+)?"(?P<title>[^"]{4,})",\s+(?P<venue>[^;:"]*?(?P<year>(?:19|20)\d\d)\)?)'
+)
+_BEFORE_AUTHORS = re.compile(
+    r"^.*(?:\bspec \d.*(?:(?<=[a-z0-9)]{2})|(?<= \d))\.|\.\. \[\d+\]|\bof|\bin|\)\.|\d{4}\.)\s+(?=[A-Z])"
+)
 _SPEC = re.compile(r"\bspec (\d)\b")
 _ARXIV = re.compile(r"\barXiv (\d{4}\.\d{5})")
 _THREAD = re.compile(r"\b([\w.-]+/[\w.-]+)#(\d+)")
@@ -99,7 +103,9 @@ def _published(venue: str, name: str) -> tuple[str, dict[str, str]]:
 def _named(text: str) -> Iterator[Work]:
     for name, (title, url) in SOFTWARE.items():
         if re.search(rf"(?<![\w/]){re.escape(name)}(?![\w/])", text):
-            yield Work("misc", re.sub(r"\W+", "", name).lower(), {"title": title, "howpublished": "Software", "url": url})
+            yield Work(
+                "misc", re.sub(r"\W+", "", name).lower(), {"title": title, "howpublished": "Software", "url": url}
+            )
     for number in _ARXIV.findall(text):
         fields = {"title": f"arXiv:{number}", "eprint": number, "archiveprefix": "arXiv", "year": f"20{number[:2]}"}
         yield Work("misc", f"arxiv{number}", {**fields, "url": f"https://arxiv.org/abs/{number}"})

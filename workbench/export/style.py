@@ -51,9 +51,7 @@ STYLES = {
     # IEEEtran, "How to Use the IEEEtran LaTeX Class": conference mode, columns of 252 pt, 12 pt apart; Times
     "ieee": Style("IEEEtran.cls", "[conference]{IEEEtran}", 516.0, 12.0, "STIXGeneral", "IEEEtran"),
     # acmart 2, sigconf: columns of 241.15 pt, 24 pt apart; Linux Libertine, which Matplotlib lacks
-    "acm": Style(
-        "acmart.cls", "[sigconf,nonacm]{acmart}", 506.295, 24.0, "STIXGeneral", "ACM-Reference-Format"
-    ),
+    "acm": Style("acmart.cls", "[sigconf,nonacm]{acmart}", 506.295, 24.0, "STIXGeneral", "ACM-Reference-Format"),
     # usenix-2020-09.sty: text 7 in wide, columns 0.33 in apart; Times
     "usenix": Style(
         "usenix-2020-09.sty",

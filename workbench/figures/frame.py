@@ -35,7 +35,9 @@ def words(name: str) -> str:
 
 def title(axes: Axes, text: str, below: str = "", letters: int | None = None) -> None:
     """Name a panel, so many letters a line (as many as the sheet is wide), with lines of small print under the name."""
-    axes.set_title(textwrap.fill(words(text), letters or _letters(axes.figure, _LINE)), pad=3 + 8.5 * len(below.splitlines()))
+    axes.set_title(
+        textwrap.fill(words(text), letters or _letters(axes.figure, _LINE)), pad=3 + 8.5 * len(below.splitlines())
+    )
     axes.annotate(below, (0, 1), (0, 2), "axes fraction", "offset points", fontsize=SMALL, linespacing=1.15)
 
 

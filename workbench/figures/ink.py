@@ -80,7 +80,8 @@ class Format(NamedTuple):
     """Whether notes stand in small print below the panels; else the caption beside the figure says them."""
 
 
-_format: ContextVar[Format] = ContextVar("figure format", default=Format())
+_USUAL = Format()
+_format: ContextVar[Format] = ContextVar("figure format", default=_USUAL)
 _MATHEMATICS = {"STIXGeneral": "stix", "DejaVu Serif": "dejavuserif"}
 
 
@@ -113,7 +114,10 @@ def formatted(wanted: Format) -> Iterator[None]:
 def paper(wanted: Format | None = None) -> Iterator[None]:
     """Draw in the style of the workbench; Matplotlib's settings are global, so one thread at a time."""
     family = (wanted or _format.get()).family
-    letters = {"font.family": list(dict.fromkeys([family, Format().family])), "mathtext.fontset": _MATHEMATICS.get(family, "dejavusans")}
+    letters = {
+        "font.family": list(dict.fromkeys([family, Format().family])),
+        "mathtext.fontset": _MATHEMATICS.get(family, "dejavusans"),
+    }
     system = {"pgf.texsystem": tex_system() or TEX_SYSTEMS[0]}
     with _LOCK, matplotlib.style.context(["default", {**_STYLE, **letters, **system}]):
         yield

@@ -2,7 +2,8 @@
 
 told(trace)                 of how many launches a trace tells what this takes, by the rule below   -> Told
 by_granule(trace, machine)  what whole granules cost, kernel by kernel, against bytes                -> [GranuleLoss]
-by_rule(trace, machine)     what contiguous placement costs on top, as rules of six GPUs place       -> [RuleLoss]
+by_rule(workload, machine)  what contiguous placement costs on top, as rules of six GPUs place       -> [RuleLoss]
+survey(traces)              both on many traces, with what each does not tell                       -> Survey
 
 The rule for what a trace cannot tell. A launch counts where its grid, its threads and the *whole* shared memory of a
 workgroup were recorded. Where only the dynamic part was (AMD's Kineto traces hold it in the launching call), it counts
@@ -15,6 +16,19 @@ recorded to start, and all kernels queued at once.
 
 from workbench.studies.residency.by_granule import GRANULES, GranuleLoss, by_granule
 from workbench.studies.residency.by_rule import RULES, RuleLoss, by_rule
+from workbench.studies.residency.survey import Survey, public_traces, survey
 from workbench.studies.residency.told import Told, told
 
-__all__ = ["GRANULES", "RULES", "GranuleLoss", "RuleLoss", "Told", "by_granule", "by_rule", "told"]
+__all__ = [
+    "GRANULES",
+    "RULES",
+    "GranuleLoss",
+    "RuleLoss",
+    "Survey",
+    "Told",
+    "by_granule",
+    "by_rule",
+    "public_traces",
+    "survey",
+    "told",
+]

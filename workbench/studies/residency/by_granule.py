@@ -113,7 +113,9 @@ def _demand(trace: Trace, machine: Any, dynamic_alone: bool) -> _Demand:
     if not fits.any():
         raise InputError(f"{trace.path}: no workgroup fits into a unit of this machine; name the machine it ran on.")
     seconds = table.duration_ns[counted].astype(float)
-    return _Demand(wanted[fits], others[fits], -(-grid // machine.compute_units)[fits], grid[fits], seconds[fits], capacity)
+    return _Demand(
+        wanted[fits], others[fits], -(-grid // machine.compute_units)[fits], grid[fits], seconds[fits], capacity
+    )
 
 
 def _loss(demand: _Demand, granule: int) -> GranuleLoss:

@@ -37,7 +37,7 @@ class RuleLoss(NamedTuple):
     lost: Interval
     """Residency lost against bytes at the same granule, 0 to 1, with its 95 % interval over the units."""
     blocked: float
-    """Mean share of the tries that were refused though enough was free in total: where none is, a rule loses nothing."""
+    """Share of the time in which a workgroup waits that none of the holes was long enough though all together were."""
 
 
 def by_rule(
@@ -100,11 +100,11 @@ def _rule(point: PlannedPoint) -> str:
 
 
 def _measured(plan: Plan, point: PlannedPoint) -> np.ndarray:
-    """Return drain time and refused tries of every run of a point, which are kept nowhere: float64[seeds, 2]."""
+    """Return drain time and share of waiting for want of a long hole, of every run of a point: float64[seeds, 2]."""
     mechanism = plan.sweep.mechanism
     records = (mechanism.engine.simulate(point.setup, seed) for seed in plan.sweep.seeds)
     measures = [mechanism.measure(record) for record in records]
-    return np.array([(one["drain_cycles"], one["blocked_though_enough_rate"]) for one in measures])
+    return np.array([(one["drain_cycles"], one["blocked_by_fragmentation_rate"]) for one in measures])
 
 
 def _loss(rule: str, granule: int, arrival: Arrival, of_bytes: np.ndarray, of_rule: np.ndarray) -> RuleLoss:
