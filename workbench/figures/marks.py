@@ -132,6 +132,29 @@ def scale(values: Sequence[np.ndarray]) -> ScalarMappable:
     return ScalarMappable(ends, colormaps["viridis"])
 
 
+def heat(axes: Axes, values: np.ndarray, text: str = "{:.3g}") -> ScalarMappable:
+    """Draw one coloured place a number, rows from above, each with its number; one that is not known stays white.
+
+    Parameters
+    ----------
+    values : float64[rows, columns]
+    text : str
+        How a number is written into its place.
+    """
+    tints = scale([values.ravel()])
+    tints.set_cmap(colormaps["cividis_r"])
+    axes.imshow(np.ma.masked_invalid(values), cmap=tints.get_cmap(), norm=tints.norm, aspect="auto")
+    for (row, column), value in np.ndenumerate(values):
+        if np.isfinite(value):
+            dark = float(np.dot(tints.to_rgba(value)[:3], (0.299, 0.587, 0.114))) < 0.5
+            axes.text(
+                column, row, text.format(value), ha="center", va="center", color="white" if dark else INK, size=5.5
+            )
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    return tints
+
+
 def fills(count: int) -> tuple[str, ...]:
     """Return colours of so many kinds of areas: those of FILLS, or where they are too few a scale from dark to
     light."""
