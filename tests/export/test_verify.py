@@ -28,7 +28,7 @@ def test_an_untouched_bundle_is_true(bundle):
     assert len(report.checked) == report.runs == 24
     assert report.sentence == (
         f"24 of 24 runs done again gave the same bits (24 are behind {bundle}); "
-        "6 files computed from them, 0 pictures drawn."
+        "8 files computed from them, 0 pictures drawn."
     )
     assert report.lines == []
     assert [*report.by_digest] == ["provenance.json"]

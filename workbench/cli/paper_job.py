@@ -8,12 +8,14 @@ from pathlib import Path
 
 from workbench.errors import WorkbenchError
 
+SWEEP = "sweeps/placement/six_open_gpus.yaml"
+
 
 def make(seeds: int, to: Path) -> int:
     """Make the paper and say what it rests on; return 1 if TeX is there and could not set it."""
     from workbench.paper import gathered, set_pdf, write_paper
 
-    evidence = gathered("sweeps", seeds, to / "runs")
+    evidence = gathered(SWEEP, seeds, to / "runs")
     if not evidence.real:
         print(
             "the public serving trace is not on this machine: a synthetic workload stands for it, and the text says so"

@@ -54,7 +54,8 @@ def export(
     Raises
     ------
     InputError
-        A style, measure or figure is unknown, no run is finished, or a file that the sweep names was edited since it was run.
+        A style, measure or figure is unknown, no run is finished, or a file that the sweep names was edited since it
+        was run.
     StoreError
         The folder holds something else, or cannot be written.
     """

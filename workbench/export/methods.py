@@ -62,10 +62,9 @@ def _workload(runs: RunSet, entries: Sequence[Cited]) -> Iterator[str]:
         yield f"The {word} {'; '.join(each)}; what is not named is at its default."
     for entry in traces_of(runs):
         cut = f", of which was changed: {escape(entry.changed)}" if entry.changed else ""
-        yield (
-            f"The trace {escape(entry.name)} ({escape(entry.holds)}) is public, from {escape(entry.repository)} at commit "
-            f"{escape(entry.commit)} under {escape(entry.licence)}{cut}{_cites(entries, f'trace {entry.name}')}."
-        )
+        source = f"{escape(entry.repository)} at commit {escape(entry.commit)} under {escape(entry.licence)}"
+        cites = _cites(entries, f"trace {entry.name}")
+        yield f"The trace {escape(entry.name)} ({escape(entry.holds)}) is public, from {source}{cut}{cites}."
 
 
 def _policies(runs: RunSet, entries: Sequence[Cited]) -> list[str]:

@@ -1,6 +1,6 @@
 """A complete short paper, "Placement in six open GPUs", from runs to a PDF.
 
-gathered(sweeps, seeds)    the runs and the survey that it rests on, real traces where they are here  -> Evidence
+gathered(sweep, seeds)     the runs and the survey that it rests on, real traces where they are here  -> Evidence
 write_paper(evidence, to)  bundles, tables, figures, text, bibliography                               -> Path
 set_pdf(folder)            the PDF, or a sentence that says why there is none                         -> Typeset
 """

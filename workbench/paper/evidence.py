@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.api import Results, run
-from workbench.errors import InputError
 from workbench.studies.residency import Survey, public_traces, survey
 from workbench.workloads.catalogue import available
 
-PLACEMENT = "placement/six_open_gpus.yaml"
 SERVING_TRACE = "rocprofv3_mi355x_part1"
 RULES = (
     "first_fit",
@@ -60,14 +58,14 @@ class Evidence(NamedTuple):
 
 
 def gathered(
-    sweeps: str | Path, seeds: int = 200, out: str | Path | None = None, workers: int | None = None, units: int = 10
+    sweep: str | Path | Mapping[str, Any], seeds: int = 200, out: str | Path | None = None, workers: int | None = None, units: int = 10
 ) -> Evidence:
     """Run what the paper needs and `out` does not hold yet.
 
     Parameters
     ----------
-    sweeps : path
-        The folder of the project's sweep files.
+    sweep : path or mapping
+        The sweep of the six rules on synthetic workloads, `sweeps/placement/six_open_gpus.yaml`.
     seeds : int
         Paired runs a point; of the serving trace each is another compute unit's share.
     out : path, optional
@@ -80,15 +78,12 @@ def gathered(
     Raises
     ------
     InputError
-        The folder has no such sweep.
+        There is no such sweep, or it is not valid.
     """
-    file = Path(sweeps) / PLACEMENT
-    if not file.is_file():
-        raise InputError(f"{sweeps} has no {PLACEMENT}; name the folder of the project's sweeps.")
     real, traces = available(SERVING_TRACE), public_traces()
     serving: Mapping[str, Any] = _SERVING if real else _IN_ITS_PLACE
     folder = None if out is None else Path(out)
-    placement = run(file, _inside(folder, "placement"), seeds=seeds, workers=workers)
+    placement = run(sweep, _inside(folder, "placement"), seeds=seeds, workers=workers)
     served = run(serving, _inside(folder, "serving" if real else "synthetic"), seeds=seeds, workers=workers)
     return Evidence(placement, served, real, survey(traces, units=units) if traces else None)
 

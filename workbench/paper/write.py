@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,15 @@ from workbench.experiments.folder import write_json, write_whole
 from workbench.export.bibliography import bibliography
 from workbench.export.cells import in_words
 from workbench.export.cited import Cited, cited, traces_of
+from workbench.export.content import METHODS
 from workbench.export.drawings import write_pgf
 from workbench.export.escape import escape
 from workbench.export.manifest import read_manifest
 from workbench.export.references import works_in
 from workbench.export.style import style
+from workbench.export.tables import file_stem
 from workbench.export.templates import render
+from workbench.figures.axis_words import measure_label
 from workbench.figures.save import as_csv, save
 from workbench.paper import heat
 from workbench.paper.evidence import RULES, Evidence
@@ -56,12 +60,12 @@ def write_paper(evidence: Evidence, to: str | Path) -> Path:
     works = _merged([cited(evidence.placement), cited(evidence.serving), _of_survey(evidence)])
     manifests = {name: read_manifest(to / name) for name in _BUNDLES}
     write_whole(to / "references.bib", bibliography(works).encode())
-    write_whole(to / "main.tex", _main(evidence, manifests, survey, works).encode())
+    write_whole(to / "main.tex", _main(evidence, manifests, survey, _setting(to / "serving")).encode())
     write_json(to / "paper.json", {"title": TITLE, "real_serving_trace": evidence.real, "bundles": _BUNDLES})
     return to
 
 
-def _main(evidence: Evidence, manifests: Mapping[str, Any], survey: dict[str, Any] | None, works: list[Cited]) -> str:
+def _main(evidence: Evidence, manifests: Mapping[str, Any], survey: dict[str, Any] | None, setting: str) -> str:
     return render(
         "paper.tex",
         style=style(STYLE),
@@ -74,13 +78,22 @@ def _main(evidence: Evidence, manifests: Mapping[str, Any], survey: dict[str, An
         tables={name: [Path(one).stem for one in manifests[name]["tables"]] for name in _BUNDLES},
         figures={name: [Path(one).stem for one in manifests[name]["figures"]] for name in _BUNDLES},
         survey=survey,
-        captions={one: escape(in_words(one)) for name in _BUNDLES for one in _measures(manifests[name])},
-        works=len(works),
+        captions=_captions(evidence),
+        setting=setting,
     )
 
 
-def _measures(manifest: Mapping[str, Any]) -> list[str]:
-    return [Path(one).stem for one in manifest["tables"]]
+def _setting(bundle: Path) -> str:
+    """Return what the methods of a bundle say of engine, machine and workload: the first paragraph."""
+    text = (bundle / METHODS).read_text(encoding="utf-8")
+    return next(part for part in text.split("\n\n")).partition("\n")[2].strip()
+
+
+def _captions(evidence: Evidence) -> dict[str, str]:
+    """Return what each table shows, by its file's stem."""
+    known = evidence.placement.plan.sweep.mechanism.measures
+    labels = {file_stem(measure): measure_label(measure) for measure in known.values()}
+    return {stem: escape(label[:1].upper() + label[1:]) for stem, label in labels.items()}
 
 
 def _trace_words(evidence: Evidence) -> str:
@@ -168,4 +181,6 @@ def _survey_words(survey: Any) -> dict[str, Any]:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f}\\,\\%" if share == share else "not known"
+    if math.isnan(share):
+        return "not known"
+    return f"{100 * share:.2g}\\,\\%" if share < 0.1 else f"{100 * share:.1f}\\,\\%"

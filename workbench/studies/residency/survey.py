@@ -105,7 +105,7 @@ def _one(
         granule_rows.extend({**counted, **row._asdict()} for row in by_granule(trace, hardware, asked.granules, alone))
         rule_rows.extend({**counted, **row} for row in _rules(name, chosen, asked, alone))
     except InputError as problem:
-        left_out.append(f"{name}: {problem}")
+        left_out.append(f"{name}: {str(problem).rsplit(': ', 1)[-1]}")  # without where the file lies
 
 
 def _preset_of(trace: Trace) -> str:
