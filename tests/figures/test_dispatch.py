@@ -144,7 +144,7 @@ def test_waits_against_a_varied_number_have_a_line_a_priority():
     waits = [slow.wait_measures(record)["wait_p99_cycles[2]"] for record in result.records(point)]
     assert line.means.mean[1] == pytest.approx(np.mean(waits))
     drawn = figure("waits_by_priority").draw(data)
-    assert drawn.axes[0].get_ylabel().startswith("wait p99 time")
+    assert drawn.axes[0].get_ylabel().startswith("p99 wait")
     assert drawn.axes[-1].get_xlabel() == "count (groups)"
 
 

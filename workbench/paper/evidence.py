@@ -58,7 +58,11 @@ class Evidence(NamedTuple):
 
 
 def gathered(
-    sweep: str | Path | Mapping[str, Any], seeds: int = 200, out: str | Path | None = None, workers: int | None = None, units: int = 10
+    sweep: str | Path | Mapping[str, Any],
+    seeds: int = 200,
+    out: str | Path | None = None,
+    workers: int | None = None,
+    units: int = 10,
 ) -> Evidence:
     """Run what the paper needs and `out` does not hold yet.
 

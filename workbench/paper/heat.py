@@ -62,7 +62,7 @@ def draw(data: Heat) -> Figure:
     from workbench.figures import frame, ink, marks
 
     figure, (axes,) = ink.stacked(1, 0.5 + 0.17 * len(data.rows))
-    tints = marks.heat(axes, data.lost, "{:.1f}")
+    tints = marks.heat(axes, data.lost, lambda _, __, value: f"{value:.1f}")
     axes.set_yticks(range(len(data.rows)), [frame.words(name) for name in data.rows])
     axes.set_xticks(range(len(data.across)), data.across, rotation=30, ha="right")
     axes.set_xlabel(data.below)
