@@ -51,7 +51,7 @@ class Strips(NamedTuple):
     """int64[pieces], cycles."""
     kind: np.ndarray
     """int64[pieces], the channel, from 0, or the priority, from 1."""
-    end: int
+    run_end: int
     """The cycle at which the run is over."""
     of_modules: int
     """How many modules the machine has."""
@@ -238,7 +238,7 @@ def _kind_named(by: str, kind: int) -> str:
 def _note(data: DispatchTimeline) -> str:
     units: Sequence[int] = sorted({panel.units for panel in data.panels})
     strips = f"{units[0]} units a module" if len(units) == 1 else "a strip a unit"
-    part = share_shown(*data.cycles, [panel.end for panel in data.panels])
+    part = share_shown(*data.cycles, [panel.run_end for panel in data.panels])
     first, beyond = data.modules
     most = max(panel.of_modules for panel in data.panels)
     shown = f"modules {first} to {beyond - 1} of {most}" if beyond - first < most else "all modules"

@@ -75,7 +75,9 @@ def _letters(sheet: Any, column: int) -> int:
 
 def colour_bar(axes: Sequence[Axes], tints: ScalarMappable, says: str) -> None:
     """Draw what the colours mean, beside all panels."""
-    bar = axes[0].figure.colorbar(tints, ax=list(axes), label=words(says), aspect=18 * len(axes), pad=0.02)
+    high = sum(one.get_position().height for one in axes) * axes[0].figure.get_figheight()
+    label = textwrap.fill(words(says), max(round(14 * high), 12))
+    bar = axes[0].figure.colorbar(tints, ax=list(axes), label=label, aspect=18 * len(axes), pad=0.02)
     bar.outline.set_visible(False)
 
 
@@ -158,6 +160,11 @@ def key(sheet: Sheet, names: Mapping[str, str]) -> None:
 
 
 def _place_key(sheet: Sheet, handles: list[Any], labels: list[str], where: Any, **look: Any) -> None:
-    columns = max(1, min(len(labels), _letters(sheet, _SMALL_LINE) // (max(map(len, labels)) + 7)))
-    sheet.set_figheight(sheet.get_figheight() + 0.14 * -(-len(labels) // columns))
+    line = _letters(sheet, _SMALL_LINE)
+    columns = max(1, min(len(labels), line // (max(map(len, labels)) + 7)))
+    labels = [textwrap.fill(label, line - 7, subsequent_indent="    ") for label in labels]
+    deepest = [max(len(label.splitlines()) for label in labels[k::columns]) for k in range(columns)]
+    rows = -(-len(labels) // columns)
+    lines = sum(len(label.splitlines()) for label in labels) if columns == 1 else rows * max(deepest)
+    sheet.set_figheight(sheet.get_figheight() + 0.14 * lines)
     sheet.legend(handles, labels, loc=where, ncols=columns, **look)

@@ -142,7 +142,9 @@ def scale(values: Sequence[np.ndarray]) -> ScalarMappable:
     return ScalarMappable(ends, colormaps["viridis"])
 
 
-def heat(axes: Axes, values: np.ndarray, text: Callable[[int, int, float], str]) -> ScalarMappable:
+def heat(
+    axes: Axes, values: np.ndarray, text: Callable[[int, int, float], str], about_zero: bool = False
+) -> ScalarMappable:
     """Draw one coloured place a number, rows from above, each with its number; one that is not known stays white.
 
     Parameters
@@ -150,9 +152,14 @@ def heat(axes: Axes, values: np.ndarray, text: Callable[[int, int, float], str])
     values : float64[rows, columns]
     text : function
         From row, column and number to what is written into the place.
+    about_zero : bool
+        White at zero, and one colour for each sign; else from light to dark.
     """
     tints = scale([values.ravel()])
-    tints.set_cmap(colormaps["cividis_r"])
+    tints.set_cmap(colormaps["PuOr" if about_zero else "cividis_r"])
+    if about_zero:
+        most = float(np.nanmax(np.abs(values))) or 1.0
+        tints.set_clim(-most, most)
     axes.imshow(np.ma.masked_invalid(values), cmap=tints.get_cmap(), norm=tints.norm, aspect="auto")
     for (row, column), value in np.ndenumerate(values):
         if np.isfinite(value):

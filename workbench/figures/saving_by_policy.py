@@ -112,9 +112,11 @@ def _heat_map(data: SavingByPolicy) -> Figure:
     names, saving, sure = _matrix(data)
     settings = [panel.setting for panel in data.panels]
     figure, (axes,) = ink.stacked(1, 0.9 + 0.16 * len(names))
-    tints = marks.heat(
-        axes, saving, lambda row, column, value: f"{value:.1f}" if sure[row, column] else f"({value:.1f})"
-    )
+
+    def told(row: int, column: int, value: float) -> str:
+        return f"{value:.1f}" if sure[row, column] else f"({value:.1f})"
+
+    tints = marks.heat(axes, saving, told, about_zero=True)
     axes.set_yticks(range(len(names)), [frame.words(name) for name in names])
     axes.set_xticks(range(len(settings)), [frame.words(one) for one in settings], rotation=35, ha="right")
     frame.colour_bar([axes], tints, data.label)
