@@ -23,12 +23,13 @@ IN_ONE_WAY += or the_queue_m_d or snapshots_come_out_exactly
 # tests begun first, but those that take longest (tests/conftest.py).
 TESTS_ALONE := --no-loadscope-reorder -o addopts="--import-mode=importlib -q -p no:cacheprovider"
 
-.PHONY: run test test-long check warm compiled browser examples interpreted docs lab dashboard bench pictures verdict-table lock clean help
+.PHONY: run paper test test-long check warm compiled browser examples interpreted docs lab dashboard bench pictures verdict-table lock clean help
 
 help:
 	@echo "make run        set up .venv, run the main sweeps, say where the results are"
 	@echo "make test       set up .venv, run every check and test, say what this machine lacks"
 	@echo "make test-long  what is long by nature: proofs, fuzzing, error rates, everything interpreted once more"
+	@echo "make paper      a complete short paper from runs to PDF, in results/paper/paper"
 	@echo "make check      the quick checks alone: format, lint, types, import walls"
 	@echo "make compiled   the tests alone, without those in a browser and the examples"
 	@echo "make browser    the tests in a browser alone"
@@ -52,6 +53,10 @@ $(READY): requirements.lock pyproject.toml
 
 run: $(READY)
 	$(BIN)/python -m workbench.cli.main_job
+
+# From runs to a PDF; without a TeX all but the PDF, and it says so.
+paper: $(READY)
+	$(BIN)/python -m workbench.cli.paper_job
 
 # Every engine is compiled once before the tests, or each of their workers would compile it. Two at a time, for the type
 # checker and the browser use one core each.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.experiments.folder import STORE, SWEEP, held
 from workbench.experiments.foreign_rows import refuse_foreign
@@ -60,11 +60,28 @@ class Results(RunSet):
 
         return Sensitivity(self, analyse(self, measure, of))
 
-    def export(self, to: str | Path, style: str = "ieee") -> Path:
-        """Write a bundle for a paper: tables, figures with their data, numbers as macros, provenance."""
+    def export(
+        self,
+        to: str | Path,
+        style: str = "ieee",
+        columns: Literal[1, 2] = 1,
+        measures: Sequence[str] | None = None,
+        figures: Sequence[str] | None = None,
+    ) -> Path:
+        """Write a bundle for a paper: tables, figures with captions and data, numbers as macros, methods, references.
+
+        Parameters
+        ----------
+        style : {"ieee", "acm", "usenix"}
+            The venue: column width, letters of figures, class of the example.
+        columns : {1, 2}
+            How many columns of the paper a figure is wide.
+        measures, figures : sequences of names, optional
+            Which of them, any of the engine's; those of the sweep if None.
+        """
         from workbench.export.bundle import export
 
-        return export(self, Path(to), style)
+        return export(self, Path(to), style, columns, measures, figures)
 
     def timeline(self, run_id: str, to: str | Path, cycles: tuple[int, int] | None = None) -> Path:
         """Write the timeline of a run of a dispatcher or a node: a file that ui.perfetto.dev and chrome://tracing open.

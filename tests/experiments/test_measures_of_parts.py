@@ -69,7 +69,7 @@ def test_tables_and_macros_of_a_paper(tmp_path):
     numbers = (tmp_path / "paper" / "numbers.tex").read_text()
     assert "\\wbWaitPNineNineCyclesThreeMean" in numbers and "\\wbUtilisationVgprMean" in numbers
     main = (tmp_path / "paper" / "main.tex").read_text()
-    assert "\\input{tables/wait_p99_cycles-3}" in main and "Wait p99 time, priority 3 (cycles)" in main
+    assert "\\input{tables/wait_p99_cycles-3}" in main and "P99 wait, priority 3 (cycles)" in main
     assert "tables/utilisation-vgpr.tex" in json.loads((tmp_path / "paper" / "manifest.json").read_text())["tables"]
 
 

@@ -36,7 +36,7 @@ def few():
 @pytest.fixture
 def without_tex(monkeypatch):
     """A PGF file takes seconds of TeX; what is tested with it is what is written where, not what is in it."""
-    monkeypatch.setattr("workbench.export.drawings.shutil.which", lambda _: None)
+    monkeypatch.setattr("workbench.figures.ink.tex_system", lambda: None)
 
 
 def manifest(folder):
@@ -52,12 +52,18 @@ def test_what_is_in_it(bundle):
     files = {path for path in digests(bundle) if not path.endswith(".pgf")}
     assert files == {
         "main.tex",
+        "methods.tex",
         "numbers.tex",
+        "references.bib",
         "provenance.json",
         "runs.csv",
         "sweep.yaml",
         *(f"tables/{name}.tex" for name in ("drain_cycles", "mean_external_fragmentation", "low_end_share")),
-        *(f"figures/{name}.{kind}" for name in ("drain_difference", "saving_by_policy") for kind in ("pdf", "csv")),
+        *(
+            f"figures/{name}.{kind}"
+            for name in ("drain_difference", "saving_by_policy")
+            for kind in ("pdf", "csv", "tex", "txt")
+        ),
     }
     assert manifest(bundle)["files"] == digests(bundle)
     assert not [path for path in bundle.parent.iterdir() if path != bundle]
@@ -190,7 +196,7 @@ def test_what_fails_half_way_leaves_the_old_bundle(few, tmp_path, monkeypatch, b
 
     before = digests(few.export(tmp_path / "paper"))
 
-    def fails(*args):
+    def fails(*args, **named):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(module, broken, fails)
@@ -202,7 +208,7 @@ def test_what_fails_half_way_leaves_the_old_bundle(few, tmp_path, monkeypatch, b
 
 
 def test_bad_asks_are_one_sentence(results, tmp_path):
-    with pytest.raises(InputError, match=r"unknown style 'iee'; there are acm, ieee. Did you mean ieee?"):
+    with pytest.raises(InputError, match=r"unknown style 'iee'; there are acm, ieee, usenix. Did you mean ieee?"):
         results.export(tmp_path / "paper", style="iee")
     empty = runs(seeds=1)
     empty.rows = {}

@@ -18,8 +18,9 @@ ODD = "a&b_50%_{größe}~#1^2 $x$ -- 配.csv"
 
 def typeset(folder, engine, twice=True, main="main.tex"):
     """Set a paper and return its text and what TeX said."""
-    for _ in range(1 + twice):
-        command = [engine, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", main]
+    latex = [engine, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", main]
+    bibtex = ["bibtex", main.removesuffix(".tex")]
+    for command in [latex, bibtex, latex, latex] if twice else [latex]:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120)
         assert done.returncode == 0, done.stdout[-2000:]
     pdf = str(folder / main.replace(".tex", ".pdf"))

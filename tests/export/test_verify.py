@@ -28,7 +28,7 @@ def test_an_untouched_bundle_is_true(bundle):
     assert len(report.checked) == report.runs == 24
     assert report.sentence == (
         f"24 of 24 runs done again gave the same bits (24 are behind {bundle}); "
-        "6 files computed from them, 0 pictures drawn."
+        "8 files computed from them, 0 pictures drawn."
     )
     assert report.lines == []
     assert [*report.by_digest] == ["provenance.json"]
@@ -159,5 +159,5 @@ def test_what_is_no_bundle_is_one_sentence(bundle, tmp_path):
         verify(bundle)
     content = json.loads((bundle / "manifest.json").read_text())
     (bundle / "manifest.json").write_text(json.dumps({**content, "format": 99}))
-    with pytest.raises(InputError, match="is a bundle of format 99; this version reads 1 and 2"):
+    with pytest.raises(InputError, match="is a bundle of format 99; this version reads 1 to 3"):
         verify(bundle)

@@ -136,7 +136,7 @@ def test_waits_against_a_varied_number_have_a_line_a_priority():
     data = figure("waits_by_priority").data(result)
     assert data.titles == ("first_fit", "best_fit")
     assert [(line.panel, line.name) for line in data.lines] == [
-        (panel, f"priority {level}") for panel in (0, 1) for level in (1, 2, 3)
+        (panel, f"priority {level}" + " (most urgent)" * (level == 1)) for panel in (0, 1) for level in (1, 2, 3)
     ]
     line = data.lines[1]
     assert line.x.tolist() == [10, 20, 40] and line.n.tolist() == [3, 3, 3]
@@ -144,7 +144,7 @@ def test_waits_against_a_varied_number_have_a_line_a_priority():
     waits = [slow.wait_measures(record)["wait_p99_cycles[2]"] for record in result.records(point)]
     assert line.means.mean[1] == pytest.approx(np.mean(waits))
     drawn = figure("waits_by_priority").draw(data)
-    assert drawn.axes[0].get_ylabel().startswith("wait p99 time")
+    assert drawn.axes[0].get_ylabel().startswith("p99 wait")
     assert drawn.axes[-1].get_xlabel() == "count (groups)"
 
 
@@ -152,7 +152,7 @@ def test_waits_without_a_varied_number_have_a_line_a_policy():
     result = results(**TWO)
     data = figure("waits_by_priority").choose(result, measure="wait_mean_cycles")
     assert [line.name for line in data.lines] == ["first_fit", "best_fit"]
-    assert data.lines[0].x.tolist() == [1, 2, 3] and data.x_label == "priority"
+    assert data.lines[0].x.tolist() == [1, 2, 3] and data.x_label == "priority (1 = most urgent)"
     waits = [slow.wait_measures(record)["wait_mean_cycles[3]"] for record in records(result)]
     assert data.lines[0].means.mean[2] == pytest.approx(np.mean(waits))
     assert data.columns()["priority"].tolist() == [1, 2, 3] * 2

@@ -83,7 +83,7 @@ def test_ink():
         [[1, 4], [3, 4], [3, 8], [1, 8]],
     ]
     assert drawn.axes[0].get_ylabel() == "segment" and drawn.axes[-1].get_xlabel() == "time (cycles)"
-    assert drawn.get_supxlabel() == "seed 0; white = free"
+    assert drawn.get_supxlabel() == "seed 0, whole runs; white = free"
 
 
 def test_columns_are_what_is_drawn():

@@ -45,7 +45,9 @@ def test_ink_best_on_top_and_hollow_where_zero_is_possible():
     (axes,) = drawn.axes
     rows = {round(row): text.get_text() for row, text in zip(axes.get_yticks(), axes.get_yticklabels(), strict=True)}
     assert rows == {2: "best fit", 1: "next fit", 0: "worst fit"}
-    _, dots = axes.collections
+    dots, intervals, *ends = axes.collections
+    assert all(one.get_zorder() > dots.get_zorder() for one in (intervals, *ends))  # a dot hides no interval
+    assert [one.get_sizes()[0] > 2 * dots.get_sizes()[0] for one in ends] == [True, True]
     assert dots.get_offsets()[:, 0].tolist() == pytest.approx([10, 0, -10.1])
     expected = [tuple(int(c[k : k + 2], 16) / 255 for k in (1, 3, 5)) for c in (GOOD, "#ffffff", BAD)]
     assert np.allclose(dots.get_facecolors()[:, :3], expected)
@@ -63,8 +65,21 @@ def test_a_baseline_of_zero_has_no_shares():
         SAVING.data(runs(given, baseline="first_fit"), measure="attempts")
 
 
-def test_a_page_holds_eight_settings():
+def test_many_settings_are_a_heat_map_with_the_same_numbers():
+    data = SAVING.data(runs(GIVEN, baseline="first_fit", segments=range(8, 20)))
+    drawn = SAVING.draw(data)
+    axes, bar = drawn.axes
+    assert drawn.get_figheight() < 3 and " ".join(bar.get_ylabel().split()) == "drain time saved against first fit (%)"
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["best fit", "next fit", "worst fit"]
+    assert [text.get_text() for text in axes.get_xticklabels()] == [panel.setting for panel in data.panels]
+    said = [text.get_text() for text in axes.texts]
+    assert said == ["10.0"] * 12 + ["(0.0)"] * 12 + ["-10.1"] * 12
+    assert "in brackets" in drawn.get_supxlabel()
+    assert len(data.columns()["policy"]) == 36
+
+
+def test_a_page_holds_twenty_four_settings():
     with pytest.raises(
-        InputError, match=r"needs 9 panels for this sweep; a page holds 8. Narrow the sweep with set=.$"
+        InputError, match=r"needs 25 columns for this sweep; a page holds 24. Narrow the sweep with set=.$"
     ):
-        SAVING.data(runs(GIVEN, baseline="first_fit", segments=range(8, 17)))
+        SAVING.data(runs(GIVEN, baseline="first_fit", segments=range(8, 33)))

@@ -24,7 +24,7 @@ def results(*measures):
 def test_an_engine_without_the_usual_measures_shows_those_of_its_sweep():
     result = results("wait_p99_cycles[2]", "utilisation")
     assert figure("fragmentation_by_size").data(result).measure == "wait_p99_cycles[2]"
-    assert "wait p99 time, priority 2" in figure("saving_by_policy").data(result).label
+    assert "p99 wait, priority 2" in figure("saving_by_policy").data(result).label
     pareto = figure("pareto").data(result)
     assert (pareto.x.name, pareto.y.name) == ("wait_p99_cycles[2]", "utilisation")
 

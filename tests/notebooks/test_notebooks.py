@@ -213,6 +213,15 @@ def test_the_seventh_notebook_takes_a_group_s_time_apart_and_chooses_modules_by_
     assert len(printed(notebook, "largest").splitlines()) == len(printed(notebook, "both-said").splitlines()) == 5
 
 
+@long
+def test_the_eighth_notebook_makes_a_paper_whose_numbers_are_true():
+    notebook = executed("08_paper.ipynb")
+    assert printed(notebook, "gather").startswith("a real serving trace" if NAMED else "a synthetic workload")
+    assert "main.tex paper.json placement references.bib" in printed(notebook, "write")
+    assert "True 5 of 5 runs done again gave the same bits" in printed(notebook, "write")
+    assert printed(notebook, "pdf-set").startswith(("paper: paper/main.pdf", "no PDF: pdflatex"))
+
+
 def test_a_notebook_that_fails_is_noticed():
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import no_such_module")])
     with pytest.raises(Exception, match="No module named 'no_such_module'"):

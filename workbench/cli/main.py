@@ -35,6 +35,7 @@ COMMANDS = {
     "presets": "presets",
     "schema": "schema",
     "import": "import_trace",
+    "residency": "residency",
     "replay": "replay",
     "advise": "advise",
     "new-policy": "new_policy",

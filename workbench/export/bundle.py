@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.errors import InputError
@@ -15,17 +16,27 @@ from workbench.export.edited import check_unedited
 from workbench.export.inputs import write_sweep
 from workbench.export.manifest import MANIFEST, changed, drawn_with, is_bundle, read_manifest, write_manifest
 from workbench.export.owner import OWNED
-from workbench.export.style import style
+from workbench.export.selected import Selection, selected, selection
+from workbench.export.style import Columns, style
 from workbench.export.swap import appearing
 
 
-def export(runs: RunSet, to: str | Path, style_name: str = "ieee") -> Path:
+def export(
+    runs: RunSet,
+    to: str | Path,
+    style_name: str = "ieee",
+    columns: Columns = 1,
+    measures: Sequence[str] | None = None,
+    figures: Sequence[str] | None = None,
+) -> Path:
     """Write a bundle; it appears whole or not at all.
 
-    `tables/MEASURE.tex` (booktabs), `figures/NAME.pdf` with `.csv` (and `.pgf` where there is a TeX), `numbers.tex` (a
-    macro a number), `runs.csv` (every run, to the bit), `sweep.yaml` with `inputs/` (a policy's file with the modules
-    that it imports from beside it), `provenance.json`, `manifest.json`, and `main.tex`, an example that shows all of
-    it. What a bundle cannot bring along, such as a policy of a notebook, stands under `needs` in the manifest.
+    `tables/MEASURE.tex` (booktabs), `figures/NAME.pdf` with `.csv`, `.txt` (what it shows, for who does not see it),
+    `.tex` (picture, caption and label) and `.pgf` where there is a TeX, `numbers.tex` (a macro a number), `methods.tex`
+    (how it was done, in sentences), `references.bib` (what it rests on), `runs.csv` (every run, to the bit),
+    `sweep.yaml` with `inputs/` (a policy's file with the modules that it imports from beside it), `provenance.json`,
+    `manifest.json`, and `main.tex`, an example that shows all of it. What a bundle cannot bring along, such as a policy
+    of a notebook, stands under `needs` in the manifest. The same runs give the same bytes.
 
     An earlier bundle is replaced; what a researcher put into its folder, and an edited `main.tex`, stay.
 
@@ -33,35 +44,41 @@ def export(runs: RunSet, to: str | Path, style_name: str = "ieee") -> Path:
     ----------
     runs : RunSet
         What `workbench.run` returns, or the hold-out runs of a study.
-    style_name : {"ieee", "acm"}
-        The width of a column, and the class of the example.
+    style_name : {"ieee", "acm", "usenix"}
+        The width of a column, the letters of the figures, and the class of the example.
+    columns : {1, 2}
+        How many columns of the paper a figure is wide.
+    measures, figures : sequences of names, optional
+        Which tables and macros, which figures: any of the engine's; those of the sweep if None.
 
     Raises
     ------
     InputError
-        The style is unknown, no run is finished, or a file that the sweep names was edited since it was run.
+        A style, measure or figure is unknown, no run is finished, or a file that the sweep names was edited since it
+        was run.
     StoreError
         The folder holds something else, or cannot be written.
     """
-    style(style_name)
+    style(style_name, columns)
     to = Path(to)
+    chosen = selection(measures, figures)
     if not any(row.status == "done" for row in runs.rows.values()):
         raise InputError(f"nothing to export: none of the {len(runs.plan)} runs of {runs.plan.sweep.name} is finished.")
     check_unedited(runs)
     with appearing(to, is_bundle, _carry) as folder:
-        _write(runs, folder, style_name)
+        _write(selected(runs, chosen), folder, style_name, columns, chosen)
     return to
 
 
-def _write(runs: RunSet, folder: Path, style_name: str) -> None:
-    drawn, refused = drawings(in_order(runs))
-    computed = content(in_order(runs), style_name, drawn, refused)
+def _write(runs: RunSet, folder: Path, style_name: str, columns: Columns, chosen: Selection) -> None:
+    drawn, refused = drawings(in_order(runs), style(style_name).figures(columns))
+    computed = content(in_order(runs), style_name, drawn, refused, columns=columns)
     write_texts(computed, folder)
-    write_figures(drawn, folder)
-    needs = write_sweep(runs, folder)
+    needs = [*write_figures(drawn, folder), *write_sweep(runs, folder)]
     made = {**environment(), "needs": needs, "drawn_with": drawn_with()}
     write_json(folder / PROVENANCE, {"runs": provenance(runs), "export": made})
-    write_manifest(folder, {**computed.manifest, "needs": needs})
+    more = {"selected": chosen} if chosen else {}
+    write_manifest(folder, {**computed.manifest, **more, "needs": needs})
 
 
 def write_texts(computed: Content, folder: Path) -> None:

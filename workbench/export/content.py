@@ -10,9 +10,12 @@ from typing import Any, NamedTuple
 
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
+from workbench.export.bibliography import bibliography
 from workbench.export.cells import Place, RunSets, cells, in_words, places
+from workbench.export.cited import cited
 from workbench.export.drawings import FIGURES, Drawing
 from workbench.export.escape import escape
+from workbench.export.methods import methods
 from workbench.export.numbers import Macro, macros, numbers_tex
 from workbench.export.origins import Origins
 from workbench.export.rows import rows_as_csv
@@ -23,6 +26,9 @@ from workbench.metrics.measure import Measure
 from workbench.studies.missing import missing_notes
 
 MAIN, NUMBERS, ROWS, TABLES = "main.tex", "numbers.tex", "runs.csv", "tables"
+METHODS, REFERENCES = "methods.tex", "references.bib"
+OF_SETUPS = (METHODS, REFERENCES)
+"""What follows from the policies, workloads and machines themselves: it takes all of them to compute these."""
 
 
 class Content(NamedTuple):
@@ -45,6 +51,7 @@ def content(
     drawn: Sequence[Drawing],
     refused: Mapping[str, str],
     named: Sequence[Place] | None = None,
+    columns: int = 1,
 ) -> Content:
     """Compute tables, macros, figure data and the manifest of some runs.
 
@@ -52,12 +59,14 @@ def content(
     ----------
     runs : RunSet
         In order, as `in_order` returns them.
-    style_name : {"ieee", "acm"}
+    style_name : {"ieee", "acm", "usenix"}
         The class of the example.
     drawn, refused
         The figures, and why others could not be drawn; a figure whose data is None has no CSV file here.
     named : sequence of Place, optional
         The points as tables name them; left out, they are named after their setups.
+    columns : {1, 2}
+        How many columns of the paper a figure is wide.
     """
     sets, named = RunSets(), places(runs) if named is None else named
     cell_rows = cells(runs, sets, named)
@@ -67,8 +76,10 @@ def content(
         **{f"{TABLES}/{table.name}.tex": table.text for table in table_list},
         NUMBERS: numbers_tex(numbers),
         ROWS: rows_as_csv(runs.rows.values(), origins),
-        **{_csv(one): one.csv for one in drawn if one.data is not None},
-        MAIN: _main(runs, style_name, table_list, drawn, numbers, notes),
+        **{name: text for one in drawn if one.data is not None for name, text in one.texts(columns).items()},
+        METHODS: methods(runs, entries := cited(runs)),
+        REFERENCES: bibliography(entries),
+        MAIN: _main(runs, style_name, table_list, drawn, numbers, notes, columns),
     }
     sweep = runs.plan.sweep
     own_figures = {one.name: one.recipe.description for one in drawn if not one.recipe.built_in}
@@ -76,6 +87,7 @@ def content(
         "sweep": sweep.name,
         "question": str(sweep.said.get("question") or ""),
         "style": style_name,
+        "columns": columns,
         "engine": sweep.mechanism.engine.name,
         "engine_revision": sweep.mechanism.engine.revision,
         "measures": sweep.measures,
@@ -104,14 +116,15 @@ def _main(
     drawn: Sequence[Drawing],
     numbers: list[Macro],
     notes: Sequence[str],
+    columns: int,
 ) -> str:
     config = runs.plan.sweep.said
     saving = next((macro for macro in numbers if "Saving" in macro.name), None)
     return render(
         MAIN,
         style=style(style_name),
-        title=escape(f"Example: {runs.plan.sweep.name}"),
-        question=escape(str(config.get("question") or "")),
+        title=escape(str(config.get("question") or in_words(runs.plan.sweep.name)).strip()),
+        star="*" if columns == 2 else "",
         sentence=f"for instance, {escape(in_words(saving.says))}: \\{saving.name}" if saving else "",
         note=escape(NOTE),
         notes=[escape(in_words(note)) for note in notes],

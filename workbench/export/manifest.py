@@ -13,8 +13,8 @@ from workbench.errors import InputError
 from workbench.export.owner import OWNED
 
 MANIFEST = "manifest.json"
-FORMAT = 2
-"""2: everything that `verify` computes again, and what pictures were drawn with; 1 (until 0.4) is still read."""
+FORMAT = 3
+"""3: captions, methods and references beside what `verify` computed of 2; 1 (until 0.4) and 2 are still read."""
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -55,8 +55,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not is_bundle(folder):
         raise InputError(f"{folder} is no bundle that `workbench export` wrote: it has no {MANIFEST} of one.")
     content: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    if content["format"] not in (1, FORMAT):
-        raise InputError(f"{folder} is a bundle of format {content['format']}; this version reads 1 and {FORMAT}.")
+    if content["format"] not in (1, 2, FORMAT):
+        raise InputError(f"{folder} is a bundle of format {content['format']}; this version reads 1 to {FORMAT}.")
     return content
 
 

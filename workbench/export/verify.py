@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from workbench.errors import InputError, wrong_value
 from workbench.experiments.row import Row
 from workbench.export.content import MAIN, ROWS
-from workbench.export.manifest import changed, read_manifest
+from workbench.export.manifest import FORMAT, changed, read_manifest
 from workbench.export.origins import with_origins
 from workbench.export.rows import read_rows
 from workbench.export.verification.cells import Change
@@ -120,7 +120,7 @@ def verify(bundle: str | Path, sample: int = 10, seed: int = 0, figures: bool = 
 def _computed(
     folder: Path, manifest: dict[str, Any], rows: Mapping[str, Row], figures: bool
 ) -> tuple[KeptRuns, Computed]:
-    if "sweep" in manifest:
+    if manifest["format"] == FORMAT:
         kept = kept_runs(folder, manifest, rows)
         return kept, compute(folder, manifest, rows, kept, figures)
     old = {**manifest, "sweep": "sweep", "measures": [], "points": {}}

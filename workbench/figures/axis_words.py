@@ -11,6 +11,12 @@ from workbench.levers import Lever, Spec
 from workbench.metrics.measure import Measure
 from workbench.units import is_count
 
+_STATISTICS = {"mean": "mean", "max": "largest", "min": "least", "median": "median", "p50": "p50", "p90": "p90"}
+_STATISTICS |= {"p95": "p95", "p99": "p99", "p999": "p99.9"}
+"""What a measure takes of many values, and how it is said in front of what it takes it of."""
+_DURATIONS = ("wait", "latency", "delay", "time", "makespan", "span", "gap", "transfer", "reading")
+"""What lasts by its own name."""
+
 
 def axis_label(path: str, setup: Setup) -> str:
     """Return the label of an axis that shows a lever: its name in words, and its unit or that of the lever that holds
@@ -25,17 +31,23 @@ def axis_label(path: str, setup: Setup) -> str:
 
 
 def measure_words(measure: Measure) -> str:
-    """Return a measure in words, its unit left out.
+    """Return a measure as a person would write it, its unit left out.
 
     >>> measure_words(Measure("wait_mean_cycles", "cycles", "lower", ""))
-    'wait mean time'
+    'mean wait'
     >>> measure_words(Measure("wait_p99_cycles[4]", "cycles", "lower", "", "priority 4"))
-    'wait p99 time, priority 4'
+    'p99 wait, priority 4'
     >>> measure_words(Measure("remote_access_mean_ns", "ns", "lower", ""))
-    'remote access mean time'
+    'mean remote access time'
+    >>> measure_words(Measure("drain_cycles", "cycles", "lower", "")), measure_words(Measure("mean_queue", "", "", ""))
+    ('drain time', 'mean queue')
     """
-    stem = measure.stem.removesuffix("_cycles").removesuffix("_ns")
-    return measure.told(stem.replace("_", " ") + (" time" if stem != measure.stem else ""))
+    parts = measure.stem.split("_")
+    timed = next((part for part in ("cycles", "ns") if part in parts), None)
+    words = [part for part in parts if part != timed and part not in _STATISTICS]
+    first = [_STATISTICS[part] for part in parts if part in _STATISTICS]
+    lasts = timed is not None and words[-1:] != [] and words[-1] not in _DURATIONS
+    return measure.told(" ".join([*first, *words, *(["time"] if lasts else [])]))
 
 
 def measure_label(measure: Measure) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_id import run_id
 from workbench.experiments.run_set import RunSet
-from workbench.figures.one_run import chosen_span, common_seed
+from workbench.figures.one_run import chosen_span, common_seed, share_shown
 from workbench.figures.panels import lines_apart
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.metrics.dispatch_lanes import lanes, within
@@ -51,6 +51,10 @@ class Strips(NamedTuple):
     """int64[pieces], cycles."""
     kind: np.ndarray
     """int64[pieces], the channel, from 0, or the priority, from 1."""
+    run_end: int
+    """The cycle at which the run is over."""
+    of_modules: int
+    """How many modules the machine has."""
 
 
 class DispatchTimeline(NamedTuple):
@@ -178,6 +182,8 @@ def strips(setting: str, name: str, record: Any, by: str, modules: tuple[int, in
         record.cycle[dispatch],
         releases(record)[dispatch],
         (record.channel[group] if by == "channel" else record.level[dispatch]).astype(np.int64),
+        makespan(record),
+        record.modules,
     )
 
 
@@ -204,7 +210,9 @@ def draw(data: DispatchTimeline) -> Figure:
         _lines(one, panel, count, data.modules[0])
         one.set_xlim(*data.cycles)
     labelled = kinds if len(kinds) <= MOST_SWATCHES else [kinds[0], kinds[len(kinds) // 2], kinds[-1]]
-    marks.swatches(axes[0], [f"{data.by} {kind}" for kind in labelled], [colours[kind - kinds[0]] for kind in labelled])
+    marks.swatches(
+        axes[0], [_kind_named(data.by, kind) for kind in labelled], [colours[kind - kinds[0]] for kind in labelled]
+    )
     frame.name_sides(axes, "time (cycles)", "module", _note(data))
     frame.legend(figure, axes)
     return figure
@@ -222,10 +230,19 @@ def _lines(axes: Axes, panel: Strips, modules: int, first: int) -> None:
     axes.set_ylim(modules * band, 0)
 
 
+def _kind_named(by: str, kind: int) -> str:
+    """Return what the legend calls a channel or a priority; 1 is the most urgent."""
+    return f"{by} {kind}" + (" (most urgent)" if by == "priority" and kind == 1 else "")
+
+
 def _note(data: DispatchTimeline) -> str:
     units: Sequence[int] = sorted({panel.units for panel in data.panels})
     strips = f"{units[0]} units a module" if len(units) == 1 else "a strip a unit"
-    return f"seed {data.seed}; {strips}, a row a wave slot; white = idle"
+    part = share_shown(*data.cycles, [panel.run_end for panel in data.panels])
+    first, beyond = data.modules
+    most = max(panel.of_modules for panel in data.panels)
+    shown = f"modules {first} to {beyond - 1} of {most}" if beyond - first < most else "all modules"
+    return f"seed {data.seed}, {part}; {shown}, {strips}, a row a wave slot; white = idle"
 
 
 FIGURE = Recipe(

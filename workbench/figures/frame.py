@@ -15,7 +15,7 @@ from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from workbench.figures.ink import SMALL, Sheet
+from workbench.figures.ink import SMALL, WIDTH, Sheet
 
 _LINE = 56
 """Letters of a title that fill the width of a sheet."""
@@ -33,9 +33,11 @@ def words(name: str) -> str:
     return re.sub(r"(?<=\w)\(", " (", name.replace("_", " "))
 
 
-def title(axes: Axes, text: str, below: str = "", letters: int = _LINE) -> None:
-    """Name a panel, so many letters a line, with lines of small print under the name."""
-    axes.set_title(textwrap.fill(words(text), letters), pad=3 + 8.5 * len(below.splitlines()))
+def title(axes: Axes, text: str, below: str = "", letters: int | None = None) -> None:
+    """Name a panel, so many letters a line (as many as the sheet is wide), with lines of small print under the name."""
+    axes.set_title(
+        textwrap.fill(words(text), letters or _letters(axes.figure, _LINE)), pad=3 + 8.5 * len(below.splitlines())
+    )
     axes.annotate(below, (0, 1), (0, 2), "axes fraction", "offset points", fontsize=SMALL, linespacing=1.15)
 
 
@@ -49,21 +51,33 @@ def name_sides(axes: Sequence[Axes], below: str, beside: str = "", note: str = "
     for one in axes:
         one.set_ylabel(textwrap.fill(beside, 20 if len(axes) > 1 else 28))
     ticks = max((len(label.get_text()) for one in axes for label in one.get_yticklabels()), default=0)
-    long = len(below) + ticks > _LINE  # then the name may reach below the names of the rows
-    axes[-1].set_xlabel(textwrap.fill(words(below), _LINE), loc="right" if long else "center")
+    line = _letters(axes[-1].figure, _LINE)
+    long = len(below) + ticks > line  # then the name may reach below the names of the rows
+    axes[-1].set_xlabel(textwrap.fill(words(below), line), loc="right" if long else "center")
     if note:
         name_foot(axes[-1].figure, note)
 
 
 def name_foot(sheet: FigureBase, note: str) -> None:
-    """Put a note in small print below a sheet; lines that are too long for it are broken."""
-    lines = [textwrap.fill(line, _SMALL_LINE) for line in words(note).splitlines()]
+    """Put a note in small print below a sheet, lines that are too long for it broken; or keep it for the caption."""
+    if isinstance(sheet, Sheet):
+        sheet.note = words(note)
+        if not sheet.format.notes:
+            return
+    lines = [textwrap.fill(line, _letters(sheet, _SMALL_LINE)) for line in words(note).splitlines()]
     sheet.supxlabel("\n".join(lines), fontsize=SMALL, color=_PALE)
+
+
+def _letters(sheet: Any, column: int) -> int:
+    """Return the letters of a line across a sheet, from those of one that is a column wide."""
+    return round(column * sheet.get_figwidth() / WIDTH)
 
 
 def colour_bar(axes: Sequence[Axes], tints: ScalarMappable, says: str) -> None:
     """Draw what the colours mean, beside all panels."""
-    bar = axes[0].figure.colorbar(tints, ax=list(axes), label=words(says), aspect=18 * len(axes), pad=0.02)
+    high = sum(one.get_position().height for one in axes) * axes[0].figure.get_figheight()
+    label = textwrap.fill(words(says), max(round(14 * high), 12))
+    bar = axes[0].figure.colorbar(tints, ax=list(axes), label=label, aspect=18 * len(axes), pad=0.02)
     bar.outline.set_visible(False)
 
 
@@ -146,6 +160,11 @@ def key(sheet: Sheet, names: Mapping[str, str]) -> None:
 
 
 def _place_key(sheet: Sheet, handles: list[Any], labels: list[str], where: Any, **look: Any) -> None:
-    columns = max(1, min(len(labels), _SMALL_LINE // (max(map(len, labels)) + 7)))
-    sheet.set_figheight(sheet.get_figheight() + 0.14 * -(-len(labels) // columns))
+    line = _letters(sheet, _SMALL_LINE)
+    columns = max(1, min(len(labels), line // (max(map(len, labels)) + 7)))
+    labels = [textwrap.fill(label, line - 7, subsequent_indent="    ") for label in labels]
+    deepest = [max(len(label.splitlines()) for label in labels[k::columns]) for k in range(columns)]
+    rows = -(-len(labels) // columns)
+    lines = sum(len(label.splitlines()) for label in labels) if columns == 1 else rows * max(deepest)
+    sheet.set_figheight(sheet.get_figheight() + 0.14 * lines)
     sheet.legend(handles, labels, loc=where, ncols=columns, **look)

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.experiments.run_id import run_id
 from workbench.experiments.run_set import RunSet
-from workbench.figures.one_run import chosen_span, common_seed
+from workbench.figures.one_run import chosen_span, common_seed, share_shown
 from workbench.figures.panels import lines_apart
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.figures.shades import shades
@@ -39,6 +39,8 @@ class Layout(NamedTuple):
     """int64[pieces], neighbours differ."""
     note: str
     """Why there is nothing to see, where that is so."""
+    end: int
+    """The cycle at which the run is over."""
 
 
 class LayoutOverTime(NamedTuple):
@@ -112,7 +114,7 @@ def _shown_until(record: Any) -> int:
 def _layout(setting: str, name: str, record: Any, first: int, last: int) -> Layout:
     if not record.addressed:
         nothing = Pieces(*np.zeros((5, 0), np.int64))
-        return Layout(setting, name, record.segments, nothing, np.zeros(0, np.int64), NO_ADDRESSES)
+        return Layout(setting, name, record.segments, nothing, np.zeros(0, np.int64), NO_ADDRESSES, drain_cycle(record))
     rectangles = pieces(record, until=last)
     seen = (rectangles.end > first) & (rectangles.begin < last)
     kept = Pieces(*(column[seen] for column in rectangles))
@@ -121,7 +123,7 @@ def _layout(setting: str, name: str, record: Any, first: int, last: int) -> Layo
             f"{FIGURE.name} draws {MOST_PIECES} rectangles a panel; {name} has {len(kept.workgroup)} from cycle "
             f"{first} to {last}. Choose a shorter span, such as cycles=({first}, {first + (last - first) // 10})."
         )
-    return Layout(setting, name, record.segments, kept, shades(kept), "")
+    return Layout(setting, name, record.segments, kept, shades(kept), "", drain_cycle(record))
 
 
 @on_paper
@@ -136,7 +138,8 @@ def draw(data: LayoutOverTime) -> Figure:
         frame.title(one, ": ".join(part for part in (panel.setting, panel.name) if part))
         one.set_ylim(0, panel.segments)
         one.set_xlim(data.first, data.last)
-    frame.name_sides(axes, "time (cycles)", "segment", f"seed {data.seed}; white = free")
+    part = share_shown(data.first, data.last, [panel.end for panel in data.panels])
+    frame.name_sides(axes, "time (cycles)", "segment", f"seed {data.seed}, {part}; white = free")
     for one, panel in zip(axes, data.panels, strict=True):
         if panel.note:
             frame.say_instead(one, panel.note)

@@ -6,7 +6,7 @@ from another by its colour alone: each has its own marker, and worse bars are ha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,8 +46,10 @@ def step_line(axes: Axes, x: np.ndarray, y: Means, style: int, label: str) -> No
 
 def interval_line(axes: Axes, x: np.ndarray, y: Means, style: int, label: str) -> None:
     """Draw means at the places where something was measured, with their intervals; the line between guides the eye."""
-    axes.vlines(x, y.low, y.high, color=look(style)["color"], linewidth=1.1)
     axes.plot(x, y.mean, label=words(label), linewidth=0.8, **look(style))
+    axes.vlines(x, y.low, y.high, color=look(style)["color"], linewidth=1.1, zorder=3)
+    for end in (y.low, y.high):  # ends wider than a marker, so that a short interval shows on it
+        axes.scatter(x, end, s=26, marker="_", color=look(style)["color"], linewidths=0.8, zorder=3)
 
 
 def interval(axes: Axes, result: Interval, y: float) -> None:
@@ -72,14 +74,21 @@ def dots(axes: Axes, names: Sequence[str], x: Means) -> None:
     unknown."""
     rows = np.arange(len(names))[::-1]
     axes.axvline(0, color=INK, linewidth=0.8)
-    axes.hlines(rows, x.low, x.high, color=INK, linewidth=1.1)
     sure = (x.low > 0) | (x.high < 0)
     fill = np.where(sure, np.where(x.mean > 0, GOOD, BAD), "white")
-    axes.scatter(x.mean, rows, s=16, c=fill.tolist(), edgecolors=INK, linewidths=0.7, zorder=3)
+    axes.scatter(x.mean, rows, s=14, c=fill.tolist(), edgecolors=INK, linewidths=0.5, zorder=3)
+    ends(axes, x, rows)
     axes.set_yticks(rows, [words(name) for name in names])
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(-0.7, len(names) - 0.3)
     axes.grid(axis="x", color="#DDDDDD", linewidth=0.5)
+
+
+def ends(axes: Axes, x: Means, rows: np.ndarray) -> None:
+    """Draw intervals along rows over their dots, with ends taller than a dot: one that is shorter than it shows too."""
+    axes.hlines(rows, x.low, x.high, color=INK, linewidth=1.1, zorder=4)
+    for end in (x.low, x.high):
+        axes.scatter(end, rows, s=42, marker="|", c=INK, linewidths=0.8, zorder=4)
 
 
 def multiples(axes: Axes, names: Sequence[str], x: Means, filled: np.ndarray) -> None:
@@ -112,8 +121,9 @@ def points(
 
     With a tint (one colour a dot, RGBA) all are filled with theirs, and those that would be are outlined.
     """
-    axes.hlines(y.mean, x.low, x.high, color=QUIET, linewidth=0.7)
-    axes.vlines(x.mean, y.low, y.high, color=QUIET, linewidth=0.7)
+    above = 1 if small else 4
+    axes.hlines(y.mean, x.low, x.high, color=QUIET if small else INK, linewidth=0.7, zorder=above)
+    axes.vlines(x.mean, y.low, y.high, color=QUIET if small else INK, linewidth=0.7, zorder=above)
     size, fill, edge = (4, QUIET, 0.0) if small else (14, "white", 0.7)
     rest, chosen = (fill, GOOD) if tint is None else (tint[~filled], tint[filled])
     axes.scatter(x.mean[~filled], y.mean[~filled], s=size, c=rest, edgecolors=INK, linewidths=edge, zorder=2)
@@ -130,6 +140,42 @@ def scale(values: Sequence[np.ndarray]) -> ScalarMappable:
     known = np.concatenate(values)
     ends = Normalize(*np.nanquantile(known, [0, 1])) if np.isfinite(known).any() else Normalize(0, 1)
     return ScalarMappable(ends, colormaps["viridis"])
+
+
+def heat(
+    axes: Axes, values: np.ndarray, text: Callable[[int, int, float], str], about_zero: bool = False
+) -> ScalarMappable:
+    """Draw one coloured place a number, rows from above, each with its number; one that is not known stays white.
+
+    Parameters
+    ----------
+    values : float64[rows, columns]
+    text : function
+        From row, column and number to what is written into the place.
+    about_zero : bool
+        White at zero, and one colour for each sign; else from light to dark.
+    """
+    tints = scale([values.ravel()])
+    tints.set_cmap(colormaps["PuOr" if about_zero else "cividis_r"])
+    if about_zero:
+        most = float(np.nanmax(np.abs(values))) or 1.0
+        tints.set_clim(-most, most)
+    axes.imshow(np.ma.masked_invalid(values), cmap=tints.get_cmap(), norm=tints.norm, aspect="auto")
+    for (row, column), value in np.ndenumerate(values):
+        if np.isfinite(value):
+            dark = float(np.dot(tints.to_rgba(value)[:3], (0.299, 0.587, 0.114))) < 0.5
+            axes.text(
+                column,
+                row,
+                text(row, column, float(value)),
+                ha="center",
+                va="center",
+                color="white" if dark else INK,
+                size=5.5,
+            )
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    return tints
 
 
 def fills(count: int) -> tuple[str, ...]:

@@ -10,11 +10,16 @@ from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures.compared import Compared, chosen_measure, compared, gain_label
 from workbench.figures.means import Means, means_of, rests_on
-from workbench.figures.panels import check_room
 from workbench.figures.recipe import ANY, Column, Recipe, on_paper
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+MOST_INCHES = 6.0
+"""Panels that would be higher become a heat map."""
+MOST_SETTINGS = 24
+"""Columns of a heat map."""
 
 
 class Savings(NamedTuple):
@@ -67,7 +72,11 @@ def saving_by_policy_data(runs: RunSet, measure: str | None = None) -> SavingByP
                 f"{FIGURE.name} shows shares of the baseline's {declared.name}, whose mean is not above zero."
             )
     settings = list(dict.fromkeys(one.setting for one in comparisons))
-    check_room(len(settings), 1, FIGURE.name)
+    if len(settings) > MOST_SETTINGS:
+        raise InputError(
+            f"{FIGURE.name} needs {len(settings)} columns for this sweep; a page holds {MOST_SETTINGS}. "
+            "Narrow the sweep with set=."
+        )
     label = gain_label(declared, {one.baseline for one in comparisons}, "%")
     return SavingByPolicy(label, tuple(_savings([one for one in comparisons if one.setting == s]) for s in settings))
 
@@ -81,16 +90,51 @@ def _savings(comparisons: list[Compared]) -> Savings:
 
 @on_paper
 def draw(data: SavingByPolicy) -> Figure:
-    """Draw dots with intervals, the best on top; hollow where the interval holds zero."""
+    """Draw dots with intervals, the best on top, hollow where the interval holds zero; many panels as a heat map."""
     from workbench.figures import frame, ink, marks
 
     heights = [0.3 + 0.13 * len(panel.names) for panel in data.panels]
+    if sum(heights) > MOST_INCHES:
+        return _heat_map(data)
     figure, axes = ink.stacked(len(data.panels), heights, share_x=True)
     for one, panel in zip(axes, data.panels, strict=True):
         frame.title(one, panel.setting)
         marks.dots(one, panel.names, panel.saving)
     frame.name_sides(axes, data.label, note=rests_on(n for panel in data.panels for n in panel.n.tolist()))
     return figure
+
+
+def _heat_map(data: SavingByPolicy) -> Figure:
+    """Draw a row a policy, the best on average on top, and a column a setting; in brackets where the interval holds
+    zero."""
+    from workbench.figures import frame, ink, marks
+
+    names, saving, sure = _matrix(data)
+    settings = [panel.setting for panel in data.panels]
+    figure, (axes,) = ink.stacked(1, 0.9 + 0.16 * len(names))
+
+    def told(row: int, column: int, value: float) -> str:
+        return f"{value:.1f}" if sure[row, column] else f"({value:.1f})"
+
+    tints = marks.heat(axes, saving, told, about_zero=True)
+    axes.set_yticks(range(len(names)), [frame.words(name) for name in names])
+    axes.set_xticks(range(len(settings)), [frame.words(one) for one in settings], rotation=35, ha="right")
+    frame.colour_bar([axes], tints, data.label)
+    n = rests_on(n for panel in data.panels for n in panel.n.tolist())
+    frame.name_foot(figure, f"{n.split(' with')[0]}; in brackets: the 95 % interval holds zero")
+    return figure
+
+
+def _matrix(data: SavingByPolicy) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Return the policies, best mean first, their savings and whether each is clear of zero: [policies, settings]."""
+    names = list(dict.fromkeys(name for panel in data.panels for name in panel.names))
+    saving, sure = np.full((len(names), len(data.panels)), np.nan), np.zeros((len(names), len(data.panels)), bool)
+    for column, panel in enumerate(data.panels):
+        rows = [names.index(name) for name in panel.names]
+        saving[rows, column] = panel.saving.mean
+        sure[rows, column] = (panel.saving.low > 0) | (panel.saving.high < 0)
+    order = np.argsort(-np.nanmean(saving, axis=1), kind="stable")
+    return [names[k] for k in order], saving[order], sure[order]
 
 
 FIGURE = Recipe(

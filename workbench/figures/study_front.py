@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,7 +35,7 @@ def _trials(results: StudyResults, *measures: Measure) -> Cloud:
     first = sorted(different.values(), key=lambda trial: trial.number)
     values = np.array([trial.values for trial in first], float).reshape(-1, len(results.study.objectives)).T
     sides = [Means(side, *np.full((2, len(first)), np.nan)) for side in values[:2]]
-    names = tuple(f"trial {trial.number}" for trial in first)
+    names = _told_apart([(_chosen(trial.proposal.chosen), trial.number) for trial in first])
     cloud = cloud_of("trials on the seeds of the study", names, np.zeros(len(first), int), sides, measures)
     return cloud._replace(shade=values[2] if len(values) > 2 else None)
 
@@ -41,7 +43,10 @@ def _trials(results: StudyResults, *measures: Measure) -> Cloud:
 def _fresh(results: StudyResults, *measures: Measure) -> Cloud:
     assert results.holdout is not None
     points, baselines = results.holdout.points, _baselines(results)
-    names = {point.id: f"trial {trial.number}" for point, trial in zip(results.front.points, results.front.trials)}
+    pairs = [
+        (results.front.name(point), trial.number) for point, trial in zip(results.front.points, results.front.trials)
+    ]
+    names = dict(zip((point.id for point in results.front.points), _told_apart(pairs)))
     names |= {one: "baseline" if len(baselines) == 1 else f"baseline, {name}" for one, name in baselines.items()}
     kept = [[results.front.interval(point, one) for one in results.study.objectives[:3]] for point in points]
     indices = [k for k, intervals in enumerate(kept) if all(one.n for one in intervals)]
@@ -53,6 +58,30 @@ def _fresh(results: StudyResults, *measures: Measure) -> Cloud:
         shade=more[0].mean if more else None,
         baseline=np.array([points[k].id in baselines for k in indices], bool),
     )
+
+
+def _chosen(chosen: Mapping[str, Any]) -> str:
+    """Return what a trial chose, as a policy is written: levers in brackets behind the choice that has them.
+
+    >>> _chosen({"policy.placement": "next_fit", "policy.placement.next_fit.start": 4, "policy.queue": "fifo"})
+    'next_fit(start=4), fifo'
+    """
+    inside = {path: [other for other in chosen if other.startswith(f"{path}.")] for path in chosen}
+    within = {other for others in inside.values() for other in others}
+    return ", ".join(_with_levers(path, chosen, inside[path]) for path in chosen if path not in within)
+
+
+def _with_levers(path: str, chosen: Mapping[str, Any], levers: Sequence[str]) -> str:
+    value = chosen[path]
+    levers_said = ", ".join(f"{other.rpartition('.')[2]}={chosen[other]}" for other in levers)
+    name = value if isinstance(value, str) else f"{path.rpartition('.')[2]}={value}"
+    return f"{name}({levers_said})" if levers_said else str(name)
+
+
+def _told_apart(names: Sequence[tuple[str, int]]) -> tuple[str, ...]:
+    """Return names, with the number of the trial behind those that several trials have."""
+    count = Counter(name for name, _ in names)
+    return tuple(f"{name} (trial {number})" if count[name] > 1 else name for name, number in names)
 
 
 def _baselines(results: StudyResults) -> dict[str, str]:

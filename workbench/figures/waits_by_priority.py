@@ -74,13 +74,18 @@ def _over_lever(runs: RunSet, measure: str, path: str) -> MeasureByLever:
 def _priorities(runs: RunSet, panel: int, path: str, measure: str, lines: list[Line]) -> list[Trend]:
     trends = [trend(runs, panel, path, f"{measure}[{level}]", lines, FIGURE.name) for level in PRIORITIES]
     named = zip(PRIORITIES, trends, strict=True)
-    return [one._replace(name=f"priority {level}", style=level - 1) for level, one in named if len(one.x)]
+    return [one._replace(name=_named(level), style=level - 1) for level, one in named if len(one.x)]
+
+
+def _named(level: int) -> str:
+    """Return what the legend calls a priority."""
+    return f"priority {level}" + (" (most urgent)" if level == PRIORITIES[0] else "")
 
 
 def _over_priorities(runs: RunSet, measure: str) -> MeasureByLever:
     all_panels = drawn_panels(runs, FIGURE.name)
     lines = [_policy(runs, place, line, measure) for place, panel in enumerate(all_panels) for line in panel.lines]
-    return _whole(runs, "priority", measure, "priority", [panel.title for panel in all_panels], lines)
+    return _whole(runs, "priority", measure, "priority (1 = most urgent)", [panel.title for panel in all_panels], lines)
 
 
 def _policy(runs: RunSet, panel: int, line: Line, measure: str) -> Trend:

@@ -12,10 +12,11 @@ from workbench.experiments.folder import PROVENANCE, SWEEP
 from workbench.experiments.provenance import environment
 from workbench.experiments.row import Row
 from workbench.experiments.run_set import RunSet
-from workbench.export.content import MAIN, Content, content, in_order
+from workbench.export.content import MAIN, OF_SETUPS, Content, content, in_order
 from workbench.export.drawings import FIGURES, Drawing, recipe_of
 from workbench.export.inputs import INPUTS
 from workbench.export.manifest import FORMAT, MANIFEST, digest_of, drawn_with, plain
+from workbench.export.style import style
 from workbench.export.verification.cells import Change, changed_values, changes
 from workbench.export.verification.kept_runs import KeptRuns
 from workbench.export.verification.pictures import PICTURES, compared_pictures, redrawn
@@ -62,8 +63,10 @@ def compute(
     slack = 0.0 if _same_machine(folder) else _ELSEWHERE
     drawn_figures = _figures(manifest, rows, kept, figures)
     runs = in_order(Replayed(kept.plan, rows.values(), False))
-    now = content(runs, manifest["style"], drawn_figures.drawn, drawn_figures.refused, kept.places)
-    files, results = dict(_given(manifest, drawn_figures)), []
+    columns = manifest["columns"]
+    now = content(runs, manifest["style"], drawn_figures.drawn, drawn_figures.refused, kept.places, columns)
+    now = now._replace(texts={name: text for name, text in now.texts.items() if name not in _unknown(kept)})
+    files, results = {**dict(_given(manifest, drawn_figures)), **_unknown(kept)}, []
     for name, text in now.texts.items():
         done, differing = _of_text(folder, manifest, name, text, slack)
         files[name] = done
@@ -75,6 +78,13 @@ def compute(
             _pictures(folder, manifest, [one for one in drawn_figures.drawn if one.data is not None], slack, files)
         )
     return Computed(results, dict(sorted(files.items())), drawn_figures.simulated, now.manifest["notes"])
+
+
+def _unknown(kept: KeptRuns) -> dict[str, str]:
+    """Return what cannot be computed as long as a policy, a workload or a machine cannot be read here, and why."""
+    if all(point.setup is not None for point in kept.plan.points):
+        return {}
+    return dict.fromkeys(OF_SETUPS, f"points cannot be read here: {kept.unread[0]}" if kept.unread else "points differ")
 
 
 def _figures(manifest: Mapping[str, Any], rows: Mapping[str, Row], kept: KeptRuns, allowed: bool) -> _Figures:
@@ -95,7 +105,7 @@ def _figures(manifest: Mapping[str, Any], rows: Mapping[str, Row], kept: KeptRun
                 result.refused[name] = str(problem)
                 continue
         if data is not None or f"{FIGURES}/{name}.pdf" in manifest["figures"]:
-            result.drawn.append(Drawing(recipe, data))
+            result.drawn.append(Drawing(recipe, data, style(manifest["style"]).figures(manifest["columns"])))
         else:
             result.refused[name] = manifest["figures_left_out"].get(name, "")
     return result._replace(simulated=runs.simulated)
@@ -145,7 +155,7 @@ def _digest_differs(folder: Path, manifest: Mapping[str, Any], name: str) -> boo
 
 
 def _of_manifest(manifest: Mapping[str, Any], now: Content, kept: KeptRuns, slack: float) -> Iterator[Change]:
-    config = {key: value for key, value in manifest.items() if key not in ("files", "drawn_with", "needs")}
+    config = {key: value for key, value in manifest.items() if key not in ("files", "drawn_with", "needs", "selected")}
     recomputed = plain({"format": FORMAT, **now.manifest})
     for id, point in recomputed["points"].items():
         if point["identity"] is None and id in config["points"]:

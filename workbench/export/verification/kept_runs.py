@@ -18,6 +18,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import Sweep, read_sweep, said_by
 from workbench.export.cells import Place
 from workbench.export.content import ROWS
+from workbench.export.selected import shown_plan
 from workbench.export.verification.cells import Change
 from workbench.metrics.measure import Measure
 from workbench.studies.adaptive import settled
@@ -50,14 +51,14 @@ def kept_runs(folder: Path, manifest: Mapping[str, Any], rows: Mapping[str, Row]
     """
     unread: list[str] = []
     sweep = _sweep(folder, manifest)
-    planned = make_plan(sweep, unread)
+    planned = shown_plan(make_plan(sweep, unread), manifest)
     problems = list(_misnamed(manifest, rows))
     if {point.id for point in planned.points} == {*manifest["points"]} and not unread:
         return KeptRuns(planned, unread, settled(RunSet(planned, rows.values())), None, problems)
     points = _as_named(manifest, planned)
     if not unread:
         problems.append(_other_points(manifest, planned))
-    plan = settled(RunSet(Plan(sweep, points), rows.values()))
+    plan = settled(RunSet(Plan(planned.sweep, points), rows.values()))
     whole = all(point.setup is not None for point in points)
     return KeptRuns(planned, unread, plan, None if whole else _places(manifest, points), problems)
 

@@ -21,17 +21,16 @@ def redrawn(drawn: Sequence[Drawing], wanted: Iterable[str]) -> dict[str, bytes]
     """Draw figures and return the pictures that are wanted and can be drawn here, by their paths in a bundle."""
     made: dict[str, bytes] = {}
     for one in drawn:
-        ink = one.recipe.draw(one.data)
         pdf, pgf = (f"{FIGURES}/{one.name}{suffix}" for suffix in PICTURES)
-        made[pdf] = rendered(ink, "pdf")
-        if pgf in wanted and (picture := _as_pgf(ink)) is not None:
+        made[pdf] = rendered(one.sheet, "pdf")
+        if pgf in wanted and (picture := _as_pgf(one.sheet)) is not None:
             made[pgf] = picture
     return made
 
 
-def _as_pgf(ink: Any) -> bytes | None:
+def _as_pgf(sheet: Any) -> bytes | None:
     with tempfile.TemporaryDirectory(prefix="workbench-verify-") as folder:
-        write_pgf(ink, Path(folder, "one.pgf"))
+        write_pgf(sheet, Path(folder, "one.pgf"))
         return Path(folder, "one.pgf").read_bytes() if Path(folder, "one.pgf").is_file() else None
 
 

@@ -1,0 +1,116 @@
+"""What a sweep uses that somebody is to be cited for: policies, workloads, machines by preset, public traces."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from workbench.experiments.run_set import RunSet
+from workbench.export.references import Work, works_in
+from workbench.levers import Spec
+from workbench.machine.preset import Preset, preset, preset_names
+from workbench.workloads.catalogue import Entry, catalogue
+
+_SECTION = re.compile(r"^References\n-+\n(.*?)(?=\n\s*\n\S[^\n]*\n---|\Z)", re.DOTALL | re.MULTILINE)
+
+
+class Cited(NamedTuple):
+    """One entry of the bibliography and what of the sweep it stands for."""
+
+    work: Work
+    of: list[str]
+    """The parts of the sweep, such as `placement first_fit`."""
+
+
+def cited(runs: RunSet) -> list[Cited]:
+    """Return what the sweep rests on, each work once, sorted by key."""
+    gathered: dict[str, Cited] = {"gpu-policy-workbench": Cited(_OWN, ["every run"])}
+    for part, works in _parts(runs):
+        for work in works:
+            gathered.setdefault(work.key, Cited(work, [])).of.append(part)
+    return [one._replace(of=list(dict.fromkeys(one.of))) for _, one in sorted(gathered.items())]
+
+
+def presets_of(runs: RunSet) -> list[str]:
+    """Return the presets that a sweep names for its machine, in its order."""
+    machine = next((point.setup.machine for point in runs.points if point.setup is not None), None)
+    known = set(preset_names(type(machine))) if machine is not None else set()
+    return [name for name in dict.fromkeys(_strings(runs.plan.sweep.said.get("machine"))) if name in known]
+
+
+def traces_of(runs: RunSet) -> list[Entry]:
+    """Return the public traces that the workloads of a sweep are read from, in its order."""
+    workloads = [point.setup.workload for point in runs.points if point.setup is not None]
+    names = dict.fromkeys(name for one in [*workloads, runs.plan.sweep.said.get("workload")] for name in _strings(one))
+    return [catalogue()[name] for name in names if name in catalogue()]
+
+
+def references_text(of: type) -> str:
+    """Return the section `References` of a class's own docstring, empty where it has none.
+
+    >>> from workbench.policies.placement import FirstFit
+    >>> references_text(FirstFit).partition(";")[0]
+    'spec 1, R32'
+    """
+    found = _SECTION.search(inspect.cleandoc(vars(of).get("__doc__") or ""))
+    return " ".join(found[1].split()) if found else ""
+
+
+def _parts(runs: RunSet) -> Iterator[tuple[str, list[Work]]]:
+    setups = [point.setup for point in runs.points if point.setup is not None]
+    for setup in setups:
+        for slot, policy in sorted(setup.policies.items()):
+            for spec in _specs(policy):
+                yield f"{slot} {spec.name}", works_in(references_text(type(spec)))
+        for spec in (*_specs(setup.workload), *_specs(setup.options)):
+            yield spec.name, works_in(references_text(type(spec)))
+    machine = type(setups[0].machine) if setups else None
+    for name in presets_of(runs):
+        yield f"machine {name}", [_of_preset(preset(name, machine))]
+    for entry in traces_of(runs):
+        yield f"trace {entry.name}", [_of_trace(entry)]
+
+
+_OWN = Work("misc", "gpu-policy-workbench", {"title": "GPU policy workbench", "howpublished": "Software"})
+
+
+def _of_preset(one: Preset) -> Work:
+    marks = sorted({figure.mark.replace("_", " ") for figure in one.figures.values()})
+    note = f"figures of the machine: {', '.join(marks)}; each with its source in the preset {one.name}"
+    return Work(
+        "misc", f"machine-{one.name}", {"title": one.title, "howpublished": f"Preset of {one.of.name}", "note": note}
+    )
+
+
+def _of_trace(entry: Entry) -> Work:
+    note = f"commit {entry.commit}, {entry.path}; {entry.holds}; licence {entry.licence}; sha256 {entry.sha256[:16]}"
+    note += f"; changed: {entry.changed}" if entry.changed else ""
+    fields = {"title": f"Trace {entry.name}", "howpublished": entry.repository, "note": note}
+    return Work("misc", f"trace-{entry.name}", {**fields, "url": f"https://github.com/{entry.repository}"})
+
+
+def _specs(value: Any) -> Iterator[Spec]:
+    """Yield a spec and those that it holds."""
+    if isinstance(value, Spec):
+        yield value
+        for name in value.levers:
+            yield from _specs(getattr(value, name))
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _specs(one)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Spec):
+        for name in value.levers:
+            yield from _strings(getattr(value, name))
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _strings(one)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _strings(one)

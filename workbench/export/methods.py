@@ -1,0 +1,188 @@
+"""`methods.tex`: what was run and how it is judged, in sentences that are made from the sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from workbench.experiments.run_set import RunSet
+from workbench.export.cells import in_words
+from workbench.export.cited import Cited, presets_of, traces_of
+from workbench.export.escape import escape
+from workbench.figures.axis_words import measure_words
+from workbench.figures.frame import number
+from workbench.levers import Spec
+from workbench.machine.preset import preset
+from workbench.studies.adaptive.schedule import looks_of
+from workbench.studies.summary import LEVEL
+
+_HEAD = "% How it was done, in sentences made from the sweep; keys of \\cite are those of references.bib.\n"
+_TESTS = {
+    "t": "a Student's t interval and the studentised permutation test of the mean paired difference",
+    "bca": "a bias-corrected and accelerated bootstrap interval and the permutation test of the mean paired difference",
+    "log_ratio": "a Student's t interval and the permutation test of the ratio of geometric means",
+    "ranks": "Wilcoxon's signed-rank test and the interval of the pseudo-median that it leaves",
+}
+
+
+def methods(runs: RunSet, entries: Sequence[Cited]) -> str:
+    """Return the file's whole text: a paragraph each on the question, the setting, the policies and the statistics."""
+    paragraphs = (_setting(runs, entries), _policies(runs, entries), _seeds(runs), _statistics(runs), _measures(runs))
+    return _HEAD + "\n\n".join(" ".join(paragraph) for paragraph in paragraphs if paragraph) + "\n"
+
+
+def _setting(runs: RunSet, entries: Sequence[Cited]) -> list[str]:
+    engine = runs.plan.sweep.mechanism.engine
+    question = str(runs.plan.sweep.said.get("question") or "").strip()
+    asked = [f"We ask: {escape(question)}"] if question else []
+    simulated = (
+        f"All runs are simulated with the engine {escape(in_words(engine.name))} (revision {engine.revision}) of the "
+        "GPU policy workbench~\\cite{gpu-policy-workbench}, all policies on the same requests."
+    )
+    return [*asked, simulated, *_machine(runs, entries), *_workload(runs, entries)]
+
+
+def _machine(runs: RunSet, entries: Sequence[Cited]) -> Iterator[str]:
+    machines = _different(runs, "machine")
+    named = presets_of(runs)
+    for name in named:
+        one = preset(name, type(next(iter(machines.values())))) if machines else preset(name)
+        yield f"The machine {escape(one.title)} is the preset {escape(name)}{_cites(entries, f'machine {name}')}."
+    levers = [_levers(spec, _varied_inside(runs, "machine")) for spec in machines.values()]
+    if not named and levers:
+        more = " or ".join(dict.fromkeys(levers))
+        yield f"The machine has {more}; what is not named is at its default."
+
+
+def _workload(runs: RunSet, entries: Sequence[Cited]) -> Iterator[str]:
+    workloads = _different(runs, "workload")
+    each = list(dict.fromkeys(escape(in_words(spec.short())) for spec in workloads.values()))
+    if each:
+        word = "workload is" if len(each) == 1 else f"{len(each)} workloads are"
+        yield f"The {word} {'; '.join(each)}; what is not named is at its default."
+    for entry in traces_of(runs):
+        cut = f", of which was changed: {escape(entry.changed)}" if entry.changed else ""
+        source = f"{escape(entry.repository)} at commit {escape(entry.commit)} under {escape(entry.licence)}"
+        cites = _cites(entries, f"trace {entry.name}")
+        yield f"The trace {escape(entry.name)} ({escape(entry.holds)}) is public, from {source}{cut}{cites}."
+
+
+def _policies(runs: RunSet, entries: Sequence[Cited]) -> list[str]:
+    setups = [point.setup for point in runs.points if point.setup is not None]
+    sentences = []
+    for slot in sorted({slot for setup in setups for slot in setup.policies}):
+        different = {one.setup.policies[slot] for one in runs.points if one.setup and slot in one.setup.policies}
+        specs = sorted(different, key=lambda policy: policy.short())
+        if len(specs) > 1:
+            named = ", ".join(_policy(slot, spec, entries) for spec in specs)
+            sentences.append(f"For {escape(in_words(slot))} we compare {len(specs)} policies: {named}.")
+    fixed = [
+        f"{escape(in_words(slot))} {_policy(slot, setups[0].policies[slot], entries)}"
+        for slot in sorted(setups[0].policies if setups else ())
+        if len({setup.policies.get(slot) for setup in setups}) == 1
+    ]
+    if fixed:
+        sentences.append(f"The same in all runs: {', '.join(fixed)}.")
+    baseline = runs.plan.sweep.said.get("baseline")
+    if isinstance(baseline, dict):
+        held = ", ".join(f"{escape(in_words(str(slot)))} {escape(_said(policy))}" for slot, policy in baseline.items())
+        sentences.append(f"The baseline has {held}.")
+    return sentences
+
+
+def _policy(slot: str, policy: Any, entries: Sequence[Cited]) -> str:
+    return escape(in_words(policy.short())) + _cites(entries, f"{slot} {policy.name}")
+
+
+def _seeds(runs: RunSet) -> list[str]:
+    sweep, count = runs.plan.sweep, len(runs.seeds)
+    failed = len(runs.failures)
+    result = [
+        f"Every one of the {len(runs.points)} points is run with the same {count} "
+        f"{'seeds' if count != 1 else 'seed'} ({_span(list(runs.seeds))}): at a seed all points of a workload meet the "
+        "same requests, and comparisons are paired by seed."
+    ]
+    if sweep.until is not None:
+        until = sweep.until
+        result.append(
+            f"Seeds were added {until.batch} at a time until every 95\\,\\% interval of the difference in "
+            f"{escape(until.measure)} had a half width of at most {escape(until.half_width)}, twice in a row, and at "
+            f"most {until.at_most}."
+        )
+    if failed:
+        result.append(
+            f"{failed} of {len(runs.rows)} runs failed and are left out; the tables say which pairs that costs."
+        )
+    return result
+
+
+def _statistics(runs: RunSet) -> list[str]:
+    sweep = runs.plan.sweep
+    if len(runs.seeds) < 2:
+        return ["With one seed there are no intervals and no tests: the numbers are those of single runs."]
+    level = 100 * looks_of(sweep).level(LEVEL)
+    result = [f"Estimates have {level:g}\\,\\% intervals."]
+    if runs.plan.sweep.said.get("baseline") is not None:
+        result.append(
+            f"A comparison with the baseline rests on {_TESTS[sweep.interval]}; positive differences mean better than "
+            "the baseline. All p-values of this bundle, over all measures and points, are corrected together by "
+            "Holm's method, and called significant below 0.05."
+        )
+    return result
+
+
+def _measures(runs: RunSet) -> list[str]:
+    known = runs.plan.sweep.mechanism.measures
+    each = []
+    for name in runs.plan.sweep.measures:
+        measure = known[name]
+        better = "" if measure.better == "neither" else f", {measure.better} is better"
+        unit = f" in {measure.unit}" if measure.unit else ""
+        each.append(escape(f"{measure_words(measure)}{unit} ({measure.description}{better})"))
+    return [f"Measured are: {'; '.join(each)}."] if each else []
+
+
+def _different(runs: RunSet, part: str) -> dict[str, Spec]:
+    """Return the different machines or workloads of the points, in their order, by what tells them apart."""
+    setups = [point.setup for point in runs.points if point.setup is not None]
+    return {getattr(setup, part).short(): getattr(setup, part) for setup in setups}
+
+
+def _varied_inside(runs: RunSet, part: str) -> tuple[str, ...]:
+    return tuple(path.partition(".")[2].split(".")[0] for path in runs.varied if path.startswith(f"{part}."))
+
+
+def _levers(spec: Spec, always: Sequence[str]) -> str:
+    values = spec.values()
+    named = {n: v for n, v in values.items() if n in always or v != spec.levers[n].default}
+    each = [f"{escape(n.replace('_', ' '))} = {_value(spec, n, v)}" for n, v in named.items()]
+    return ", ".join(each) or "all levers at their defaults"
+
+
+def _value(spec: Spec, name: str, value: Any) -> str:
+    unit = spec.levers[name].unit if spec.levers[name].unit != name else ""
+    plain = isinstance(value, (int, float)) and not isinstance(value, bool)
+    text = number(value, 12) if plain else str(spec.levers[name].shortly(value))
+    return escape(f"{text} {unit}".strip() if plain else text)
+
+
+def _said(policy: Any) -> str:
+    if isinstance(policy, dict):
+        return ", ".join(f"{in_words(str(name))} ({_inside(levers)})" for name, levers in policy.items())
+    return in_words(str(policy))
+
+
+def _inside(levers: Any) -> str:
+    return ", ".join(f"{name}={value}" for name, value in levers.items()) if isinstance(levers, dict) else str(levers)
+
+
+def _span(seeds: list[int]) -> str:
+    if len(seeds) > 2 and seeds == list(range(seeds[0], seeds[0] + len(seeds))):
+        return f"{seeds[0]} to {seeds[-1]}"
+    return ", ".join(map(str, seeds[:8])) + (f" and {len(seeds) - 8} more" if len(seeds) > 8 else "")
+
+
+def _cites(entries: Sequence[Cited], part: str) -> str:
+    """Return the citation of a part of the sweep, empty where it names no source."""
+    keys = [one.work.key for one in entries if part in one.of]
+    return f"~\\cite{{{','.join(keys)}}}" if keys else ""

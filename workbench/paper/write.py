@@ -1,0 +1,186 @@
+"""The folder of the paper: a bundle each for the sweeps, the survey's tables and figures, and the text around them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.experiments.folder import write_json, write_whole
+from workbench.export.bibliography import bibliography
+from workbench.export.cells import in_words
+from workbench.export.cited import Cited, cited, traces_of
+from workbench.export.content import METHODS
+from workbench.export.drawings import write_pgf
+from workbench.export.escape import escape
+from workbench.export.manifest import read_manifest
+from workbench.export.references import works_in
+from workbench.export.style import style
+from workbench.export.tables import file_stem
+from workbench.export.templates import render
+from workbench.figures.axis_words import measure_label
+from workbench.figures.save import as_csv, save
+from workbench.paper import heat
+from workbench.paper.evidence import RULES, Evidence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TITLE = "Placement in six open GPUs"
+STYLE = "ieee"
+AS_FOUND = {
+    "first_fit": ("MGPUSim", "linear scan over granules"),
+    "unsorted_free_list": ("gem5, vector registers", "first hole of a list to whose end freed regions go"),
+    "byte_counter": ("gem5 LDS, GPGPU-Sim", "a counter of bytes, no addresses"),
+    "worst_fit": ("MIAOW", "the largest hole"),
+    "best_fit": ("Ventus", "the smallest hole that fits"),
+    "ring_buffer": ("Vortex", "a ring, given back in order"),
+    "nearest_boundary": ("CN114153753A", "the range nearest to either end"),
+}
+"""Where each rule comes from, and what it takes."""
+_BUNDLES = ("placement", "serving")
+
+
+def write_paper(evidence: Evidence, to: str | Path) -> Path:
+    """Write the paper's folder: `main.tex`, its bibliography, a bundle a sweep, `residency/`, and what it rests on.
+
+    The bundles in `placement/` and `serving/` can be verified as all others (`workbench verify FOLDER/placement`).
+
+    Raises
+    ------
+    StoreError
+        A bundle's folder holds something else, or cannot be written.
+    """
+    to = Path(to)
+    to.mkdir(parents=True, exist_ok=True)
+    evidence.placement.export(to / "placement", STYLE, measures=["drain_cycles", "blocked_by_fragmentation_rate"])
+    evidence.serving.export(to / "serving", STYLE)
+    survey = None if evidence.residency is None else _residency(evidence, to / "residency")
+    works = _merged([cited(evidence.placement), cited(evidence.serving), _of_survey(evidence)])
+    manifests = {name: read_manifest(to / name) for name in _BUNDLES}
+    write_whole(to / "references.bib", bibliography(works).encode())
+    write_whole(to / "main.tex", _main(evidence, manifests, survey, _setting(to / "serving")).encode())
+    write_json(to / "paper.json", {"title": TITLE, "real_serving_trace": evidence.real, "bundles": _BUNDLES})
+    return to
+
+
+def _main(evidence: Evidence, manifests: Mapping[str, Any], survey: dict[str, Any] | None, setting: str) -> str:
+    return render(
+        "paper.tex",
+        style=style(STYLE),
+        title=TITLE,
+        rules=[[escape(part) for part in AS_FOUND[rule]] for rule in RULES],
+        real=evidence.real,
+        trace=_trace_words(evidence),
+        placement=list(_findings(manifests["placement"])),
+        serving=list(_findings(manifests["serving"])),
+        tables={name: [Path(one).stem for one in manifests[name]["tables"]] for name in _BUNDLES},
+        figures={name: [Path(one).stem for one in manifests[name]["figures"]] for name in _BUNDLES},
+        survey=survey,
+        captions=_captions(evidence),
+        setting=setting,
+    )
+
+
+def _setting(bundle: Path) -> str:
+    """Return what the methods of a bundle say of engine, machine and workload: the first paragraph."""
+    text = (bundle / METHODS).read_text(encoding="utf-8")
+    return next(part for part in text.split("\n\n")).partition("\n")[2].strip()
+
+
+def _captions(evidence: Evidence) -> dict[str, str]:
+    """Return what each table shows, by its file's stem."""
+    known = evidence.placement.plan.sweep.mechanism.measures
+    labels = {file_stem(measure): measure_label(measure) for measure in known.values()}
+    return {stem: escape(label[:1].upper() + label[1:]) for stem, label in labels.items()}
+
+
+def _trace_words(evidence: Evidence) -> str:
+    entries = traces_of(evidence.serving)
+    return escape(f"{entries[0].name} ({entries[0].holds}, {entries[0].repository})") if entries else ""
+
+
+def _findings(manifest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a sentence's parts a setting: the rules that drain sooner than first fit, and later, by their macros."""
+    rows = manifest["tables"]["tables/drain_cycles.tex"]
+    macros = {(one["says"], tuple(one["runs"])): name for name, one in manifest["macros"].items()}
+    for setting in dict.fromkeys(row["setting"] for row in rows):
+        here = [row for row in rows if row["setting"] == setting and "difference" in row]
+        sure = [row for row in here if row["p"]["holm"] is not None and row["p"]["holm"] < 0.05]
+        sooner, later = (
+            [row for row in sure if (row["difference"]["value"] > 0) is better] for better in (True, False)
+        )
+        yield {
+            "setting": escape(in_words(setting)),
+            "sooner": [_told(row, macros) for row in sorted(sooner, key=lambda row: -row["saving"]["value"])],
+            "later": [_told(row, macros) for row in sorted(later, key=lambda row: row["saving"]["value"])],
+            "same": [escape(in_words(row["policy"])) for row in here if row not in sure],
+        }
+
+
+def _told(row: Mapping[str, Any], macros: Mapping[Any, str]) -> str:
+    where = ", ".join(part for part in (row["setting"], row["policy"]) if part)
+    said = f"drain_cycles, {where}: difference over the baseline's mean against "
+    name = next(name for (says, _), name in macros.items() if says.startswith(said))
+    return f"{escape(in_words(row['policy']))} ({name})"
+
+
+def _merged(groups: list[list[Cited]]) -> list[Cited]:
+    merged: dict[str, Cited] = {}
+    for one in (one for group in groups for one in group):
+        merged.setdefault(one.work.key, Cited(one.work, [])).of.extend(one.of)
+    return [one._replace(of=list(dict.fromkeys(one.of))) for _, one in sorted(merged.items())]
+
+
+def _of_survey(evidence: Evidence) -> list[Cited]:
+    """Return the six code bases, of which the survey and the text speak, whatever the sweeps name."""
+    return [Cited(work, ["the text"]) for work in works_in("MGPUSim; gem5; GPGPU-Sim; MIAOW; Ventus; Vortex; spec 1")]
+
+
+def _residency(evidence: Evidence, folder: Path) -> dict[str, Any]:
+    """Write the survey's tables and heat maps; return what the text says of them."""
+    from workbench.figures.ink import formatted
+
+    survey = evidence.residency
+    assert survey is not None
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("told", "granules", "rules"):
+        table: pd.DataFrame = getattr(survey, name)
+        write_whole(folder / f"{name}.csv", as_csv({key: table[key].to_numpy() for key in table}).encode())
+    for name, data in (("by_granule", heat.by_granule(survey)), ("by_rule", heat.by_rule(survey))):
+        with formatted(style(STYLE).figures(1)):
+            sheet = heat.draw(data)
+        for path in save(sheet, data, folder, name):
+            if path.suffix == ".png":
+                path.unlink()
+        write_pgf(sheet, folder / f"{name}.pgf")
+    return _survey_words(survey)
+
+
+def _survey_words(survey: Any) -> dict[str, Any]:
+    granules, rules = survey.granules, survey.rules
+    whole = granules[granules["counts"] == "whole"]
+    powers = whole[whole["granule_bytes"] != 1280]
+    queued, recorded = (rules[rules["arrival"] == arrival] for arrival in ("all_at_once", "recorded"))
+    contiguous = queued[~queued["rule"].isin(["ring_buffer"])]
+    return {
+        "traces": len(survey.told),
+        "launches": f"{int(survey.told['launches'].sum()):,}".replace(",", "\\,"),
+        "whole": f"{int(survey.told['whole'].sum()):,}".replace(",", "\\,"),
+        "untold": f"{int(survey.told['untold'].sum()):,}".replace(",", "\\,"),
+        "powers": _percent(powers["lost"].max()),
+        "odd": _percent(granules[granules["granule_bytes"] == 1280]["lost"].max()),
+        "odd_whole": _percent(whole[whole["granule_bytes"] == 1280]["lost"].max()),
+        "most_rule": _percent(contiguous["lost"].max()),
+        "ring": _percent(queued[queued["rule"] == "ring_buffer"]["lost"].max()),
+        "recorded": _percent(recorded["lost"].max()),
+        "recorded_blocked": _percent(recorded["blocked"].max()),
+        "left_out": [escape(line) for line in survey.left_out],
+    }
+
+
+def _percent(share: float) -> str:
+    if math.isnan(share):
+        return "not known"
+    return f"{100 * share:.2g}\\,\\%" if share < 0.1 else f"{100 * share:.1f}\\,\\%"
