@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -41,6 +42,8 @@ class Circuit(Netlist):
         What its size is, written as localparams.
     latency : int
         Steps from the inputs until the outputs say what belongs to them; 0 without registers between.
+    started_by : str
+        The input that is 1 in the first of these steps and 0 in the others; none if empty.
 
     Examples
     --------
@@ -62,9 +65,10 @@ class Circuit(Netlist):
         levers: Mapping[str, object] | None = None,
         parameters: Mapping[str, int] | None = None,
         latency: int = 0,
+        started_by: str = "",
     ) -> None:
         super().__init__(0)
-        self.name, self.source, self.latency = name, source, latency
+        self.name, self.source, self.latency, self.started_by = name, source, latency, started_by
         self.levers, self.parameters = dict(levers or {}), dict(parameters or {})
         self.ports: dict[str, np.ndarray] = {}
         """The wires of each input."""
@@ -138,6 +142,22 @@ class Circuit(Netlist):
             numbers = list(numbers[1:])
         chosen = [last[[n >> j & 1 == 1 for n in numbers]] for j in range(bits)]
         return np.concatenate([self.any_of(ones) for ones in chosen])
+
+    @property
+    def gates(self) -> int:
+        """Return the gates as they are written, inverters included."""
+        return sum(row.out.size for row in self.rows)
+
+    def digest(self) -> str:
+        """Return a digest of what the circuit is: its gates, ports and registers, not its header."""
+        held = hashlib.sha256(repr([self.name, self.latency, self.started_by]).encode())
+        for kind, first, second, out in ((row.kind, row.first, row.second, row.out) for row in self.rows):
+            held.update(repr((kind, out.size)).encode() + first.tobytes() + second.tobytes() + out.tobytes())
+        for name, wires in (*self.ports.items(), *self.outputs.items()):
+            held.update(name.encode() + wires.tobytes())
+        for name, one in self.registers.items():
+            held.update(f"{name} {one.reset}".encode() + one.wires.tobytes() + one.following.tobytes())
+        return held.hexdigest()
 
     @property
     def wires(self) -> int:

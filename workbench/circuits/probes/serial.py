@@ -19,6 +19,7 @@ from workbench.structures.free_map import packed
 def build(probe: Any, blocks: int) -> Circuit:
     """Build the hardware of one cycle, which serves all: with `load` the state is copied and the scan begins anew."""
     net, state = begun(probe, blocks)
+    net.latency, net.started_by = int(blocks), "load"
     width, load = int(blocks).bit_length(), net.input("load")
     waiting = net.register("waiting", blocks)
     run, longest = net.register("run", width), net.register("longest", width)
