@@ -12,16 +12,20 @@ from workbench.errors import InputError
 Way = Literal["combinational", "unrolled", "inductive"]
 
 
+FOLLOWED = 8
+"""Steps after a reset in which a difference is looked for where induction fails."""
+
+
 class Proof(NamedTuple):
     """What the solver said of two circuits."""
 
     verdict: Literal["equal", "different", "undecided"]
-    """`undecided` where the solver did not end in time."""
+    """`undecided` where the solver did not end in time, or induction fails without a difference near the reset."""
     way: Way
     """One step; so many steps from any contents of the registers; or induction over registers of the same names."""
     seconds: float
     counterexample: dict[str, int]
-    """Where they differ: the inputs, by induction also the contents of the registers; else empty."""
+    """Where they differ: the inputs, in the step after a reset that is named with them (`go@2`); else empty."""
 
 
 class _Miter(NamedTuple):
@@ -34,10 +38,10 @@ class _Miter(NamedTuple):
 def prove(first: Circuit, second: Circuit, seconds: float = 600.0) -> Proof:
     """Ask a solver whether two circuits say the same at all inputs.
 
-    Circuits without registers are compared in one step. Circuits whose registers have the same names and widths are
-    compared by induction: after a reset both hold the same, and from the same contents both say the same and go on to
-    the same. Others are followed, each through as many steps as its latency, from any contents of their registers,
-    while the inputs stay.
+    Circuits without registers are compared in one step. Those that answer after a latency are followed, each through its
+    own, from any contents of their registers, while the inputs stay. Other circuits must have registers of the same
+    names and widths, and are compared by induction: after a reset both hold the same, and from the same contents both
+    say the same and go on to the same. Where that fails they are followed from the reset for eight steps.
 
     Parameters
     ----------
@@ -47,7 +51,7 @@ def prove(first: Circuit, second: Circuit, seconds: float = 600.0) -> Proof:
     Raises
     ------
     InputError
-        The circuits have other inputs or outputs, so that there is nothing to compare.
+        The circuits have other inputs, outputs or registers, so that there is nothing to compare.
     WorkbenchError
         No solver is installed.
 
@@ -61,9 +65,20 @@ def prove(first: Circuit, second: Circuit, seconds: float = 600.0) -> Proof:
     _check(first, second)
     began, using = time.monotonic(), solver()
     way = _way(first, second)
-    miter = _induction(using, first, second) if way == "inductive" else _unrolled(using, first, second)
-    verdict, found = _asked(using, miter, seconds)
+    if way == "inductive":
+        verdict, found = _inductive(using, first, second, seconds)
+    else:
+        verdict, found = _asked(using, _unrolled(using, first, second), seconds)
     return Proof(verdict, way, round(time.monotonic() - began, 2), found)
+
+
+def _inductive(using: Solver, first: Circuit, second: Circuit, seconds: float) -> tuple[Any, dict[str, int]]:
+    """Try induction, then look for a difference near the reset; contents that never occur prove nothing."""
+    verdict, _ = _asked(using, _induction(using, first, second), seconds)
+    if verdict != "different":
+        return verdict, {}
+    verdict, found = _asked(using, _from_reset(using, first, second), seconds)
+    return ("different", found) if verdict == "different" else ("undecided", {})
 
 
 def _check(first: Circuit, second: Circuit) -> None:
@@ -77,8 +92,12 @@ def _check(first: Circuit, second: Circuit) -> None:
 def _way(first: Circuit, second: Circuit) -> Way:
     if not first.registers and not second.registers:
         return "combinational"
+    if all(one.latency or not one.registers for one in (first, second)):
+        return "unrolled"
     widths = [{name: one.wires.size for name, one in circuit.registers.items()} for circuit in (first, second)]
-    return "inductive" if widths[0] == widths[1] and first.started_by == second.started_by else "unrolled"
+    if widths[0] != widths[1]:
+        raise InputError(f"{first.name} and {second.name} cannot be compared by induction: their registers differ.")
+    return "inductive"
 
 
 def _unrolled(using: Solver, first: Circuit, second: Circuit) -> _Miter:
@@ -101,12 +120,25 @@ def _induction(using: Solver, first: Circuit, second: Circuit) -> _Miter:
     """Ask for one step that differs, from the same contents, and for registers that a reset leaves different."""
     inputs, contents = _inputs(using, first), _contents(using, first, "")
     outputs, after = zip(*(step(using, circuit, inputs, contents) for circuit in (first, second)), strict=True)
-    resets = [
-        {name: using.number(one.reset, one.wires.size) for name, one in circuit.registers.items()}
-        for circuit in (first, second)
-    ]
-    differs = [term for pair in (outputs, after, resets) for term in _differing(using, *pair)]
-    return _Miter({**inputs, **contents}, differs)
+    pairs = (outputs, after, [_reset(using, circuit) for circuit in (first, second)])
+    return _Miter({}, [term for pair in pairs for term in _differing(using, *pair)])
+
+
+def _from_reset(using: Solver, first: Circuit, second: Circuit) -> _Miter:
+    """Ask for inputs of some steps after a reset that make the outputs differ."""
+    held, free, differs = [_reset(using, circuit) for circuit in (first, second)], dict[str, list[Any]](), list[Any]()
+    for now in range(FOLLOWED):
+        inputs = {name: using.bits(f"{name}@{now}", w.size) for name, w in first.ports.items()}
+        outputs, held = zip(
+            *(step(using, circuit, inputs, contents) for circuit, contents in zip((first, second), held)), strict=True
+        )
+        free |= {f"{name}@{now}": bits for name, bits in inputs.items()}
+        differs += _differing(using, *outputs)
+    return _Miter(free, differs)
+
+
+def _reset(using: Solver, circuit: Circuit) -> Bits:
+    return {name: using.number(one.reset, one.wires.size) for name, one in circuit.registers.items()}
 
 
 def _inputs(using: Solver, circuit: Circuit, without: tuple[str, ...] = ()) -> Bits:

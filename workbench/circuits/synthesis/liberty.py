@@ -5,8 +5,8 @@ those of an inverter), its parasitic delay p, and its transistors. Delay = (p + 
 inverter that drives four takes 5 tau, so that delays are written in FO4 = 5 tau. Area is transistors / 4: a NAND of two
 inputs is 1.
 
-Limits: one drive strength, so that a large fan-out is slow where a real library would buffer or upsize; no wires; rise
-and fall alike; no corners. Ratios between circuits of one kind are what it is for; no square millimetres, no gigahertz.
+Limits: one drive strength, so that a large fan-out is slower than where a real library would upsize, although abc may put
+buffers there; no wires; rise and fall alike; a slow edge slows nothing; no corners. Ratios between circuits of one kind are what it is for; no square millimetres, no gigahertz.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ class Cell(NamedTuple):
 
 CELLS = (
     Cell("INV", "!A", "A", 1.0, 1.0, 2),
+    Cell("BUF", "A", "A", 1.0, 2.0, 4),
     Cell("NAND2", "!(A&B)", "AB", 4 / 3, 2.0, 4),
     Cell("NOR2", "!(A|B)", "AB", 5 / 3, 2.0, 4),
     Cell("NAND3", "!(A&B&C)", "ABC", 5 / 3, 3.0, 6),
@@ -47,8 +48,11 @@ CELLS = (
     Cell("XNOR2", "!(A^B)", "AB", 4.0, 4.0, 10),
     Cell("MUX2", "(A&!C)|(B&C)", "ABC", 2.0, 4.0, 12),
 )
-LOADS = (0.0, 256.0)
-"""The ends of the delay tables, in input capacitances of an inverter; between them a straight line."""
+LOADS = (0.0, 128.0, 256.0)
+"""The points of the delay tables, in input capacitances of an inverter; on one straight line."""
+
+SLEWS = (1.0, 10.0, 100.0)
+"""The input transitions of the tables, which change nothing; abc wants some above 0."""
 
 
 def liberty() -> str:
@@ -68,8 +72,8 @@ _HEAD = f"""library (workbench) {{
   lu_table_template (line) {{
     variable_1 : input_net_transition;
     variable_2 : total_output_net_capacitance;
-    index_1 ("0.0, 100000.0");
-    index_2 ("{LOADS[0]}, {LOADS[1]}");
+    index_1 ("{", ".join(map(str, SLEWS))}");
+    index_2 ("{", ".join(map(str, LOADS))}");
   }}"""
 
 
@@ -82,8 +86,7 @@ def _cell(cell: Cell) -> str:
 
 
 def _arc(pin: str, parasitic: float) -> str:
-    ends = ", ".join(f"{(parasitic + load) / FO4:.4f}" for load in LOADS)
-    delays = f'values ("{ends}", "{ends}");'
-    still = 'values ("0.0, 0.0", "0.0, 0.0");'
-    tables = [f"cell_{edge} (line) {{ {delays} }} {edge}_transition (line) {{ {still} }}" for edge in ("rise", "fall")]
+    line = ", ".join(f"{(parasitic + load) / FO4:.4f}" for load in LOADS)
+    delays = "values (" + ", ".join(f'"{line}"' for _ in SLEWS) + ");"
+    tables = [f"cell_{edge} (line) {{ {delays} }} {edge}_transition (line) {{ {delays} }}" for edge in ("rise", "fall")]
     return f'      timing () {{ related_pin : "{pin}"; {" ".join(tables)} }}'
