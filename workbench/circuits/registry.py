@@ -40,6 +40,10 @@ _FILES = {
     "probe.shift_doubling": "probes.doubling",
     "probe.prefix_suffix_tree": "probes.tree",
     "probe.bit_serial": "probes.serial",
+    "placement.nearest_boundary": "placement.nearest_boundary",
+    "placement.first_fit": "placement.fits",
+    "placement.last_fit": "placement.fits",
+    "placement.best_fit": "placement.fits",
 }
 """The file of this room that makes each circuit; only the one that is asked for is imported."""
 
