@@ -85,7 +85,9 @@ def _check(first: Circuit, second: Circuit) -> None:
     """Refuse circuits that cannot be compared."""
     shared = [{name: w.size for name, w in one.ports.items() if name != one.started_by} for one in (first, second)]
     if shared[0] != shared[1] or set(first.outputs) != set(second.outputs):
-        said = " and ".join(f"{one.name}({', '.join(one.ports)}) -> {', '.join(one.outputs)}" for one in (first, second))
+        said = " and ".join(
+            f"{one.name}({', '.join(one.ports)}) -> {', '.join(one.outputs)}" for one in (first, second)
+        )
         raise InputError(f"{said} cannot be compared: their inputs or outputs are not the same.")
 
 
@@ -174,4 +176,6 @@ def _asked(using: Solver, miter: _Miter, seconds: float) -> tuple[Any, dict[str,
 
 def _model(asked: Any, free: Bits) -> dict[str, int]:
     """Return the numbers that make the circuits differ."""
-    return {name: sum(bool(asked.get_value(bit).value()) << j for j, bit in enumerate(bits)) for name, bits in free.items()}
+    return {
+        name: sum(bool(asked.get_value(bit).value()) << j for j, bit in enumerate(bits)) for name, bits in free.items()
+    }
