@@ -148,6 +148,11 @@ class Circuit(Netlist):
         """Return the gates as they are written, inverters included."""
         return sum(row.out.size for row in self.rows)
 
+    @property
+    def levels(self) -> int:
+        """Return the gates on the longest way between registers, inputs and outputs, as they are written."""
+        return max(self.depths)
+
     def digest(self) -> str:
         """Return a digest of what the circuit is: its gates, ports and registers, not its header."""
         held = hashlib.sha256(repr([self.name, self.latency, self.started_by]).encode())

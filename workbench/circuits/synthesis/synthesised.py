@@ -21,7 +21,7 @@ abc -g AND,NAND,OR,NOR,XOR,XNOR,ANDNOT,ORNOT
 opt_clean
 tee -q -o gates.json stat -json
 tee -q -o levels.txt ltp -noff
-tee -q -o timing.txt abc -liberty cells.lib -script +strash;dch;map;buffer,-c;topo;stime
+tee -q -o timing.txt abc -liberty cells.lib -script +strash;dch;map;topo;buffer,-c;topo;stime
 """
 """Two-input gates first, counted; then the same mapped to the project's own cells."""
 
