@@ -44,6 +44,9 @@ _FILES = {
     "placement.first_fit": "placement.fits",
     "placement.last_fit": "placement.fits",
     "placement.best_fit": "placement.fits",
+    "serve.warp_aggregated": "malloc.warp_aggregated",
+    "choice.most_residual": "dispatch.most_residual",
+    "priority.priority_windows": "dispatch.priority_windows",
 }
 """The file of this room that makes each circuit; only the one that is asked for is imported."""
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.circuits.netlist import Circuit
+from workbench.circuits.sources import levers_of, source_of
 from workbench.circuits.vectors import Case, Step
 from workbench.circuits.words import added
 from workbench.errors import wrong_value
@@ -45,7 +46,7 @@ def begun(policy: Placement, segments: int) -> Memory:
     if not isinstance(segments, int) or not FEWEST <= segments <= MOST:
         nearest = FEWEST if not isinstance(segments, int) or segments < FEWEST else MOST
         raise wrong_value("", "segments", f"must be from {FEWEST} to {MOST} for a circuit", segments, nearest)
-    levers = {name: getattr(policy, name) for name in policy.levers}
+    levers = levers_of(policy)
     bits = segments.bit_length()
     net = Circuit(policy.name, source_of(policy), levers, {"SEGMENTS": segments, "BITS": bits})
     request, length = net.input("request"), net.input("length", bits)
@@ -106,10 +107,3 @@ def _steps(policy: Placement, segments: int, draw: Any, share: int) -> Iterator[
         base, released = back or (0, 0)
         given |= {"release": int(back is not None), "base": base, "released": released}
         yield Step(given, {"granted": int(start is not None), "start": start or 0})
-
-
-def source_of(policy: Any) -> str:
-    """Return what a circuit is made after, for its header."""
-    text = policy.__doc__ or policy.name
-    lines = [line.strip(" -") for line in text.split("References")[-1].splitlines() if line.strip(" -")]
-    return f"{text.split('.')[0].strip()}. After {lines[0] if lines else policy.name}"
