@@ -46,7 +46,8 @@ async def every_vector_is_answered(dut):
         await Timer(1, "ns")
         for name, value in line["outputs"].items():
             got = int(getattr(dut, name).value)
-            assert got == int(value, 16), f"case {{line['case']}}, step {{line['step']}}: {{name}} = {{got:x}}, not {{value}}"
+            place = f"case {{line['case']}}, step {{line['step']}}"
+            assert got == int(value, 16), f"{{place}}: {{name}} = {{got:x}}, not {{value}}"
         if CLOCKED:
             await edge(dut)
 '''

@@ -17,9 +17,9 @@ def policy_named(name: str, levers: Mapping[str, object]) -> Policy:
     InputError
         There is no such policy, it has no circuit, or a lever is not as it must be.
     """
-    from workbench.policies.catalogue import load
+    from workbench.policies.catalogue import load_all
 
-    load()
+    load_all()
     question, _, short = name.rpartition(".")
     known = [each for each in questions() if short in policies(each) and question in ("", each)]
     if not known:

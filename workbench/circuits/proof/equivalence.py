@@ -1,4 +1,4 @@
-"""Proves that two circuits compute one function: in one step, through their pipelines, or by induction over registers."""
+"""Proves that two circuits compute one function: in one step, through pipelines, or by induction over registers."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class _Miter(NamedTuple):
 def prove(first: Circuit, second: Circuit, seconds: float = 600.0) -> Proof:
     """Ask a solver whether two circuits say the same at all inputs.
 
-    Circuits without registers are compared in one step. Those that answer after a latency are followed, each through its
-    own, from any contents of their registers, while the inputs stay. Other circuits must have registers of the same
+    Circuits without registers are compared in one step. Those that answer after a latency are followed, each through
+    its own, from any contents of their registers, while the inputs stay. Other circuits must have registers of the same
     names and widths, and are compared by induction: after a reset both hold the same, and from the same contents both
     say the same and go on to the same. Where that fails they are followed from the reset for eight steps.
 

@@ -1,4 +1,4 @@
-"""A circuit as terms of a solver: one step, from given inputs and register contents to outputs and the next contents."""
+"""A circuit as terms of a solver: one step, from inputs and register contents to outputs and the next contents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a synthesiser makes of a circuit: gates, levels, flip-flops, relative area and delay; kept in the user's cache."""
+"""What a synthesiser makes of a circuit: gates, levels, flip-flops, relative area and delay; kept in a cache."""
 
 from workbench.circuits.synthesis.counts import Counts
 from workbench.circuits.synthesis.synthesised import synthesised

