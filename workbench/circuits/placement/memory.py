@@ -1,8 +1,9 @@
 """The bitmap of a memory, which every placement circuit has: release first, then the search, then the update.
 
 Inputs: `request` with `length`, and `release` with `base` and `released` (a length); both may come in one step, and
-the search then sees what was released (spec 1, R7, R8). A length is from 1 to the segments; 0 is refused. Outputs: `granted`,
-and `start`, which is 0 where nothing is granted. Register: `map`, a bit a segment; after a reset all are free.
+the search then sees what was released (spec 1, R7, R8). A length is from 1 to the segments; 0 is refused.
+Outputs: `granted`, and `start`, which is 0 where nothing is granted.
+Register: `map`, a bit a segment; after a reset all are free.
 """
 
 from __future__ import annotations
