@@ -1,0 +1,193 @@
+"""A circuit: a gate list whose inputs, outputs, signals and registers have names, and whose registers are stepped."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.policies.probes.circuit.netlist import ZERO, Netlist
+
+XOR = 6
+"""The kind of gate that a circuit has beside those of the gate lists of probes."""
+
+
+class Register(NamedTuple):
+    """Flip-flops of one name: what they hold, what they hold after a reset, and in the next step."""
+
+    wires: np.ndarray
+    reset: int
+    following: np.ndarray
+    """int32[bits], the wires of the next state."""
+
+
+class Circuit(Netlist):
+    """A gate list with names and registers; vectors are arrays of wires, the lowest bit first.
+
+    Everything that builds on a `Netlist` builds on a circuit: `and_`, `or_`, `not_`, `all_of`, `any_of`, `select`,
+    `held`, and the numbers of `workbench.circuits.words`.
+
+    Parameters
+    ----------
+    name : str
+        The name of the module; letters, digits and `_`.
+    source : str
+        What the circuit is made after, for the header.
+    levers : mapping
+        The levers of its policy, for the header.
+    parameters : mapping of int
+        What its size is, written as localparams.
+    latency : int
+        Steps from the inputs until the outputs say what belongs to them; 0 without registers between.
+    started_by : str
+        The input that is 1 in the first of these steps and 0 in the others; none if empty.
+
+    Examples
+    --------
+    >>> counter = Circuit("counter", parameters={"WIDTH": 2})
+    >>> go = counter.input("go")
+    >>> count = counter.register("count", 2)
+    >>> low = counter.xor(count[:1], go)
+    >>> high = counter.xor(count[1:], counter.and_(count[:1], go))
+    >>> counter.follow("count", np.concatenate([low, high]))
+    >>> counter.output("value", count)
+    >>> counter.flip_flops
+    2
+    """
+
+    def __init__(
+        self,
+        name: str,
+        source: str = "",
+        levers: Mapping[str, object] | None = None,
+        parameters: Mapping[str, int] | None = None,
+        latency: int = 0,
+        started_by: str = "",
+    ) -> None:
+        super().__init__(0)
+        self.name, self.source, self.latency, self.started_by = name, source, latency, started_by
+        self.levers, self.parameters = dict(levers or {}), dict(parameters or {})
+        self.ports: dict[str, np.ndarray] = {}
+        """The wires of each input."""
+        self.outputs: dict[str, np.ndarray] = {}
+        self.signals: dict[str, np.ndarray] = {}
+        """Wires between that a reader should know by name."""
+        self.registers: dict[str, Register] = {}
+
+    def input(self, name: str, bits: int = 1) -> np.ndarray:
+        """Add an input of so many bits, and return its wires."""
+        self._fresh(name)
+        self.ports[name] = self._new(bits, 0)
+        self.inputs = np.concatenate([self.inputs, self.ports[name]])
+        return self.ports[name]
+
+    def output(self, name: str, wires: Any) -> None:
+        """Name wires as an output; constants are allowed."""
+        self._fresh(name)
+        self.outputs[name] = np.atleast_1d(np.asarray(wires, np.int32))
+
+    def signal(self, name: str, wires: Any) -> np.ndarray:
+        """Name wires for a reader of the Verilog, and return them; what is constant or has a name keeps its own."""
+        self._fresh(name)
+        self.signals[name] = np.atleast_1d(np.asarray(wires, np.int32))
+        return self.signals[name]
+
+    def register(self, name: str, bits: int = 1, reset: int = 0) -> np.ndarray:
+        """Add flip-flops of so many bits and return their wires; `follow` says what they hold in the next step."""
+        self._fresh(name)
+        wires = self._new(bits, 0)
+        self.registers[name] = Register(wires, reset, wires)
+        return wires
+
+    def follow(self, name: str, wires: Any) -> None:
+        """Say what a register holds in the next step."""
+        before = self.registers[name]
+        following = np.broadcast_to(np.asarray(wires, np.int32), before.wires.shape).copy()
+        self.registers[name] = before._replace(following=following)
+
+    def held(self, wires: Any) -> np.ndarray:
+        """Return a vector behind registers that begin with zeros; constants need none."""
+        wires = np.asarray(wires, np.int32).copy()
+        real = wires > ZERO + 1
+        if real.any():
+            name = f"held_{len(self.registers)}"
+            following = wires[real]
+            wires[real] = self.register(name, int(real.sum()))
+            self.follow(name, following)
+        return wires
+
+    def xor(self, a: Any, b: Any) -> np.ndarray:
+        """Return the exclusive OR of two vectors."""
+        a, b = np.broadcast_arrays(np.asarray(a, np.int32), np.asarray(b, np.int32))
+        made = np.where(b == ZERO, a, b)
+        made[a == b] = ZERO
+        for constant, other in ((a, b), (b, a)):
+            inverted = (constant == 1) & (other > 1)
+            made[inverted] = self.not_(other[inverted])
+        real = (a > 1) & (b > 1) & (a != b)
+        made[real] = self._made(XOR, a[real], b[real])
+        return made
+
+    def table(self, inputs: Any, numbers: list[int], bits: int) -> np.ndarray:
+        """Return a table read by a thermometer code as gates: the last 1 of the code selects its number."""
+        code = np.asarray(inputs, np.int32)
+        last = self.and_(code, self.not_(np.append(code[1:], np.int32(ZERO))))
+        zero = [int(bool(numbers[0] >> j & 1)) for j in range(bits)]
+        if any(zero):
+            last, numbers = np.concatenate([self.not_(code[:1]), last]), list(numbers)
+        else:
+            numbers = list(numbers[1:])
+        chosen = [last[[n >> j & 1 == 1 for n in numbers]] for j in range(bits)]
+        return np.concatenate([self.any_of(ones) for ones in chosen])
+
+    @property
+    def gates(self) -> int:
+        """Return the gates as they are written, inverters included."""
+        return sum(row.out.size for row in self.rows)
+
+    @property
+    def levels(self) -> int:
+        """Return the gates on the longest way between registers, inputs and outputs, as they are written."""
+        return max(self.depths)
+
+    def digest(self) -> str:
+        """Return a digest of what the circuit is: its gates, ports and registers, not its header."""
+        held = hashlib.sha256(repr([self.name, self.latency, self.started_by]).encode())
+        for kind, first, second, out in ((row.kind, row.first, row.second, row.out) for row in self.rows):
+            held.update(repr((kind, out.size)).encode() + first.tobytes() + second.tobytes() + out.tobytes())
+        for name, wires in (*self.ports.items(), *self.outputs.items()):
+            held.update(name.encode() + wires.tobytes())
+        for name, one in self.registers.items():
+            held.update(f"{name} {one.reset}".encode() + one.wires.tobytes() + one.following.tobytes())
+        return held.hexdigest()
+
+    @property
+    def wires(self) -> int:
+        """Return how many wires there are, the two constants included."""
+        return self._wires
+
+    @property
+    def flip_flops(self) -> int:
+        """Return the bits of all registers."""
+        return sum(one.wires.size for one in self.registers.values())
+
+    def named(self) -> dict[str, np.ndarray]:
+        """Return the wires of every name that reads as a vector: inputs, registers, signals, outputs."""
+        registers = {name: one.wires for name, one in self.registers.items()}
+        return {**self.ports, **registers, **self.signals, **self.outputs}
+
+    def _tree(self, gate: Any, wires: Any, neutral: int) -> np.ndarray:
+        """Reduce by joining one half with the other, so that a reader sees two slices; as many gates and levels."""
+        left = np.asarray(wires, np.int32)
+        left = left[left != neutral]
+        while left.size > 1:
+            half = left.size // 2
+            left = np.concatenate([gate(left[:half], left[half : 2 * half]), left[2 * half :]])
+        return left if left.size else np.array([neutral], np.int32)
+
+    def _fresh(self, name: str) -> None:
+        if not name.isidentifier() or name in self.named() or name in ("clk", "rst"):
+            raise InputError(f"circuit {self.name}: {name!r} cannot name another signal; it is taken or no identifier.")

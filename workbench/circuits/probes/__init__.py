@@ -1,0 +1,1 @@
+"""The circuits of probes (spec 3, Em. 4-7)."""

@@ -1,0 +1,5 @@
+"""Whether two circuits compute one function, proven by SAT."""
+
+from workbench.circuits.proof.equivalence import Proof, prove
+
+__all__ = ["Proof", "prove"]

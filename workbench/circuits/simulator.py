@@ -1,0 +1,86 @@
+"""Runs a circuit in plain Python: many states side by side, 64 to a word, step by step from a reset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from workbench.circuits.netlist import XOR, Circuit
+from workbench.policies.probes.circuit.netlist import NAND, NOT, ONE, OR, Row
+
+WORD = 64
+ALL = np.uint64(2**64 - 1)
+
+
+class Simulator:
+    """A circuit that runs, so many lanes side by side.
+
+    >>> from workbench.circuits.netlist import Circuit
+    >>> circuit = Circuit("both")
+    >>> circuit.output("out", circuit.and_(circuit.input("a", 4), circuit.input("b", 4)))
+    >>> Simulator(circuit, lanes=2).step({"a": [12, 15], "b": [10, 1]})
+    {'out': [8, 1]}
+    """
+
+    def __init__(self, circuit: Circuit, lanes: int = 1) -> None:
+        self.circuit, self.lanes = circuit, lanes
+        self.values = np.zeros((circuit.wires, -(-lanes // WORD)), np.uint64)
+        self.values[ONE] = ALL
+        self.reset()
+
+    def reset(self) -> None:
+        """Put every register to its reset value."""
+        for register in self.circuit.registers.values():
+            bits = [register.reset >> j & 1 for j in range(register.wires.size)]
+            self.values[register.wires] = np.where(np.array(bits, bool)[:, None], ALL, np.uint64(0))
+
+    def step(self, inputs: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
+        """Apply the inputs of every lane, return the outputs, then let the registers take their next state."""
+        self.settle(inputs)
+        outputs = {name: self.read(wires) for name, wires in self.circuit.outputs.items()}
+        following = [self.values[one.following] for one in self.circuit.registers.values()]
+        for register, values in zip(self.circuit.registers.values(), following, strict=True):
+            self.values[register.wires] = values
+        return outputs
+
+    def settle(self, inputs: Mapping[str, Sequence[int]]) -> None:
+        """Compute every wire from the inputs and from what the registers hold."""
+        for name, wires in self.circuit.ports.items():
+            self.values[wires] = spread(inputs[name], wires.size)
+        for row in self.circuit.rows:
+            self.values[row.out] = _output(row, self.values)
+
+    def read(self, wires: np.ndarray) -> list[int]:
+        """Return the number that some wires carry, in every lane."""
+        return gathered(self.values[wires], self.lanes)
+
+
+def spread(numbers: Sequence[int], bits: int) -> np.ndarray:
+    """Return the bits of numbers, a row a bit, 64 numbers to a word: uint64[bits, words]."""
+    size = -(-bits // 8)
+    held = b"".join((int(number) & (1 << bits) - 1).to_bytes(size, "little") for number in numbers)
+    rows = np.unpackbits(np.frombuffer(held, np.uint8).reshape(len(numbers), size), axis=1, bitorder="little")
+    columns = np.packbits(rows[:, :bits].T, axis=1, bitorder="little")
+    short = -columns.shape[1] % 8
+    return np.ascontiguousarray(np.pad(columns, ((0, 0), (0, short)))).view(np.uint64)
+
+
+def gathered(rows: np.ndarray, lanes: int) -> list[int]:
+    """Return the numbers whose bits `spread` gave."""
+    if not rows.shape[0]:
+        return [0] * lanes
+    bits = np.unpackbits(np.ascontiguousarray(rows).view(np.uint8), axis=1, bitorder="little")[:, :lanes]
+    held = np.packbits(bits.T, axis=1, bitorder="little")
+    return [int.from_bytes(number.tobytes(), "little") for number in held]
+
+
+def _output(row: Row, values: np.ndarray) -> np.ndarray:
+    if row.kind == NOT:
+        return ~values[row.first]
+    first, second = values[row.first], values[row.second]
+    if row.kind == OR:
+        return first | second
+    if row.kind == XOR:
+        return first ^ second
+    return ~(first & second) if row.kind == NAND else first & second
