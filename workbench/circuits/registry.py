@@ -40,6 +40,7 @@ _FILES = {
     "probe.shift_doubling": "probes.doubling",
     "probe.prefix_suffix_tree": "probes.tree",
     "probe.bit_serial": "probes.serial",
+    "probe.shared_run": "probes.shared",
 }
 """The file of this room that makes each circuit; only the one that is asked for is imported."""
 
