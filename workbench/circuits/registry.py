@@ -78,9 +78,7 @@ def maker_of(policy: Policy) -> Maker:
     name = f"{policy.question}.{policy.name}"
     if name not in MAKERS.names():
         known = sorted(each.split(".")[1] for each in MAKERS.names() if each.startswith(f"{policy.question}."))
-        there = (
-            f"of {policy.question} policies {', '.join(known)} have one" if known else "no policy of its kind has one"
-        )
+        there = f"of its kind have one: {', '.join(known)}" if known else "no policy of its kind has one"
         raise InputError(f"{policy.name} has no circuit; {there}.")
     return MAKERS.find(name)
 

@@ -1,4 +1,4 @@
-"""The shared probe as a whole: states brought in by turns, one probe with masks, a register for every report (R51-R59)."""
+"""The shared probe as a whole: states by turns, one probe with masks, a register for every report (R51-R59)."""
 
 from __future__ import annotations
 
