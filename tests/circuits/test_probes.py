@@ -72,6 +72,7 @@ def test_a_planted_fault_is_found_by_simulation():
     ("probe", "size", "sentence"),
     [
         (GroupedRun(groups=5), 16, "must divide the 16 blocks"),
+        (GroupedRun(timing="pipe_3cycle_shared_hw"), 64, "timing must be comb_1cycle or pipe_3cycle for a circuit"),
         (ExactRun(), 0, "blocks must be a whole number from 1 to 4096"),
         (SharedRun(cycles_a_period=2), (8, 8), "cycles_a_period must be 1 for a circuit"),
         (SharedRun(width=8, padding="occupied"), (8, 8), "padding must be zero for a circuit"),

@@ -34,7 +34,7 @@ def build(probe: Any, blocks: Any) -> Circuit:
         for place, k in enumerate(inside):
             first, end = int(starts[period][place]), int(starts[period][place + 1])
             found = _longest(net, probe, rows, first, end, sizes[k])
-            _report(net, k, now[period : period + 1], found)
+            _report(net, int(k), now[period : period + 1], found)
     return net
 
 

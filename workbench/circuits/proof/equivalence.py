@@ -139,9 +139,8 @@ def _from_reset(using: Solver, first: Circuit, second: Circuit) -> _Miter:
     held, free, differs = [_reset(using, circuit) for circuit in (first, second)], dict[str, list[Any]](), list[Any]()
     for now in range(FOLLOWED):
         inputs = {name: using.bits(f"{name}@{now}", w.size) for name, w in first.ports.items()}
-        outputs, held = zip(
-            *(step(using, circuit, inputs, contents) for circuit, contents in zip((first, second), held)), strict=True
-        )
+        steps = [step(using, circuit, inputs, contents) for circuit, contents in zip((first, second), held)]
+        outputs, held = [said for said, _ in steps], [after for _, after in steps]
         free |= {f"{name}@{now}": bits for name, bits in inputs.items()}
         differs += _differing(using, *outputs)
     return _Miter(free, differs)
