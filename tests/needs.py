@@ -54,6 +54,9 @@ NEEDS = {
     "libcachesim": Need(
         lambda: importlib.util.find_spec("libcachesim"), cure="use Linux on x86-64, for which the lock file brings it"
     ),
+    "pyosys": Need(lambda: importlib.util.find_spec("pyosys"), cure="install the extra `circuits`"),
+    "bitwuzla": Need(lambda: importlib.util.find_spec("bitwuzla"), cure="install the extra `circuits`"),
+    "iverilog": _program("iverilog", "iverilog"),
     "root": Need(lambda: os.geteuid() == 0, cure="run the tests as root, who alone gives files to another user"),
     TRACES: Need(
         lambda: public_traces.FACTS, cure="let WORKBENCH_TRACES name their folders, or put them into ../shared/traces"

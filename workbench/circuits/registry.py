@@ -47,6 +47,7 @@ _FILES = {
     "serve.warp_aggregated": "malloc.warp_aggregated",
     "choice.most_residual": "dispatch.most_residual",
     "priority.priority_windows": "dispatch.priority_windows",
+    "probe.shared_run": "probes.shared",
 }
 """The file of this room that makes each circuit; only the one that is asked for is imported."""
 
@@ -84,9 +85,7 @@ def maker_of(policy: Policy) -> Maker:
     name = f"{policy.question}.{policy.name}"
     if name not in MAKERS.names():
         known = sorted(each.split(".")[1] for each in MAKERS.names() if each.startswith(f"{policy.question}."))
-        there = (
-            f"of {policy.question} policies {', '.join(known)} have one" if known else "no policy of its kind has one"
-        )
+        there = f"of its kind have one: {', '.join(known)}" if known else "no policy of its kind has one"
         raise InputError(f"{policy.name} has no circuit; {there}.")
     return MAKERS.find(name)
 

