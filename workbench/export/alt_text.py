@@ -46,17 +46,17 @@ def _axes(panels: list[Any]) -> str:
 
 def _ranges(columns: Mapping[str, Column]) -> Iterator[str]:
     """Yield a sentence a column: the names that it tells apart, or its least and largest number."""
-    told = 0
+    count = 0
     for name, column in columns.items():
         values = np.asarray(column)
         if values.dtype.kind in "US" or values.dtype == object:
             different = list(dict.fromkeys(words(str(value)) for value in values.tolist() if str(value)))
             if len(different) > 1 and name != "setting":  # titles of panels say it
                 yield f"{words(name).capitalize()}: {_listed(different)}."
-        elif values.dtype.kind in "fiu" and told < _MOST_RANGES and not name.startswith("low") and not _is_end(name):
+        elif values.dtype.kind in "fiu" and count < _MOST_RANGES and not name.startswith("low") and not _is_end(name):
             known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
             if known.size and known.min() < known.max():
-                told += 1
+                count += 1
                 yield f"{words(name).capitalize()} from {number(float(known.min()))} to {number(float(known.max()))}."
 
 

@@ -54,8 +54,8 @@ def references_text(of: type) -> str:
     >>> references_text(FirstFit).partition(";")[0]
     'spec 1, R32'
     """
-    found = _SECTION.search(inspect.cleandoc(vars(of).get("__doc__") or ""))
-    return " ".join(found[1].split()) if found else ""
+    match = _SECTION.search(inspect.cleandoc(vars(of).get("__doc__") or ""))
+    return " ".join(match[1].split()) if match else ""
 
 
 def _parts(runs: RunSet) -> Iterator[tuple[str, list[Work]]]:

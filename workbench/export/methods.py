@@ -34,12 +34,12 @@ def methods(runs: RunSet, entries: Sequence[Cited]) -> str:
 def _setting(runs: RunSet, entries: Sequence[Cited]) -> list[str]:
     engine = runs.plan.sweep.mechanism.engine
     question = str(runs.plan.sweep.said.get("question") or "").strip()
-    asked = [f"We ask: {escape(question)}"] if question else []
+    opening = [f"We ask: {escape(question)}"] if question else []
     simulated = (
         f"All runs are simulated with the engine {escape(in_words(engine.name))} (revision {engine.revision}) of the "
         "GPU policy workbench~\\cite{gpu-policy-workbench}, all policies on the same requests."
     )
-    return [*asked, simulated, *_machine(runs, entries), *_workload(runs, entries)]
+    return [*opening, simulated, *_machine(runs, entries), *_workload(runs, entries)]
 
 
 def _machine(runs: RunSet, entries: Sequence[Cited]) -> Iterator[str]:

@@ -55,10 +55,10 @@ _SMALL = {"a", "an", "and", "for", "in", "of", "on", "the", "to", "with"}
 
 
 def works_in(text: str) -> list[Work]:
-    """Return what a text of references cites, each once, in its order.
+    """Return what a text of references cites, each once: patents, papers, software, what else has a year.
 
     >>> [work.key for work in works_in('spec 1, R32; MGPUSim, `resourcemask.go`; A. Bee, "A long title", X 1999.')]
-    ['CN114153753A', 'mgpusim', 'bee1999long']
+    ['CN114153753A', 'bee1999long', 'mgpusim']
     """
     text = " ".join(text.partition(">>>")[0].split())
     papers = list(_PAPER.finditer(text))

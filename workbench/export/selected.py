@@ -50,7 +50,8 @@ def selected(runs: RunSet, chosen: Selection) -> RunSet:
 
 def showing(sweep: Sweep, chosen: Selection) -> Sweep:
     """Return a sweep that shows what was chosen of its measures and figures."""
-    return sweep._replace(**{what: list(names) for what, names in chosen.items()})
+    measures, figures = chosen.get("measures", sweep.measures), chosen.get("figures", sweep.figures)
+    return sweep._replace(measures=list(measures), figures=list(figures))
 
 
 def shown_plan(plan: Plan, manifest: Mapping[str, Any]) -> Plan:

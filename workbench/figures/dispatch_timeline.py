@@ -241,8 +241,8 @@ def _note(data: DispatchTimeline) -> str:
     part = share_shown(*data.cycles, [panel.run_end for panel in data.panels])
     first, beyond = data.modules
     most = max(panel.of_modules for panel in data.panels)
-    shown = f"modules {first} to {beyond - 1} of {most}" if beyond - first < most else "all modules"
-    return f"seed {data.seed}, {part}; {shown}, {strips}, a row a wave slot; white = idle"
+    rows = f"modules {first} to {beyond - 1} of {most}" if beyond - first < most else "all modules"
+    return f"seed {data.seed}, {part}; {rows}, {strips}, a row a wave slot; white = idle"
 
 
 FIGURE = Recipe(

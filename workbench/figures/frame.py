@@ -75,7 +75,8 @@ def _letters(sheet: Any, column: int) -> int:
 
 def colour_bar(axes: Sequence[Axes], tints: ScalarMappable, says: str) -> None:
     """Draw what the colours mean, beside all panels."""
-    high = sum(one.get_position().height for one in axes) * axes[0].figure.get_figheight()
+    sheet: Any = axes[0].figure
+    high = sum(one.get_position().height for one in axes) * sheet.get_figheight()
     label = textwrap.fill(words(says), max(round(14 * high), 12))
     bar = axes[0].figure.colorbar(tints, ax=list(axes), label=label, aspect=18 * len(axes), pad=0.02)
     bar.outline.set_visible(False)

@@ -100,7 +100,7 @@ def formatted(wanted: Format) -> Iterator[None]:
     """Draw sheets in the format of a venue; each keeps it, however late it is saved.
 
     >>> with formatted(Format(width=7.0, notes=False)):
-    ...     stacked(1, 1.0)[0].get_figwidth()
+    ...     float(stacked(1, 1.0)[0].get_figwidth())
     7.0
     """
     before = _format.set(wanted)

@@ -158,9 +158,10 @@ def heat(
     tints = scale([values.ravel()])
     tints.set_cmap(colormaps["PuOr" if about_zero else "cividis_r"])
     if about_zero:
-        most = float(np.nanmax(np.abs(values))) or 1.0
-        tints.set_clim(-most, most)
-    axes.imshow(np.ma.masked_invalid(values), cmap=tints.get_cmap(), norm=tints.norm, aspect="auto")
+        largest = float(np.nanmax(np.abs(values))) or 1.0
+        tints.set_clim(-largest, largest)
+    least, most = tints.get_clim()
+    axes.imshow(np.ma.masked_invalid(values), cmap=tints.get_cmap(), vmin=least, vmax=most, aspect="auto")
     for (row, column), value in np.ndenumerate(values):
         if np.isfinite(value):
             dark = float(np.dot(tints.to_rgba(value)[:3], (0.299, 0.587, 0.114))) < 0.5

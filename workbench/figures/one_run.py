@@ -37,7 +37,7 @@ def share_shown(first: int, last: int, ends: Sequence[int]) -> str:
     """Return how much of some runs a picture shows, from when to when, where the runs end at these cycles.
 
     >>> share_shown(0, 800, [5000, 6400]), share_shown(0, 90, [90, 80]), share_shown(10, 60, [100])
-    ('cycles 0 to 800 of 5,000 to 6,400 (13 to 16 %)', 'whole runs', 'cycles 10 to 60 of 100 (50 %)')
+    ('cycles 0 to 800 of 5,000 to 6,400 (12 to 16 %)', 'whole runs', 'cycles 10 to 60 of 100 (50 %)')
     """
     if first == 0 and last >= max(ends):
         return "whole runs" if len(ends) > 1 else "the whole run"

@@ -121,8 +121,8 @@ def _findings(manifest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _told(row: Mapping[str, Any], macros: Mapping[Any, str]) -> str:
     where = ", ".join(part for part in (row["setting"], row["policy"]) if part)
-    said = f"drain_cycles, {where}: difference over the baseline's mean against "
-    name = next(name for (says, _), name in macros.items() if says.startswith(said))
+    start = f"drain_cycles, {where}: difference over the baseline's mean against "
+    name = next(name for (says, _), name in macros.items() if says.startswith(start))
     return f"{escape(in_words(row['policy']))} ({name})"
 
 
@@ -147,7 +147,7 @@ def _residency(evidence: Evidence, folder: Path) -> dict[str, Any]:
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("told", "granules", "rules"):
         table: pd.DataFrame = getattr(survey, name)
-        write_whole(folder / f"{name}.csv", as_csv({key: table[key].to_numpy() for key in table}).encode())
+        write_whole(folder / f"{name}.csv", as_csv({str(key): table[key].to_numpy() for key in table}).encode())
     for name, data in (("by_granule", heat.by_granule(survey)), ("by_rule", heat.by_rule(survey))):
         with formatted(style(STYLE).figures(1)):
             sheet = heat.draw(data)

@@ -101,14 +101,14 @@ def _demand(trace: Trace, machine: Any, dynamic_alone: bool) -> _Demand:
     if not len(counted) or table.workgroups is None:
         more = "; say dynamic_alone to count what launches tell" if dynamic.any() and not dynamic_alone else ""
         raise InputError(f"{trace.path}: no launch tells grid, threads and shared memory{more}.")
-    asked = np.zeros(table.rows, np.int64) if table.shared_bytes is None else table.shared_bytes.astype(np.int64)
+    request = np.zeros(table.rows, np.int64) if table.shared_bytes is None else table.shared_bytes.astype(np.int64)
     if table.launch_shared_bytes is not None:
-        asked = np.where(dynamic, table.launch_shared_bytes, asked)
+        request = np.where(dynamic, table.launch_shared_bytes, request)
     threads, registers = (None if c is None else c[counted] for c in (table.threads, table.registers()))
     others = machine.resident(None, threads, registers)
     grid = table.workgroups[counted].astype(np.int64)
     capacity = machine.shared_memory_bytes
-    wanted = asked[counted] + machine.reserved_bytes
+    wanted = request[counted] + machine.reserved_bytes
     fits = (wanted <= capacity) & (others > 0)
     if not fits.any():
         raise InputError(f"{trace.path}: no workgroup fits into a unit of this machine; name the machine it ran on.")
@@ -126,7 +126,7 @@ def _loss(demand: _Demand, granule: int) -> GranuleLoss:
     whole = np.where(asking, np.minimum(demand.others, most // granule // taken), demand.others)
     affected = whole < exact
     seconds = demand.seconds
-    used = [np.minimum(held, demand.share) for held in (whole, exact)]
+    whole_used, exact_used = np.minimum(whole, demand.share), np.minimum(exact, demand.share)
     given = (taken * granule * demand.workgroups)[asking].sum()
     return GranuleLoss(
         granule_bytes=granule,
@@ -136,7 +136,7 @@ def _loss(demand: _Demand, granule: int) -> GranuleLoss:
         affected=int(affected.sum()),
         affected_time=_share(seconds[affected].sum(), seconds.sum()),
         lost=_lost(whole, exact, seconds * asking),
-        lost_used=_lost(*used, seconds * asking),
+        lost_used=_lost(whole_used, exact_used, seconds * asking),
         worst=float((1 - whole / np.maximum(exact, 1)).max()),
         padding=1 - _share((demand.bytes * demand.workgroups)[asking].sum(), given) if given else 0.0,
     )

@@ -9,7 +9,7 @@ from workbench.errors import InputError
 from workbench.machine import Machine
 from workbench.machine.preset import preset, preset_for_device
 from workbench.studies.residency.by_granule import GRANULES, by_granule
-from workbench.studies.residency.by_rule import RULES, by_rule
+from workbench.studies.residency.by_rule import RULES, Arrival, by_rule
 from workbench.studies.residency.told import told
 from workbench.workloads.catalogue import available, catalogue, trace_file
 from workbench.workloads.importers import Trace, read_trace
@@ -72,11 +72,12 @@ def survey(
 
     tables: tuple[list[Any], list[Any], list[Any], list[str]] = ([], [], [], [])
     for name in traces:
-        _one(name, machine, _Asked(granules, rules, units, longest_us), *tables)
-    return Survey(*(pd.DataFrame(rows) for rows in tables[:3]), tables[3])
+        _one(name, machine, _Request(granules, rules, units, longest_us), *tables)
+    told_rows, granule_rows, rule_rows, left_out = tables
+    return Survey(pd.DataFrame(told_rows), pd.DataFrame(granule_rows), pd.DataFrame(rule_rows), left_out)
 
 
-class _Asked(NamedTuple):
+class _Request(NamedTuple):
     granules: Sequence[int]
     rules: Sequence[str]
     units: int
@@ -86,7 +87,7 @@ class _Asked(NamedTuple):
 def _one(
     name: str,
     machine: str,
-    asked: _Asked,
+    request: _Request,
     heads: list[Any],
     granule_rows: list[Any],
     rule_rows: list[Any],
@@ -102,8 +103,10 @@ def _one(
             raise InputError("its card has no preset; name a machine.")
         counted = {"trace": name, "machine": chosen, "counts": "dynamic part alone" if alone else "whole"}
         hardware: Machine = preset(chosen, Machine).machine()
-        granule_rows.extend({**counted, **row._asdict()} for row in by_granule(trace, hardware, asked.granules, alone))
-        rule_rows.extend({**counted, **row} for row in _rules(name, chosen, asked, alone))
+        granule_rows.extend(
+            {**counted, **row._asdict()} for row in by_granule(trace, hardware, request.granules, alone)
+        )
+        rule_rows.extend({**counted, **row} for row in _rules(name, chosen, request, alone))
     except InputError as problem:
         left_out.append(f"{name}: {str(problem).rsplit(': ', 1)[-1]}")  # without where the file lies
 
@@ -112,13 +115,14 @@ def _preset_of(trace: Trace) -> str:
     return next(filter(None, (preset_for_device(card.name) for card in trace.cards)), "")
 
 
-def _rules(name: str, machine: str, asked: _Asked, alone: bool) -> Iterator[dict[str, Any]]:
-    if not asked.units or not asked.rules:
+def _rules(name: str, machine: str, request: _Request, alone: bool) -> Iterator[dict[str, Any]]:
+    if not request.units or not request.rules:
         return
     how = {"shared_bytes": "launch_argument"} if alone else {}
-    workload = {"trace": name, "count": REQUESTS, "longest_us": asked.longest_us, "incomplete": "skip", **how}
-    for arrival in ("all_at_once", "recorded"):
-        for one in by_rule(workload, {"preset": machine}, asked.rules, arrival, asked.units):  # type: ignore[arg-type]
+    workload = {"trace": name, "count": REQUESTS, "longest_us": request.longest_us, "incomplete": "skip", **how}
+    arrivals: tuple[Arrival, ...] = ("all_at_once", "recorded")
+    for arrival in arrivals:
+        for one in by_rule(workload, {"preset": machine}, request.rules, arrival, request.units):
             ends = {"lost": one.lost.mean, "lost_low": one.lost.low, "lost_high": one.lost.high}
             yield {
                 "arrival": arrival,
