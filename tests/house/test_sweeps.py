@@ -38,7 +38,9 @@ def seeds(path: Path) -> int:
 def small(path: Path):
     given = read_mapping(path)
     designs = given.get("design", {})
-    return {f"design.{name}.{lever}": value for name in designs for lever, value in FEW[name].items()} | few_groups(given)
+    return {f"design.{name}.{lever}": value for name in designs for lever, value in FEW[name].items()} | few_groups(
+        given
+    )
 
 
 def few_groups(given):

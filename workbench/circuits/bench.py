@@ -120,7 +120,7 @@ def _step_lines(circuit: Circuit, place: str, step: Step) -> Iterator[str]:
     given = " ".join(f"{name} = {circuit.ports[name].size}'h{step.inputs[name]:x};" for name in circuit.ports)
     yield f"        {given} #1;"
     for name, value in step.outputs.items():
-        said = f'begin wrong = wrong + 1; $display("{place}: {name} = %h", {name}); end'
-        yield f"        if ({name} !== {circuit.outputs[name].size}'h{value:x}) {said}"
+        expected = f'begin wrong = wrong + 1; $display("{place}: {name} = %h", {name}); end'
+        yield f"        if ({name} !== {circuit.outputs[name].size}'h{value:x}) {expected}"
     if circuit.registers:
         yield "        clk = 1; #1 clk = 0;"

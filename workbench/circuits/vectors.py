@@ -60,11 +60,11 @@ def _side_by_side(circuit: Circuit, cases: list[tuple[int, Case]]) -> Iterator[D
     simulator = Simulator(circuit, len(cases))
     for step in range(len(cases[0][1])):
         given = {name: [case[step].inputs[name] for _, case in cases] for name in circuit.ports}
-        said = simulator.step(given)
+        outputs_ = simulator.step(given)
         for lane, (number, case) in enumerate(cases):
             for output, expected in case[step].outputs.items():
-                if said[output][lane] != expected:
-                    yield Difference(number, step, output, case[step].inputs, expected, said[output][lane])
+                if outputs_[output][lane] != expected:
+                    yield Difference(number, step, output, case[step].inputs, expected, outputs_[output][lane])
 
 
 def as_lines(cases: Iterable[Case]) -> Iterator[str]:

@@ -98,9 +98,9 @@ class _Writer:
         name = exact[0] if exact else f"{NAMES[row.kind]}_{number}"
         if exact:
             del self.waiting[name]
-        said = self._gates(row)
+        text = self._gates(row)
         self._put(name, row.out)
-        return f"wire {self._range(row.out.size)}{name} = {said};"
+        return f"wire {self._range(row.out.size)}{name} = {text};"
 
     def _gates(self, row: Row) -> str:
         first = self._said(row.first)

@@ -18,16 +18,16 @@ from workbench.policies.probes.circuit.netlist import ZERO
 def first(policy: Any, segments: int) -> Circuit:
     """Build first fit: the lowest start that fits."""
     memory = begun(policy, segments)
-    found = lowest(memory.net, memory.net.signal("start_map", starts(memory)))
-    finish(memory, found.any, found.place)
+    result = lowest(memory.net, memory.net.signal("start_map", starts(memory)))
+    finish(memory, result.any, result.place)
     return memory.net
 
 
 def last(policy: Any, segments: int) -> Circuit:
     """Build last fit: the highest start that fits."""
     memory = begun(policy, segments)
-    found = highest(memory.net, memory.net.signal("start_map", starts(memory)))
-    finish(memory, found.any, found.place)
+    result = highest(memory.net, memory.net.signal("start_map", starts(memory)))
+    finish(memory, result.any, result.place)
     return memory.net
 
 
@@ -35,13 +35,13 @@ def best(policy: Any, segments: int) -> Circuit:
     """Build best fit: of the free runs that are long enough the shortest, found length by length side by side."""
     memory = begun(policy, segments)
     net, runs = memory.net, _whole_runs(memory)
-    asked = _from_there_on(net, lengths(memory))
+    requested = _from_there_on(net, lengths(memory))
     there = np.concatenate([net.any_of(row) for row in runs])
-    shortest = net.signal("shortest", first_one(net, net.and_(asked, there)))
+    shortest = net.signal("shortest", first_one(net, net.and_(requested, there)))
     passed = np.stack([net.and_(wire, row) for wire, row in zip(shortest, runs, strict=True)])
     heads = net.signal("heads", np.concatenate([net.any_of(column) for column in passed.T]))
-    found = (lowest if policy.tie == "low" else highest)(net, heads)
-    finish(memory, found.any, found.place)
+    result = (lowest if policy.tie == "low" else highest)(net, heads)
+    finish(memory, result.any, result.place)
     return net
 
 

@@ -31,8 +31,8 @@ def lowest(net: Circuit, wires: Any, form: str = "binary", lut_bits: int = 8) ->
 
 def highest(net: Circuit, wires: Any, form: str = "binary", lut_bits: int = 8) -> Found:
     """Return where the highest 1 stands: the lowest of the mirrored vector, mirrored back."""
-    found = lowest(net, _padded(np.asarray(wires, np.int32))[::-1], form, lut_bits)
-    return Found(found.any, net.not_(found.place))
+    result = lowest(net, _padded(np.asarray(wires, np.int32))[::-1], form, lut_bits)
+    return Found(result.any, net.not_(result.place))
 
 
 def _halved(net: Circuit, wires: np.ndarray, lut_bits: int) -> Found:

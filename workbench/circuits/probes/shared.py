@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.circuits.netlist import Circuit
-from workbench.circuits.probes.common import number_of, sources, states
+from workbench.circuits.probes.asking import number_of, sources, states
 from workbench.circuits.registry import Maker
 from workbench.circuits.vectors import Case, Step
 from workbench.errors import InputError, wrong_value
@@ -33,8 +33,8 @@ def build(probe: Any, blocks: Any) -> Circuit:
     for period, inside in enumerate(members):
         for place, k in enumerate(inside):
             first, end = int(starts[period][place]), int(starts[period][place + 1])
-            found = _longest(net, probe, rows, first, end, sizes[k])
-            _report(net, int(k), now[period : period + 1], found)
+            result = _longest(net, probe, rows, first, end, sizes[k])
+            _report(net, int(k), now[period : period + 1], result)
     return net
 
 
@@ -45,8 +45,8 @@ def cases(probe: Any, blocks: Any, count: int, seed: int = 0) -> Iterator[Case]:
     inverted = probe.encoding == "free0"
     for maps in zip(*(states(size, count, seed + k) for k, size in enumerate(sizes)), strict=True):
         given = {f"state_{k}": number_of(free != inverted) for k, free in enumerate(maps)}
-        said = {f"report_{k}": probe.ask(packed(free), free.size) for k, free in enumerate(maps)}
-        yield [*[Step(given, {})] * periods, Step(given, said)]
+        reported = {f"report_{k}": probe.ask(packed(free), free.size) for k, free in enumerate(maps)}
+        yield [*[Step(given, {})] * periods, Step(given, reported)]
 
 
 def _sizes(blocks: Any) -> tuple[int, ...]:
@@ -110,10 +110,10 @@ def _longest(net: Circuit, probe: Any, rows: list[np.ndarray], first: int, end: 
     return np.concatenate([net.any_of(hot[lengths >> j & 1 == 1]) for j in range(width)])
 
 
-def _report(net: Circuit, k: int, turn: np.ndarray, found: np.ndarray) -> None:
+def _report(net: Circuit, k: int, turn: np.ndarray, result: np.ndarray) -> None:
     """Keep a resource's report from its period to its next."""
-    held = net.register(f"held_report_{k}", found.size)
-    net.follow(f"held_report_{k}", net.select(turn, found, held))
+    held = net.register(f"held_report_{k}", result.size)
+    net.follow(f"held_report_{k}", net.select(turn, result, held))
     net.output(f"report_{k}", held)
 
 

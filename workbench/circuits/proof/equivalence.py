@@ -67,13 +67,13 @@ def prove(first: Circuit, second: Circuit, seconds: float = 600.0) -> Proof:
     began, using = time.monotonic(), solver()
     way = _way(first, second)
     if way == "inductive":
-        verdict, found = _inductive(using, first, second, seconds)
+        verdict, result = _inductive(using, first, second, seconds)
     else:
-        verdict, found = _asked(using, _unrolled(using, first, second), seconds)
+        verdict, result = _asked(using, _unrolled(using, first, second), seconds)
     if verdict == "different" and way == "unrolled":
         way = "from reset"
-        verdict, found = _asked(using, _unrolled(using, first, second, from_reset=True), seconds)
-    return Proof(verdict, way, round(time.monotonic() - began, 2), found)
+        verdict, result = _asked(using, _unrolled(using, first, second, from_reset=True), seconds)
+    return Proof(verdict, way, round(time.monotonic() - began, 2), result)
 
 
 def _inductive(using: Solver, first: Circuit, second: Circuit, seconds: float) -> tuple[Any, dict[str, int]]:
@@ -81,18 +81,18 @@ def _inductive(using: Solver, first: Circuit, second: Circuit, seconds: float) -
     verdict, _ = _asked(using, _induction(using, first, second), seconds)
     if verdict != "different":
         return verdict, {}
-    verdict, found = _asked(using, _from_reset(using, first, second), seconds)
-    return ("different", found) if verdict == "different" else ("undecided", {})
+    verdict, result = _asked(using, _from_reset(using, first, second), seconds)
+    return ("different", result) if verdict == "different" else ("undecided", {})
 
 
 def _check(first: Circuit, second: Circuit) -> None:
     """Refuse circuits that cannot be compared."""
     shared = [{name: w.size for name, w in one.ports.items() if name != one.started_by} for one in (first, second)]
     if shared[0] != shared[1] or set(first.outputs) != set(second.outputs):
-        said = " and ".join(
+        reply = " and ".join(
             f"{one.name}({', '.join(one.ports)}) -> {', '.join(one.outputs)}" for one in (first, second)
         )
-        raise InputError(f"{said} cannot be compared: their inputs or outputs are not the same.")
+        raise InputError(f"{reply} cannot be compared: their inputs or outputs are not the same.")
 
 
 def _way(first: Circuit, second: Circuit) -> Way:
@@ -113,8 +113,8 @@ def _unrolled(using: Solver, first: Circuit, second: Circuit, from_reset: bool =
         _reset(using, circuit) if from_reset else _contents(using, circuit, f"{which}_")
         for which, circuit in enumerate((first, second))
     ]
-    said = [_followed(using, circuit, free, contents) for circuit, contents in zip((first, second), held)]
-    return _Miter(free, _differing(using, *said))
+    reply = [_followed(using, circuit, free, contents) for circuit, contents in zip((first, second), held)]
+    return _Miter(free, _differing(using, *reply))
 
 
 def _followed(using: Solver, circuit: Circuit, inputs: Bits, contents: Bits) -> Bits:
@@ -140,7 +140,7 @@ def _from_reset(using: Solver, first: Circuit, second: Circuit) -> _Miter:
     for now in range(FOLLOWED):
         inputs = {name: using.bits(f"{name}@{now}", w.size) for name, w in first.ports.items()}
         steps = [step(using, circuit, inputs, contents) for circuit, contents in zip((first, second), held)]
-        outputs, held = [said for said, _ in steps], [after for _, after in steps]
+        outputs, held = [reply for reply, _ in steps], [after for _, after in steps]
         free |= {f"{name}@{now}": bits for name, bits in inputs.items()}
         differs += _differing(using, *outputs)
     return _Miter(free, differs)
@@ -173,16 +173,17 @@ def _asked(using: Solver, miter: _Miter, seconds: float) -> tuple[Any, dict[str,
     options = module.Options()
     options.set(module.Option.PRODUCE_MODELS, True)
     options.set(module.Option.TIME_LIMIT_PER, max(int(seconds * 1000), 1))
-    asked = module.Bitwuzla(using.manager, options)
-    asked.assert_formula(using.any_of(miter.differs))
-    said = asked.check_sat()
-    if said == module.Result.UNSAT:
+    question = module.Bitwuzla(using.manager, options)
+    question.assert_formula(using.any_of(miter.differs))
+    reply = question.check_sat()
+    if reply == module.Result.UNSAT:
         return "equal", {}
-    return ("undecided", {}) if said != module.Result.SAT else ("different", _model(asked, miter.free))
+    return ("undecided", {}) if reply != module.Result.SAT else ("different", _model(question, miter.free))
 
 
-def _model(asked: Any, free: Bits) -> dict[str, int]:
+def _model(question: Any, free: Bits) -> dict[str, int]:
     """Return the numbers that make the circuits differ."""
     return {
-        name: sum(bool(asked.get_value(bit).value()) << j for j, bit in enumerate(bits)) for name, bits in free.items()
+        name: sum(bool(question.get_value(bit).value()) << j for j, bit in enumerate(bits))
+        for name, bits in free.items()
     }

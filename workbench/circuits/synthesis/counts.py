@@ -54,8 +54,8 @@ def read_counts(folder: Path, by: str) -> Counts:
 
 
 def _cells(file: Path) -> dict[str, int]:
-    found: dict[str, int] = json.loads(file.read_text("utf-8"))["design"]["num_cells_by_type"]
-    return found
+    match: dict[str, int] = json.loads(file.read_text("utf-8"))["design"]["num_cells_by_type"]
+    return match
 
 
 def _mapped(folder: Path) -> tuple[float, float]:

@@ -64,6 +64,6 @@ def run_script(script: str, folder: Path, seconds: float) -> None:
     except subprocess.TimeoutExpired:
         raise TookTooLong(f"{tool.name} did not end within {seconds:g} s; a smaller size or a longer time.") from None
     if done.returncode:
-        told = [done.stdout, done.stderr, *(log.read_text("utf-8") for log in folder.glob("*.txt"))]
-        said = [line for line in "\n".join(told).splitlines() if "ERROR" in line] or ["no reason given"]
-        raise WorkbenchError(f"{tool.name} refused the circuit: {said[0].strip()}")
+        settings = [done.stdout, done.stderr, *(log.read_text("utf-8") for log in folder.glob("*.txt"))]
+        text = [line for line in "\n".join(settings).splitlines() if "ERROR" in line] or ["no reason given"]
+        raise WorkbenchError(f"{tool.name} refused the circuit: {text[0].strip()}")
