@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.circuits.netlist import Circuit
-from workbench.circuits.probes.common import begun, cases
+from workbench.circuits.probes.asking import begun, cases
 from workbench.circuits.registry import Maker
 from workbench.policies.probes.circuit.netlist import ONE, ZERO
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.circuits.netlist import Circuit
-from workbench.circuits.probes.common import begun, number_of, states
+from workbench.circuits.probes.asking import begun, number_of, states
 from workbench.circuits.registry import Maker
 from workbench.circuits.vectors import Case, Step
 from workbench.policies.probes.circuit.netlist import ZERO

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.circuits.netlist import Circuit
-from workbench.circuits.probes.common import number_of, sources, states
+from workbench.circuits.probes.asking import number_of, sources, states
 from workbench.circuits.registry import Maker
 from workbench.circuits.vectors import Case, Step
 from workbench.errors import InputError, wrong_value

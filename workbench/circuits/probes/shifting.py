@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.circuits.netlist import Circuit
-from workbench.circuits.probes.common import begun, cases, check_gates
+from workbench.circuits.probes.asking import begun, cases, check_gates
 from workbench.circuits.registry import Maker
 from workbench.errors import wrong_value
 from workbench.policies.probes.circuit.shift_and import Form, decoded, halves, moved

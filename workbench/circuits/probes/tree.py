@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.circuits.netlist import Circuit
-from workbench.circuits.probes.common import begun, cases
+from workbench.circuits.probes.asking import begun, cases
 from workbench.circuits.registry import Maker
 from workbench.policies.probes.circuit.tree import Ranges, joined
 
