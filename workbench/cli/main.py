@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from workbench.cli.command import WRONG_INPUT, Command
 from workbench.cli.compile_notice import compile_notice
+from workbench.cli.roads import roads
 from workbench.cli.stopping import stoppable
 from workbench.errors import InputError, WorkbenchError, unknown_name
 
@@ -46,6 +47,7 @@ COMMANDS = {
     "lab": "lab",
     "docs": "docs",
     "bench": "bench",
+    "completion": "completion",
 }
 """Each command and the file of this room that holds it; only the one that is called is imported."""
 
@@ -85,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     if words[:1] in ([], ["-h"], ["--help"]):
-        print(_overview())
+        print(_overview() if words else f"{roads()}\n\nAll commands: workbench --help")
         return 0 if words else WRONG_INPUT
     if words[0] == "--version":
         import workbench

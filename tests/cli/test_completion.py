@@ -1,0 +1,43 @@
+"""What `workbench` alone shows, and completion: both name only what the parsers know."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+
+import pytest
+
+from workbench.cli.completion import options, script
+from workbench.cli.main import COMMANDS, _Parser, find, main
+from workbench.cli.roads import ROADS
+
+
+@pytest.mark.parametrize("command", [command for _, _, command in ROADS])
+def test_a_road_starts_with_a_command_that_parses(command):
+    _, name, *words = shlex.split(command)
+    parser = _Parser()
+    find(name).add_arguments(parser)
+    parser.parse_args(words)
+
+
+def test_workbench_alone_shows_four_roads_in_80_columns(capsys):
+    assert main([]) == 2
+    text = capsys.readouterr().out
+    assert all(command in text for _, _, command in ROADS)
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def completed(*words: str) -> set[str]:
+    asked = f"COMP_WORDS=({shlex.join(words)}); COMP_CWORD={len(words) - 1}; _workbench; echo ${{COMPREPLY[@]}}"
+    text = f"{script('bash', options())}\n{asked}"
+    return set(subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_bash_completes_commands_and_their_options():
+    assert completed("workbench", "re") == {name for name in COMMANDS if name.startswith("re")}
+    assert completed("workbench", "run", "--se") == {"--set", "--seeds"}
+
+
+def test_fish_knows_every_command():
+    text = script("fish", options())
+    assert all(f"-a {name}" in text.splitlines()[k] for k, name in enumerate(COMMANDS))
