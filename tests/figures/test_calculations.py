@@ -18,6 +18,7 @@ from workbench.figures import calculated, calculations
 from workbench.figures.known import CALCULATIONS
 from workbench.figures.recipe import Column
 from workbench.studies.malloc_on_card import LockFit
+from workbench.studies.probe_success import Setting
 
 
 def test_every_file_with_a_calculation_is_listed_and_every_one_is_whole():
@@ -51,8 +52,11 @@ def test_saved_as_others_are(tmp_path):
     assert len(rows) == 1 + 3 * 2
 
 
-MEASURED = {"malloc_on_card": {"curves": [curve(LockFit(4.0, 0.3, 0.001, 0.0))]}}
-"""What a figure cannot do without."""
+MEASURED = {
+    "malloc_on_card": {"curves": [curve(LockFit(4.0, 0.3, 0.001, 0.0))]},
+    "probe_accuracy_against_area": {"setting": Setting(blocks=8, free=0.7), "demands": (1, 2, 3)},
+}
+"""What a figure cannot do without, or takes long without."""
 
 
 @pytest.mark.parametrize("one", calculations(), ids=lambda one: one.name)

@@ -58,7 +58,7 @@ FIGURES: Registry[Recipe] = Registry("figure", later=_in_files(_FILES))
 CALCULATIONS: Registry[Calculation] = Registry(
     "figure",
     "calculated figure",
-    later=_in_files(("probe_success", "probe_accuracy_against_gates", "malloc_on_card")),
+    later=_in_files(("probe_success", "probe_accuracy_against_gates", "probe_accuracy_against_area", "malloc_on_card")),
 )
 STUDY_FIGURES: Registry[OfStudy] = Registry(
     "figure",

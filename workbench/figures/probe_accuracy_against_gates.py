@@ -82,18 +82,22 @@ def probe_accuracy_against_gates_data(
         There is no such machine, or a demand is not from 1 to its blocks.
     """
     blocks, demands = setting.checked().blocks, tuple(demands)
+    families = [
+        _family(name, style, [Probe.read(probe) for probe in probes], demands, setting)
+        for style, (name, probes) in enumerate(kinds(blocks).items())
+    ]
+    return AccuracyAgainstGates(setting, demands, tuple(families))
+
+
+def kinds(blocks: int) -> dict[str, Sequence[object]]:
+    """Return the probes of each kind, as a sweep names them: grouped and sampled ones of every density, the exact."""
     groups = [z for z in range(2, blocks // 2 + 1) if blocks % z == 0]
     dense = [1 << k for k in range(max(blocks // 4, 1).bit_length())]
-    kinds: dict[str, Sequence[object]] = {
+    return {
         "grouped": [{"grouped_run": {"groups": z, "chain": "doubling", "decode": "scan"}} for z in groups],
         "sampled": [{"sampled_run": {"run_lengths": octave_lengths(blocks, n), "decode": "scan"}} for n in dense],
         **{Probe.read(probe).name: [probe] for probe in EXACT},
     }
-    families = [
-        _family(name, style, [Probe.read(probe) for probe in probes], demands, setting)
-        for style, (name, probes) in enumerate(kinds.items())
-    ]
-    return AccuracyAgainstGates(setting, demands, tuple(families))
 
 
 def _family(name: str, style: int, probes: list[Probe], demands: Sequence[int], setting: Setting) -> Family:
@@ -103,7 +107,7 @@ def _family(name: str, style: int, probes: list[Probe], demands: Sequence[int], 
     return Family(
         name,
         style,
-        tuple(_label(probe, setting.blocks) for probe in ordered),
+        tuple(label(probe, setting.blocks) for probe in ordered),
         np.array([costs[k].gates for k in cheapest_first]),
         np.array([costs[k].cycles for k in cheapest_first]),
         np.array([costs[k].depth for k in cheapest_first]),
@@ -112,7 +116,7 @@ def _family(name: str, style: int, probes: list[Probe], demands: Sequence[int], 
     )
 
 
-def _label(probe: Probe, blocks: int) -> str:
+def label(probe: Probe, blocks: int) -> str:
     """Name groups as Z, sampled run lengths as W, an exact probe by its name."""
     if isinstance(probe, GroupedRun):
         return f"Z={probe.groups}"
