@@ -1,7 +1,10 @@
 """GPU policy workbench: composable resource-management policies, compiled simulators, paired experiments.
 
 >>> import workbench as wb
->>> wb.run("sweeps/placement/drain.yaml").table          # doctest: +SKIP
+>>> results = wb.run({"engine": "shared_memory", "workload": {"regime": "large_uniform"}, "seeds": 3,
+...                   "policy": {"placement": {"vary": ["first_fit", "nearest_boundary"]}}}, workers=0)
+>>> len(results.table)  # a row a run
+6
 """
 
 from __future__ import annotations

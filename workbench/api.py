@@ -270,9 +270,11 @@ def blame(
     Examples
     --------
     >>> import workbench as wb
-    >>> found = wb.blame({"engine": "node", "workload": {"synthetic": "small_kernels"}, "measures": ["makespan_cycles"],
-    ...     "machine": {"card": {"compute_units": 4}, "translation": {"cores": 4}}, "seeds": 5})  # doctest: +SKIP
-    >>> found.table[["part", "blame", "low", "high"]]                                             # doctest: +SKIP
+    >>> sweep = {"engine": "node", "workload": {"synthetic": "small_kernels"}, "measures": ["makespan_cycles"],
+    ...     "machine": {"card": {"compute_units": 4}, "translation": {"cores": 4}}, "seeds": 2}
+    >>> blame = wb.blame(sweep, parts=["walkers"], workers=0)
+    >>> list(blame.table["part"])
+    ['walkers']
     """
     from workbench.studies.blame import Blame, blame_sweep, measures_of
 
@@ -379,7 +381,8 @@ def figure(name: str, /, **choices: Any) -> Figure:
     Examples
     --------
     >>> import workbench as wb
-    >>> wb.figure("probe_success", demands=range(1, 7), machines=20)           # doctest: +SKIP
+    >>> wb.figure("probe_success", demands=[4, 5], free=[0.5], machines=0).axes[0].get_xlabel()
+    'demand on each unit (blocks)'
     >>> wb.figure("pareto")
     Traceback (most recent call last):
     workbench.errors.InputError: figure pareto is drawn of runs: workbench.run(SWEEP).figure('pareto').

@@ -89,8 +89,8 @@ def verilog_bench(circuit: Circuit, cases: Sequence[Case]) -> str:
     >>> from workbench.circuits import asked, circuit_of
     >>> from workbench.policies.probes import ExactRun
     >>> text = verilog_bench(circuit_of(ExactRun(), 4), [asked({"state": 7}, {"report": 3})])
-    >>> [line.strip() for line in text.splitlines() if "!==" in line]
-    ["if (report !== 3'h3) begin wrong = wrong + 1; $display("case 0, step 0: report = %h", report); end"]
+    >>> print(*(line.strip() for line in text.splitlines() if "!==" in line))
+    if (report !== 3'h3) begin wrong = wrong + 1; $display("case 0, step 0: report = %h", report); end
     """
     return "\n".join(_bench_lines(circuit, cases)) + "\n"
 
