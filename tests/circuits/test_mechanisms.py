@@ -1,0 +1,107 @@
+"""Circuits of malloc's prefix sum, of priority windows and of the residual choice beside what their policies say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.depth import long
+from workbench.circuits import Simulator, cases_of, circuit_of, differences
+from workbench.errors import InputError
+from workbench.policies.dispatch.choice import MostResidual
+from workbench.policies.dispatch.priority import PriorityWindows
+from workbench.policies.malloc.serve import WarpAggregated
+from workbench.policies.probes.circuit.netlist import NOT
+
+WARPS = [
+    WarpAggregated(),
+    WarpAggregated(align=1, min_alloc=1, zero_policy="null"),
+    WarpAggregated(prefix="inclusive", min_alloc=24),
+    WarpAggregated(prefix="as_written", align=256),
+    WarpAggregated(leader_rule="first", zero_policy="null"),
+]
+WINDOWS = [
+    (PriorityWindows(lengths=(8, 4, 2, 1)), 4),
+    (PriorityWindows(shortest=3), 5),
+    (PriorityWindows(lengths=(1,)), 1),
+    (PriorityWindows(lengths=(2, 5), unmatched=True, increasing=True), 3),
+    (PriorityWindows(lengths=(7, 6, 6, 1), unmatched=True), 2),
+]
+CHOICES = [
+    (MostResidual(), (4, 128)),
+    (MostResidual(weights=(3, 1, 0, 2)), (7, 128, 10, 48, 16)),
+    (MostResidual(of="longest", weights=(1, 5)), (16, 12, 40)),
+]
+CASES = [*((policy, lanes) for policy in WARPS for lanes in (1, 5, 16)), *WINDOWS, *CHOICES]
+
+
+@pytest.mark.parametrize(("policy", "size"), CASES, ids=repr)
+def test_a_circuit_says_what_its_policy_says(policy: Any, size: Any) -> None:
+    assert [str(one) for one in differences(circuit_of(policy, size), cases_of(policy, size, 24))] == []
+
+
+@long
+@pytest.mark.parametrize(
+    ("policy", "size"),
+    [*((policy, 32) for policy in WARPS), *WINDOWS, *CHOICES, (MostResidual(), (64, 128, 10))],
+    ids=repr,
+)
+def test_ten_thousand_states(policy: Any, size: Any) -> None:
+    cases = cases_of(policy, size, 10_000 if not isinstance(policy, PriorityWindows) else 400)
+    assert sum(map(len, cases)) >= 1_000
+    assert [str(one) for one in differences(circuit_of(policy, size), cases)] == []
+
+
+def said(policy: Any, size: Any, **inputs: int) -> dict[str, list[int]]:
+    """Return what a circuit says in its first step."""
+    return Simulator(circuit_of(policy, size)).step({name: [value] for name, value in inputs.items()})
+
+
+def test_the_example_of_the_source_document() -> None:
+    """Sizes 5, 8, 9, 2: offsets 0, 5, 13, 22 of 24 bytes (spec 2)."""
+    policy = WarpAggregated(min_alloc=1)
+    found = said(policy, 4, active=15, asked_0=5, asked_1=8, asked_2=9, asked_3=2)
+    assert [found[f"offset_{lane}"][0] for lane in range(4)] == [0, 5, 13, 22]
+    assert (found["total"], found["leader"], found["asks"]) == ([24], [0], [1])
+
+
+@pytest.mark.parametrize(
+    ("policy", "size", "signal"),
+    [(WARPS[0], 5, "first"), (*WINDOWS[0], "raised"), (*WINDOWS[0], "ends"), (*CHOICES[1], "score_2")],
+    ids=repr,
+)
+def test_a_planted_fault_is_found(policy: Any, size: Any, signal: str) -> None:
+    """The gates that make a named signal, each turned into another one."""
+    good, cases = circuit_of(policy, size), cases_of(policy, size, 400 if "score" in signal else 60)
+    makes = [k for k, row in enumerate(good.rows) if set(row.out) & set(good.signals[signal]) and row.kind != NOT]
+    assert makes
+    for k in makes:
+        bad = circuit_of(policy, size)
+        bad.rows[k] = bad.rows[k]._replace(kind=1 if bad.rows[k].kind == 0 else 0)
+        assert next(differences(bad, cases), None) is not None
+
+
+def test_circuits_of_two_rules_differ() -> None:
+    for one, other in ((WARPS[0], WARPS[2]), (WARPS[0], WARPS[3]), (WARPS[1], WARPS[4])):
+        assert next(differences(circuit_of(one, 8), cases_of(other, 8, 40)), None) is not None
+
+
+@pytest.mark.parametrize(
+    ("policy", "size", "sentence"),
+    [
+        (WarpAggregated(leader_rule="any"), 32, "leader_rule any draws a lane, which no circuit does"),
+        (WarpAggregated(), 1024, r"lanes must be from 1 to 128 for a circuit\. Got 1024\. Nearest: 128"),
+        (WarpAggregated(min_alloc=1 << 16), 32, "must be below 65,536 for a circuit"),
+        (PriorityWindows(), 65, r"levels must be from 1 to 64 for a circuit\. Got 65\. Nearest: 64"),
+        (PriorityWindows(lengths=(4, 2)), 3, "lengths"),
+        (MostResidual(normalise=True), (4, 8), "normalise divides, which its circuit does not"),
+        (MostResidual(weights=(0.5,)), (4, 8), "must be 1 whole numbers for a circuit"),
+        (MostResidual(), 16, "size must be the number of modules and the blocks of each resource"),
+        (MostResidual(), (300, 8), r"modules must be at most 256 for a circuit\. Got 300"),
+    ],
+    ids=str,
+)
+def test_what_a_circuit_cannot_have_is_refused(policy: Any, size: Any, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        circuit_of(policy, size)

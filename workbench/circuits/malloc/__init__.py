@@ -1,0 +1,1 @@
+"""Circuits of device malloc: the prefix sum of a warp."""
