@@ -45,6 +45,7 @@ _FILES = {
     "placement.first_fit": "placement.fits",
     "placement.last_fit": "placement.fits",
     "placement.best_fit": "placement.fits",
+    "placement.buddy": "placement.buddy",
     "serve.warp_aggregated": "malloc.warp_aggregated",
     "choice.most_residual": "dispatch.most_residual",
     "priority.priority_windows": "dispatch.priority_windows",
