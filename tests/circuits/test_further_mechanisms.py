@@ -1,4 +1,4 @@
-"""Circuits of buddy, rotated split, the translation directory and the weighted choice of a card beside their policies."""
+"""Circuits of buddy, rotated split, the translation directory and the choice of a card beside their policies."""
 
 from __future__ import annotations
 

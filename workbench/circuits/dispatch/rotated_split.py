@@ -19,7 +19,6 @@ from workbench.circuits.sources import levers_of, source_of
 from workbench.circuits.vectors import Case, Step
 from workbench.circuits.words import added, at_least, constant, subtracted, widened
 from workbench.errors import wrong_value
-from workbench.policies.probes.circuit.netlist import ONE
 from workbench.streams import Streams
 
 MOST_UNITS, MOST_WAVES = 64, 1024
@@ -51,7 +50,7 @@ def _moved(net: Circuit, policy: Any, waves: Any, more: Any, pointer: Any, units
     if not policy.as_written:
         return _wrapped(net, pointer, more, units)
     if policy.pointer == "head":
-        more = _divided(net, added(net, waves, [ONE], len(waves) + 1), units)[1]
+        more = _divided(net, added(net, waves, constant(1, 1), len(waves) + 1), units)[1]
     after = _wrapped(net, pointer, more, units)
     return after if policy.reading == "B" else net.select(net.any_of(after), after, pointer)
 

@@ -21,7 +21,6 @@ from workbench.circuits.sources import levers_of, source_of
 from workbench.circuits.vectors import Case, Step
 from workbench.circuits.words import added, binary, chosen, constant, equal, first_one, one_hot, subtracted
 from workbench.errors import wrong_value
-from workbench.policies.probes.circuit.netlist import ONE
 from workbench.policies.translation.bitmap_text import degree
 from workbench.streams import Streams
 
@@ -78,7 +77,7 @@ def _follow(net: Circuit, k: int, one: Record, page: Any, line: Any, add: Any, d
     net.follow(f"page_{k}", net.select(add, page, one.page))
     holders = net.or_(one.holders, net.and_(up, line))
     net.follow(f"holders_{k}", net.and_(holders, net.not_(net.and_(down, line))))
-    more, less = added(net, one.counter, [ONE], bits), subtracted(net, one.counter, constant(1, bits), bits)
+    more, less = added(net, one.counter, constant(1, bits), bits), subtracted(net, one.counter, constant(1, bits), bits)
     net.follow(f"degree_{k}", net.select(up, more, net.select(down, less, one.counter)))
 
 
