@@ -10,7 +10,7 @@ import pytest
 from tests.depth import long
 from workbench.circuits import Circuit, Simulator, cases_of, circuit_of, differences
 from workbench.errors import InputError
-from workbench.policies.placement import BestFit, Buddy, FirstFit, LastFit, NearestBoundary
+from workbench.policies.placement import BestFit, FirstFit, LastFit, NearestBoundary, WorstFit
 from workbench.policies.probes.circuit.netlist import NOT
 
 POLICIES = [
@@ -117,7 +117,7 @@ def test_circuits_of_two_rules_differ(one: Any, other: Any) -> None:
 
 
 def test_what_has_no_circuit_is_said() -> None:
-    with pytest.raises(InputError, match="buddy has no circuit; of its kind have one: best_fit, first_fit, "):
-        circuit_of(Buddy(), 16)
+    with pytest.raises(InputError, match="worst_fit has no circuit; of its kind have one: best_fit, buddy, "):
+        circuit_of(WorstFit(), 16)
     with pytest.raises(InputError, match=r"segments must be from 2 to 1024 for a circuit\. Got 4096\. Nearest: 1024"):
         circuit_of(FirstFit(), 4096)

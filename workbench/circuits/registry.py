@@ -40,14 +40,18 @@ _FILES = {
     "probe.shift_doubling": "probes.doubling",
     "probe.prefix_suffix_tree": "probes.tree",
     "probe.bit_serial": "probes.serial",
+    "probe.shared_run": "probes.shared",
     "placement.nearest_boundary": "placement.nearest_boundary",
     "placement.first_fit": "placement.fits",
     "placement.last_fit": "placement.fits",
     "placement.best_fit": "placement.fits",
+    "placement.buddy": "placement.buddy",
     "serve.warp_aggregated": "malloc.warp_aggregated",
     "choice.most_residual": "dispatch.most_residual",
     "priority.priority_windows": "dispatch.priority_windows",
-    "probe.shared_run": "probes.shared",
+    "units.rotated_split": "dispatch.rotated_split",
+    "peer.first_bit": "translation.first_bit",
+    "target.weighted_cards": "pool.weighted_cards",
 }
 """The file of this room that makes each circuit; only the one that is asked for is imported."""
 

@@ -98,7 +98,7 @@ def _steps(policy: Placement, segments: int, draw: Any, share: int) -> Iterator[
     """Yield steps with requests of up to one of so many parts of the memory, or of all of it."""
     memory, live = policy.allocator(segments), list[tuple[int, int]]()
     for _ in range(STEPS):
-        given = {"request": int(draw.random() < 0.8), "length": int(draw.integers(1, max(segments // share, 1) + 1))}
+        given = {"request": int(draw.random() < 0.8), "length": _length(policy, segments, share, draw)}
         back = live.pop(int(draw.integers(len(live)))) if live and draw.random() < 0.4 else None
         if back:
             memory.give_back(*back)
@@ -106,5 +106,12 @@ def _steps(policy: Placement, segments: int, draw: Any, share: int) -> Iterator[
         if start is not None:
             live.append((start, given["length"]))
         base, released = back or (0, 0)
+        released = int(policy.footprint(released, segments)) if back else 0
         given |= {"release": int(back is not None), "base": base, "released": released}
         yield Step(given, {"granted": int(start is not None), "start": start or 0})
+
+
+def _length(policy: Placement, segments: int, share: int, draw: Any) -> int:
+    """Draw a length that the policy admits: one that it rounds above the memory's largest block asks for one."""
+    length = int(draw.integers(1, max(segments // share, 1) + 1))
+    return length if int(policy.footprint(length, segments)) <= segments else 1

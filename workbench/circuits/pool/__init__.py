@@ -1,0 +1,1 @@
+"""Circuits of the memory pool."""
