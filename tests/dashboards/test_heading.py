@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 
+import numpy as np
 import pytest
 
 import workbench as wb
@@ -57,8 +58,6 @@ def test_a_share_is_never_without_the_word_undecided_where_its_interval_holds_ze
     baseline, other = ([side[seed] for seed in range(seeds)] for side in sides)
     holds_zero = True
     if seeds > 1:
-        import numpy as np
-
         interval = compare(np.array(baseline), np.array(other), better="lower").interval
         holds_zero = not (interval.above(0) or interval.below(0))
     message = words(drain_difference_data(runs, "drain_cycles"))
