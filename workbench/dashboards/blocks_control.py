@@ -16,7 +16,7 @@ _CUTS = {"vgprs_a_unit": "vgpr", "sgprs_a_unit": "sgpr", "waves_a_unit": "wave"}
 
 
 class BlocksControl(Control):
-    """What a compute unit has, turned as blocks of one SIMD; more SIMDs have as many blocks each, and none a part of one.
+    """What a compute unit has, turned as blocks of one SIMD; more SIMDs have as many blocks each.
 
     A machine's own figure stays to the register as long as neither is turned.
     """
@@ -55,7 +55,7 @@ class BlocksControl(Control):
 
 
 def machine_levers(lever: Lever, only: Sequence[str], machine: Callable[[], Any]) -> LeversControl:
-    """Return the levers of a machine; of one whose SIMDs can be turned, what they share out is turned as blocks of each.
+    """Return the levers of a machine; where its SIMDs can be turned, what they share out is turned as blocks of each.
 
     Take as `machine` what gives the preset that is chosen, whose granules cut the blocks.
     """

@@ -41,8 +41,8 @@ class Opening(NamedTuple):
     """Levers of the engine that are not at their defaults."""
     seeds: int
     measure: str
-    """What is compared seed by seed: at first what the first claim of the specification names first, at a length of queue
-    at which the default seeds decide it."""
+    """What is compared seed by seed: what the first claim of the specification names first, at a length of queue at
+    which the default seeds decide it."""
     view: type[Spec]
     """What the panels let one choose to look at."""
     folded: Sequence[str] = ()

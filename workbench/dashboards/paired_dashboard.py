@@ -35,8 +35,8 @@ SLICE_SECONDS = 0.25
 
 _LEGEND = (
     '<b class="wb-baseline">&#9679; black</b> the baseline, <b class="wb-other">&#9679; orange</b> the other side; '
-    "both meet the same requests at each seed. Bars right of zero are seeds on which the other side is better; the dot is "
-    "their mean, the line through it the interval that holds the true mean in 95 of 100 such comparisons. "
+    "both meet the same requests at each seed. Bars right of zero are seeds on which the other side is better; the "
+    "dot is their mean, the line through it the interval that holds the true mean in 95 of 100 such comparisons. "
     "Undecided: the interval holds zero, more seeds may tell."
 )
 
