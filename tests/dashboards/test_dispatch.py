@@ -22,7 +22,7 @@ from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import make_plan, plan_different_runs
 from workbench.experiments.sweep import read_sweep
 from workbench.figures.means import Means
-from workbench.machine import read_machine
+from workbench.machine import Machine, presets, read_machine
 from workbench.workloads.synthetic.regimes import regimes
 
 
@@ -145,7 +145,7 @@ def test_what_is_seen_is_what_the_sweep_below_it_gives(shown):
     message = yaml.safe_load(shown.sweep.value)
     assert "&id" not in shown.sweep.value
     summary = wb.run(message).summary()
-    wait = summary[(summary["measure"] == "wait_mean_cycles") & summary["difference"].notna()]
+    wait = summary[(summary["measure"] == "groups_per_kilocycle") & summary["difference"].notna()]
     assert wait["difference"].tolist() == pytest.approx([shown.histogram.scene["mean"]])
 
 
@@ -218,10 +218,34 @@ def test_the_machine_says_what_a_dispatcher_reserves():
     assert note == ("16 modules of 4 units; a unit: 128 vgpr, 64 sgpr, 10 waves; a module: 128 shared, 40 workgroups")
 
 
-def test_a_machine_that_cannot_be_cut_is_a_sentence(shown):
-    shown.sidebar.machine.levers.controls["vgprs_a_unit"].box.value = 512
-    assert "vgprs_a_unit must give each of the 4 SIMDs" in status(shown)
-    assert shown.sidebar.machine.holds.value == ""
+def resources(sidebar):
+    machine = read_machine(sidebar.machine.plain())
+    return {resource.label: resource.blocks for resource in machine.resources()}
+
+
+@pytest.mark.parametrize("simds", [1, 3, 7, 64])
+def test_turning_the_simds_leaves_the_blocks_of_each(simds):
+    sidebar = Sidebar(mechanism("dispatch"), OPENING)
+    before = resources(sidebar)
+    sidebar.machine.levers.controls["simds_a_unit"].box.value = simds
+    assert resources(sidebar) == before
+    sidebar.machine.levers.controls["vgprs_a_unit"].box.value = 33
+    assert resources(sidebar) == {**before, "vgpr": 33}
+
+
+@pytest.mark.parametrize("name", thinned([row["name"] for row in presets(Machine)], 3))
+def test_no_number_of_blocks_that_is_offered_is_refused(name):
+    sidebar = Sidebar(mechanism("dispatch"), OPENING)
+    sidebar.machine.names.value = "patent"
+    sidebar.machine.names.value = name  # a preset that is chosen shows its own levers
+    assert read_machine(sidebar.machine.plain()) == read_machine(name)
+    levers = sidebar.machine.levers.controls
+    for simds in (1, 5, 64):
+        levers["simds_a_unit"].box.value = simds
+        for lever in ("vgprs_a_unit", "sgprs_a_unit", "waves_a_unit"):
+            for blocks in (0, 10**9):
+                levers[lever].box.value = blocks
+                assert resources(sidebar)
 
 
 def test_a_choice_of_a_cell_appears_when_the_cell_was_run(shown):

@@ -123,6 +123,11 @@ def resources_note(machine: Machine) -> str:
 
 OPENING = Opening(
     engine="dispatch",
+    title="Dispatch: who goes next, and to which module?",
+    seen=(
+        "Two dispatchers send the same groups to the same modules: who runs where over time at one seed, how "
+        "long each priority waits, and above it how many more groups are done in the same time, at all seeds."
+    ),
     machine={"preset": "patent_dispatch", "compute_units": 8},
     machine_levers=(
         "compute_units",
@@ -136,7 +141,7 @@ OPENING = Opening(
     ),
     machine_note=resources_note,
     regime="head_of_line",
-    length=400,
+    length=1000,
     baseline={
         "priority": "priority_windows",
         "selection": "strict_blocking",
@@ -147,7 +152,7 @@ OPENING = Opening(
     compared=tuple(Dispatch.slots),
     options={"power": "class_power"},
     seeds=8,
-    measure="wait_mean_cycles",
+    measure="groups_per_kilocycle",
     view=DispatchView,
     folded=("Workload", "Engine"),
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.dashboards.blocks_control import machine_levers
 from workbench.dashboards.controls import Control, LeversControl
 from workbench.dashboards.controls.control import row
 from workbench.dashboards.opening import Opening
@@ -29,7 +30,7 @@ class MachineControl(Control):
         names += [(words, spec.name) for words, spec in opening.machine_rules.items()]
         self.names = widgets.Dropdown(options=names, value=opening.machine_named, tooltip=_PRESET.description)
         self.names.add_class("wb-pick")
-        self.levers = LeversControl(self.lever, only=opening.machine_levers)
+        self.levers = machine_levers(self.lever, opening.machine_levers, self._preset)
         self.levers.show(start)
         self.rules = {spec.name: self._rule(spec, opening) for spec in opening.machine_rules.values()}
         self.inside = widgets.VBox([self.rules.get(self.names.value, self.levers).widget])
@@ -53,11 +54,14 @@ class MachineControl(Control):
         made.on_change(self._turned)
         return made
 
+    def _preset(self) -> Any:
+        return preset(self.names.value, self._of).machine()
+
     def _chosen(self, _change: object) -> None:
         rule = self.rules.get(self.names.value)
         self.inside.children = [(rule or self.levers).widget]
         if rule is None:
-            self.levers.show(preset(self.names.value, self._of).machine())
+            self.levers.show(self._preset())
         self._turned()
 
     def _turned(self) -> None:

@@ -83,6 +83,11 @@ def warps_note(machine: Machine) -> str:
 
 OPENING = Opening(
     engine="malloc",
+    title="Device malloc: who takes which block, and at which cost?",
+    seen=(
+        "Two allocators on the card answer the same calls of the same warps: the heap over time at one seed, "
+        "and above it how much sooner a call is answered, at all seeds."
+    ),
     machine={"preset": "h100"},
     machine_levers=("wave_size",),
     machine_note=warps_note,

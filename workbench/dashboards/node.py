@@ -105,6 +105,11 @@ def node_note(machine: NodeMachine) -> str:
 
 OPENING = Opening(
     engine="node",
+    title="Node: where does the time go when all policies change at once?",
+    seen=(
+        "The same applications run on a whole node under two sets of policies: what the mean group waits "
+        "for, how many have ended by when, and above it how much sooner all is done, at all seeds."
+    ),
     machine={"cards": 2, "modules": 2},
     machine_levers=(),
     machine_note=node_note,

@@ -17,6 +17,10 @@ class Opening(NamedTuple):
     """An engine, and what a dashboard of it asks before anything was turned."""
 
     engine: str
+    title: str
+    """The heading of the page."""
+    seen: str
+    """What one sees, in a sentence."""
     machine: Mapping[str, Any]
     """As a sweep says it: a preset, with levers that replace its own; or the first rule's levers."""
     machine_levers: Sequence[str]
@@ -37,7 +41,8 @@ class Opening(NamedTuple):
     """Levers of the engine that are not at their defaults."""
     seeds: int
     measure: str
-    """What is compared seed by seed."""
+    """What is compared seed by seed: what the first claim of the specification names first, at a length of queue at
+    which the default seeds decide it."""
     view: type[Spec]
     """What the panels let one choose to look at."""
     folded: Sequence[str] = ()

@@ -33,6 +33,13 @@ REST_SECONDS = 0.2
 SLICE_SECONDS = 0.25
 """The rest is done in slices of this length, between which a new move is heard."""
 
+_LEGEND = (
+    '<b class="wb-baseline">&#9679; black</b> the baseline, <b class="wb-other">&#9679; orange</b> the other side; '
+    "both meet the same requests at each seed. Bars right of zero are seeds on which the other side is better; the "
+    "dot is their mean, the line through it the interval that holds the true mean in 95 of 100 such comparisons. "
+    "Undecided: the interval holds zero, more seeds may tell."
+)
+
 _STYLE = Path(__file__).with_name("dashboard.css")
 
 
@@ -43,6 +50,7 @@ class PairedDashboard(widgets.HBox):
         """Take as `notes` what the panels need of every run beside its measures."""
         self.sidebar = Sidebar(mechanism(opening.engine), opening)
         self.histogram, self.panels = HistogramPanel(), panels
+        self.heading = widgets.HTML(heading(opening))
         self.status, self.table = widgets.HTML(), widgets.HTML()
         self.status.add_class("wb-status")
         self.sweep = widgets.Textarea(disabled=True, rows=16, layout={"width": "auto"})
@@ -50,7 +58,7 @@ class PairedDashboard(widgets.HBox):
         self.board = widgets.VBox([self.histogram, *panels.widgets, self.table, self.folded])
         self.board.add_class("wb-board")
         style = widgets.HTML(f"<style>{_STYLE.read_text()}</style>")
-        right = widgets.VBox([self.status, self.board], layout={"flex": "4 1 480px", "min_width": "0"})
+        right = widgets.VBox([self.heading, self.status, self.board], layout={"flex": "4 1 480px", "min_width": "0"})
         super().__init__([style, self.sidebar.widget, right])
         self.add_class("wb-dashboard")
         self._notes = notes or {}
@@ -141,6 +149,12 @@ class PairedDashboard(widgets.HBox):
 
     def _say(self, sentence: str) -> None:
         self.status.value = f'<span class="wb-fine">{html.escape(sentence)}</span>'
+
+
+def heading(opening: Opening) -> str:
+    """Return what a page says before anything else: a title, what one sees, and what the colours mean, as HTML."""
+    title, seen = html.escape(opening.title), html.escape(opening.seen)
+    return f'<div class="wb-heading"><h2>{title}</h2><p>{seen}</p><p class="wb-legend">{_LEGEND}</p></div>'
 
 
 def _refuse_failures(runs: RunSet) -> None:

@@ -113,6 +113,11 @@ def _cards(record: PoolRecord) -> list[int]:
 
 OPENING = Opening(
     engine="pool",
+    title="Memory pool: whose memory helps a card that is full?",
+    seen=(
+        "The same programs ask two pools for memory: what every card holds over time at one seed, and above "
+        "it how many more jobs end, at all seeds."
+    ),
     machine={"preset": "dgx_1v"},
     machine_levers=(),
     machine_note=board_note,

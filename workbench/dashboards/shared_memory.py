@@ -53,6 +53,11 @@ def size(machine: Machine) -> str:
 
 OPENING = Opening(
     engine="shared_memory",
+    title="Shared memory: where does a workgroup go?",
+    seen=(
+        "Two placement policies serve the same queue of workgroups, side by side: the memory over time at "
+        "one seed, and above it how many cycles sooner the queue has drained, at all seeds."
+    ),
     machine={"preset": "patent"},
     machine_levers=("segments",),
     machine_note=segments_note,

@@ -109,6 +109,11 @@ def hierarchy_note(machine: TranslationMachine) -> str:
 
 OPENING = Opening(
     engine="translation",
+    title="Translation: who knows where a page is?",
+    seen=(
+        "Two hierarchies of TLBs answer the same accesses: who serves them, how long it takes, how busy the "
+        "network is, and above it how many fewer of 1,000 accesses reach the shared TLB, at all seeds."
+    ),
     machine={"preset": "patent_pilot"},
     machine_levers=(
         "cores",
@@ -130,7 +135,7 @@ OPENING = Opening(
     compared=tuple(Translation.slots),
     options={"cores_issue": {"warps": {"count": 4}}},
     seeds=8,
-    measure="latency_mean_cycles",
+    measure="shared_per_kilo",
     view=NothingToChoose,
     folded=("Workload", "Engine"),
 )

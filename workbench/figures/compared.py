@@ -15,6 +15,7 @@ from workbench.figures.means import level_of
 from workbench.figures.panels import Line, panels
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import Interval, mean_interval, pair, ratio_interval
+from workbench.studies.statistics.equal_values import difference_span
 
 
 class Compared(NamedTuple):
@@ -78,7 +79,7 @@ def _compared(runs: RunSet, measure: Measure, figure: str, setting: str, line: L
         line.style,
         len(runs.seeds) - len(gained),
         gained,
-        mean_interval(gained, level=level_of(runs)),
+        mean_interval(gained, level=level_of(runs), span=difference_span(pairs.baseline, pairs.other, gained)),
         _saving(gained, pairs.baseline, level_of(runs)),
     )
 

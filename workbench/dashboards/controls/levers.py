@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import ipywidgets as widgets
@@ -20,17 +20,25 @@ _MOST_OF_UNIT = {
 }
 """A law's numbers may be anything; in a unit that has an end of its own they end there."""
 
+Made = Callable[[Lever, dict[str, Control]], Control]
+
 
 class LeversControl(Control):
     """A spec as its levers; its plain value is a mapping."""
 
-    def __init__(self, lever: Lever, only: Iterable[str] | None = None) -> None:
+    def __init__(
+        self, lever: Lever, only: Iterable[str] | None = None, instead: Mapping[str, Made] | None = None
+    ) -> None:
+        """Take as `instead` what makes the controls of some levers, of the lever and the controls above it."""
         super().__init__(lever)
         from workbench.dashboards.controls.build import control_for
 
         assert lever.spec is not None
         kept = lever.spec.levers if only is None else {name: lever.spec.levers[name] for name in only}
-        self.controls = {name: control_for(in_unit_of(inner, lever)) for name, inner in kept.items()}
+        self.controls: dict[str, Control] = {}
+        for name, inner in kept.items():
+            made = (instead or {}).get(name)
+            self.controls[name] = made(inner, self.controls) if made else control_for(in_unit_of(inner, lever))
         for control in self.controls.values():
             control.on_change(self._changed)
         self.widget = widgets.VBox([control.widget for control in self.controls.values()])

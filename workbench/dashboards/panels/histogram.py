@@ -46,11 +46,14 @@ def histogram_scene(difference: DrainDifference) -> dict[str, Any]:
 
 
 def words(difference: DrainDifference) -> str:
-    """Return the result in a line."""
+    """Return the result in a line; a share never stands without the word "undecided" where its interval holds zero."""
     (panel,) = difference.panels
     mean, saving = panel.of.mean, panel.of.saving.mean
     unit = f" {difference.unit}" if difference.unit else ""
     limits = f" [{number(mean.low)}, {number(mean.high)}]" if math.isfinite(mean.low) else ""
     share = f" = {saving:.2%}" if math.isfinite(saving) else ""
+    seeds = panel.better + panel.worse + panel.tied
+    undecided = "" if mean.above(0) or mean.below(0) else f" (undecided at {seeds} seed{'s' * (seeds != 1)})"
     counts = f"{difference.better} on {panel.better} seeds, {difference.worse} on {panel.worse}, tied on {panel.tied}"
-    return f"{panel.of.name} against {panel.of.baseline}: mean {number(mean.mean)}{limits}{unit}{share}; {counts}."
+    found = f"mean {number(mean.mean)}{limits}{unit}{share}{undecided}"
+    return f"{panel.of.name} against {panel.of.baseline}: {found}; {counts}."

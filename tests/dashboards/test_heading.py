@@ -1,0 +1,64 @@
+"""What a page says at first: a title, what one sees, a legend, and an effect that its default seeds decide."""
+
+from __future__ import annotations
+
+import importlib
+import math
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.depth import thinned
+from workbench.dashboards.paired_dashboard import heading
+from workbench.dashboards.paired_runs import PairedRuns
+from workbench.dashboards.panels.histogram import words
+from workbench.figures.drain_difference import drain_difference_data
+from workbench.studies.statistics import compare
+
+NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", "node")
+
+
+def opening(name):
+    return importlib.import_module(f"workbench.dashboards.{name}").OPENING
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_has_a_title_one_sentence_and_a_legend(name):
+    start = opening(name)
+    shown = heading(start)
+    assert f"<h2>{start.title}</h2>" in shown
+    assert start.seen in shown
+    assert start.seen.count(".") == 1
+    assert "wb-legend" in shown
+
+
+@pytest.mark.parametrize("name", thinned([*list(NAMES[:3]), "malloc", "node", "pool"], 3))
+def test_the_default_seeds_decide_what_a_page_opens_with(name):
+    shown = wb.dashboard(name)
+    try:
+        message = shown.histogram.scene["words"]
+        assert "mean " in message
+        assert "undecided" not in message
+    finally:
+        shown.close()
+
+
+@pytest.mark.parametrize("seeds", [1, 2, 5])
+def test_a_share_is_never_without_the_word_undecided_where_its_interval_holds_zero(seeds):
+    said = {
+        "engine": "shared_memory",
+        "workload": {"regime": "large_uniform", "count": 40},
+        "policy": {"placement": {"vary": ["first_fit", "best_fit"]}},
+        "baseline": {"placement": "first_fit"},
+        "seeds": seeds,
+    }
+    runs = PairedRuns(said).advance(math.inf)
+    sides = [runs.values(point, "drain_cycles") for point in runs.plan.points]
+    baseline, other = ([side[seed] for seed in range(seeds)] for side in sides)
+    holds_zero = True
+    if seeds > 1:
+        interval = compare(np.array(baseline), np.array(other), better="lower").interval
+        holds_zero = not (interval.above(0) or interval.below(0))
+    message = words(drain_difference_data(runs, "drain_cycles"))
+    assert ("undecided at" in message) == holds_zero
