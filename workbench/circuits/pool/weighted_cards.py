@@ -128,10 +128,10 @@ def cases(policy: Any, size: Sequence[int], count: int, seed: int = 0) -> Iterat
         taken = policy.choose(wanted, [(f"gpu{k}", free[k], gbps[k]) for k in range(count_)])
         given = {"size": wanted, **{f"free_{k}": n for k, n in enumerate(free)}}
         given |= {f"gbps_{k}": n for k, n in enumerate(gbps)}
-        said = {"any": int(taken is not None)}
+        outputs = {"any": int(taken is not None)}
         if clear(policy, wanted, free, gbps):
-            said["card"] = int(taken[3:]) if taken else 0
-        yield asked(given, said)
+            outputs["card"] = int(taken[3:]) if taken else 0
+        yield asked(given, outputs)
 
 
 def clear(policy: Any, wanted: int, free: list[int], gbps: list[int]) -> bool:
@@ -140,12 +140,12 @@ def clear(policy: Any, wanted: int, free: list[int], gbps: list[int]) -> bool:
     terms = _terms(policy)
     if not policy.normalises() or len(terms) < 2 or not held:
         return True
-    shown = {"free": [free[k] for k in held], "gbps": [gbps[k] for k in held]}
-    tops = {name: max(column) or 1 for name, column in shown.items()}
-    sums = [sum(w * Fraction(shown[n][k], tops[n]) for n, w in terms) for k in range(len(held))]
+    columns = {"free": [free[k] for k in held], "gbps": [gbps[k] for k in held]}
+    tops = {name: max(column) or 1 for name, column in columns.items()}
+    sums = [sum(w * Fraction(columns[n][k], tops[n]) for n, w in terms) for k in range(len(held))]
     first = max(sums)
     alike = [k for k in range(len(held)) if first - sums[k] <= first * ROUNDING]
-    return len({(shown["free"][k], shown["gbps"][k]) for k in alike}) == 1
+    return len({(columns["free"][k], columns["gbps"][k]) for k in alike}) == 1
 
 
 MAKERS = [Maker("target.weighted_cards", build, cases, size="cards, bits of memory and of bandwidth")]

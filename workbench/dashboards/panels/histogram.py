@@ -55,5 +55,5 @@ def words(difference: DrainDifference) -> str:
     seeds = panel.better + panel.worse + panel.tied
     undecided = "" if mean.above(0) or mean.below(0) else f" (undecided at {seeds} seed{'s' * (seeds != 1)})"
     counts = f"{difference.better} on {panel.better} seeds, {difference.worse} on {panel.worse}, tied on {panel.tied}"
-    found = f"mean {number(mean.mean)}{limits}{unit}{share}{undecided}"
-    return f"{panel.of.name} against {panel.of.baseline}: {found}; {counts}."
+    estimate = f"mean {number(mean.mean)}{limits}{unit}{share}{undecided}"
+    return f"{panel.of.name} against {panel.of.baseline}: {estimate}; {counts}."
