@@ -104,8 +104,8 @@ def _steps(policy: Any, units: int, deep: int, draw: Any) -> Iterator[Step]:
     for _ in range(STEPS):
         waves, taken = int(draw.integers(0, units * deep + 1)), bool(draw.random() < 0.7)
         counts, after = policy.split(waves, units, at=pointer, most=units * deep)
-        said = {f"count_{unit}": number for unit, number in enumerate(counts)}
-        yield Step({"waves": waves, "dispatched": int(taken)}, {**said, "after": after})
+        outputs = {f"count_{unit}": number for unit, number in enumerate(counts)}
+        yield Step({"waves": waves, "dispatched": int(taken)}, {**outputs, "after": after})
         pointer = after if taken else pointer
 
 

@@ -26,9 +26,9 @@ def build(policy: Any, segments: int) -> Circuit:
     enough[-1] = np.array([ONE], np.int32) if 1 << len(alone) - 1 >= segments else enough[-1]
     there = np.concatenate([net.any_of(row) for row in alone])
     order = net.signal("order", first_one(net, net.and_(np.concatenate(enough), there)))
-    found = lowest(net, net.signal("start_map", _starts(net, order, alone, segments)))
+    lowest_start = lowest(net, net.signal("start_map", _starts(net, order, alone, segments)))
     rounded = first_one(net, np.concatenate(enough))
-    finish(memory._replace(length=widened(rounded, memory.length.size)), found.any, found.place)
+    finish(memory._replace(length=widened(rounded, memory.length.size)), lowest_start.any, lowest_start.place)
     return net
 
 

@@ -128,10 +128,10 @@ def cases(policy: Any, size: Sequence[int], count: int, seed: int = 0) -> Iterat
         taken = policy.choose(wanted, [(f"gpu{k}", free[k], gbps[k]) for k in range(count_)])
         given = {"size": wanted, **{f"free_{k}": n for k, n in enumerate(free)}}
         given |= {f"gbps_{k}": n for k, n in enumerate(gbps)}
-        said = {"any": int(taken is not None)}
+        outputs = {"any": int(taken is not None)}
         if clear(policy, wanted, free, gbps):
-            said["card"] = int(taken[3:]) if taken else 0
-        yield asked(given, said)
+            outputs["card"] = int(taken[3:]) if taken else 0
+        yield asked(given, outputs)
 
 
 def clear(policy: Any, wanted: int, free: list[int], gbps: list[int]) -> bool:

@@ -106,9 +106,9 @@ def _steps(policy: Any, cores: int, records: int, pages: Any, draw: Any) -> Iter
         bitmap = table.get(page, "0" * cores)
         asker = int(draw.integers(cores))
         peer = policy.ask(bitmap, asker)
-        said = {"known": int(page in table), "holders": int(bitmap[::-1], 2), "degree": degree(bitmap)}
+        outputs = {"known": int(page in table), "holders": int(bitmap[::-1], 2), "degree": degree(bitmap)}
         given = {"page": page, "asker": asker, "core": core, "add": add, "drop": 1 - add}
-        yield Step(given, {**said, "asks": int(peer is not None), "peer": peer or 0})
+        yield Step(given, {**outputs, "asks": int(peer is not None), "peer": peer or 0})
         if page in table or (add and len(table) < records):
             table[page] = f"{bitmap[:core]}{add}{bitmap[core + 1 :]}"
         if page in table and "1" not in table[page]:
