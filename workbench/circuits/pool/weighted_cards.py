@@ -79,7 +79,7 @@ def _largest(net: Circuit, column: list[Any], holds: list[Any]) -> np.ndarray:
 
 
 def product(net: Circuit, a: Any, b: Any) -> np.ndarray:
-    """Multiply two numbers: for each bit of the second the first is added, shifted."""
+    """Return the product of two numbers: for each bit of the second the first is added, shifted."""
     bits = len(a) + len(b)
     total = np.full(bits, ZERO, np.int32)
     for shift, bit in enumerate(np.asarray(b, np.int32)):
