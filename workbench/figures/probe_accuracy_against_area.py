@@ -74,7 +74,7 @@ def probe_accuracy_against_area_data(
     setting: Setting = Setting(blocks=64, free=0.7),  # noqa: B008
     demands: Sequence[int] = range(1, 17),
 ) -> AccuracyAgainstArea:
-    """Synthesise the probes of `probe_accuracy_against_gates`, and compute what each of them misses.
+    """Compute what the probes of `probe_accuracy_against_gates` miss, and their area and delay as synthesised.
 
     A synthesis is kept in the user's cache: the first call takes some minutes, the next ones none.
 
