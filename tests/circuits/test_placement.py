@@ -55,7 +55,7 @@ def answered(policy: Any, text: str, length: int) -> tuple[int, int]:
     state = [bit == "1" for bit in text]
     simulator.values[circuit.registers["map"].wires, 0] = np.where(state, ~np.uint64(0), np.uint64(0))
     said = simulator.step(
-        {"request": [1], "length": [length], "release": [0], "base": [0], "released": [0]}
+        {"request": [1], "length": [length], "frees": [0], "base": [0], "released": [0]}
     )  # fmt: skip
     return said["granted"][0], said["start"][0]
 

@@ -9,14 +9,31 @@ import pytest
 
 from tests.circuits.test_netlist import counter
 from tests.needs import needs
-from workbench.circuits import cases_of, circuit_of
+from workbench.circuits import Circuit, cases_of, circuit_of
 from workbench.circuits.bench import write_bench
 from workbench.circuits.proof import prove
+from workbench.circuits.registry import MAKERS
 from workbench.circuits.synthesis import synthesised
 from workbench.cli import main
 from workbench.errors import InputError, WorkbenchError
-from workbench.policies.probes import BitSerial, ExactRun, GroupedRun, PrefixSuffixTree, SharedRun, ShiftDoubling
+from workbench.policies.dispatch.choice import MostResidual
+from workbench.policies.dispatch.priority import PriorityWindows
+from workbench.policies.dispatch.units import RotatedSplit
+from workbench.policies.malloc.serve import WarpAggregated
+from workbench.policies.placement import BestFit, Buddy, FirstFit, LastFit, NearestBoundary
+from workbench.policies.pool.target import WeightedCards
+from workbench.policies.probes import (
+    BitSerial,
+    ExactRun,
+    GroupedRun,
+    GroupedSampledRun,
+    PrefixSuffixTree,
+    SampledRun,
+    SharedRun,
+    ShiftDoubling,
+)
 from workbench.policies.probes.circuit.netlist import AND, OR
+from workbench.policies.translation.peer import FirstBit
 
 
 def faulty(probe, size):
@@ -124,12 +141,46 @@ def test_mistakes_are_one_sentence(words, sentence, capsys):
     assert sentence in capsys.readouterr().err
 
 
+EACH = {
+    "probe.exact_run": (ExactRun(encoding="free0"), 16),
+    "probe.grouped_run": (GroupedRun(groups=4), 16),
+    "probe.sampled_run": (SampledRun(run_lengths=(1, 2, 4)), 16),
+    "probe.grouped_sampled_run": (GroupedSampledRun(groups=4, run_lengths=(1, 2)), 16),
+    "probe.shift_doubling": (ShiftDoubling(timing="step_a_cycle"), 16),
+    "probe.prefix_suffix_tree": (PrefixSuffixTree(), 16),
+    "probe.bit_serial": (BitSerial(), 16),
+    "placement.nearest_boundary": (NearestBoundary(tie="alternate"), 13),
+    "placement.first_fit": (FirstFit(), 13),
+    "placement.last_fit": (LastFit(), 13),
+    "placement.best_fit": (BestFit(), 13),
+    "placement.buddy": (Buddy(), 16),
+    "serve.warp_aggregated": (WarpAggregated(), 5),
+    "choice.most_residual": (MostResidual(), (5, 12, 7)),
+    "priority.priority_windows": (PriorityWindows(lengths=(5, 2, 1)), 3),
+    "units.rotated_split": (RotatedSplit(), (4, 10)),
+    "peer.first_bit": (FirstBit(), (4, 5, 4)),
+    "target.weighted_cards": (WeightedCards(), (4, 6, 4)),
+}
+"""A circuit of each maker, and its size."""
+
+
+def test_every_maker_is_among_them():
+    assert {*EACH, "probe.shared_run"} == {maker for maker in MAKERS.names() if MAKERS.find(maker).built_in}
+
+
 @needs("iverilog")
-@pytest.mark.parametrize("probe", [ExactRun(encoding="free0"), BitSerial()], ids=lambda probe: probe.short())
-def test_the_vectors_hold_in_a_simulator_of_verilog(probe, tmp_path):
-    circuit = circuit_of(probe, 16)
-    files = write_bench(tmp_path, circuit, cases_of(probe, 16, 50))
+@pytest.mark.parametrize("name", EACH)
+def test_the_vectors_hold_in_a_simulator_of_verilog(name, tmp_path):
+    policy, size = EACH[name]
+    circuit = circuit_of(policy, size)
+    files = write_bench(tmp_path, circuit, cases_of(policy, size, 20))
     sources = [str(path) for path in files if path.suffix == ".v"]
     subprocess.run(["iverilog", "-g2012", "-o", str(tmp_path / "run"), *sources], check=True)
     done = subprocess.run(["vvp", str(tmp_path / "run")], check=True, capture_output=True, text=True)
     assert done.stdout.splitlines()[-1].startswith("0 wrong")
+
+
+@pytest.mark.parametrize("name", ["module", "release", "clk", "two words"])
+def test_a_word_of_verilog_names_no_signal(name):
+    with pytest.raises(InputError, match="cannot name another signal; it is taken, a word of Verilog or no identifier"):
+        Circuit("example").input(name)

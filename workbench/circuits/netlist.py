@@ -11,6 +11,18 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.policies.probes.circuit.netlist import ZERO, Netlist
 
+RESERVED = frozenset(
+    """
+    clk rst always and assign automatic begin bit buf case cell config default do edge else end endcase endfunction
+    endmodule endtask enum event final for force forever fork function if initial inout input int integer join large
+    local logic loop medium module nand negedge new nor not null or output parameter posedge priority pull0 pull1
+    realtime reg release repeat return scalared signed small static strong0 strong1 struct supply0 supply1 table
+    task this time tran type unique unsigned use var vectored void wait wand weak0 weak1 while wire with wor xnor
+    xor
+    """.split()  # noqa: SIM905
+)
+"""Names that a signal cannot have: of the clock, the reset, and the words of Verilog and SystemVerilog."""
+
 XOR = 6
 """The kind of gate that a circuit has beside those of the gate lists of probes."""
 
@@ -189,5 +201,8 @@ class Circuit(Netlist):
         return left if left.size else np.array([neutral], np.int32)
 
     def _fresh(self, name: str) -> None:
-        if not name.isidentifier() or name in self.named() or name in ("clk", "rst"):
-            raise InputError(f"circuit {self.name}: {name!r} cannot name another signal; it is taken or no identifier.")
+        if not name.isidentifier() or name in self.named() or name in RESERVED:
+            raise InputError(
+                f"circuit {self.name}: {name!r} cannot name another signal; it is taken, a word of Verilog or no "
+                "identifier."
+            )

@@ -1,7 +1,7 @@
 """Most residual: a weighted sum a module, and the first of the largest by a tree of comparators (spec 3, R69-R72).
 
 Inputs: `candidates`, a bit a module, and for each module and resource `left_M_R`, the free amount (or the longest run,
-by the lever `of`). Outputs: `any`, and `module`, the lowest of those with the largest sum; 0 where there is no
+by the lever `of`). Outputs: `any`, and `taken`, the lowest of those with the largest sum; 0 where there is no
 candidate. The size is the number of modules and the blocks of each resource. Weights are whole numbers; a division by
 what an empty module has is a multiplication by weights of that ratio, which a circuit is given as weights.
 """
@@ -40,7 +40,7 @@ def build(policy: Any, size: Sequence[int]) -> Circuit:
         scores.append(np.append(score, candidates[module]))
     best, place = larger_of(net, scores)
     net.output("any", best[-1:])
-    net.output("module", net.and_(best[-1:], place))
+    net.output("taken", net.and_(best[-1:], place))
     return net
 
 
@@ -91,7 +91,7 @@ def cases(policy: Any, size: Sequence[int], count: int, seed: int = 0) -> Iterat
         given["candidates"] = sum(1 << int(m) for m in candidates)
         there = len(candidates) > 0
         taken = policy.choose(rows.tolist(), modules=candidates.tolist()) if there else 0
-        yield asked(given, {"any": int(there), "module": taken})
+        yield asked(given, {"any": int(there), "taken": taken})
 
 
 MAKERS = [Maker("choice.most_residual", build, cases, size="modules and blocks")]

@@ -1,7 +1,7 @@
 """Priority windows: a cyclic counter of two registers, and a comparator a group (spec 3, R16-R20).
 
-Input: `priority` of a group, from 1. Output: `rank`, 0 = on top. Registers: `window`, from 0, and `left`, the cycles
-that the window has left. One step is one cycle, the first after a reset is cycle 0.
+Input: `level`, the priority of a group, from 1. Output: `rank`, 0 = on top. Registers: `window`, from 0, and
+`left`, the cycles that the window has left. One step is one cycle, the first after a reset is cycle 0.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def build(policy: Any, levels: int) -> Circuit:
     windows, bits = len(lengths), max(lengths).bit_length()
     place, wide = max((windows - 1).bit_length(), 1), levels.bit_length()
     net = Circuit(policy.name, source_of(policy), levers_of(policy), {"LEVELS": levels, "WINDOWS": windows})
-    priority = net.input("priority", wide)
+    priority = net.input("level", wide)
     window, left = net.register("window", place), net.register("left", bits, lengths[0])
     _count(net, lengths, window, left)
     top = [equal(net, priority, constant(k + 1, wide)) for k in range(min(windows, levels))]
@@ -68,7 +68,7 @@ def cases(policy: Any, levels: int, count: int, seed: int = 0) -> Iterator[Case]
     for _ in range(count):
         drawn = draw.integers(1, levels + 1, cycles).tolist()
         yield [
-            Step({"priority": one}, {"rank": int(answer(PriorityView(cycle, one, levels, 0, params)))})
+            Step({"level": one}, {"rank": int(answer(PriorityView(cycle, one, levels, 0, params)))})
             for cycle, one in enumerate(drawn)
         ]
 

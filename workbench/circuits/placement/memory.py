@@ -1,6 +1,6 @@
 """The bitmap of a memory, which every placement circuit has: release first, then the search, then the update.
 
-Inputs: `request` with `length`, and `release` with `base` and `released` (a length); both may come in one step, and
+Inputs: `request` with `length`, and `frees` with `base` and `released` (a length); both may come in one step, and
 the search then sees what was released (spec 1, R7, R8). A length is from 1 to the segments; 0 is refused.
 Outputs: `granted`, and `start`, which is 0 where nothing is granted.
 Register: `map`, a bit a segment; after a reset all are free.
@@ -51,10 +51,10 @@ def begun(policy: Placement, segments: int) -> Memory:
     bits = segments.bit_length()
     net = Circuit(policy.name, source_of(policy), levers, {"SEGMENTS": segments, "BITS": bits})
     request, length = net.input("request"), net.input("length", bits)
-    release, base, released = net.input("release"), net.input("base", bits), net.input("released", bits)
+    frees, base, released = net.input("frees"), net.input("base", bits), net.input("released", bits)
     inverted = levers.get("encoding") == "free0"
     held = net.register("map", segments, 0 if inverted else (1 << segments) - 1)
-    given = net.signal("given_back", net.and_(release, between(net, base, released, segments)))
+    given = net.signal("given_back", net.and_(frees, between(net, base, released, segments)))
     free = net.signal("free_pre", net.or_(net.not_(held) if inverted else held, given))
     return Memory(net, segments, free, length, net.and_(request, net.any_of(length)), inverted)
 
@@ -107,7 +107,7 @@ def _steps(policy: Placement, segments: int, draw: Any, share: int) -> Iterator[
             live.append((start, given["length"]))
         base, released = back or (0, 0)
         released = int(policy.footprint(released, segments)) if back else 0
-        given |= {"release": int(back is not None), "base": base, "released": released}
+        given |= {"frees": int(back is not None), "base": base, "released": released}
         yield Step(given, {"granted": int(start is not None), "start": start or 0})
 
 
