@@ -33,7 +33,7 @@ def without_traces():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gathering, "available", lambda _: False)
         patch.setattr(gathering, "public_traces", list)
-        yield gathered(SWEEP, seeds=12, workers=1)
+        return gathered(SWEEP, seeds=12, workers=1)
 
 
 @pytest.fixture(scope="module")
