@@ -1,10 +1,12 @@
 """Synthesis, proof, benches and commands; what an installation lacks is said in one sentence."""
 
+import contextlib
 import json
 import shutil
 import subprocess
 import sys
 
+import psutil
 import pytest
 
 from tests.circuits.test_netlist import counter
@@ -13,7 +15,7 @@ from workbench.circuits import Circuit, cases_of, circuit_of
 from workbench.circuits.bench import write_bench
 from workbench.circuits.proof import prove
 from workbench.circuits.registry import MAKERS
-from workbench.circuits.synthesis import synthesised
+from workbench.circuits.synthesis import synthesised, yosys
 from workbench.cli import main
 from workbench.errors import InputError, WorkbenchError
 from workbench.policies.dispatch.choice import MostResidual
@@ -184,3 +186,36 @@ def test_the_vectors_hold_in_a_simulator_of_verilog(name, tmp_path):
 def test_a_word_of_verilog_names_no_signal(name):
     with pytest.raises(InputError, match="cannot name another signal; it is taken, a word of Verilog or no identifier"):
         Circuit("example").input(name)
+
+
+STARTS_ANOTHER = """
+import pathlib, subprocess, sys
+other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
+pathlib.Path("half").write_text(str(other.pid))
+pathlib.Path("half").rename("pid")
+other.wait()
+"""
+
+
+@pytest.mark.parametrize("problem", [subprocess.TimeoutExpired("yosys", 1), KeyboardInterrupt()], ids=repr)
+def test_what_a_synthesiser_starts_ends_with_it(problem, tmp_path, monkeypatch):
+    def interrupted(process, timeout):
+        while not (tmp_path / "pid").exists():
+            assert process.poll() is None
+        raise problem
+
+    program = yosys.Synthesiser("a synthesiser", (sys.executable, "-c", STARTS_ANOTHER))
+    monkeypatch.setattr(yosys, "synthesiser", lambda: program)
+    monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
+    with pytest.raises((yosys.TookTooLong, KeyboardInterrupt)):
+        yosys.run_script("", tmp_path, 1)
+    _, alive = psutil.wait_procs(_processes(int((tmp_path / "pid").read_text())), timeout=60)
+    assert not alive
+
+
+def _processes(pid):
+    """The process of a number, unless it has ended already."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        return [] if process.status() == psutil.STATUS_ZOMBIE else [process]
+    return []

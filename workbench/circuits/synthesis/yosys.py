@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from importlib.metadata import version
@@ -59,11 +61,26 @@ def run_script(script: str, folder: Path, seconds: float) -> None:
     tool = synthesiser()
     (folder / "run.ys").write_text(script, "utf-8")
     try:
-        command = [*tool.command, "run.ys"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=seconds, text=True, check=False)
+        status, output = _run([*tool.command, "run.ys"], folder, seconds)
     except subprocess.TimeoutExpired:
         raise TookTooLong(f"{tool.name} did not end within {seconds:g} s; a smaller size or a longer time.") from None
-    if done.returncode:
-        settings = [done.stdout, done.stderr, *(log.read_text("utf-8") for log in folder.glob("*.txt"))]
-        text = [line for line in "\n".join(settings).splitlines() if "ERROR" in line] or ["no reason given"]
+    if status:
+        messages = [output, *(log.read_text("utf-8") for log in folder.glob("*.txt"))]
+        text = [line for line in "\n".join(messages).splitlines() if "ERROR" in line] or ["no reason given"]
         raise WorkbenchError(f"{tool.name} refused the circuit: {text[0].strip()}")
+
+
+def _run(command: list[str], folder: Path, seconds: float) -> tuple[int, str]:
+    """Run a command and all that it starts, which end with it whatever happens; return its status and what it prints.
+
+    Yosys starts abc, which would go on for minutes after its parent is gone.
+    """
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    ) as process:
+        try:
+            output, _ = process.communicate(timeout=seconds)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return process.returncode, output
