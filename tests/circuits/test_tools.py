@@ -190,7 +190,7 @@ def test_a_word_of_verilog_names_no_signal(name):
 
 STARTS_ANOTHER = """
 import pathlib, subprocess, sys
-other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
+other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])  # stands for abc, which goes on
 pathlib.Path("half").write_text(str(other.pid))
 pathlib.Path("half").rename("pid")
 other.wait()
