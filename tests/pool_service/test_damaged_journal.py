@@ -4,14 +4,14 @@ import signal
 
 import pytest
 
-from tests.pool_service.test_ledger import KINDS, ledger, over
+from tests.pool_service.test_ledger import BOARD, KINDS, over
 from tests.pool_service.test_restart import SlowService
 from workbench.errors import InputError
 from workbench.pool_service.protocol import region_id
 from workbench.pool_service.records import CLIENT, HOLD, SEGMENT, packed
 from workbench.pool_service.slots import Slots
 
-BYTES = ledger().drivers[1].bytes
+BYTES = BOARD.cards[1].memory_bytes
 AT = Slots(BYTES).take(64)
 REGION = region_id(1, AT)
 SOUND_CLIENT = packed(CLIENT, 1, 1, 1, 1)

@@ -48,6 +48,7 @@ COMMANDS = {
     "docs": "docs",
     "bench": "bench",
     "completion": "completion",
+    "doctor": "doctor",
 }
 """Each command and the file of this room that holds it; only the one that is called is imported."""
 
