@@ -1,6 +1,7 @@
 """`python -m tests.compile_first`: compile every engine before the tests, so that no two of their workers compile one.
 
-What is compiled already is only looked up. The longest come first, one process a core.
+What is compiled already is only looked up. The longest come first, one process a core. The node is not among them:
+`make test` runs its tests interpreted, `make test-long` both ways, for it takes as long to compile as all others.
 """
 
 from __future__ import annotations
@@ -10,13 +11,11 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
-from tests.golden.setups import SETUPS
 from workbench.experiments.warm import USUAL_SECONDS
 
 RUNS: dict[str, list[dict[str, Any]]] = {
     "dispatch": [{"workload": "concurrent_kernels"}],
     "malloc": [{"workload": "mixed_sizes"}],
-    "node": [SETUPS["node"]["everything waits"]],
     "pool": [{"workload": "one_card_full"}, {"workload": "mixed_jobs_busy", "options": {"when_full": "wait"}}],
     "shared_memory": [{"workload": "large_uniform"}],
     "torch_allocator": [{"workload": "growing_cycle"}],
@@ -45,15 +44,28 @@ def compile_address_plan() -> None:
     planned_bytes(*(np.array([value]) for value in (0, 1, 512)))
 
 
+def compile_service() -> None:
+    """Grant one region as the storage service does, which no run does."""
+    from tests.engines.pool_cases import Case
+    from workbench.engines.pool.live import Live
+    from workbench.machine import Board
+
+    live = Live(Case([], Board()).setup())
+    granted = live.allocate(1, 64)
+    assert granted is not None
+    live.free(granted.row)
+
+
 def main() -> None:
     """Compile all of them, and say what went wrong."""
-    longest_first = sorted(USUAL_SECONDS, key=lambda engine: -USUAL_SECONDS[engine])
+    longest_first = sorted(RUNS, key=lambda engine: -USUAL_SECONDS[engine])
     workers = min(len(os.sched_getaffinity(0)), len(longest_first))
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        plan = pool.submit(compile_address_plan)
+        others = [pool.submit(compile_service), pool.submit(compile_address_plan)]
         for engine, problem in zip(longest_first, pool.map(compile_engine, longest_first), strict=True):
             assert not problem, f"{engine}: {problem}"
-        plan.result()
+        for other in others:
+            other.result()
 
 
 if __name__ == "__main__":

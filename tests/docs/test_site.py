@@ -47,6 +47,7 @@ def small(tmp_path_factory) -> Path:
     return out / "html"
 
 
+@long
 def test_three_pages_of_each_kind_and_all_written_by_hand_are_built_without_a_warning(small):
     for page in (
         "index",
@@ -61,16 +62,19 @@ def test_three_pages_of_each_kind_and_all_written_by_hand_are_built_without_a_wa
     assert '<svg class="drawing"' in (small / "mechanisms/placement.html").read_text()
 
 
+@long
 def test_no_page_fetches_anything_from_another_host(small):
     assert outside(small) == []
 
 
+@long
 def test_every_item_of_a_specification_keeps_its_anchor(small):
     for page in sorted((small / "specification").glob("[0-9]-*.html")):
         there = set(re.findall(r'\bid="([^"]+)"', page.read_text()))
         assert set(anchors(TEXTS[int(page.name[0])])) <= there, page.name
 
 
+@long
 def test_links_between_pages_written_by_hand_lead_somewhere(small):
     """Of the reference three pages of a kind are here: what leads to others is looked at in the whole site."""
     dead = [
