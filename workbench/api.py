@@ -40,6 +40,18 @@ class Results(RunSet):
 
         return summary(self)
 
+    def sentences(self) -> list[str]:
+        """Say what came out, one sentence a comparison with the baseline: verdict, difference, interval, corrected
+        p."""
+        from workbench.studies.sentences import sentences
+
+        return sentences(self)
+
+    def _repr_html_(self) -> str:
+        from workbench.studies.card import card
+
+        return card(self)
+
     def figure_data(self, name: str, **choices: Any) -> Any:
         """Return what a figure draws, as a named tuple of arrays; its data function has the choices, such as
         `measure`."""

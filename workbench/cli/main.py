@@ -48,7 +48,6 @@ COMMANDS = {
     "docs": "docs",
     "bench": "bench",
     "completion": "completion",
-    "doctor": "doctor",
 }
 """Each command and the file of this room that holds it; only the one that is called is imported."""
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from workbench.api import Results
 
 MOST_NOTES = 8
 """Of the sentences below a table that are printed."""
@@ -45,3 +48,23 @@ def say_table(table: pd.DataFrame) -> None:
 
     with pd.option_context("display.width", 200, "display.max_columns", None, "display.max_colwidth", 90):
         print(table.to_string(index=False, float_format=lambda number: f"{number:.5g}", na_rep="-"))
+
+
+def say_summary(results: Results, wide: bool, most: int | None = None) -> bool:
+    """Print what came out, one line a comparison, as wide as the terminal; or, wide, every column of the summary.
+
+    Of a summary of more rows than `most` the first measure alone is printed; return whether it was so.
+    """
+    summary = results.summary()
+    is_long = most is not None and len(summary) > most
+    if wide:
+        say_table(summary[summary["measure"] == summary["measure"].iloc[0]] if is_long else summary)
+        return is_long
+    from workbench.studies.sentences import KEY, blocks, fitted
+
+    every = blocks(results)
+    for line in fitted(every[:1] if is_long else every, shutil.get_terminal_size().columns):
+        print(line)
+    if any(line.is_compared for block in every for line in block.lines):
+        print(KEY)
+    return is_long

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from workbench.cli.command import DONE, SOME_FAILED, Command
-from workbench.cli.output import say_json, say_notes, say_table
+from workbench.cli.output import say_json, say_notes, say_summary
 from workbench.errors import InputError
 
 
@@ -18,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--snapshot", metavar="RUN_ID", help="write a run of a pool for pytorch.org/memory_viz, --to")
     parser.add_argument("--to", metavar="FILE", help="the file of --timeline or --snapshot")
+    parser.add_argument("--wide", action="store_true", help="print every column of the summary")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -43,7 +44,7 @@ def run(given: argparse.Namespace) -> int:
         notes = {"notes": results.notes} if results.notes else {}
         say_json({**facts, **notes, **rows})
     else:
-        say_table(results.summary())
+        say_summary(results, given.wide)
         say_notes([*missing_notes(results), *saturation_notes(results)])
         print(f"{len(results.rows)} of {len(results.plan)} runs, {len(results.failures)} failed")
         for note in results.notes:

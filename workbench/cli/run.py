@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.command import DONE, SOME_FAILED, Command
-from workbench.cli.output import say_json, say_notes, say_table
+from workbench.cli.output import say_json, say_notes, say_summary
 from workbench.cli.progress import Bar
 from workbench.cli.sweep_arguments import add_sweep_arguments, add_worker_arguments, executor_of, overrides
 from workbench.experiments.folder import TABLE
@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--store", choices=KINDS, default="auto", help="how rows are kept (rows: safe on a network)")
     parser.add_argument("--events", action="store_true", help="write the event log of every run as CSV")
     parser.add_argument("--no-figures", action="store_true", help="leave the sweep's figures undrawn")
+    parser.add_argument("--wide", action="store_true", help="print every column of the summary")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -59,7 +60,7 @@ def run(given: argparse.Namespace) -> int:
     figures = [] if given.no_figures else draw_figures(results, folder / "figures")
     if given.events:
         write_events(results, folder)
-    _report(results, folder, figures, given.json)
+    _report(results, folder, figures, given)
     return SOME_FAILED if results.failures or results.unmeasured else DONE
 
 
@@ -96,12 +97,12 @@ def write_events(results: Results, folder: Path) -> None:
             write_whole(logs / f"{planned.id}.csv", results.events(planned.id).to_csv(index=False))
 
 
-def _report(results: Results, folder: Path, figures: list[Path], as_json: bool) -> None:
+def _report(results: Results, folder: Path, figures: list[Path], given: argparse.Namespace) -> None:
     from workbench.studies.missing import missing_notes
     from workbench.studies.saturation import saturation_notes
 
     failures = results.failures
-    if as_json:
+    if given.json:
         rows = {
             "summary": results.summary().to_dict("records"),
             "missing": missing_notes(results),
@@ -109,9 +110,7 @@ def _report(results: Results, folder: Path, figures: list[Path], as_json: bool) 
         }
         say_json({**_facts(results, folder, figures), **rows})
         return
-    summary = results.summary()
-    say_table(summary if len(summary) <= MOST_ROWS else summary[summary["measure"] == summary["measure"].iloc[0]])
-    if len(summary) > MOST_ROWS:
+    if say_summary(results, given.wide, MOST_ROWS):
         print(f"(the other measures: workbench results {folder})")
     say_notes([*missing_notes(results), *saturation_notes(results)])
     if stopped := _stopped(results):

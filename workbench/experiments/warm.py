@@ -63,11 +63,6 @@ def warm_up(setup: Setup, say: Say) -> None:
         say(f"compiled in {COMPILING.seconds() - before:.0f} s")
 
 
-def compiled_engines() -> list[str]:
-    """Return the engines of the package that are compiled on this machine, as their sources are now."""
-    return [engine for engine in USUAL_SECONDS if _marker(engine).is_file()]
-
-
 def say_compiling(engine: str, say: Say) -> None:
     """Say that an engine will be compiled, and about how long it takes, unless it is or that was said."""
     if not (INTERPRETED or engine in _said or _marker(engine).is_file()):
