@@ -109,7 +109,8 @@ def _line(axes: Axes, line: Beside) -> None:
 def _note(data: MallocOnCard) -> str:
     worst = max(line.fit.error for line in data.lines)
     legend = "markers: measured; lines: the lock model fitted to them"
-    return f"{legend}\nroot mean square difference: at most {100 * worst:.2g} %"
+    size = "below 0.01" if worst < 1e-4 else f"at most {100 * worst:.2g}"
+    return f"{legend}\nroot mean square difference: {size} %"
 
 
 EXAMPLE = """\
