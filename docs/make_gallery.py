@@ -10,11 +10,14 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import workbench as wb
 from workbench.docs.folders import ROOT
 from workbench.docs.reference.figures import sweeps_with
 from workbench.errors import WorkbenchError
 from workbench.figures.known import CALCULATIONS, FIGURES, STUDY_FIGURES
+from workbench.studies.malloc_on_card import Curve
 
 FOLDER = ROOT / "docs" / "pictures" / "gallery"
 KEPT = FOLDER / "sweeps.json"
@@ -67,8 +70,17 @@ SOURCES = {
 }
 """What each figure of runs is made from; another one from the first shipped sweep that names it."""
 STUDY, TRIALS = "tune/placement.yaml", 80
-WITHOUT = ("malloc_on_card",)
-"""Needs a card, or its measurements."""
+_LOCKS: dict[str, Any] = {
+    "engine": "malloc",
+    "machine": "h100",
+    "workload": {"synthetic": "random_mallocs", "threads": {"vary": [32, 64, 128, 256, 512]}},
+    "policy": {"serve": {"vary": ["per_thread", "warp_aggregated"]}, "lock": "trylock_spin"},
+    "options": {"atomics": {"with_waiters": {"cycles": 0, "cycles_a_waiter": 2}}},
+    "seeds": 1,
+    "measures": ["makespan_cycles"],
+}
+WAYS = {"per_thread": "per_thread_lock", "warp_aggregated": "warp_lock"}
+CYCLES_A_MICROSECOND = 1500.0
 
 
 def main(names: list[str]) -> int:
@@ -97,8 +109,20 @@ def _figures(names: list[str]) -> Iterator[tuple[str, str, Any]]:
     if study:
         tuned = wb.tune(ROOT / "sweeps" / STUDY, trials=TRIALS)
         yield from ((name, STUDY, STUDY_FIGURES.find(name).figure(tuned)) for name in study)
-    for name in (name for name in CALCULATIONS.names() if name in wanted and name not in WITHOUT):
-        yield name, "", CALCULATIONS.find(name).figure()
+    for name in (name for name in CALCULATIONS.names() if name in wanted):
+        choices = {"curves": list(_launches())} if name == "malloc_on_card" else {}
+        yield name, "", CALCULATIONS.find(name).figure(**choices)
+
+
+def _launches() -> Iterator[Curve]:
+    """Yield what launches take in the engine `malloc`, which stands for a card where there is none."""
+    taken = wb.run(_LOCKS).summary()
+    for serve, way in WAYS.items():
+        rows = taken[taken["policy.serve"] == serve]
+        threads = rows["workload.threads"].to_numpy(dtype=np.int64)
+        contenders = -(-threads // 32) if way == "warp_lock" else threads
+        microseconds = rows["mean"].to_numpy(dtype=float) / CYCLES_A_MICROSECOND
+        yield Curve("the engine malloc in a card's place", way, threads, contenders, microseconds)
 
 
 _ran: dict[str, Any] = {}

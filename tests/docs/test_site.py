@@ -121,6 +121,17 @@ def test_links_of_the_project_become_links_of_the_site():
     assert rewrite.rewritten(text, "start", Path("docs/pages")) == expected
 
 
+RELATIVE = re.compile(r"(?<!`)\[[^\[\]]*\]\((?![\w+.-]+:|#)([^()\s#]+)")
+
+
+@pytest.mark.parametrize("file", sorted(PAGES.rglob("*.md")), ids=lambda file: file.relative_to(PAGES).as_posix())
+def test_a_page_written_by_hand_links_to_pages_and_files_that_there_are(file):
+    """A link to no page is shown as the name of a file, which no look at the built site can tell from one that is."""
+    for target in RELATIVE.findall(file.read_text()):
+        place = os.path.relpath(file.parent / target, ROOT)
+        assert rewrite._page(place) is not None or (ROOT / place).exists(), target
+
+
 def test_a_notebook_without_an_executed_copy_says_so(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
     pages = notebooks.sources(execute=False)

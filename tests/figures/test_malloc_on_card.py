@@ -7,7 +7,7 @@ import pytest
 
 import workbench as wb
 from tests.junk import refusal
-from workbench.figures.malloc_on_card import draw, malloc_on_card_data
+from workbench.figures.malloc_on_card import EXAMPLE, draw, malloc_on_card_data
 from workbench.studies.malloc_on_card import Curve
 
 THREADS = np.array([32, 64, 96, 128])
@@ -49,3 +49,10 @@ def test_without_a_measurement_it_says_that_none_is_shipped_and_how_to_make_one(
     assert message.startswith(
         "malloc_on_card needs measured curves, of which none is shipped: measure them on your card "
     )
+
+
+def test_its_page_has_an_example_that_draws_as_the_command_cannot():
+    names: dict[str, object] = {}
+    lines, _, last = EXAMPLE.rpartition("\n")
+    exec(lines, names)
+    assert eval(last, names).axes[0].get_title("left") == "four times made up"

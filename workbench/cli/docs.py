@@ -42,7 +42,8 @@ def _build() -> None:
     """
     if not (ROOT / "docs" / "conf.py").is_file():
         raise InputError(
-            "the documentation is built from a checkout of the project, and this package was installed without one; "
+            "the documentation is built from a checkout of the project (`make docs`; its pages can then be copied), "
+            "and this package was installed without one; "
             "`workbench COMMAND --help` and `workbench policies | measures | figures | workloads | levers NAME` say "
             "the same."
         )

@@ -37,6 +37,8 @@ def details(row: Mapping[str, Any]) -> dict[str, Any]:
     choices = [f"{one.name}={one.default!r}" for one in parameters if one.default is not inspect.Parameter.empty]
     if known is FIGURES:
         return {"choices": choices, "in_a_sweep": [f"figures: [{row['name']}]"]}
+    if known is CALCULATIONS and CALCULATIONS.find(row["name"]).example:
+        return {"choices": choices, "in_python": CALCULATIONS.find(row["name"]).example.splitlines()}
     command = f"workbench figure {row['name']}" if known is CALCULATIONS else "workbench tune STUDY.yaml"
     return {"choices": choices, "in_a_terminal": [command]}
 

@@ -54,6 +54,8 @@ def _page(place: str) -> str | None:
         return BUILT[place]
     if place.endswith("DEVIATIONS.md"):
         return f"deviations/{PurePosixPath(place).parent.name}"
+    if place.startswith("notebooks/") and place.endswith(".ipynb"):
+        return place.removesuffix(".ipynb")
     inside = place.removesuffix(".md")
     for folder in ("docs/pages/", "docs/"):
         if place.endswith(".md") and inside.startswith(folder):

@@ -53,7 +53,15 @@ class Drawing:
 
     @functools.cached_property
     def sheet(self) -> Any:
-        """Return the drawn figure."""
+        """Return the drawn figure, the same one every time."""
+        return self.drawn()
+
+    def drawn(self) -> Any:
+        """Return the figure drawn anew.
+
+        Its layout is measured each time that it is saved, from where the last time left it: what is to have the same
+        bytes however often others were saved before it takes a figure of its own.
+        """
         from workbench.figures.ink import Format, formatted
 
         with formatted(self._format or Format()):
@@ -109,7 +117,7 @@ def write_figures(drawn: Sequence[Drawing], folder: Path) -> list[str]:
         for path in save(one.sheet, one.data, folder / FIGURES, one.name):
             if path.suffix == ".png":
                 path.unlink()
-        why = write_pgf(one.sheet, folder / FIGURES / f"{one.name}.pgf")
+        why = write_pgf(one.drawn(), folder / FIGURES / f"{one.name}.pgf")
         missing += [f"{FIGURES}/{one.name}.pgf: {why}"] if why else []
     return missing
 

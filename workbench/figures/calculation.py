@@ -25,6 +25,8 @@ class Calculation(NamedTuple):
     """What is drawn; every argument is a choice with a default."""
     draw: Callable[[Any], Figure]
     """From what is drawn to a Matplotlib figure, which a notebook cell shows as it is."""
+    example: str = ""
+    """How to draw it in Python, where the command cannot, as a choice has no default."""
 
     @property
     def says(self) -> str:

@@ -109,12 +109,25 @@ def _line(axes: Axes, line: Beside) -> None:
 def _note(data: MallocOnCard) -> str:
     worst = max(line.fit.error for line in data.lines)
     legend = "markers: measured; lines: the lock model fitted to them"
-    return f"{legend}\nroot mean square difference: at most {100 * worst:.2g} %"
+    size = "below 0.01" if worst < 1e-4 else f"at most {100 * worst:.2g}"
+    return f"{legend}\nroot mean square difference: {size} %"
 
+
+EXAMPLE = """\
+import numpy as np
+
+import workbench as wb
+from workbench.studies.malloc_on_card import Curve
+
+# On a machine with a card: curve = workbench.studies.malloc_on_card.measured("warp_lock", [32, 64, 96, 128])
+threads = np.array([32, 64, 96, 128])
+curve = Curve("four times made up", "warp_lock", threads, threads // 32, np.array([7.0, 9.5, 12.5, 16.0]))
+wb.figure("malloc_on_card", curves=[curve])"""
 
 FIGURE = Calculation(
     "malloc_on_card",
     "Measured times of taking memory on a card, named, beside the lock model that was fitted to them.",
     malloc_on_card_data,
     draw,
+    EXAMPLE,
 )

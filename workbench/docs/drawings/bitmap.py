@@ -10,6 +10,8 @@ from workbench.docs.drawings.svg import Svg
 
 MAP = "0111100111111100"
 """The free map of specification 1's worked examples; 1 is a free segment."""
+HIGH_END_NEARER = "0001111001111110"
+"""A free map on which the end that is nearer is the high one, so that first fit answers otherwise."""
 CELL, LEFT, ROW = 26.0, 150.0, 34.0
 
 
@@ -105,12 +107,12 @@ def _owned(segments: int, free: str, live: dict[str, tuple[int | None, int]]) ->
 
 def nearest_boundary() -> str:
     """Return one decision of nearest boundary: the map, every start, the choice."""
-    return placement(policy_of("placement", "nearest_boundary"))
+    return placement(policy_of("placement", "nearest_boundary"), free=HIGH_END_NEARER)
 
 
 def first_fit() -> str:
     """Return the same decision of first fit."""
-    return placement(policy_of("placement", "first_fit"))
+    return placement(policy_of("placement", "first_fit"), free=HIGH_END_NEARER)
 
 
 SEGMENTS, REQUESTS, HORIZON = 64, 60, 1050

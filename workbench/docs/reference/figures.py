@@ -14,6 +14,11 @@ from workbench.docs.reference.kind import Kind, crumbs
 from workbench.figures.known import CALCULATIONS, FIGURES, STUDY_FIGURES
 
 GALLERY = PICTURES / "gallery"
+PICTURED_BY = {
+    "malloc_on_card": "No card was at hand: in the picture the engine `malloc` stands for one, with its own times, and "
+    "the lock model is fitted to those. What a card takes only your measurement says."
+}
+"""What must be known of a picture that is not of what the figure is for."""
 _KINDS = (("Of runs", FIGURES), ("Of a study", STUDY_FIGURES), ("Of theory, without runs", CALCULATIONS))
 
 
@@ -61,6 +66,7 @@ def _page(name: str) -> Page:
             f"# {name}",
             *(prose(part.description, here) for _, part in parts),
             picture_of(name, here),
+            PICTURED_BY.get(name, ""),
             _drawn_of(kind, first, here),
             _choices(first.data),
             _sweep(name),
@@ -117,7 +123,8 @@ def _named(text: str) -> list[str]:
 
 def _example(kind: str, name: str) -> str:
     if kind == "Of theory, without runs":
-        return sections("## How to draw it", code(f"workbench figure {name}", "bash"))
+        example = CALCULATIONS.find(name).example
+        return sections("## How to draw it", code(example) if example else code(f"workbench figure {name}", "bash"))
     sweep = gallery_sweeps().get(name) or next(iter(sweeps_with(name)), "SWEEP.yaml")
     if kind == "Of a study":
         call = f'results = wb.tune("sweeps/{sweep}")\nstudy_figures()["{name}"].figure(results)'

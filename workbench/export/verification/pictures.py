@@ -23,7 +23,7 @@ def redrawn(drawn: Sequence[Drawing], wanted: Iterable[str]) -> dict[str, bytes]
     for one in drawn:
         pdf, pgf = (f"{FIGURES}/{one.name}{suffix}" for suffix in PICTURES)
         made[pdf] = rendered(one.sheet, "pdf")
-        if pgf in wanted and (picture := _as_pgf(one.sheet)) is not None:
+        if pgf in wanted and (picture := _as_pgf(one.drawn())) is not None:
             made[pgf] = picture
     return made
 

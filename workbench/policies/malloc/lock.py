@@ -133,7 +133,8 @@ class QueueLock(HeapLock):
 
     References
     ----------
-    spec 2, section 2, `lock_model`; Mellor-Crummey and Scott, as above, section 2.4 (the MCS lock).
+    spec 2, section 2, `lock_model`; J. Mellor-Crummey and M. Scott, "Algorithms for Scalable Synchronization on
+    Shared-Memory Multiprocessors", ACM TOCS 9(1), 1991, section 2.4 (the MCS lock).
 
     Examples
     --------
