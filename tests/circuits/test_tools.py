@@ -106,7 +106,7 @@ def test_synthesis_is_done_once_and_kept(tmp_path, monkeypatch):
 def test_a_synthesis_that_takes_too_long_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
     with pytest.raises(WorkbenchError, match=r"pyosys .* did not end within 0.001 s"):
-        synthesised(circuit_of(ExactRun(), 16), 0.001)
+        synthesised(circuit_of(ExactRun(), 11), 0.001)
 
 
 def test_without_the_extra_everything_else_works_and_says_what_is_missing(tmp_path, monkeypatch, capsys):
