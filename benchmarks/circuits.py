@@ -29,6 +29,8 @@ from workbench.policies.probes import (
     SharedRun,
     ShiftDoubling,
 )
+from workbench.studies.claims.dispatch.probe_accuracy import DENSITIES
+from workbench.studies.probe_success import octave_lengths
 
 SIZES = (16, 32, 64, 128)
 LARGER = (512, 1824)
@@ -42,7 +44,7 @@ COLUMNS = (
 
 
 def compared() -> Iterator[tuple[Any, Any]]:
-    """Yield policies and sizes: what is small first, the exact probes and the placements of 128 last."""
+    """Yield policies and sizes: what is small first, the exact probes of 128 last."""
     yield from ((WarpAggregated(), lanes) for lanes in (8, 16, 32))
     yield from ((PriorityWindows(), levels) for levels in (4, 16))
     yield from ((MostResidual(), (modules, 128, 128, 10, 64, 16)) for modules in (4, 16))
@@ -54,7 +56,8 @@ def compared() -> Iterator[tuple[Any, Any]]:
     yield from ((SharedRun(width=64, masks=which), sizes) for sizes in (HALVES[:2], HALVES) for which in masks)
     yield from ((policy, HALVES[2]) for policy in exact(HALVES[2]))
     yield from ((policy, size) for size in (*SIZES[3:], *LARGER) for policy in probes(size))
-    yield from ((policy, SIZES[3]) for policy in (*exact(SIZES[3]), *placements()))
+    budgets = (GroupedRun(groups=64), *(SampledRun(run_lengths=octave_lengths(16, n)) for n in DENSITIES))
+    yield from ((policy, SIZES[3]) for policy in (*budgets, *exact(SIZES[3])))
 
 
 def probes(size: int) -> Iterator[Any]:

@@ -18,7 +18,7 @@ from workbench.circuits.registry import MAKERS
 from workbench.circuits.synthesis import synthesised, yosys
 from workbench.cli import main
 from workbench.errors import InputError, WorkbenchError
-from workbench.policies.dispatch.choice import MostResidual
+from workbench.policies.dispatch.choice import LeastRecentEnergy, MostResidual
 from workbench.policies.dispatch.priority import PriorityWindows
 from workbench.policies.dispatch.units import RotatedSplit
 from workbench.policies.malloc.serve import WarpAggregated
@@ -158,6 +158,7 @@ EACH = {
     "placement.buddy": (Buddy(), 16),
     "serve.warp_aggregated": (WarpAggregated(), 5),
     "choice.most_residual": (MostResidual(), (5, 12, 7)),
+    "choice.least_recent_energy": (LeastRecentEnergy(), (5, 4)),
     "priority.priority_windows": (PriorityWindows(lengths=(5, 2, 1)), 3),
     "units.rotated_split": (RotatedSplit(), (4, 10)),
     "peer.first_bit": (FirstBit(), (4, 5, 4)),

@@ -47,6 +47,7 @@ _FILES = {
     "placement.best_fit": "placement.fits",
     "placement.buddy": "placement.buddy",
     "serve.warp_aggregated": "malloc.warp_aggregated",
+    "choice.least_recent_energy": "dispatch.least_recent_energy",
     "choice.most_residual": "dispatch.most_residual",
     "priority.priority_windows": "dispatch.priority_windows",
     "units.rotated_split": "dispatch.rotated_split",

@@ -28,7 +28,7 @@ class Parts(NamedTuple):
     circuits: tuple[tuple[Policy, Size], ...]
     """A policy and a size each."""
     cycles: int
-    """Until they answer."""
+    """Until all of them have answered anew: of a shared probe, those of all periods."""
 
 
 def parts_of(setup: Setup) -> Parts:
@@ -43,9 +43,10 @@ def parts_of(setup: Setup) -> Parts:
         return Parts(((setup.policies["placement"], setup.machine.segments),), 1)
     probe = setup.policies["probe"]
     blocks = [one.blocks for one in setup.machine.resources() if one.contiguous and one.level == "unit"]
-    together = bool(blocks) and probe.schedule(blocks) is not None
-    circuits = [(probe, tuple(blocks))] if together else list(zip(probe.serving(blocks), blocks, strict=True))
-    return Parts(tuple(circuits), probe.round_cycles(blocks))
+    schedule = probe.schedule(blocks) if blocks else None
+    if schedule is not None:
+        return Parts(((probe, tuple(blocks)),), schedule.periods * schedule.cycles_a_period)
+    return Parts(tuple(zip(probe.serving(blocks), blocks, strict=True)), probe.round_cycles(blocks))
 
 
 def check_circuits(setup: Setup) -> None:
