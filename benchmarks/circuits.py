@@ -67,6 +67,8 @@ def probes(size: int) -> Iterator[Any]:
         yield SampledRun(run_lengths=tuple(1 << k for k in range(longest.bit_length())))
     yield SampledRun(run_lengths=(1, 2, 4, 8, 16, 24) if size > 16 else (1, 2, 3, 4, 6, 8))
     yield from (GroupedSampledRun(groups=groups, run_lengths=(1, 2, 4)) for groups in (8, 16) if groups < size)
+    if size in (32, 64):
+        yield from (GroupedRun(groups=size // 4, timing=timing) for timing in ("pipe_3cycle", "pipe_3cycle_shared_hw"))
 
 
 def exact(size: int) -> Iterator[Any]:
