@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from workbench.circuits.registry import Size, circuit_of, has_circuit
 from workbench.circuits.synthesis import Counts, known, synthesised
@@ -41,7 +41,7 @@ def parts_of(setup: Setup) -> Parts:
     """
     if setup.engine == "shared_memory":
         return Parts(((setup.policies["placement"], setup.machine.segments),), 1)
-    probe = setup.policies["probe"]
+    probe: Any = setup.policies["probe"]
     blocks = [one.blocks for one in setup.machine.resources() if one.contiguous and one.level == "unit"]
     schedule = probe.schedule(blocks) if blocks else None
     if schedule is not None:
