@@ -1,7 +1,7 @@
 """Is there a smaller exact probe? Every composition of parts, synthesised; those on the Pareto front, proven.
 
 Writes `data/circuits/probe_search.csv`: compositions and the documents' exact probes of one cycle, area against delay.
-A circuit on the front of its size is compared with the tree of prefixes and suffixes by a solver, up to 64 blocks; what
+A circuit on the front of its size is compared with the tree of prefixes and suffixes by a solver; what
 is there already is not done again. Run as `python -m benchmarks.probe_search` with the extra `circuits` installed.
 """
 
@@ -20,7 +20,7 @@ from workbench.policies.probes import ExactRun, PrefixSuffixTree, ShiftDoubling
 
 PLACE = Path(__file__).parent.parent / "data" / "circuits" / "probe_search.csv"
 SIZES = (16, 32, 64, 128)
-PROVEN = 64
+PROVEN = 128
 """The most blocks for which equality is proven."""
 SECONDS = 200.0
 RIVALS = (ExactRun(), ExactRun(chain="doubling"), PrefixSuffixTree(), ShiftDoubling())

@@ -61,7 +61,7 @@ def _installed() -> str | None:
 
 
 def _asked(circuit: Circuit, by: str, seconds: float) -> Counts:
-    """Synthesise a circuit, unless somebody else has done so meanwhile."""
+    """Return the figures of a circuit, synthesised here unless somebody else has done so meanwhile."""
     place = _place(circuit, by)
     with _alone(place):
         counts = _kept(place)

@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
-from workbench.policies.placement import NearestBoundary
+from workbench.policies.placement import Placement
 from workbench.policies.placement.circuit import cost
 from workbench.studies.claims.cases import better, of
 from workbench.studies.claims.claim import Claim, Parts
@@ -137,7 +137,10 @@ def _stages(evidence: Evidence) -> Iterator[Finding]:
 def _quicker(evidence: Evidence) -> Iterator[Finding]:
     """Yield the cases of the whole circuit with either search in it, as a synthesiser makes it."""
     for segments in (16, 64):
-        binary, linear = (counts(NearestBoundary(leading_one=form), segments) for form in ("binary", "linear"))
+        binary, linear = (
+            counts(Placement.read({"nearest_boundary": {"leading_one": form}}), segments)
+            for form in ("binary", "linear")
+        )
         note = (
             f"{binary.relative_delay:.4g} FO4 by halving, {linear.relative_delay:.4g} one by one; an area of "
             f"{binary.relative_area:.5g} against {linear.relative_area:.5g}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from workbench.policies.probes import BitSerial, ExactRun, GroupedRun, PrefixSuffixTree, SampledRun, SharedRun
+from workbench.policies.probes import Probe
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.dispatch.probe_accuracy import ASKED, DENSITIES, LONGEST, OCCUPIED
 from workbench.studies.claims.evidence import Evidence
@@ -26,11 +26,15 @@ RESOURCES = ((64, 32), (64, 32, 24))
 MASKS = ("every_shift", "first_crossing")
 
 
+def _probe(name: str, **levers: Any) -> Any:
+    return Probe.read({name: levers})
+
+
 def _sooner(evidence: Evidence) -> Iterator[Finding]:
     for blocks in SIZES:
-        scan = blocks * cycle(BitSerial(), blocks)
-        whole, serial = area((ExactRun(), blocks)), area((BitSerial(), blocks))
-        report = cycle(ExactRun(), blocks)
+        scan = blocks * cycle(_probe("bit_serial"), blocks)
+        whole, serial = area((_probe("exact_run"), blocks)), area((_probe("bit_serial"), blocks))
+        report = cycle(_probe("exact_run"), blocks)
         note = (
             f"{report:.3g} FO4 against {blocks} cycles of {scan / blocks:.3g} FO4 each; an area of {whole:.5g} against "
             f"{serial:.5g}"
@@ -41,7 +45,7 @@ def _sooner(evidence: Evidence) -> Iterator[Finding]:
 
 def _timings(evidence: Evidence) -> Iterator[Finding]:
     for chain, blocks in product(("running", "doubling"), PIPED):
-        one, three = (ExactRun(chain=chain, timing=timing) for timing in ("comb_1cycle", "pipe_3cycle"))
+        one, three = (_probe("exact_run", chain=chain, timing=timing) for timing in ("comb_1cycle", "pipe_3cycle"))
         clock = cycle(one, blocks) / cycle(three, blocks)
         areas = [area((probe, blocks)) for probe in (one, three)]
         flip_flops = counts(three, blocks).registers
@@ -57,9 +61,9 @@ def _timings(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _grouped(evidence: Evidence) -> Iterator[Finding]:
-    rivals = {"the document's exact probe": ExactRun(), "the tree": PrefixSuffixTree()}
+    rivals = {"the document's exact probe": _probe("exact_run"), "the tree": _probe("prefix_suffix_tree")}
     for blocks, (name, rival) in product(SIZES, rivals.items()):
-        grouped = GroupedRun(groups=blocks // 4)
+        grouped = _probe("grouped_run", groups=blocks // 4)
         own, other = area((grouped, blocks)), area((rival, blocks))
         delays = [counts(probe, blocks).relative_delay for probe in (grouped, rival)]
         note = f"an area of {own:.5g} against {other:.5g}, {delays[0]:.3g} FO4 against {delays[1]:.3g}"
@@ -69,7 +73,7 @@ def _grouped(evidence: Evidence) -> Iterator[Finding]:
 def _sampled(evidence: Evidence) -> Iterator[Finding]:
     """Yield, at each budget of area, the case of the largest sampled probe within it, whatever it then loses."""
     for groups, occupied in product(BUDGETS, OCCUPIED):
-        grouped, setting = GroupedRun(groups=groups), Setting(free=1 - occupied)
+        grouped, setting = _probe("grouped_run", groups=groups), Setting(free=1 - occupied)
         sampled = within_area(area((grouped, setting.blocks)), setting.blocks)
         (short, lost), (its_short, its_lost) = (_misses(probe, setting) for probe in (grouped, sampled))
         note = (
@@ -87,15 +91,15 @@ def _misses(probe: Any, setting: Setting) -> tuple[float, float]:
     return under_report(probe, setting), lost_dispatches(probe, ASKED, setting)
 
 
-def within_area(most: float, blocks: int) -> SampledRun:
+def within_area(most: float, blocks: int) -> Any:
     """Return the sampled probe with the most area of those within a bound."""
-    probes = [SampledRun(run_lengths=octave_lengths(LONGEST, n)) for n in DENSITIES]
+    probes = [_probe("sampled_run", run_lengths=octave_lengths(LONGEST, n)) for n in DENSITIES]
     return max((p for p in probes if area((p, blocks)) <= most), key=lambda p: area((p, blocks)))
 
 
 def _shared(rival: Any) -> Iterator[Finding]:
     for sizes, masks in product(RESOURCES, MASKS):
-        probe = SharedRun(width=max(sizes), masks=masks)
+        probe = _probe("shared_run", width=max(sizes), masks=masks)
         together, apart = area((probe, sizes)), area(*((rival, size) for size in sizes))
         note = f"an area of {together:.5g} against {apart:.5g}; {probe.schedule(sizes).periods} periods a round"
         yield smaller(f"{' and '.join(map(str, sizes))} blocks, {masks.replace('_', ' ')}", together, apart, note)
@@ -138,7 +142,7 @@ PROBE_SYNTHESISED = [
         "H3.12c",
         "as synthesised, a shared probe is smaller than probes of the same kind, one a resource",
         "¶185 and ¶210",
-        lambda e: list(_shared(ExactRun())),
+        lambda e: list(_shared(_probe("exact_run"))),
         kind="counted",
         design="2 sets of resources x 2 kinds of masks",
     ),
@@ -146,7 +150,7 @@ PROBE_SYNTHESISED = [
         "H3.12d",
         "as synthesised, a shared probe is smaller than a tree a resource",
         "¶185 and ¶210, against section 7's rival",
-        lambda e: list(_shared(PrefixSuffixTree())),
+        lambda e: list(_shared(_probe("prefix_suffix_tree"))),
         kind="counted",
         design="2 sets of resources x 2 kinds of masks",
     ),
