@@ -1,18 +1,19 @@
 """Gates, levels, flip-flops, relative area and delay of every circuit of a comparison, as written and synthesised.
 
-Writes `data/circuits/gates.csv`; a row that is there already is not made again, and what takes longer than ten minutes
-is a row that says so. Run as `python -m benchmarks.circuits` where the extra `circuits` is installed.
+Writes the table that comes with the package, `workbench/circuits/synthesis/gates.csv`, each row under the digest of its
+netlist: a row that is there already is not made again, and what takes longer than ten minutes is a row that says so.
+Run as `python -m benchmarks.circuits` where the extra `circuits` is installed.
 """
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from workbench.circuits import circuit_of
+from workbench.circuits import Circuit, circuit_of
 from workbench.circuits.synthesis import synthesised
+from workbench.circuits.synthesis.shipped import TABLE, key_of
 from workbench.errors import WorkbenchError
 from workbench.policies.dispatch.choice import MostResidual
 from workbench.policies.dispatch.priority import PriorityWindows
@@ -25,68 +26,94 @@ from workbench.policies.probes import (
     GroupedSampledRun,
     PrefixSuffixTree,
     SampledRun,
+    SharedRun,
     ShiftDoubling,
 )
+from workbench.studies.claims.dispatch.probe_accuracy import DENSITIES
+from workbench.studies.probe_success import octave_lengths
 
-PLACE = Path(__file__).parent.parent / "data" / "circuits" / "gates.csv"
-SIZES = (16, 64, 128)
+SIZES = (16, 32, 64, 128)
+LARGER = (512, 1824)
+"""Blocks of the cheap probes alone: the exact ones have as many gates as the square of this."""
+HALVES = (64, 32, 24)
+"""The document's three resources, half as large, and the two of `sweeps/tune/probes.yaml`: its first two."""
 COLUMNS = (
-    "policy", "size", "gates_as_written", "levels_as_written", "area_gates", "levels", "registers", "relative_area",
-    "relative_delay", "by",
+    "policy", "size", "gates_as_written", "levels_as_written", "area_gates", "inverters", "levels", "registers",
+    "relative_area", "relative_delay", "by", "key",
 )  # fmt: skip
 
 
 def compared() -> Iterator[tuple[Any, Any]]:
-    """Yield policies and sizes: what is small first, the exact probes and the placements of 128 last."""
+    """Yield policies and sizes: what is small first, the exact probes of 128 last."""
     yield from ((WarpAggregated(), lanes) for lanes in (8, 16, 32))
     yield from ((PriorityWindows(), levels) for levels in (4, 16))
     yield from ((MostResidual(), (modules, 128, 128, 10, 64, 16)) for modules in (4, 16))
-    for size in SIZES:
-        yield from ((policy, size) for policy in (*probes(size), *placements()))
+    for size in SIZES[:-1]:
+        yield from ((policy, size) for policy in (*probes(size), *exact(size)))
+    for size in (SIZES[0], SIZES[2]):
+        yield from ((policy, size) for policy in placements())
+    masks = ("every_shift", "first_crossing")
+    yield from ((SharedRun(width=64, masks=which), sizes) for sizes in (HALVES[:2], HALVES) for which in masks)
+    yield from ((policy, HALVES[2]) for policy in exact(HALVES[2]))
+    yield from ((policy, size) for size in (*SIZES[3:], *LARGER) for policy in probes(size))
+    budgets = (GroupedRun(groups=64), *(SampledRun(run_lengths=octave_lengths(16, n)) for n in DENSITIES))
+    yield from ((policy, SIZES[3]) for policy in (*budgets, *exact(SIZES[3])))
 
 
 def probes(size: int) -> Iterator[Any]:
-    """Yield the probes of a size: grouped and sampled ones, then those that are exact."""
+    """Yield the grouped and the sampled probes of a size."""
     yield from (GroupedRun(groups=groups) for groups in (4, 8, 16, 32) if groups < size)
-    yield SampledRun(run_lengths=(1, 2, 4, 8, 16)[: size.bit_length() - 2])
-    yield GroupedSampledRun(groups=size // 4, run_lengths=(1, 2, 4))
+    for longest in (4, 8, 16):
+        yield SampledRun(run_lengths=tuple(1 << k for k in range(longest.bit_length())))
+    yield SampledRun(run_lengths=(1, 2, 4, 8, 16, 24) if size > 16 else (1, 2, 3, 4, 6, 8))
+    yield from (GroupedSampledRun(groups=groups, run_lengths=(1, 2, 4)) for groups in (8, 16) if groups < size)
+    if size in (32, 64):
+        yield from (GroupedRun(groups=size // 4, timing=timing) for timing in ("pipe_3cycle", "pipe_3cycle_shared_hw"))
+
+
+def exact(size: int) -> Iterator[Any]:
+    """Yield the exact probes, the smallest ones first; in three cycles as far as the synthesiser goes."""
     yield from (BitSerial(), PrefixSuffixTree(), ShiftDoubling(), ExactRun(chain="doubling"), ExactRun())
+    if size < SIZES[3]:
+        yield from (ExactRun(timing="pipe_3cycle", chain=chain) for chain in ("doubling", "running"))
 
 
 def placements() -> Iterator[Any]:
     """Yield nearest boundary in its forms, and its rivals."""
     yield from (FirstFit(), LastFit(), BestFit(), NearestBoundary(), NearestBoundary(tie="alternate"))
     yield from (NearestBoundary(probe="window_and"), NearestBoundary(probe="mask_or_and"))
+    yield NearestBoundary(leading_one="linear")
 
 
-def row_of(policy: Any, size: Any) -> dict[str, Any]:
+def row_of(policy: Any, size: Any, circuit: Circuit) -> dict[str, Any]:
     """Return a row; what a synthesiser does not finish has no figures and says why."""
-    circuit = circuit_of(policy, size)
     row = {
         "policy": repr(policy), "size": str(size), "gates_as_written": circuit.gates,
-        "levels_as_written": circuit.levels,
+        "levels_as_written": circuit.levels, "key": key_of(circuit),
     }  # fmt: skip
     try:
-        found = synthesised(circuit)._asdict()
+        counts = synthesised(circuit)._asdict()
     except WorkbenchError as problem:
-        found = {"by": str(problem)}
-    return {**row, **{name: found[name] for name in COLUMNS if name in found}}
+        counts = {"by": str(problem)}
+    return {**row, **{name: counts[name] for name in COLUMNS if name in counts}}
 
 
 def main() -> None:
-    """Add the rows that are missing, one after another."""
-    PLACE.parent.mkdir(parents=True, exist_ok=True)
-    rows = list(csv.DictReader(PLACE.open())) if PLACE.exists() else []
-    there = {(row["policy"], row["size"]) for row in rows}
+    """Keep the rows of circuits that are as they were, and make the others, one after another."""
+    kept = {row["key"]: row for row in csv.DictReader(TABLE.open())} if TABLE.exists() else {}
+    rows = []
     for policy, size in compared():
-        if (repr(policy), str(size)) not in there:
-            rows.append(row_of(policy, size))
-            _write(rows)
-            print(rows[-1], flush=True)
+        circuit = circuit_of(policy, size)
+        if key_of(circuit) not in kept:
+            kept[key_of(circuit)] = row_of(policy, size, circuit)
+            print(kept[key_of(circuit)], flush=True)
+            _write([*kept.values()])
+        rows.append(kept[key_of(circuit)])
+    _write(rows)
 
 
 def _write(rows: list[dict[str, Any]]) -> None:
-    with PLACE.open("w", newline="") as file:
+    with TABLE.open("w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
         writer.writerows(rows)

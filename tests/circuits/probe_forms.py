@@ -27,6 +27,13 @@ def shifting() -> list[Probe]:
     return [read_policy("probe", probe) for probe in probes]
 
 
+def on_one_hardware() -> list[Probe]:
+    """Return the grouped probe on one set of gates for three cycles, in all of its other forms."""
+    forms = [dict(zip(FORMS, values, strict=True)) for values in product(*[*FORMS.values()][:-1], ("comb_1cycle",))]
+    timing = {"groups": 8, "timing": "pipe_3cycle_shared_hw"}
+    return [read_policy("probe", {"grouped_run": {**form, **timing}}) for form in forms]
+
+
 def rivals() -> list[Probe]:
     """Return the probes that work otherwise."""
     stepped = [kind(timing=timing) for kind in (ShiftDoubling, PrefixSuffixTree) for timing in TIMINGS]

@@ -9,7 +9,7 @@ import pytest
 from tests.depth import long
 from workbench.circuits import Simulator, cases_of, circuit_of, differences
 from workbench.errors import InputError
-from workbench.policies.dispatch.choice import MostResidual
+from workbench.policies.dispatch.choice import LeastRecentEnergy, MostResidual
 from workbench.policies.dispatch.priority import PriorityWindows
 from workbench.policies.malloc.serve import WarpAggregated
 from workbench.policies.probes.circuit.netlist import NOT
@@ -32,6 +32,10 @@ CHOICES = [
     (MostResidual(), (4, 128)),
     (MostResidual(weights=(3, 1, 0, 2)), (7, 128, 10, 48, 16)),
     (MostResidual(of="longest", weights=(1, 5)), (16, 12, 40)),
+    (MostResidual(normalise=True), (5, 128, 64, 10)),
+    (MostResidual(normalise=True, weights=(3, 1), of="longest"), (9, 12, 40)),
+    (LeastRecentEnergy(), (4, 10)),
+    (LeastRecentEnergy(weights=(0, 3, 0, 40, 1, 1)), (7, 3)),
 ]
 CASES = [*((policy, lanes) for policy in WARPS for lanes in (1, 5, 16)), *WINDOWS, *CHOICES]
 
@@ -68,12 +72,18 @@ def test_the_example_of_the_source_document() -> None:
 
 @pytest.mark.parametrize(
     ("policy", "size", "signal"),
-    [(WARPS[0], 5, "first"), (*WINDOWS[0], "raised"), (*WINDOWS[0], "ends"), (*CHOICES[1], "score_2")],
+    [
+        (WARPS[0], 5, "first"),
+        (*WINDOWS[0], "raised"),
+        (*WINDOWS[0], "ends"),
+        (*CHOICES[1], "score_2"),
+        (*CHOICES[6], "energy_3"),
+    ],
     ids=repr,
 )
 def test_a_planted_fault_is_found(policy: Any, size: Any, signal: str) -> None:
     """The gates that make a named signal, each turned into another one."""
-    good, cases = circuit_of(policy, size), cases_of(policy, size, 400 if "score" in signal else 60)
+    good, cases = circuit_of(policy, size), cases_of(policy, size, 400 if signal[-1].isdigit() else 60)
     makes = [k for k, row in enumerate(good.rows) if set(row.out) & set(good.signals[signal]) and row.kind != NOT]
     assert makes
     for k in makes:
@@ -95,7 +105,9 @@ def test_circuits_of_two_rules_differ() -> None:
         (WarpAggregated(min_alloc=1 << 16), 32, "must be below 65,536 for a circuit"),
         (PriorityWindows(), 65, r"levels must be from 1 to 64 for a circuit\. Got 65\. Nearest: 64"),
         (PriorityWindows(lengths=(4, 2)), 3, "lengths"),
-        (MostResidual(normalise=True), (4, 8), "normalise divides, which its circuit does not"),
+        (MostResidual(normalise=True), (4, 509, 511), "must have a common multiple up to 65536 for a normalised"),
+        (LeastRecentEnergy(weights=(1, 2.5, 1, 1, 1, 1)), (4, 8), "least_recent_energy.weights must be whole numbers"),
+        (LeastRecentEnergy(), (4, 40), "bits must be at most 32 for a circuit"),
         (MostResidual(weights=(0.5,)), (4, 8), "must be 1 whole numbers for a circuit"),
         (MostResidual(), 16, "size must be the number of modules and the blocks of each resource"),
         (MostResidual(), (300, 8), r"modules must be at most 256 for a circuit\. Got 300"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.circuits.probe_forms import rivals, shared, shifting
+from tests.circuits.probe_forms import on_one_hardware, rivals, shared, shifting
 from tests.depth import thinned
 from workbench.circuits import Step, cases_of, circuit_of, differences
 from workbench.errors import InputError
@@ -19,6 +19,14 @@ def test_probes_by_shifting_in_every_form(probe):
     assert not list(differences(circuit_of(probe, 24), cases_of(probe, 24, 100)))
 
 
+@pytest.mark.parametrize("probe", thinned(on_one_hardware(), 4), ids=name)
+def test_three_cycles_on_one_hardware(probe):
+    circuit = circuit_of(probe, 24)
+    assert not list(differences(circuit, cases_of(probe, 24, 100)))
+    apart = circuit_of(probe.but(timing="pipe_3cycle"), 24)
+    assert circuit.flip_flops < apart.flip_flops and circuit.gates > apart.gates  # selectors are gates as well
+
+
 @pytest.mark.parametrize("size", [2, 3, 13, 24])
 @pytest.mark.parametrize("probe", rivals(), ids=name)
 def test_rivals_of_every_size(probe, size):
@@ -32,7 +40,7 @@ def test_the_shared_probe_of_several_resources(probe):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("probe", [*shifting()[::7], *rivals()], ids=name)
+@pytest.mark.parametrize("probe", [*shifting()[::7], *on_one_hardware()[::5], *rivals()], ids=name)
 def test_ten_thousand_states_of_128_blocks(probe):
     assert not list(differences(circuit_of(probe, 128), cases_of(probe, 128, 10_000)))
 
@@ -72,7 +80,6 @@ def test_a_planted_fault_is_found_by_simulation():
     ("probe", "size", "sentence"),
     [
         (GroupedRun(groups=5), 16, "must divide the 16 blocks"),
-        (GroupedRun(timing="pipe_3cycle_shared_hw"), 64, "timing must be comb_1cycle or pipe_3cycle for a circuit"),
         (ExactRun(), 0, "blocks must be a whole number from 1 to 4096"),
         (SharedRun(cycles_a_period=2), (8, 8), "cycles_a_period must be 1 for a circuit"),
         (SharedRun(width=8, padding="occupied"), (8, 8), "padding must be zero for a circuit"),

@@ -18,7 +18,7 @@ from workbench.circuits.registry import MAKERS
 from workbench.circuits.synthesis import synthesised, yosys
 from workbench.cli import main
 from workbench.errors import InputError, WorkbenchError
-from workbench.policies.dispatch.choice import MostResidual
+from workbench.policies.dispatch.choice import LeastRecentEnergy, MostResidual
 from workbench.policies.dispatch.priority import PriorityWindows
 from workbench.policies.dispatch.units import RotatedSplit
 from workbench.policies.malloc.serve import WarpAggregated
@@ -106,7 +106,7 @@ def test_synthesis_is_done_once_and_kept(tmp_path, monkeypatch):
 def test_a_synthesis_that_takes_too_long_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
     with pytest.raises(WorkbenchError, match=r"pyosys .* did not end within 0.001 s"):
-        synthesised(circuit_of(ExactRun(), 16), 0.001)
+        synthesised(circuit_of(ExactRun(), 11), 0.001)
 
 
 def test_without_the_extra_everything_else_works_and_says_what_is_missing(tmp_path, monkeypatch, capsys):
@@ -158,6 +158,7 @@ EACH = {
     "placement.buddy": (Buddy(), 16),
     "serve.warp_aggregated": (WarpAggregated(), 5),
     "choice.most_residual": (MostResidual(), (5, 12, 7)),
+    "choice.least_recent_energy": (LeastRecentEnergy(), (5, 4)),
     "priority.priority_windows": (PriorityWindows(lengths=(5, 2, 1)), 3),
     "units.rotated_split": (RotatedSplit(), (4, 10)),
     "peer.first_bit": (FirstBit(), (4, 5, 4)),

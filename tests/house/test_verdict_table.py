@@ -38,7 +38,7 @@ def test_each_claim_stands_under_its_verdict(tmp_path):
     assert "200 paired seeds from 1,000,000 on, commit 0123456, Python 3.11.7, a machine." in displayed[0]
     assert "| 1, placement | H1.8° | H1.1 |  |  |  |" in displayed
     assert "| 3, dispatch |  |  |  |  | H3.2b |" in displayed
-    assert "Younger than this run: H1.2, H1.3," in displayed[-1] and "H1.8" not in displayed[-1]
+    assert "Younger than this run: H1.2, H1.3," in displayed[-1] and "H1.8," not in displayed[-1]
 
 
 def test_only_the_block_is_replaced():

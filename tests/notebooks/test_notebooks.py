@@ -222,6 +222,19 @@ def test_the_eighth_notebook_makes_a_paper_whose_numbers_are_true():
     assert printed(notebook, "pdf-set").startswith(("paper: paper/main.pdf", "no PDF: pdflatex"))
 
 
+@long
+def test_the_ninth_notebook_counts_circuits_and_asks_for_a_guess():
+    notebook = executed("09_hardware.ipynb")
+    images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
+    assert len(images) == 3
+    assert printed(notebook, "vectors").count(": 0 of 1,000 states differ") == 3
+    assert "the tree saves 70% of the area, you guessed 10%" in printed(notebook, "counted")
+    assert "0 failed" in printed(notebook, "run")
+    lines = printed(notebook, "search-run").splitlines()[::2]
+    assert len(lines) == 4 and all(int(line.split()[2]) > 0 for line in lines)
+    assert printed(notebook, "exercise-start").splitlines()[0].endswith("[4]")
+
+
 def test_a_notebook_that_fails_is_noticed():
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import no_such_module")])
     with pytest.raises(Exception, match="No module named 'no_such_module'"):

@@ -47,6 +47,7 @@ _FILES = {
     "placement.best_fit": "placement.fits",
     "placement.buddy": "placement.buddy",
     "serve.warp_aggregated": "malloc.warp_aggregated",
+    "choice.least_recent_energy": "dispatch.least_recent_energy",
     "choice.most_residual": "dispatch.most_residual",
     "priority.priority_windows": "dispatch.priority_windows",
     "units.rotated_split": "dispatch.rotated_split",
@@ -78,6 +79,20 @@ def add_circuit(maker: Maker) -> Maker:
     return MAKERS.joined(maker._replace(built_in=False))
 
 
+def has_circuit(policy: Policy) -> bool:
+    """Return whether there are circuits of a policy of this kind.
+
+    >>> from workbench.policies.placement import FirstFit, WorstFit
+    >>> has_circuit(FirstFit()), has_circuit(WorstFit())
+    (True, False)
+    """
+    return _name_of(policy) in MAKERS.names()
+
+
+def _name_of(policy: Policy) -> str:
+    return f"{policy.question}.{policy.name}"
+
+
 def maker_of(policy: Policy) -> Maker:
     """Return how the circuits of a policy are made.
 
@@ -86,8 +101,8 @@ def maker_of(policy: Policy) -> Maker:
     InputError
         It has none.
     """
-    name = f"{policy.question}.{policy.name}"
-    if name not in MAKERS.names():
+    name = _name_of(policy)
+    if not has_circuit(policy):
         known = sorted(each.split(".")[1] for each in MAKERS.names() if each.startswith(f"{policy.question}."))
         there = f"of its kind have one: {', '.join(known)}" if known else "no policy of its kind has one"
         raise InputError(f"{policy.name} has no circuit; {there}.")

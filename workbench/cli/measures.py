@@ -12,12 +12,16 @@ from workbench.cli.listing import listing
 def rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
     """Return one mapping a measure: those of every engine, then the user's, also those that no engine has yet."""
     from workbench.experiments.mechanism import mechanism, mechanisms
-    from workbench.experiments.own_measures import OwnMeasure, measures_of
+    from workbench.experiments.own_measures import OwnMeasure, measures_of, of_setup
 
     entries = [
         _row(engine, measure, built_in)
         for engine in mechanisms()
-        for built_in, known in ((True, mechanism(engine).measures), (False, _declared(measures_of(engine))))
+        for built_in, known in (
+            (True, mechanism(engine).measures),
+            (True, _declared(of_setup(engine))),
+            (False, _declared(measures_of(engine))),
+        )
         for measure in known.values()
     ]
     entered = {row["name"] for row in entries if not row["built_in"]}

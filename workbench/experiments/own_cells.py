@@ -44,19 +44,19 @@ def own_cells(own: Mapping[str, OwnMeasure], record: Any, setup: Setup, task: Ta
     cells, before = dict[str, float](), _content(record)
     for name, one in own.items():
         about = f"the measure {name} of {_point(setup, task)}, seed {task.seed},"
-        cells[name] = _cell(one, record, about)
+        cells[name] = _cell(one, record if one.of == "record" else setup, about)
         if _content(record) != before:
             raise MeasureError(f"{about} changed the record that it measures; it may only read, so let it copy first.")
     return cells
 
 
-def _cell(one: OwnMeasure, record: Any, about: str) -> float:
+def _cell(one: OwnMeasure, given: Any, about: str) -> float:
     try:
-        value = one.function(record)
+        value = one.function(given)
     except MemoryError:
         raise
     except BaseException as problem:
-        if is_own(problem):
+        if is_own(problem) or (one.built_in and isinstance(problem, WorkbenchError)):
             raise
         raise MeasureError(fault(problem, who=about)) from None
     if isinstance(value, np.ndarray) and value.ndim == 0:

@@ -1,11 +1,11 @@
-"""Measures of the user's own: a function of a record, with its unit and which direction is better."""
+"""Measures that are computed where a sweep names them: the user's own, functions of a record, and those of a setup."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.mechanism import mechanism, mechanisms
@@ -24,6 +24,10 @@ class OwnMeasure(NamedTuple):
     function: Callable[[Any], float]
     said: str = ""
     """How a sweep names it where that is not by its name alone: `FILE.py:NAME`."""
+    of: Literal["record", "setup"] = "record"
+    """What the function takes; those of a setup are the package's own."""
+    check: Callable[[Any], None] | None = None
+    """Refuses, while a sweep is planned, a setup of which the measure cannot be computed."""
 
     @property
     def name(self) -> str:
@@ -37,11 +41,11 @@ class OwnMeasure(NamedTuple):
 
     @property
     def built_in(self) -> bool:
-        """Return False: a measure of one's own is the user's."""
-        return False
+        """Return whether it is the package's: those of a setup; a measure of a record is the user's."""
+        return self.of == "setup"
 
     def __call__(self, record: Any) -> float:
-        """Compute it of a record."""
+        """Compute it of what its function takes."""
         return self.function(record)
 
 
@@ -162,8 +166,19 @@ def measures_of(engine: str) -> Registry[OwnMeasure]:
     return _registries[engine]
 
 
+def of_setup(engine: str) -> dict[str, OwnMeasure]:
+    """Return the measures of an engine that are computed of a setup, such as the area of its policies' circuits.
+
+    >>> list(of_setup("shared_memory"))
+    ['area_gates', 'levels', 'registers', 'relative_area', 'relative_delay']
+    """
+    from workbench.experiments.circuit_measures import MEASURES
+
+    return MEASURES.get(engine, {})
+
+
 def _refuse_taken(engine: str, name: str, where: str) -> None:
-    if name in mechanism(engine, where).measures:
+    if name in mechanism(engine, where).measures or name in of_setup(engine):
         raise InputError(at(where, f"{name} is already a measure of {engine}; choose another function name."))
 
 
@@ -175,6 +190,9 @@ def measure_in_file(name: str, engine: str, folder: Path, where: str) -> OwnMeas
 
 
 def own_measures(engine: str, names: Iterable[Any], folder: Path, where: str) -> dict[str, OwnMeasure]:
-    """Return the user's measures that a sweep of an engine may name: those entered, and those it names in files."""
+    """Return what a sweep of an engine may name beside its measures of records: those of setups that it does name, the
+    user's that were entered, and the user's in files that it names."""
+    names = [name for name in names if isinstance(name, str)]
     in_files = (measure_in_file(name, engine, folder, where) for name in names if is_in_file(name))
-    return {**measures_of(engine), **{one.name: one for one in in_files}}
+    of_setups = {name: one for name, one in of_setup(engine).items() if name in names}
+    return {**of_setups, **measures_of(engine), **{one.name: one for one in in_files}}

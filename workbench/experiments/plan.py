@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.engines.engine import Setup
-from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.errors import InputError, WorkbenchError, at, unknown_name, wrong_value
 from workbench.experiments.count_points import refuse_too_many
 from workbench.experiments.designs.draw import with_choices
 from workbench.experiments.different_runs import different_workloads, draws
@@ -105,7 +105,7 @@ def _note(
     try:
         with raised_in_planning(where, coordinates, setup):
             raise problem
-    except InputError as refused:
+    except WorkbenchError as refused:
         if unread is None:
             raise
         unread.append(str(refused))
@@ -114,6 +114,9 @@ def _note(
 def _admit(sweep: Sweep, point: PlannedPoint, counted: _Counted) -> None:
     try:
         sweep.mechanism.engine.validate(point.setup, sweep.seeds[0])
+        for one in sweep.own.values():
+            if one.check is not None:
+                one.check(point.setup)
     except InputError as wrong:
         raise InputError(at(sweep.where, at(chosen(point.coordinates), str(wrong)))) from None
     _refuse_repeats(sweep, point.setup, counted)

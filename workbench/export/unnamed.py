@@ -35,7 +35,7 @@ def write_unnamed(runs: RunSet, folder: Path, inputs: str, copied: set[Path]) ->
 
 def _named(runs: RunSet) -> Iterator[Any]:
     """Yield the functions of the measures and figures of the user's that the sweep names without a file."""
-    yield from (one.function for one in runs.plan.sweep.own.values() if not one.said)
+    yield from (one.function for one in runs.plan.sweep.own.values() if not one.said and not one.built_in)
     figures = runs.plan.sweep.said.get("figures") or []
     drawn = (FIGURES[name] for name in figures if name in FIGURES)
     yield from (recipe.data for recipe in drawn if not recipe.built_in)

@@ -84,6 +84,25 @@ def test_probe_timings(evidence):
     assert "1 or 3 cycles against 128" in cases("H3.8", evidence)["N = 128"].note
 
 
+def test_circuits_as_synthesised_say_other_things_than_gates_as_written(evidence):
+    """The three-cycle form is clocked higher at every size; a shared probe saves area, but against no tree."""
+    words = {id: BY_ID[id].judged(BY_ID[id].parts(evidence), 1).word for id in ("H3.8c", "H3.9b", "H3.9c", "H3.10c")}
+    assert words == {"H3.8c": "holds", "H3.9b": "fails_where", "H3.9c": "holds", "H3.10c": "holds"}
+    apart, trees = (cases(id, evidence) for id in ("H3.12c", "H3.12d"))
+    assert {case.side for case in apart.values()} == {"for"} and {case.side for case in trees.values()} == {"against"}
+    assert apart["64 and 32 and 24 blocks, first crossing"].estimate == pytest.approx(1 - 6075.5 / 7332)
+
+
+def test_a_sampled_probe_is_chosen_by_its_area_alone():
+    from workbench.policies.probes import GroupedRun
+    from workbench.studies.claims.dispatch.probe_synthesised import within_area
+    from workbench.studies.claims.synthesised import area
+
+    grouped = area((GroupedRun(groups=32), 128))
+    assert area((within_area(grouped, 128), 128)) <= grouped
+    assert len(within_area(4 * grouped, 128).run_lengths) > len(within_area(grouped, 128).run_lengths)
+
+
 def test_the_more_channels_the_more_reports_are_saved(evidence):
     saved = [case.estimate for case in BY_ID["H3.2"].parts(evidence)]
     assert saved == sorted(saved)

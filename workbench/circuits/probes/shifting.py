@@ -10,8 +10,9 @@ import numpy as np
 
 from workbench.circuits.netlist import Circuit
 from workbench.circuits.probes.asking import begun, cases, check_gates
+from workbench.circuits.probes.one_hardware import served, stage
 from workbench.circuits.registry import Maker
-from workbench.errors import wrong_value
+from workbench.policies.probes.circuit.netlist import ONE
 from workbench.policies.probes.circuit.shift_and import Form, decoded, halves, moved
 
 NAMES = ("exact_run", "grouped_run", "sampled_run", "grouped_sampled_run")
@@ -21,20 +22,37 @@ Vectors = dict[int, np.ndarray]
 
 
 def build(probe: Any, blocks: int) -> Circuit:
-    """Build the circuit of a probe by shifting, in any of its forms but with one hardware for three cycles."""
-    if probe.timing == "pipe_3cycle_shared_hw":
-        expected = "must be comb_1cycle or pipe_3cycle for a circuit"
-        raise wrong_value("", f"{probe.name}.timing", expected, probe.timing, "pipe_3cycle")
+    """Build the circuit of a probe by shifting, in any of its forms."""
     net, state = begun(probe, blocks)
     form = Form(probe.direction, probe.encoding, probe.decode, probe.timing, probe.chain)
     lengths, groups = probe._told_apart(blocks), probe._groups()
     check_gates(probe, blocks, 2 * max(lengths) * (groups or blocks), 4096)
     size = blocks // groups if groups else 1
-    looked_at = net.signal("f0", _grouped(net, state, size, form)) if groups else state
-    kept = _chained(net, looked_at, lengths, form)
+    if form.timing == "pipe_3cycle_shared_hw":
+        kept = _on_one_hardware(net, state, lengths, form, size)
+    else:
+        looked_at = net.signal("f0", _grouped(net, state, size, form)) if groups else state
+        kept = _chained(net, looked_at, lengths, form)
     sar = net.signal("sar", np.concatenate([_left(net, kept[length - 1], form) for length in lengths]))
     net.output("report", decoded(net, sar, [n * size for n in lengths], form))
     return net
+
+
+def _on_one_hardware(net: Circuit, state: np.ndarray, lengths: Sequence[int], form: Form, size: int) -> Vectors:
+    """Return the rows of the lengths from gates and registers that serve the groups first and then the chain."""
+    one = form._replace(timing="comb_1cycle")
+    flat = dict[int, slice]()
+
+    def chain(part: Circuit, groups: np.ndarray) -> np.ndarray:
+        rows = _chained(part, groups, lengths, one)
+        ends = np.cumsum([0, *(rows[length - 1].size for length in lengths)])
+        flat.update({length - 1: slice(a, b) for length, a, b in zip(lengths, ends, ends[1:], strict=False)})
+        return np.concatenate([rows[length - 1] for length in lengths])
+
+    groups = stage(state.size, lambda part, given: _grouped(part, given, size, one))
+    chained = stage(groups.made.size, chain)
+    held = served(net, state, (groups, chained), _gate(net, form))
+    return {k: np.where(chained.made[which] > ONE, held[which], chained.made[which]) for k, which in flat.items()}
 
 
 def _grouped(net: Circuit, state: np.ndarray, size: int, form: Form) -> np.ndarray:

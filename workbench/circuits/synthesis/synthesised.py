@@ -2,56 +2,94 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from workbench.circuits.netlist import Circuit
 from workbench.circuits.synthesis.counts import Counts, read_counts
 from workbench.circuits.synthesis.liberty import FLIP_FLOP_AREA, liberty
+from workbench.circuits.synthesis.shipped import SCRIPT, key_of, shipped
 from workbench.circuits.synthesis.yosys import run_script, synthesiser
 from workbench.circuits.verilog import verilog
+from workbench.errors import WorkbenchError
 from workbench.folders import cache_home
-
-SCRIPT = """read_verilog circuit.v
-synth -flatten -top {name}
-abc -g AND,NAND,OR,NOR,XOR,XNOR,ANDNOT,ORNOT
-opt_clean
-tee -q -o gates.json stat -json
-tee -q -o levels.txt ltp -noff
-tee -q -o timing.txt abc -liberty cells.lib -script +strash;dch;map;topo;buffer,-c;topo;stime
-"""
-"""Two-input gates first, counted; then the same mapped to the project's own cells."""
 
 SECONDS = 600.0
 """How long one synthesis may take, unless said otherwise."""
 
 
 def synthesised(circuit: Circuit, seconds: float = SECONDS) -> Counts:
-    """Return what a synthesiser makes of a circuit; from the cache where it has been asked before.
+    """Return what a synthesiser makes of a circuit.
+
+    Figures that come with the package are taken from there, others from the cache where they have been asked for
+    before. Of several processes that ask for one circuit at once, one synthesises and the others wait.
 
     Raises
     ------
     WorkbenchError
-        No synthesiser is installed, or it took longer.
+        No synthesiser is installed and the circuit is none of those that come with the package, or it took longer.
     """
-    by = synthesiser().name
-    kept = cache_home() / "circuits" / f"{_key(circuit, by)}.json"
-    if kept.is_file():
-        return Counts(**json.loads(kept.read_text("utf-8")))
-    counts = _synthesise(circuit, by, seconds)
-    _keep(kept, counts)
+    counts = known(circuit)
+    return _asked(circuit, synthesiser().name, seconds) if counts is None else counts
+
+
+def known(circuit: Circuit) -> Counts | None:
+    """Return the figures that are there without a synthesis, None where one is needed.
+
+    Raises
+    ------
+    WorkbenchError
+        One is needed, and no synthesiser is installed.
+    """
+    by = _installed()
+    counts = shipped(circuit, by)
+    if counts is None and by is None:
+        synthesiser()
+    return counts if counts is not None or by is None else _kept(_place(circuit, by))
+
+
+def _installed() -> str | None:
+    with suppress(WorkbenchError):
+        return synthesiser().name
+    return None
+
+
+def _asked(circuit: Circuit, by: str, seconds: float) -> Counts:
+    """Return the figures of a circuit, synthesised here unless somebody else has done so meanwhile."""
+    place = _place(circuit, by)
+    with _alone(place):
+        counts = _kept(place)
+        if counts is None:
+            counts = _synthesise(circuit, by, seconds)
+            _keep(place, counts)
     return counts
 
 
-def _keep(kept: Path, counts: Counts) -> None:
+@contextmanager
+def _alone(place: Path) -> Iterator[None]:
+    """Let one process at a time into a circuit's place; where a file system knows no locks, all at once."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with open(place.with_suffix(".lock"), "w") as lock:
+        with suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _kept(place: Path) -> Counts | None:
+    return Counts(**json.loads(place.read_text("utf-8"))) if place.is_file() else None
+
+
+def _keep(place: Path, counts: Counts) -> None:
     """Write the figures beside their place and move them there, so that no reader meets half a file."""
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    beside = kept.with_suffix(f".{os.getpid()}")
+    beside = place.with_suffix(f".{os.getpid()}")
     beside.write_text(json.dumps(counts._asdict()), "utf-8")
-    beside.replace(kept)
+    beside.replace(place)
 
 
 def _synthesise(circuit: Circuit, by: str, seconds: float) -> Counts:
@@ -65,5 +103,6 @@ def _synthesise(circuit: Circuit, by: str, seconds: float) -> Counts:
     return counts._replace(relative_area=area)
 
 
-def _key(circuit: Circuit, by: str) -> str:
-    return hashlib.sha256(f"{circuit.digest()} {by} {SCRIPT} {liberty()}".encode()).hexdigest()
+def _place(circuit: Circuit, by: str) -> Path:
+    key = hashlib.sha256(f"{key_of(circuit)} {by}".encode()).hexdigest()
+    return cache_home() / "circuits" / f"{key}.json"

@@ -9,6 +9,7 @@ from workbench.docs.prose import prose
 from workbench.docs.reference.engines import small_sweep
 from workbench.docs.reference.kind import Kind, crumbs
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
+from workbench.experiments.own_measures import of_setup
 from workbench.metrics.measure import Measure, Measures
 
 INDEX = "reference/measures/index"
@@ -23,13 +24,18 @@ def pages() -> Iterator[Page]:
     """Yield a page for every measure of every engine."""
     for engine in mechanisms():
         there = mechanism(engine)
-        for measure in there.measures.values():
+        for measure in _all(engine):
             yield _page(engine, there, measure)
 
 
 def names() -> list[str]:
     """Return the path of every measure's page."""
-    return [path(engine, name) for engine in mechanisms() for name in mechanism(engine).measures]
+    return [path(engine, measure.name) for engine in mechanisms() for measure in _all(engine)]
+
+
+def _all(engine: str) -> list[Measure]:
+    """Return the measures of an engine: of its records, then of its setups."""
+    return [*mechanism(engine).measures.values(), *(one.declared for one in of_setup(engine).values())]
 
 
 def _page(engine: str, there: Mechanism, measure: Measure) -> Page:
@@ -80,8 +86,9 @@ def _parts(there: Mechanism, measure: Measure) -> str:
 KIND = Kind(
     "measures",
     "Measures",
-    "A measure is a number that is computed from the record of a run; it knows neither engine nor policy. Those of "
-    "one's own join with `wb.add_measure`.",
+    "A measure is a number that is computed from the record of a run; it knows neither engine nor policy. The area and "
+    "the delay of circuits are of a setup, and computed where a sweep names them. Those of one's own join with "
+    "`wb.add_measure`.",
     pages,
     names,
 )

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from workbench.errors import InputError
 from workbench.experiments.folder import SWEEP
 from workbench.experiments.mechanism import mechanisms
-from workbench.experiments.own_measures import OwnMeasure, WithOwn, measures_of
+from workbench.experiments.own_measures import OwnMeasure, WithOwn, measures_of, of_setup
 from workbench.experiments.plan import Plan, PlannedPoint, make_plan
 from workbench.experiments.row import Row
 from workbench.experiments.run_id import run_id
@@ -67,7 +67,8 @@ def _sweep(folder: Path, manifest: Mapping[str, Any]) -> Sweep:
     """Return the sweep under the name that it had, with the measures that there were, also those that nothing defines
     here."""
     config, *_ = said_by(folder / SWEEP)
-    defined = measures_of(config["engine"]) if config.get("engine") in mechanisms() else {}
+    engine = config.get("engine")
+    defined = {**of_setup(engine), **measures_of(engine)} if engine in mechanisms() else {}
     own = {
         name: OwnMeasure(Measure(name, **facts), absent)
         for name, facts in manifest.get("own_measures", {}).items()

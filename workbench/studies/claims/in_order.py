@@ -10,4 +10,4 @@ def in_order(id: str) -> tuple[int, str]:
     ['H3.9', 'H3.9b', 'H3.10']
     """
     last = id.rsplit(".", 1)[1]
-    return int(last.rstrip("bc")), last
+    return int(last.rstrip("bcd")), last

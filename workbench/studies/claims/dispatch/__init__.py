@@ -5,6 +5,7 @@ from workbench.studies.claims.dispatch.matching import MATCHING
 from workbench.studies.claims.dispatch.modules import MODULES
 from workbench.studies.claims.dispatch.probe_accuracy import PROBE_ACCURACY
 from workbench.studies.claims.dispatch.probe_hardware import PROBE_HARDWARE
+from workbench.studies.claims.dispatch.probe_synthesised import PROBE_SYNTHESISED
 from workbench.studies.claims.dispatch.recent_past import RECENT_PAST
 from workbench.studies.claims.dispatch.sharing import SHARING
 from workbench.studies.claims.dispatch.splitting import SPLITTING
@@ -22,6 +23,7 @@ CLAIMS = sorted(
             SPLITTING,
             PROBE_HARDWARE,
             PROBE_ACCURACY,
+            PROBE_SYNTHESISED,
             SHARING,
             UNITS,
             MODULES,
