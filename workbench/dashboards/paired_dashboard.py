@@ -8,7 +8,7 @@ completed while the user looks; any further turn of a lever comes first.
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,11 +24,13 @@ from workbench.dashboards.opening import Opening, Panels
 from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.dashboards.panels.histogram import HistogramPanel
 from workbench.dashboards.panels.measures_table import measures_table
+from workbench.dashboards.panels.why import WhyPanel
 from workbench.dashboards.save_box import SaveBox
 from workbench.dashboards.saved import Saved, SavedPoint
 from workbench.dashboards.setting import as_link, differences, from_link
 from workbench.dashboards.sidebar import Sidebar
 from workbench.dashboards.toolbar import Toolbar
+from workbench.engines.engine import Setup
 from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.run_set import RunSet
@@ -63,7 +65,9 @@ class PairedDashboard(widgets.HBox):
         self.save = SaveBox(f"{opening.engine}.yaml")
         self.sweep = self.save.text
         self.folded = widgets.Accordion([self.save.widget], titles=["This dashboard as a sweep file"])
-        self.board = widgets.VBox([self.histogram, *panels.widgets, self.table, self.folded])
+        self.why = WhyPanel(self._decided)
+        why = widgets.Accordion([self.why], titles=["Why this decision: step through both runs of the drawn seed"])
+        self.board = widgets.VBox([self.histogram, *panels.widgets, self.table, why, self.folded])
         self.board.add_class("wb-board")
         style = widgets.HTML(f"<style>{_STYLE.read_text()}</style>")
         self.opened = widgets.VBox([])
@@ -134,6 +138,13 @@ class PairedDashboard(widgets.HBox):
         self._watch.stop()
         self.sidebar.workload.close()
         super().close()
+
+    def _decided(self) -> tuple[Sequence[str], Sequence[Setup], int]:
+        """Return what `why` steps through."""
+        if self._runs is None:
+            raise InputError("there is no setting that can be run.")
+        runs = PairedRuns(self.sidebar.said())
+        return runs.names, [point.setup for point in runs.points], int(self.sidebar.drawn.plain())
 
     def _undo(self) -> None:
         self.show(self.history.undo())
