@@ -46,6 +46,15 @@ class Board:
         box.fill(value)
         box.press("Enter")
 
+    def pick_other(self, slot: str, value: str) -> None:
+        """Choose the other side's policy of a slot."""
+        row = self.page.locator(f'.wb-slot > .wb-row:has(.wb-label:text-is("{slot}"))')
+        row.locator(".wb-side-other select").select_option(label=value)
+
+    def unfold(self, section: str) -> None:
+        """Press the heading of a section."""
+        self.page.locator(f'.wb-section:has-text("{section}")').click()
+
     def pick(self, label: str, value: str) -> None:
         """Choose from a control's drop-down."""
         self.row(label).locator("select").select_option(label=value)

@@ -13,6 +13,7 @@ from workbench.dashboards.panels.decision_picture import decision_picture
 from workbench.dashboards.panels.decision_words import answer_words, decision_words
 from workbench.dashboards.sidebar import Sidebar
 from workbench.experiments.mechanism import mechanism
+from workbench.policies.placement import FirstFit
 from workbench.studies.decisions import decisions_of, first_difference
 
 SAID = {
@@ -72,7 +73,9 @@ def test_a_choice_says_which_module_is_rated_highest():
 
 
 def test_the_page_steps_to_where_a_policy_of_one_s_own_parts(own_policy):
-    own_policy("CellHand", "return -1")
+    type("CellHand", (FirstFit,), {"__module__": "__main__", "__doc__": "Take what comes first."})
+    own_policy.names.add("cell_hand")
+    own_policy("BadHand", "return -1")
     shown = wb.dashboard("shared_memory")
     panel = shown.why
     panel.begin.click()
@@ -93,5 +96,11 @@ def test_the_page_steps_to_where_a_policy_of_one_s_own_parts(own_policy):
     panel.begin.click()
     panel.wait()
     assert "cell_hand" in panel.sides[1].value
-    assert "It refuses." in panel.sides[1].value
+    assert "they do not part" in panel.words.value
+    assert "Take what comes first." in panel.sides[1].value
+    shown.sidebar.policies.other["placement"].names.value = "bad_hand"
+    panel.begin.click()
+    panel.wait()
+    assert "bad_hand refuses for ever" in panel.words.value
+    assert "<svg" not in panel.sides[1].value
     shown.close()

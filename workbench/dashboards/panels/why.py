@@ -80,6 +80,8 @@ class WhyPanel(widgets.VBox):
             names, setups, seed = self._runs()
             kept = [decisions_of(setup, seed) for setup in setups]
         except WorkbenchError as mistake:
+            self._kept = [[], []]
+            self._filtered()
             self.words.value = f'<span class="wb-mistake" role="alert">{html.escape(str(mistake))}</span>'
             return
         self._names, self._kept = names, kept

@@ -81,9 +81,8 @@ class _Recorder:
             before, digest = _plain(see), _digest(see)
             arrays = {field: getattr(see, field).copy() for field in _changeable(question)}
             reply = made(see)
-            after = {
-                f: _value(getattr(see, f)) for f, old in arrays.items() if not np.array_equal(old, getattr(see, f))
-            }
+            now = {field: getattr(see, field) for field in arrays}
+            after = {field: _value(now[field]) for field, old in arrays.items() if not np.array_equal(old, now[field])}
             number = len(self.decisions)
             answer = int(reply or 0)
             kept = (question.name, name, rule, question.answers, before, about, answer, after, digest)
@@ -93,6 +92,11 @@ class _Recorder:
             return reply
 
         return watching
+
+
+def _changeable(question: Question) -> list[str]:
+    """Return the arrays of a view that an answer fills in."""
+    return [field for field, one in fields_of(question.see).items() if one.writable and field not in OWN]
 
 
 def _all(policy: Policy) -> Iterator[Policy]:
