@@ -51,6 +51,10 @@ class Board:
         row = self.page.locator(f'.wb-slot > .wb-row:has(.wb-label:text-is("{slot}"))')
         row.locator(".wb-side-other select").select_option(label=value)
 
+    def open_sweep(self) -> None:
+        """Press the heading of the sweep file."""
+        self.page.get_by_text("This dashboard as a sweep file").first.click()
+
     def unfold(self, section: str) -> None:
         """Press the heading of a section."""
         self.page.locator(f'.wb-section:has-text("{section}")').click()

@@ -99,6 +99,6 @@ def test_the_pointer_finds_a_group_on_both_sides_and_the_state_can_be_copied(boa
     expect(says).to_contain_text(re.compile(r"Group [\d,]+: priority \d, module \d \(waves: \d+ on unit \d"))
     expect(says).to_contain_text("under strict_blocking")
     expect(says).to_contain_text("under served_marks")
-    board.page.locator(".wb-board .jupyter-widget-Collapse-header, .wb-board .p-Collapse-header").first.click()
+    board.open_sweep()
     text = board.page.locator(".wb-board textarea")
     expect(text).to_have_value(re.compile("engine: dispatch"), timeout=1000 * MOVE_SECONDS)

@@ -36,7 +36,9 @@ class WhyPanel(widgets.VBox):
         self.begin.layout.width = "auto"
         self.question = widgets.Dropdown(options=[("every question", ALL)], description="question")
         self.question.observe(lambda _: self._filtered(), "value")
-        self.place = widgets.IntSlider(0, 0, 0, description="decision", layout={"flex": "1 1 200px", "width": "auto"})
+        self.place = widgets.IntSlider(
+            0, 0, 0, description="decision", readout=False, layout={"flex": "1 1 200px", "width": "auto"}
+        )
         self.place.observe(lambda _: self._show(), "value")
         self.back = _button("◀", "the decision before", lambda: self.step(-1))
         self.forth = _button("▶", "the next decision", lambda: self.step(1))
