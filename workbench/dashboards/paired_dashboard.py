@@ -28,6 +28,7 @@ from workbench.dashboards.panels.why import WhyPanel
 from workbench.dashboards.save_box import SaveBox
 from workbench.dashboards.saved import Saved, SavedPoint
 from workbench.dashboards.setting import as_link, differences, from_link
+from workbench.dashboards.several import SeveralPolicies
 from workbench.dashboards.sidebar import Sidebar
 from workbench.dashboards.toolbar import Toolbar
 from workbench.engines.engine import Setup
@@ -66,8 +67,10 @@ class PairedDashboard(widgets.HBox):
         self.sweep = self.save.text
         self.folded = widgets.Accordion([self.save.widget], titles=["This dashboard as a sweep file"])
         self.why = WhyPanel(self._decided)
+        self.several = SeveralPolicies(self.sidebar, self._picked)
+        several = widgets.Accordion([self.several.widget], titles=["More than two: up to eight policies side by side"])
         why = widgets.Accordion([self.why], titles=["Why this decision: step through both runs of the drawn seed"])
-        self.board = widgets.VBox([self.histogram, *panels.widgets, self.table, why, self.folded])
+        self.board = widgets.VBox([self.histogram, *panels.widgets, self.table, several, why, self.folded])
         self.board.add_class("wb-board")
         style = widgets.HTML(f"<style>{_STYLE.read_text()}</style>")
         self.opened = widgets.VBox([])
@@ -135,6 +138,7 @@ class PairedDashboard(widgets.HBox):
         """Stop listening to the notebook, then close as every widget does."""
         self._rest.cancel()
         self._note_rest.cancel()
+        self.several.stop()
         self._watch.stop()
         self.sidebar.workload.close()
         super().close()
@@ -145,6 +149,11 @@ class PairedDashboard(widgets.HBox):
             raise InputError("there is no setting that can be run.")
         runs = PairedRuns(self.sidebar.said())
         return runs.names, [point.setup for point in runs.points], int(self.sidebar.drawn.plain())
+
+    def _picked(self) -> None:
+        """Show large what was clicked among several."""
+        self.sidebar.refresh()
+        self.update()
 
     def _undo(self) -> None:
         self.show(self.history.undo())
