@@ -44,7 +44,7 @@ SLICE_SECONDS = 0.25
 """The rest is done in slices of this length, between which a new move is heard."""
 
 _LEGEND = (
-    '<b class="wb-baseline">&#9679; black</b> the baseline, <b class="wb-other">&#9679; orange</b> the other side; '
+    '<b class="wb-baseline">&#9679; the baseline</b>, <b class="wb-other">&#9679; the other side</b>; '
     "both meet the same requests at each seed. Bars right of zero are seeds on which the other side is better; the "
     "dot is their mean, the line through it the interval that holds the true mean in 95 of 100 such comparisons. "
     "Undecided: the interval holds zero, more seeds may tell."
@@ -85,6 +85,8 @@ class PairedDashboard(widgets.HBox):
         self.sidebar.widget.children = [self.tools.widget, *self.sidebar.widget.children]
         super().__init__([style, self.sidebar.widget, right, self.address])
         self.add_class("wb-dashboard")
+        if self.address.alone:
+            self.add_class("wb-page")
         self._notes = notes or {}
         self._runs: PairedRuns | None = None
         self._warm = False

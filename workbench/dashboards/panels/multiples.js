@@ -77,6 +77,7 @@ function render({ model, el }) {
     focused = Math.min(Math.max(focused + step, 0), places.length - 1);
     redraw();
   });
+  sheet.saves("multiples", redraw.now, () => model.get("scene"));
   redraw();
   model.on("change:drawn", redraw);
   const watch = new ResizeObserver(redraw);

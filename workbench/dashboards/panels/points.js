@@ -63,6 +63,7 @@ function render({ model, el }) {
     const now = ordered.findIndex(({ k }) => k === model.get("scene").chosen);
     pick(ordered[Math.min(Math.max(now + step, 0), ordered.length - 1)]);
   });
+  sheet.saves("points", redraw.now, () => model.get("scene"));
   redraw();
   model.on("change:drawn", redraw);
   const watch = new ResizeObserver(redraw);
