@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from xml.dom import minidom
 
 import pytest
 from playwright.sync_api import expect
@@ -60,6 +61,16 @@ def test_the_address_is_the_setting_and_a_reload_loses_nothing(board: Board):
     board.page.wait_for_function("() => location.hash === ''", timeout=1000 * MOVE_SECONDS)
     expect(board.cell("drain")).not_to_have_text(drain, timeout=1000 * MOVE_SECONDS)
     assert board.page.locator(".wb-wrong").count() == 0
+
+
+def test_a_picture_is_saved_as_a_drawing_and_as_numbers(board: Board, tmp_path):
+    saves = board.page.locator(".wb-saves").first
+    for kind, begins in (("SVG", "<svg"), ("CSV", "name,place,value")):
+        with board.page.expect_download() as download:
+            saves.get_by_role("button", name=kind).click(force=True)
+        download.value.save_as(tmp_path / kind)
+        assert (tmp_path / kind).read_text().startswith(begins)
+    minidom.parse(str(tmp_path / "SVG"))
 
 
 def test_a_search_unfolds_what_it_names(board: Board):
