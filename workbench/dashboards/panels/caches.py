@@ -7,7 +7,9 @@ import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from workbench.dashboards.paired_runs import PairedRuns
 from workbench.errors import WorkbenchError
+from workbench.policies.policy import policies
 from workbench.studies.pool.replay import Replayed, replay_sweep, replayed
 from workbench.units import bytes_said
 
@@ -28,12 +30,10 @@ _HEAD = (
 
 def caches_of(path: str) -> str:
     """Return the table of a trace as HTML, or in a sentence why there is none."""
-    from workbench.api import run
-    from workbench.policies.policy import policies
 
     known = policies("cache")
     try:
-        results = run(replay_sweep(path, caches=[name for name in CACHES if name in known]), workers=0)
+        results = PairedRuns(replay_sweep(path, caches=[name for name in CACHES if name in known])).advance(math.inf)
     except WorkbenchError as mistake:
         return f'<span class="wb-fine">{html.escape(str(mistake).replace(path, Path(path).name))}</span>'
     return caches_table(replayed(results))

@@ -47,13 +47,15 @@ def _range_words(decision: Decision) -> str:
     length, segments, start = (decision.saw["length"], decision.saw["segments"], decision.answer)
     free = holes(decision.saw["free"], segments, length)
     fitting = [hole for hole in free if hole.lowest >= 0]
-    asked = f"{length} of {segments} segments are asked for; {len(fitting)} of {len(free)} free ranges are long enough"
+    request = (
+        f"{length} of {segments} segments are asked for; {len(fitting)} of {len(free)} free ranges are long enough"
+    )
     if start < 0:
-        return f"{asked}. It refuses."
+        return f"{request}. It refuses."
     inside = next((hole for hole in free if hole.start <= start < hole.start + hole.length), None)
     where = f" in the free range of {inside.length}" if inside else ""
     ends = f"{start} from the lower end, {segments - start - length} from the upper"
-    return f"{asked}. It takes segment {start}{where}: {ends}."
+    return f"{request}. It takes segment {start}{where}: {ends}."
 
 
 def candidates(decision: Decision, field: str, values: dict[str, Any] | None = None) -> list[float]:
@@ -75,5 +77,5 @@ def _table(decision: Decision) -> str:
 def _short(value: Any) -> str:
     if not isinstance(value, Sequence):
         return number(float(value)) if isinstance(value, float) else f"{value:,}"
-    shown = ", ".join(_short(one) for one in value[:MOST_SHOWN])
-    return f"{shown}, ... ({len(value):,} in all)" if len(value) > MOST_SHOWN else shown or "none"
+    entries = ", ".join(_short(one) for one in value[:MOST_SHOWN])
+    return f"{entries}, ... ({len(value):,} in all)" if len(value) > MOST_SHOWN else entries or "none"

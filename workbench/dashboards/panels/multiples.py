@@ -36,12 +36,12 @@ class MultiplesPanel(CanvasWidget):
 
 def multiples_scene(difference: DrainDifference, order: list[int]) -> dict[str, Any]:
     """Return what the browser draws: the best mean first."""
-    shown = sorted(zip(order, difference.panels, strict=True), key=lambda one: -one[1].of.mean.mean)
+    ordered = sorted(zip(order, difference.panels, strict=True), key=lambda one: -one[1].of.mean.mean)
     return {
         "label": difference.label,
         "edges": difference.edges.tolist(),
-        "most": 1.25 * max(int(max(panel.counts.max(), panel.tied)) for _, panel in shown),
-        "panels": [_panel(k, panel, difference.unit) for k, panel in shown],
+        "most": 1.25 * max(int(max(panel.counts.max(), panel.tied)) for _, panel in ordered),
+        "panels": [_panel(k, panel, difference.unit) for k, panel in ordered],
     }
 
 

@@ -104,12 +104,12 @@ class WhyPanel(widgets.VBox):
     def _show(self) -> None:
         sides, at = self._filtered_sides(), self.place.value
         if not any(sides):
-            asked = any(self._kept)
-            self.words.value = _fine("Neither side was asked anything." if not asked else "Nobody was asked this.")
+            answered = any(self._kept)
+            self.words.value = _fine("Neither side was asked anything." if not answered else "Nobody was asked this.")
         else:
             self.words.value = _fine(_where(sides, at))
-        for name, side, shown in zip(self._names, sides, self.sides, strict=True):
-            shown.value = _side(name, side, at)
+        for name, side, panel in zip(self._names, sides, self.sides, strict=True):
+            panel.value = _side(name, side, at)
 
 
 def _where(sides: Sequence[Sequence[Decision]], at: int) -> str:

@@ -10,7 +10,6 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from workbench.compiled import Question, fields_of
 from workbench.engines.engine import Setup
@@ -62,7 +61,7 @@ class _Recorder:
         def watched_ready(question: Question, answer: Any, checked: bool = False, kinds: Any = ()) -> Any:
             made = ready(question, answer, checked, kinds)
             who = self._who(answer, question.name)
-            if isinstance(who, Probe) or not (_changeable(question) or question.signature.return_type != types.none):
+            if isinstance(who, Probe) or not (_changeable(question) or _answers(question)):
                 return made  # a notice answers nothing
             return self._watching(question, made, who, answer)
 
@@ -92,6 +91,11 @@ class _Recorder:
             return reply
 
         return watching
+
+
+def _answers(question: Question) -> bool:
+    """Return whether a number is answered; a notice answers nothing."""
+    return str(question.signature.return_type) != "none"
 
 
 def _changeable(question: Question) -> list[str]:
