@@ -23,7 +23,7 @@ class Board:
         self.page.locator(".wb-table").wait_for(timeout=1000 * seconds)
         expect(self.status).to_contain_text("paired runs", timeout=1000 * seconds)
         self.page.wait_for_function(
-            "() => [...document.querySelectorAll('canvas.wb-canvas')].every(c => c.dataset.drawn > 0)"
+            "() => [...document.querySelectorAll('canvas.wb-canvas[data-drawn]')].every(c => c.dataset.drawn > 0)"
         )
 
     @property
