@@ -23,7 +23,7 @@ class Board:
         self.page.locator(".wb-table").wait_for(timeout=1000 * seconds)
         expect(self.status).to_contain_text("paired runs", timeout=1000 * seconds)
         self.page.wait_for_function(
-            "() => [...document.querySelectorAll('canvas.wb-canvas')].every(c => c.dataset.drawn > 0)"
+            "() => [...document.querySelectorAll('canvas.wb-canvas[data-drawn]')].every(c => c.dataset.drawn > 0)"
         )
 
     @property
@@ -45,6 +45,19 @@ class Board:
         box = self.row(label).locator("input").last
         box.fill(value)
         box.press("Enter")
+
+    def pick_other(self, slot: str, value: str) -> None:
+        """Choose the other side's policy of a slot."""
+        row = self.page.locator(f'.wb-slot > .wb-row:has(.wb-label:text-is("{slot}"))')
+        row.locator(".wb-side-other select").select_option(label=value)
+
+    def open_sweep(self) -> None:
+        """Press the heading of the sweep file."""
+        self.page.get_by_text("This dashboard as a sweep file").first.click()
+
+    def unfold(self, section: str) -> None:
+        """Press the heading of a section."""
+        self.page.locator(f'.wb-section:has-text("{section}")').click()
 
     def pick(self, label: str, value: str) -> None:
         """Choose from a control's drop-down."""

@@ -33,12 +33,6 @@ def board(address: str, visit: Visit) -> Board:
     return displayed
 
 
-def pick(board: Board, slot: str, value: str) -> None:
-    """Choose the other side's policy of a slot."""
-    section = board.page.locator('.wb-levers:has(> .wb-section:has-text("Policies of the other"))')
-    section.locator(f'.wb-row:has(.wb-label:text-is("{slot}")) select').first.select_option(label=value)
-
-
 def ink(board: Board, place: int) -> int:
     """How many different colours a canvas shows."""
     count = """canvas => {
@@ -65,7 +59,7 @@ def test_a_slider_moves_every_panel_and_nothing_leaves_the_host(board: Board, vi
 
 @long
 def test_policies_of_one_side_and_their_levers(board: Board):
-    pick(board, "probe", "grouped run")
+    board.pick_other("probe", "grouped run")
     expect(board.page.locator(".wb-result").first).to_contain_text("grouped_run, served_marks against exact_run")
     board.type("groups", "33")
     expect(board.mistake).to_contain_text("must", timeout=1000 * MOVE_SECONDS)
@@ -73,13 +67,14 @@ def test_policies_of_one_side_and_their_levers(board: Board):
     assert "Traceback" not in board.page.content()
     board.type("groups", "16")
     expect(board.mistake).to_have_count(0, timeout=1000 * MOVE_SECONDS)
-    pick(board, "selection", "as the baseline")
+    board.pick_other("selection", "as the baseline")
     expect(board.page.locator(".wb-result").first).to_contain_text("grouped_run(groups=16) against exact_run: ")
 
 
 @long
 def test_scores_of_a_sum_are_added_and_taken_out_and_sections_fold(board: Board):
     items = board.page.locator(".wb-item")
+    board.page.locator('.wb-slot:has(> .wb-row .wb-label:text-is("choice")) > .wb-row .wb-out').click()
     choices = board.row("choices")
     before = items.count()
     choices.locator("button").click()
@@ -88,9 +83,9 @@ def test_scores_of_a_sum_are_added_and_taken_out_and_sections_fold(board: Board)
     items.nth(2).locator(".wb-out").last.click()
     expect(items).to_have_count(before)
     expect(board.mistake).to_have_count(0, timeout=1000 * MOVE_SECONDS)
-    expect(board.row("regime")).to_be_hidden()
-    board.page.locator('.wb-section:has-text("Workload")').click()
-    expect(board.row("regime")).to_be_visible()
+    expect(board.row("channels")).to_be_hidden()
+    board.unfold("Workload")
+    expect(board.row("channels")).to_be_visible()
 
 
 def test_the_pointer_finds_a_group_on_both_sides_and_the_state_can_be_copied(board: Board):
@@ -104,6 +99,6 @@ def test_the_pointer_finds_a_group_on_both_sides_and_the_state_can_be_copied(boa
     expect(says).to_contain_text(re.compile(r"Group [\d,]+: priority \d, module \d \(waves: \d+ on unit \d"))
     expect(says).to_contain_text("under strict_blocking")
     expect(says).to_contain_text("under served_marks")
-    board.page.locator(".wb-board .jupyter-widget-Collapse-header, .wb-board .p-Collapse-header").first.click()
+    board.open_sweep()
     text = board.page.locator(".wb-board textarea")
     expect(text).to_have_value(re.compile("engine: dispatch"), timeout=1000 * MOVE_SECONDS)

@@ -103,7 +103,7 @@ def test_the_first_notebook_runs_and_its_dashboard_turns(address: str, folder: P
     board.wait()
     assert page.locator(ERROR).all_inner_texts() == []
     assert page.locator(".jp-RenderedImage img").count() == 6
-    board.pick("other", "middle out")
+    board.pick_other("placement", "middle out")
     expect(page.locator(".wb-result")).to_contain_text("middle_out", timeout=1000 * MOVE_SECONDS)
     before = board.picture(1)
     board.slide("shift (segments)")

@@ -36,9 +36,8 @@ def test_a_lock_and_a_policy_move_the_panels_and_nothing_leaves_the_host(
             board.wait_for_another(place, pictures[place])
         expect(makespan).not_to_have_text(f"{slow:,.0f}", timeout=1000 * MOVE_SECONDS)
         assert number(makespan.inner_text()) == pytest.approx(slow / 2, rel=0.05), "the lock is all that one waits for"
-        section = board.page.locator('.wb-levers:has(> .wb-section:has-text("Policies of the other"))')
-        section.locator('.wb-row:has(.wb-label:text-is("serve")) select').first.select_option(label="per thread")
-        section.locator('.wb-row:has(.wb-label:text-is("heap")) select').first.select_option(label="size classes")
+        board.pick_other("serve", "per thread")
+        board.pick_other("heap", "size classes")
         expect(result).to_contain_text(re.compile(r"size_classes.* against bitmap_arena"), timeout=1000 * MOVE_SECONDS)
         assert visit.outside == []
 

@@ -30,9 +30,7 @@ def test_a_policy_moves_every_panel_and_the_pointer_finds_a_card(
         board.wait()
         expect(page.locator(".wb-result").first).to_contain_text("max_bandwidth against local_only: mean ")
         pictures = [board.picture(place) for place in range(1, CANVASES)]
-        section = page.locator('.wb-levers:has(> .wb-section:has-text("Policies of the other"))')
-        row = section.locator('.wb-row:has(.wb-label:text-is("target"))')
-        row.locator("select").first.select_option(label="round robin")
+        board.pick_other("target", "round robin")
         expect(page.locator(".wb-result").first).to_contain_text("round_robin against local_only: mean ")
         for place in (1, 2, 3, 5):
             board.wait_for_another(place, pictures[place - 1])

@@ -33,10 +33,9 @@ def test_a_slider_and_a_policy_move_the_panels_and_nothing_leaves_the_host(
         for place, picture in enumerate(pictures):
             board.wait_for_another(place, picture)
         expect(board.cell("latency mean")).not_to_have_text(before, timeout=1000 * MOVE_SECONDS)
-        section = board.page.locator('.wb-levers:has(> .wb-section:has-text("Policies of the other"))')
-        section.locator('.wb-row:has(.wb-label:text-is("eviction")) select').first.select_option(label="mru")
+        board.pick_other("eviction", "mru")
         expect(board.page.locator(".wb-result").first).to_contain_text("directory, mru against no_directory, lru")
-        board.page.locator(".wb-board .jupyter-widget-Collapse-header, .wb-board .p-Collapse-header").first.click()
+        board.open_sweep()
         text = board.page.locator(".wb-board textarea")
         expect(text).to_have_value(re.compile("engine: translation"), timeout=1000 * MOVE_SECONDS)
         assert visit.outside == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from xml.dom import minidom
 
 import pytest
 from playwright.sync_api import expect
@@ -48,11 +49,46 @@ def test_a_slider_moves_every_panel(board: Board):
     expect(board.row("segments").locator("input").last).not_to_have_value("128")
 
 
+def test_the_address_is_the_setting_and_a_reload_loses_nothing(board: Board):
+    board.type("count (workgroups)", "120")
+    board.page.wait_for_function("() => location.hash.includes('count=120')", timeout=1000 * MOVE_SECONDS)
+    drain = board.cell("drain").inner_text()
+    board.page.reload(timeout=240_000)
+    board.wait()
+    expect(board.row("count (workgroups)").locator("input").last).to_have_value("120", timeout=1000 * MOVE_SECONDS)
+    expect(board.cell("drain")).to_have_text(drain, timeout=1000 * MOVE_SECONDS)
+    board.page.get_by_role("button", name="undo").click()
+    board.page.wait_for_function("() => location.hash === ''", timeout=1000 * MOVE_SECONDS)
+    expect(board.cell("drain")).not_to_have_text(drain, timeout=1000 * MOVE_SECONDS)
+    assert board.page.locator(".wb-wrong").count() == 0
+
+
+def test_a_picture_is_saved_as_a_drawing_and_as_numbers(board: Board, tmp_path):
+    saves = board.page.locator(".wb-saves").first
+    for kind, begins in (("SVG", "<svg"), ("CSV", "name,place,value")):
+        with board.page.expect_download() as download:
+            saves.get_by_role("button", name=kind).click(force=True)
+        download.value.save_as(tmp_path / kind)
+        assert (tmp_path / kind).read_text().startswith(begins)
+    minidom.parse(str(tmp_path / "SVG"))
+
+
+def test_a_search_unfolds_what_it_names(board: Board):
+    expect(board.row("latency cycles (cycles)")).to_be_hidden()
+    box = board.page.locator(".wb-search input")
+    box.fill("latency")
+    expect(board.row("latency cycles (cycles)")).to_be_visible(timeout=1000 * MOVE_SECONDS)
+    expect(board.row("queue")).to_be_hidden()
+    box.fill("")
+    expect(board.row("latency cycles (cycles)")).to_be_hidden(timeout=1000 * MOVE_SECONDS)
+
+
 def test_a_bad_choice_is_a_sentence_and_the_board_recovers(board: Board):
     board.type("high (segments)", "200")
     expect(board.mistake).to_contain_text("must draw at most 128 segments", timeout=1000 * MOVE_SECONDS)
     expect(board.mistake).to_contain_text("Nearest: uniform.high = 128.")
     expect(board.page.locator(".wb-board.wb-stale")).to_have_count(1)
+    expect(board.page.locator(".wb-wrong").first).to_contain_text("high (segments)")
     assert "Traceback" not in board.page.content()
     before = board.picture(1)
     board.type("high (segments)", "48")
@@ -71,9 +107,10 @@ def test_what_takes_long_is_coarse_first_and_then_complete(board: Board):
 @long
 def test_a_choice_brings_its_own_levers(board: Board):
     assert board.page.locator('.wb-label:text-is("k (workgroups)")').count() == 0
+    board.unfold("Engine")
     board.pick("queue", "fifo lookahead")
     expect(board.row("k (workgroups)")).to_be_visible(timeout=1000 * MOVE_SECONDS)
-    board.pick("other", "size segregated ends")
+    board.pick_other("placement", "size segregated ends")
     expect(board.page.locator(".wb-result")).to_contain_text("size_segregated_ends", timeout=1000 * MOVE_SECONDS)
     expect(board.row("threshold (segments)")).to_be_visible()
 
@@ -119,6 +156,6 @@ def test_dragging_zooms_and_a_double_click_shows_all(board: Board):
 
 
 def test_the_state_can_be_copied_as_a_sweep(board: Board):
-    board.page.locator(".wb-board .jupyter-widget-Collapse-header, .wb-board .p-Collapse-header").first.click()
+    board.open_sweep()
     text = board.page.locator(".wb-board textarea")
     expect(text).to_have_value(re.compile("engine: shared_memory"), timeout=1000 * MOVE_SECONDS)

@@ -7,7 +7,9 @@ import pytest
 from tests.oracles.torch_allocator import Rules
 from tests.recorded_torch import Recorder, exercised
 from workbench.dashboards.panels.advice import AdvicePanel
+from workbench.dashboards.panels.caches import caches_table
 from workbench.dashboards.pool import PoolPanels
+from workbench.studies.pool.replay import Replayed
 from workbench.workloads.synthetic.mixed_jobs import MixedJobs
 from workbench.workloads.trace_pool import TracePool
 
@@ -26,9 +28,12 @@ def panel():
 def test_a_snapshot_shows_its_best_setting_and_how_exact_that_is(panel, tmp_path):
     made = exercised(Recorder(Rules(), seed=2), 60, 2)
     panel.show(dropped(tmp_path, made.snapshot()))
-    assert "Trying settings" in panel.value or "Best:" in panel.value
+    assert "Trying other caches" in panel.value or "Best:" in panel.value
     panel.wait()
     assert "Best: " in panel.value
+    assert "under other caches" in panel.value
+    assert "<td>pytorch caching</td>" in panel.value
+    assert "fits a card of" in panel.value
     assert "segment allocations reproduced" in panel.value
     assert "<svg" in panel.value
     displayed = panel.value
@@ -57,6 +62,14 @@ def test_what_came_too_late_is_passed_over(panel, tmp_path, monkeypatch):
     panel.show(dropped(tmp_path, exercised(Recorder(Rules(), seed=2), 10, 2).snapshot()))
     panel.wait()
     assert panel.value == ""
+
+
+def test_the_table_of_caches_is_in_units_that_a_person_reads():
+    unknown = Replayed("recorded", *[float("nan")] * 7)
+    known = unknown._replace(policy="bfc", reserved_peak_bytes=3_661_627_392.0, fragmentation=0.25, driver_calls=1200.0)
+    table = caches_table([known, unknown])
+    assert table.index("recorded") < table.index("bfc")
+    assert "<td>bfc</td><td>3.41 GiB</td><td>-</td><td>25.0%</td><td>1,200</td><td>-</td><td>4 GiB</td>" in table
 
 
 def test_it_is_part_of_the_pools_dashboard():

@@ -47,9 +47,8 @@ def test_it_opens_with_two_small_cards_every_coupling_and_five_mechanisms(sideba
         assert documents.setup.policies[slot].name == OPENING.other[slot]
 
 
-def test_couplings_have_a_section_above_the_other_policies(sidebar):
-    titles = [title for title, _ in sidebar._parts()]
-    assert titles.index("Couplings") < titles.index("Engine")
+def test_the_couplings_are_named_as_such(sidebar):
+    assert sidebar.sections["options"].title == "Couplings"
 
 
 def test_cards_modules_and_couplings_are_in_the_sweep(sidebar):

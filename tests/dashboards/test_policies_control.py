@@ -51,4 +51,4 @@ def test_every_slot_is_a_control_on_both_sides(policies):
     alone = PoliciesControl(
         mechanism("dispatch").engine, OPENING._replace(compared=("choice",), other={"choice": "round_robin"})
     )
-    assert [control.lever.name for control in alone] == ["baseline", "other", *(s for s in slots if s != "choice")]
+    assert [control.lever.name for control in alone] == ["choice", "choice", *(s for s in slots if s != "choice")]

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         nargs="?",
         default="shared_memory",
-        help=f"which one: {', '.join(DASHBOARDS.names())} (default: shared_memory)",
+        help=f"which one: {', '.join(DASHBOARDS.names())} (default: shared_memory); a sweep file; a results folder",
     )
     parser.add_argument("--port", type=int, default=8866, metavar="PORT", help="where it listens; 0 = any free port")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")

@@ -6,7 +6,7 @@ ROADS = (
     ("compare", "two policies on the same requests", "workbench run sweeps/placement/drain.yaml"),
     ("replay", "your own memory snapshot", "workbench replay my_snapshot.pickle"),
     ("tune", "a policy's levers", "workbench tune sweeps/tune/placement.yaml"),
-    ("look", "with sliders, in a browser", "workbench dashboard placement"),
+    ("look", "with sliders, in a browser", "workbench dashboard sweeps/placement/drain.yaml"),
 )
 """Each road: its name, what one does on it, and its command."""
 

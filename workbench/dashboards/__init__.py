@@ -51,7 +51,8 @@ def dashboard(name: str = "shared_memory") -> Widget:
     Parameters
     ----------
     name : str
-        The engine that is turned, or one that was added; `FILE.py:NAME` for one that a file adds.
+        The engine that is turned, or one that was added; `FILE.py:NAME` for one that a file adds. Or what its page is
+        opened with: a sweep file, a results folder, or that of a tuning study, whose front is shown.
 
     Raises
     ------
@@ -68,7 +69,7 @@ def dashboard(name: str = "shared_memory") -> Widget:
     """
     known = check_name(name)
     try:
-        widget: Widget = DASHBOARDS.find(known)()
+        widget: Widget = _opened(name) if is_saved(name) else DASHBOARDS.find(known)()
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] != "anywidget":
             raise
@@ -76,8 +77,30 @@ def dashboard(name: str = "shared_memory") -> Widget:
     return widget
 
 
+def _opened(name: str) -> Widget:
+    from workbench.dashboards.saved import read_saved
+
+    saved = read_saved(name)
+    made = DASHBOARDS.find(saved.engine)()
+    made.open_with(saved)
+    return made
+
+
+def is_saved(name: str) -> bool:
+    """Return whether a name is that of a file or a folder that a page can be opened with.
+
+    >>> is_saved("sweeps/placement/drain.yaml"), is_saved("dispatch"), is_saved("mine.py:mine")
+    (True, False, False)
+    """
+    return Path(name).suffix in (".yaml", ".yml") or Path(name).is_dir()
+
+
 def check_name(name: str) -> str:
     """Return a dashboard's name, of `FILE.py:NAME` that which the file adds; else one sentence."""
+    if is_saved(name):
+        from workbench.dashboards.saved import read_saved
+
+        name = read_saved(name).engine
     if is_in_file(name):
         file, name = file_and_name(name)
         module_in_file(file, Path(), "", "dashboard")

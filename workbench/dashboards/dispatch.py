@@ -154,6 +154,16 @@ OPENING = Opening(
     seeds=8,
     measure="groups_per_kilocycle",
     view=DispatchView,
-    folded=("Workload", "Engine"),
+    first=(
+        "machine.compute_units",
+        "machine.vgprs_a_unit",
+        "machine.simds_a_unit",
+        "workload.*.count",
+        "policy.probe.*.groups",
+        "policy.probe.*.run_lengths",
+        "policy.priority.*.lengths",
+        "policy.choice.*.nx",
+        "policy.*.threshold",
+    ),
 )
 """The document's dispatcher on both sides, but one side lets nobody pass whom the most urgent group keeps waiting."""

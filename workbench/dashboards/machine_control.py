@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import ipywidgets as widgets
 
 from workbench.dashboards.blocks_control import machine_levers
 from workbench.dashboards.controls import Control, LeversControl
-from workbench.dashboards.controls.control import row
+from workbench.dashboards.controls.control import mark, row
 from workbench.dashboards.opening import Opening
 from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanism
@@ -38,13 +39,64 @@ class MachineControl(Control):
         self.holds.add_class("wb-note")
         self.names.observe(self._chosen, "value")
         self.levers.on_change(self._turned)
-        self.widget = widgets.VBox([row(_PRESET, self.names), self.inside, self.holds])
+        self.head = widgets.VBox([row(_PRESET, self.names), self.holds])
+        """The drop-down and what the machine has: what stands on top of a page."""
+        self.widget = widgets.VBox([self.inside])
         self._turned()
 
     def plain(self) -> dict[str, Any]:
         if self.names.value in self.rules:
             return self.rules[self.names.value].plain()
         return {"preset": self.names.value, **self.levers.plain()}
+
+    def show(self, value: Any) -> None:
+        """Show what a sweep says of its machine, or a machine that a preset or a rule gives.
+
+        Raises
+        ------
+        InputError
+            It is not valid, or this page offers no preset or rule that gives it.
+        """
+        machine = self._of.read(value)
+        name, rule = self._source(value, machine)
+        with self._quietly():
+            self.names.value = name
+            if rule is None:
+                self.levers.show(machine)
+            else:
+                self.rules[name].show(rule)
+            self._turned()
+
+    def walk(self, path: str) -> Iterator[tuple[str, Control]]:
+        yield path, self
+        yield from self.rules.get(self.names.value, self.levers).walk(path)
+
+    def mark(self, wrong: bool) -> None:
+        mark(self.names, wrong)
+
+    def _source(self, value: Any, machine: Any) -> tuple[str, Spec | None]:
+        """Return the preset or the rule that gives a machine, and the rule with its levers."""
+        named = value if isinstance(value, str) else value.get("preset") if isinstance(value, Mapping) else None
+        for name in [named] if named else [name for _, name in self.names.options]:
+            rule = self._rule_of(name, value)
+            if rule is not None or (name not in self.rules and self._gives(name, machine)):
+                return str(name), rule
+        raise InputError("machine: this page offers no preset that differs from it in nothing but the levers here.")
+
+    def _rule_of(self, name: str, value: Any) -> Spec | None:
+        if name not in self.rules or not isinstance(value, Mapping):
+            return None
+        spec = self.rules[name].lever.spec
+        assert spec is not None
+        try:
+            return spec.read(value)
+        except InputError:
+            return None
+
+    def _gives(self, name: str, machine: Any) -> bool:
+        """Return whether a preset gives a machine once the levers of this page are turned to it."""
+        given = preset(name, self._of).machine()
+        return bool(given.but(**{lever: getattr(machine, lever) for lever in self.levers.controls}) == machine)
 
     def _rule(self, spec: type[Spec], opening: Opening) -> LeversControl:
         """Return the levers of a rule: of that which the page opens with as it says, of others at their defaults."""

@@ -100,6 +100,6 @@ OPENING = Opening(
     seeds=8,
     measure="latency_mean_cycles",
     view=NothingToChoose,
-    folded=("Workload", "Engine"),
+    first=("machine.wave_size", "policy.lock.*.hold_cycles", "policy.arenas.*.arenas", "options.occupancy"),
 )
 """256 threads that call at once: per thread on the one side, per warp on the other."""

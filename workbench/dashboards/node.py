@@ -148,7 +148,16 @@ OPENING = Opening(
     seeds=4,
     measure="makespan_cycles",
     view=NothingToChoose,
-    folded=("Policies of the baseline", "Policies of the other", "Workload", "Engine", "Runs"),
+    first=(
+        "machine.cards",
+        "machine.modules",
+        "options.memory",
+        "options.malloc",
+        "options.remote",
+        "options.pages",
+        "options.shootdown_cycles",
+        "options.touches_a_phase",
+    ),
     machine_rules={"cards alike": CardsAlike},
     options_titled="Couplings",
 )

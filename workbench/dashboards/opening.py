@@ -45,8 +45,8 @@ class Opening(NamedTuple):
     which the default seeds decide it."""
     view: type[Spec]
     """What the panels let one choose to look at."""
-    folded: Sequence[str] = ()
-    """Sections of the sidebar that are folded away."""
+    first: Sequence[str] = ()
+    """The levers that matter first, as patterns of their paths: they stand on top."""
     machine_rules: Mapping[str, type[Spec]] = {}
     """What else may say the machine, beside the presets: the words of the drop-down, and the levers below it."""
     dropped: type[Workload] | None = None

@@ -8,20 +8,30 @@ completed while the user looks; any further turn of a lever comes first.
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import ipywidgets as widgets
 import yaml
 
+from workbench.dashboards.address import Address
 from workbench.dashboards.catalogue_watch import CatalogueWatch
+from workbench.dashboards.history import History, Setting
 from workbench.dashboards.later import Later
+from workbench.dashboards.opened import OpenedPoints, setting_of
 from workbench.dashboards.opening import Opening, Panels
 from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.dashboards.panels.histogram import HistogramPanel
 from workbench.dashboards.panels.measures_table import measures_table
+from workbench.dashboards.panels.why import WhyPanel
+from workbench.dashboards.save_box import SaveBox
+from workbench.dashboards.saved import Saved, SavedPoint
+from workbench.dashboards.setting import as_link, differences, from_link
+from workbench.dashboards.several import SeveralPolicies
 from workbench.dashboards.sidebar import Sidebar
+from workbench.dashboards.toolbar import Toolbar
+from workbench.engines.engine import Setup
 from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.run_set import RunSet
@@ -34,7 +44,7 @@ SLICE_SECONDS = 0.25
 """The rest is done in slices of this length, between which a new move is heard."""
 
 _LEGEND = (
-    '<b class="wb-baseline">&#9679; black</b> the baseline, <b class="wb-other">&#9679; orange</b> the other side; '
+    '<b class="wb-baseline">&#9679; the baseline</b>, <b class="wb-other">&#9679; the other side</b>; '
     "both meet the same requests at each seed. Bars right of zero are seeds on which the other side is better; the "
     "dot is their mean, the line through it the interval that holds the true mean in 95 of 100 such comparisons. "
     "Undecided: the interval holds zero, more seeds may tell."
@@ -53,14 +63,30 @@ class PairedDashboard(widgets.HBox):
         self.heading = widgets.HTML(heading(opening))
         self.status, self.table = widgets.HTML(), widgets.HTML()
         self.status.add_class("wb-status")
-        self.sweep = widgets.Textarea(disabled=True, rows=16, layout={"width": "auto"})
-        self.folded = widgets.Accordion([self.sweep], titles=["This dashboard as a sweep file"])
-        self.board = widgets.VBox([self.histogram, *panels.widgets, self.table, self.folded])
+        self.save = SaveBox(f"{opening.engine}.yaml")
+        self.sweep = self.save.text
+        self.folded = widgets.Accordion([self.save.widget], titles=["This dashboard as a sweep file"])
+        self.why = WhyPanel(self._decided)
+        self.several = SeveralPolicies(self.sidebar, self._picked)
+        several = widgets.Accordion([self.several.widget], titles=["More than two: up to eight policies side by side"])
+        why = widgets.Accordion([self.why], titles=["Why this decision: step through both runs of the drawn seed"])
+        self.board = widgets.VBox([self.histogram, *panels.widgets, self.table, several, why, self.folded])
         self.board.add_class("wb-board")
         style = widgets.HTML(f"<style>{_STYLE.read_text()}</style>")
-        right = widgets.VBox([self.heading, self.status, self.board], layout={"flex": "4 1 480px", "min_width": "0"})
-        super().__init__([style, self.sidebar.widget, right])
+        self.opened = widgets.VBox([])
+        right = widgets.VBox(
+            [self.heading, self.opened, self.status, self.board], layout={"flex": "4 1 480px", "min_width": "0"}
+        )
+        self.opened_with = self.sidebar.setting()
+        self.history, self._note_rest = History(self.opened_with), Later(self._note)
+        self.tools = Toolbar(self._undo, self._redo, self._reset)
+        self.tools.allow(undo=False, redo=False, reset=False)
+        self.address = Address(self._follow)
+        self.sidebar.widget.children = [self.tools.widget, *self.sidebar.widget.children]
+        super().__init__([style, self.sidebar.widget, right, self.address])
         self.add_class("wb-dashboard")
+        if self.address.alone:
+            self.add_class("wb-page")
         self._notes = notes or {}
         self._runs: PairedRuns | None = None
         self._warm = False
@@ -74,20 +100,93 @@ class PairedDashboard(widgets.HBox):
     def update(self) -> None:
         """Run and show what the sidebar says; a mistake is one sentence above the panels, which stay as they were."""
         self._rest.cancel()
+        self._note_rest.start(REST_SECONDS)
         with self._mistakes_said():
             self._runs = PairedRuns(self.sidebar.said(), self._notes)
             self.sidebar.seeds.show(self._runs.asked)  # fewer where a workload has no more different runs
             self._warm_up(self._runs)
             self._show_seed(self._runs)
             self._show_runs(self._runs, COARSE_SECONDS, REST_SECONDS)
+            self.sidebar.mark("")
             self._write_sweep()
+
+    def show(self, setting: Setting) -> None:
+        """Show a setting as if it had been turned to; one that is not valid is a sentence, and changes nothing."""
+        with self._mistakes_said(stale=False):
+            self.sidebar.show(setting)
+            self.update()
+
+    def open_with(self, saved: Saved) -> None:
+        """Show the first point of a sweep, of results or of a study's front, and let one choose among all.
+
+        Raises
+        ------
+        InputError
+            The page cannot show that point.
+        """
+
+        def chosen(point: SavedPoint) -> None:
+            with self._mistakes_said(stale=False):
+                self.show(setting_of(self.sidebar, saved, point))
+
+        points = OpenedPoints(saved, chosen)
+        self.opened.children = [points.widget]
+        self.sidebar.show(setting_of(self.sidebar, saved, saved.points[0]))
+        self.opened_with = self.sidebar.setting()
+        self.history = History(self.opened_with)
+        self.update()
 
     def close(self) -> None:
         """Stop listening to the notebook, then close as every widget does."""
         self._rest.cancel()
+        self._note_rest.cancel()
+        self.several.stop()
         self._watch.stop()
         self.sidebar.workload.close()
         super().close()
+
+    def _decided(self) -> tuple[Sequence[str], Sequence[Setup], int]:
+        """Return what `why` steps through."""
+        if self._runs is None:
+            raise InputError("there is no setting that can be run.")
+        runs = PairedRuns(self.sidebar.said())
+        return runs.names, [point.setup for point in runs.points], int(self.sidebar.drawn.plain())
+
+    def _picked(self) -> None:
+        """Show large what was clicked among several."""
+        self.sidebar.refresh()
+        self.update()
+
+    def _undo(self) -> None:
+        self.show(self.history.undo())
+
+    def _redo(self) -> None:
+        self.show(self.history.redo())
+
+    def _reset(self) -> None:
+        self.show(self.opened_with)
+
+    def _follow(self, link: str) -> None:
+        """Show the setting that the page's address names."""
+        with self._mistakes_said(stale=False):
+            self.show(from_link(self.opened_with, link))
+
+    def _note(self) -> None:
+        """Keep the setting for undo, and write it into the page's address."""
+        try:
+            setting = self.sidebar.setting()
+        except InputError:
+            return  # a value that is none has no place in a line of settings
+        self.history.note(setting)
+        link = as_link(differences(self.opened_with, {**setting, **self._lasting_workload(setting)}))
+        self.address.setting = link
+        self.tools.allow(self.history.can_undo, self.history.can_redo, bool(link))
+
+    def _lasting_workload(self, setting: Setting) -> Setting:
+        """Return the workload under a name that outlives the page, where the address is to give it back."""
+        if not self.address.alone:
+            return {}
+        return self.sidebar.workload.lasting({"workload": setting["workload"]})
 
     def _warm_up(self, runs: PairedRuns) -> None:
         """Warm up once: whether the sources have changed takes as long to find out as some runs."""
@@ -139,13 +238,16 @@ class PairedDashboard(widgets.HBox):
             self.histogram.say(str(undefined))
 
     @contextmanager
-    def _mistakes_said(self) -> Iterator[None]:
+    def _mistakes_said(self, stale: bool = True) -> Iterator[None]:
+        """Say a mistake above the panels; with `stale` these do not show what the levers say, one of which is wrong."""
         try:
             yield
         except WorkbenchError as mistake:
             message = str(mistake).removeprefix("sweep: ")  # there is no file that the sentence could be about
             self.status.value = f'<span class="wb-mistake" role="alert">{html.escape(message)}</span>'
-            self.board.add_class("wb-stale")
+            if stale:
+                self.sidebar.mark(message)
+                self.board.add_class("wb-stale")
 
     def _say(self, sentence: str) -> None:
         self.status.value = f'<span class="wb-fine">{html.escape(sentence)}</span>'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from workbench.dashboards.controls import ChoiceControl, Control
@@ -23,11 +23,20 @@ class PoliciesControl:
 
     def __init__(self, engine: Engine, opening: Opening) -> None:
         self._engine, self._opening = engine, opening
-        alone = len(opening.compared) == 1
-        self.baseline = {slot: self._control(slot, "baseline" if alone else slot) for slot in opening.compared}
-        self.common = {slot: self._control(slot, slot) for slot in engine.slots if slot not in opening.compared}
-        same = {} if alone else {SAME: "as the baseline"}
-        self.other = {slot: self._other(slot, "other" if alone else slot, same) for slot in opening.compared}
+        self.baseline = {slot: self._control(slot) for slot in opening.compared}
+        self.common = {slot: self._control(slot) for slot in engine.slots if slot not in opening.compared}
+        same = {} if len(opening.compared) == 1 else {SAME: "as the baseline"}
+        self.other = {slot: self._other(slot, same) for slot in opening.compared}
+
+    @property
+    def slots(self) -> Mapping[str, str]:
+        """Return every slot of the engine with its default."""
+        return self._engine.slots
+
+    @property
+    def compared(self) -> Sequence[str]:
+        """Return the slots in which the sides may differ."""
+        return self._opening.compared
 
     def __iter__(self) -> Iterator[Control]:
         yield from (*self.baseline.values(), *self.other.values(), *self.common.values())
@@ -43,14 +52,33 @@ class PoliciesControl:
         baseline = {slot: self.baseline[slot].plain() for slot in differing}
         return {"policy": config} | ({"baseline": baseline} if differing else {})
 
-    def _control(self, slot: str, name: str) -> ChoiceControl:
+    def sides(self) -> dict[str, dict[str, Any]]:
+        """Return the plain value of each control, by side and slot."""
+        controls = {"baseline": self.baseline, "other": self.other, "common": self.common}
+        return {side: {slot: one.plain() for slot, one in slots.items()} for side, slots in controls.items()}
+
+    def show(self, sides: Mapping[str, Mapping[str, Any]]) -> None:
+        """Show what `sides` returned."""
+        controls = {"baseline": self.baseline, "other": self.other, "common": self.common}
+        for side, slots in sides.items():
+            for slot, value in slots.items():
+                controls[side][slot].show(value)
+
+    def walk(self) -> Iterator[tuple[str, Control]]:
+        """Yield every control with its path; those of the other side begin with `other`."""
+        for slot, control in (*self.baseline.items(), *self.common.items()):
+            yield from control.walk(f"policy.{slot}")
+        for slot, control in self.other.items():
+            yield from control.walk(f"other.{slot}")
+
+    def _control(self, slot: str) -> ChoiceControl:
         default = self._opening.baseline.get(slot, self._engine.slots[slot])
         takes_another = {s: f"as {s}".replace("_", " ") for s in self._engine.slots if s == self._engine.slots[slot]}
-        return _choice(self._engine.question_of(slot), name, default, takes_another)
+        return _choice(self._engine.question_of(slot), slot, default, takes_another)
 
-    def _other(self, slot: str, name: str, same: Mapping[str, str]) -> ChoiceControl:
+    def _other(self, slot: str, same: Mapping[str, str]) -> ChoiceControl:
         default = self._opening.other.get(slot, SAME)
-        return _choice(self._engine.question_of(slot), name, default, same)
+        return _choice(self._engine.question_of(slot), slot, default, same)
 
 
 def _choice(question: str, name: str, default: Any, stand_ins: Mapping[str, str]) -> ChoiceControl:

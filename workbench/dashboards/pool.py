@@ -130,7 +130,14 @@ OPENING = Opening(
     seeds=8,
     measure="completed_rate",
     view=NothingToChoose,
-    folded=("Engine",),
+    first=(
+        "workload.*.footprint",
+        "workload.*.jobs",
+        "policy.target.*.threshold_gbps",
+        "policy.cache.*.min_remainder",
+        "options.driver_alloc_ns",
+        "options.when_full",
+    ),
     machine_rules={"a board by a rule": RegularBoard, "a topology file of your own": TopologyFile},
     dropped=TracePool,
 )

@@ -15,6 +15,7 @@ from typing import Any
 
 from workbench.dashboards import check_name
 from workbench.dashboards.leash import call_on_leash
+from workbench.dashboards.page import ALONE
 from workbench.errors import InputError, missing_extra
 
 HOST = "127.0.0.1"
@@ -84,7 +85,8 @@ def free_port(port: int) -> int:
 
 def notebook_of(name: str, folder: Path) -> dict[str, Any]:
     """Return a notebook of one cell that shows a dashboard; paths that a user types there start from a folder."""
-    source = f"import os\nos.chdir({str(folder)!r})\nimport workbench as wb\nwb.dashboard({name!r})"
+    begin = f"import os\nos.chdir({str(folder)!r})\nos.environ[{ALONE!r}] = '1'"
+    source = f"{begin}\nimport workbench as wb\nwb.dashboard({name!r})"
     cell = {"cell_type": "code", "id": "dashboard", "source": source, "metadata": {}, "outputs": []}
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, "title": f"{name} dashboard"}
@@ -94,6 +96,6 @@ def notebook_of(name: str, folder: Path) -> dict[str, Any]:
 @contextmanager
 def _notebook(name: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
-        path = Path(folder, f"{name.rpartition(':')[2]}.ipynb")
+        path = Path(folder, f"{Path(name.rpartition(':')[2]).stem or 'dashboard'}.ipynb")
         path.write_text(json.dumps(notebook_of(name, Path.cwd())))
         yield path

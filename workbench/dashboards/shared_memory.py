@@ -70,5 +70,6 @@ OPENING = Opening(
     seeds=20,
     measure="drain_cycles",
     view=NothingToChoose,
+    first=("machine.segments", "workload.*.count", "workload.*.size", "policy.*.threshold"),
 )
 """Requests up to half of the memory, on the machine that is the default of every sweep: the document's figures."""

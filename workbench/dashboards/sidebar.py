@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import ipywidgets as widgets
 
 from workbench.dashboards.controls import Control, LeversControl, control_for
+from workbench.dashboards.first_levers import FirstLevers
 from workbench.dashboards.machine_control import MachineControl
 from workbench.dashboards.measure_control import MeasureControl
 from workbench.dashboards.opening import Opening
 from workbench.dashboards.policies_control import PoliciesControl
+from workbench.dashboards.policies_table import PoliciesTable
+from workbench.dashboards.search import matching, miss, search_box
 from workbench.dashboards.section import Section
 from workbench.dashboards.workload_control import WorkloadControl
+from workbench.dashboards.wrong_levers import wrong_levers
+from workbench.errors import InputError
 from workbench.experiments.mechanism import Mechanism
 from workbench.levers import Lever, Spec
 
@@ -21,7 +26,7 @@ MOST_SEEDS = 1000
 
 
 class Sidebar:
-    """All controls of a dashboard, in the order in which one asks."""
+    """All controls of a dashboard: on top what matters first, below it the policies, the rest folded away."""
 
     def __init__(self, mechanism: Mechanism, opening: Opening) -> None:
         engine = mechanism.engine
@@ -36,11 +41,21 @@ class Sidebar:
         self.drawn = control_for(_DRAWN)
         self.measure = MeasureControl(mechanism, opening.measure)
         self.view = LeversControl(Lever("view", "spec", opening.view(), spec=opening.view))
-        self._options_titled = opening.options_titled
-        self.sections = list(self._sections(opening.folded))
-        shape = {"flex": "1 1 330px", "min_width": "0", "max_width": "400px"}
-        self.widget = widgets.VBox([section.widget for section in self.sections], layout=shape)
+        self._marked: list[Control] = []
+        above = [self.machine.head, self.workload.head, self.seeds.widget, self.measure.widget]
+        self.first, self.table = FirstLevers(opening.first, above), PoliciesTable(self.policies)
+        self.search = search_box()
+        self.search.observe(lambda _: self._search(), "value")
+        self.sections = self._sections(opening.options_titled or "Engine")
+        rest = [section.widget for section in self.sections.values()]
+        for each in rest:
+            each.add_class("wb-rest")
+        shape = {"flex": "1 1 340px", "min_width": "0", "max_width": "440px"}
+        top = [self.first.widget, self.search]
+        self.widget = widgets.VBox([*top, *rest], layout=shape)
         self.widget.add_class("wb-sidebar")
+        self.first.refresh(self.walk())
+        self.on_change(self._look_again)
 
     def on_change(self, listener: Callable[[], None]) -> None:
         """Call someone whenever the user changes anything."""
@@ -64,6 +79,34 @@ class Sidebar:
             "seeds": self.seeds.plain(),
         }
 
+    def setting(self) -> dict[str, Any]:
+        """Return everything that is turned here in plain types; `show` takes it back.
+
+        Raises
+        ------
+        InputError
+            What was typed is not a value of its lever.
+        """
+        others = {name: control.plain() for name, control in self._roots().items()}
+        return {**others, **self.policies.sides()}
+
+    def show(self, setting: Mapping[str, Any]) -> None:
+        """Show a setting, without telling anyone.
+
+        Raises
+        ------
+        InputError
+            Something in it is not valid; nothing has changed then.
+        """
+        before = self.setting()
+        try:
+            self._show(setting)
+        except InputError:
+            self._show(before)
+            raise
+        finally:
+            self._look_again()
+
     def looked_at(self) -> Spec:
         """Return what the panels are to show."""
         return self._view.read(self.view.plain())
@@ -72,31 +115,80 @@ class Sidebar:
         """Offer the policies and laws that have been defined since."""
         for control in self._controls():
             control.refresh()
+        self._look_again()
+
+    def walk(self) -> Iterator[tuple[str, Control]]:
+        """Yield every lever that there is now, with its path as a sweep writes it."""
+        yield from self.policies.walk()
+        for name, control in self._roots().items():
+            yield from control.walk(name)
+
+    def mark(self, refusal: str) -> None:
+        """Mark the levers that a refusal is about, and no others."""
+        for control in self._marked:
+            control.mark(False)
+        self._marked = wrong_levers(self.walk(), refusal) if refusal else []
+        for control in self._marked:
+            control.mark(True)
+
+    def _show(self, setting: Mapping[str, Any]) -> None:
+        self.policies.show({side: setting[side] for side in self.policies.sides()})
+        for name, control in self._roots().items():
+            control.show(setting[name])
+
+    def _roots(self) -> dict[str, Control]:
+        """Return every control beside those of the policies, by the first word of its path."""
+        return {
+            "machine": self.machine,
+            "workload": self.workload,
+            "options": self.options,
+            "seeds": self.seeds,
+            "drawn_seed": self.drawn,
+            "measure": self.measure,
+            "view": self.view,
+        }
 
     def _controls(self) -> Iterator[Control]:
         yield from self.policies
-        yield from (self.machine, self.workload, self.options, self.seeds, self.drawn, self.measure, self.view)
+        yield from self._roots().values()
 
-    def _sections(self, folded: Sequence[str]) -> Iterator[Section]:
-        for title, controls in self._parts():
-            yield Section(title, *controls, folded=title in folded)
+    def _sections(self, options_titled: str) -> dict[str, Section]:
+        """Return the sections by the words that their paths begin with; only the first one is open."""
+        common = [control.widget for control in self.policies.common.values()]
+        parts: dict[str, tuple[str, list[widgets.Widget]]] = {
+            "policy": ("Policies", [self.table.widget]),
+            "machine": ("Machine", [self.machine.widget]),
+            "workload": ("Workload", [self.workload.widget]),
+            "options": (options_titled, [*common, self.options.widget]),
+            "drawn_seed view": ("View", [self.drawn.widget, self.view.widget]),
+        }
+        return {key: Section(title, *inside, folded=key != "policy") for key, (title, inside) in parts.items()}
 
-    def _parts(self) -> Iterator[tuple[str, list[Control]]]:
-        baseline: list[Control] = list(self.policies.baseline.values())
-        other: list[Control] = list(self.policies.other.values())
-        if len(baseline) == 1:
-            yield "Policies", baseline + other
-        else:
-            yield "Policies of the baseline", baseline
-            yield "Policies of the other", other
-        yield "Machine", [self.machine]
-        yield "Workload", [self.workload]
-        if self._options_titled:
-            yield self._options_titled, [self.options]
-            yield "Engine", [*self.policies.common.values()]
-        else:
-            yield "Engine", [*self.policies.common.values(), self.options]
-        yield "Runs", [self.seeds, self.drawn, self.measure, self.view]
+    def _look_again(self) -> None:
+        self.first.refresh(self.walk())
+        self.table.refresh()
+        if self.search.value.strip():
+            self._search()
+
+    def _search(self) -> None:
+        """Show what the search box names, and nothing else below it; everything, once it is empty."""
+        sought = self.search.value.strip()
+        walked = dict(self.walk())
+        visible = matching(walked.items(), sought) if sought else None
+        for path, control in walked.items():
+            miss(control.widget, visible is not None and path not in visible)
+        self.table.search(visible)
+        common = {f"policy.{slot}" for slot in self.policies.common}
+        for key, section in self.sections.items():
+            section.search(None if visible is None else _has(key, visible, common))
+
+
+def _has(key: str, visible: set[str], common: set[str]) -> bool:
+    """Return whether a section holds a path that is seen."""
+    heads = {path.split(".")[0] for path in visible - common}
+    if key == "options" and visible & common:
+        return True
+    return bool(heads & {*key.split(), *(["other"] if key == "policy" else [])})
 
 
 _DRAWN = Lever(

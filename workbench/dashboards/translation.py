@@ -137,6 +137,14 @@ OPENING = Opening(
     seeds=8,
     measure="shared_per_kilo",
     view=NothingToChoose,
-    folded=("Workload", "Engine"),
+    first=(
+        "machine.cores",
+        "machine.private_entries",
+        "machine.shared_entries",
+        "policy.locate.*.entries",
+        "policy.locate.*.threshold",
+        "policy.*.fill_threshold",
+        "policy.*.share_threshold",
+    ),
 )
 """The pilot's machine on both sides, with the directory on one of them."""

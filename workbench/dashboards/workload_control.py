@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,9 @@ class WorkloadControl(Control):
         self.levers.on_change(self._turned)
         self.drop = None if dropped is None else DropZone(_ASKS, self._take(dropped))
         above = [] if self.drop is None else [self.drop]
-        self.widget = widgets.VBox([*above, row(_REGIME, self.names), self.levers.widget])
+        self.head = widgets.VBox([*above, row(_REGIME, self.names)])
+        """The place for a file of one's own and the drop-down: what stands on top of a page."""
+        self.widget = self.levers.widget
 
     def close(self) -> None:
         """Delete what was dropped."""
@@ -54,6 +56,13 @@ class WorkloadControl(Control):
 
     def plain(self) -> Any:
         return self.levers.plain()
+
+    def show(self, value: Any) -> None:
+        with self._quietly():
+            self._show(read_workload(value, wants=self._wants))
+
+    def walk(self, path: str) -> Iterator[tuple[str, Control]]:
+        yield from self.levers.walk(path)
 
     def refresh(self) -> None:
         self.levers.refresh()

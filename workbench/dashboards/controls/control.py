@@ -11,6 +11,8 @@ import ipywidgets as widgets
 from workbench.levers import Lever
 
 Listener = Callable[[], None]
+WRONG = "wb-wrong"
+"""The class of what was refused."""
 
 
 class Control:
@@ -44,6 +46,14 @@ class Control:
     def refresh(self) -> None:
         """Look again at what there is to choose from; only controls that offer a catalogue have anything to do."""
 
+    def walk(self, path: str) -> Iterator[tuple[str, Control]]:
+        """Yield this control and those within it, each with its path as a sweep writes it."""
+        yield path, self
+
+    def mark(self, wrong: bool) -> None:
+        """Show that this control's value was refused, or that it no longer is."""
+        mark(self.widget, wrong)
+
     def _show(self, value: Any) -> None:
         raise NotImplementedError
 
@@ -61,6 +71,14 @@ class Control:
             self._quiet -= 1
 
 
+def mark(widget: widgets.Widget, wrong: bool) -> None:
+    """Give a widget the look of what was refused, or take it away."""
+    if wrong:
+        widget.add_class(WRONG)
+    elif WRONG in widget._dom_classes:
+        widget.remove_class(WRONG)
+
+
 def row(lever: Lever, *displayed: widgets.Widget) -> widgets.Box:
     """Return a labelled row; the lever's meaning appears when the pointer rests on it. What has no name has no
     label."""
@@ -69,8 +87,13 @@ def row(lever: Lever, *displayed: widgets.Widget) -> widgets.Box:
     return box
 
 
-def _label(lever: Lever) -> widgets.Label:
+def label_of(lever: Lever) -> str:
+    """Return what a row calls its lever; a unit that repeats the name is said once."""
     words = lever.name.replace("_", " ")
-    label = widgets.Label(words if words == lever.unit else lever.label, tooltip=lever.description)
+    return words if words == lever.unit else lever.label
+
+
+def _label(lever: Lever) -> widgets.Label:
+    label = widgets.Label(label_of(lever), tooltip=lever.description)
     label.add_class("wb-label")
     return label

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.dashboards.controls.control import Control, row
+from workbench.dashboards.controls.control import Control, mark, row
 from workbench.dashboards.controls.levers import LeversControl
 from workbench.levers import Family, Lever, Spec
 from workbench.policies.policy import Policy, policies
@@ -80,6 +80,22 @@ class ChoiceControl(Control):
     def plain(self) -> Any:
         levers = {} if self.names.value in self._stand_ins else self.chosen.plain()
         return {self.names.value: levers} if levers else self.names.value
+
+    def show(self, value: Any) -> None:
+        if isinstance(value, str) and value in self._stand_ins:
+            with self._quietly():
+                self.names.value = value
+                self._put_inside()
+        else:
+            super().show(value)
+
+    def walk(self, path: str) -> Iterator[tuple[str, Control]]:
+        yield path, self
+        if self.names.value not in self._stand_ins:
+            yield from self.chosen.walk(f"{path}.{self.names.value}")
+
+    def mark(self, wrong: bool) -> None:
+        mark(self.names, wrong)
 
     def refresh(self) -> None:
         """Offer what has been defined since, and build anew what has been defined again."""

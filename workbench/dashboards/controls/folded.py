@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.dashboards.controls.control import Control
+from workbench.dashboards.controls.control import Control, mark
 from workbench.dashboards.controls.levers import LeversControl
 from workbench.errors import InputError
 from workbench.levers import Lever, Spec
@@ -57,6 +58,14 @@ class FoldedControl(Control):
         if self._levers is None and self._value is not None:
             return self._value.plain()
         return self.levers.plain()
+
+    def walk(self, path: str) -> Iterator[tuple[str, Control]]:
+        yield path, self
+        if self._levers is not None:
+            yield from self._levers.walk(path)
+
+    def mark(self, wrong: bool) -> None:
+        mark(self.button, wrong)
 
     def refresh(self) -> None:
         if self._levers is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import ipywidgets as widgets
@@ -46,6 +46,10 @@ class LeversControl(Control):
 
     def plain(self) -> dict[str, Any]:
         return {name: control.plain() for name, control in self.controls.items()}
+
+    def walk(self, path: str) -> Iterator[tuple[str, Control]]:
+        for name, control in self.controls.items():
+            yield from control.walk(f"{path}.{name}")
 
     def refresh(self) -> None:
         for control in self.controls.values():

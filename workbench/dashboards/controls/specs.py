@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.dashboards.controls.control import Control, row
+from workbench.dashboards.controls.control import Control, mark, row
 from workbench.dashboards.controls.family import ChoiceControl, alternatives
 from workbench.dashboards.controls.folded import FoldedControl
 from workbench.levers import REQUIRED, Lever, Spec
@@ -31,6 +32,14 @@ class SpecsControl(Control):
 
     def plain(self) -> list[Any]:
         return [item.plain() for item in self.items]
+
+    def walk(self, path: str) -> Iterator[tuple[str, Control]]:
+        yield path, self
+        for place, item in enumerate(self.items):
+            yield from item.walk(f"{path}[{place}]")
+
+    def mark(self, wrong: bool) -> None:
+        mark(self.add, wrong)
 
     def refresh(self) -> None:
         for item in self.items:

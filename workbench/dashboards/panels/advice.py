@@ -1,4 +1,4 @@
-"""What a memory snapshot that was dropped says about the settings of PyTorch's allocator."""
+"""What a trace that was dropped says: its memory under other caches, and of a snapshot, PyTorch's own settings."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.dashboards.panels.caches import caches_of
 from workbench.errors import WorkbenchError
 from workbench.workloads.importers.source import Source
 from workbench.workloads.trace_pool import TracePool
@@ -17,7 +18,7 @@ _PICKLE = b"\x80"
 
 
 class AdvicePanel(widgets.HTML):
-    """The advice of the snapshot that is looked at, empty for any other workload.
+    """The caches of the trace that is looked at, and the advice of a snapshot; empty for any other workload.
 
     It takes some seconds, so a thread computes it while the panels above go on; a snapshot that is no longer looked at
     when its advice comes is passed over.
@@ -30,12 +31,12 @@ class AdvicePanel(widgets.HTML):
         self._working: threading.Thread | None = None
 
     def show(self, workload: Any) -> None:
-        """Show the advice of a workload, if it is a memory snapshot; one that is shown already stays."""
-        requests = _snapshot(workload)
+        """Show what is known of a workload, if it is a trace; one that is shown already stays."""
+        requests = _trace(workload)
         if requests == self._shown:
             return
         self._shown = requests
-        self.value = "" if requests is None else _fine("Trying settings of PyTorch's allocator on this snapshot ...")
+        self.value = "" if requests is None else _fine("Trying other caches on this trace ...")
         if requests is not None:
             self._working = threading.Thread(target=self._advise, args=(requests,), daemon=True)
             self._working.start()
@@ -46,20 +47,31 @@ class AdvicePanel(widgets.HTML):
             self._working.join()
 
     def _advise(self, requests: tuple[str, str]) -> None:
-        message = _advice(requests[0])
+        path = requests[0]
+        table = caches_of(path)
+        if requests == self._shown and _is_snapshot(path):
+            self.value = table + _fine("Trying settings of PyTorch's allocator on this snapshot ...")
+            table += _advice(path)
         if requests == self._shown:
-            self.value = message
+            self.value = table
 
 
-def _snapshot(workload: Any) -> tuple[str, str] | None:
-    """Return the file of a memory snapshot and its digest; None of any other workload."""
+def _trace(workload: Any) -> tuple[str, str] | None:
+    """Return the file of a trace and its digest; None of any other workload."""
     if not isinstance(workload, TracePool):
         return None
     try:
         result = workload.found()
-        return (str(result.path), result.sha256) if Source(result.path).head.startswith(_PICKLE) else None
     except WorkbenchError:
         return None  # which the panels say
+    return str(result.path), result.sha256
+
+
+def _is_snapshot(path: str) -> bool:
+    try:
+        return Source(Path(path)).head.startswith(_PICKLE)
+    except WorkbenchError:
+        return False
 
 
 def _advice(path: str) -> str:

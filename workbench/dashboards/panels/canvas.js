@@ -24,7 +24,83 @@ function atNextFrame(action) {
   let waiting = 0;
   const ask = () => { waiting = waiting || requestAnimationFrame(() => { waiting = 0; action(); }); };
   ask.cancel = () => cancelAnimationFrame(waiting);
+  ask.now = action;
   return ask;
+}
+
+function download(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+/** What a scene holds as a table: what it is called, its place in its list, its value. */
+function asCsv(scene) {
+  const rows = ["name,place,value"];
+  const quoted = (value) => (typeof value === "number" ? value : `"${String(value ?? "").replaceAll('"', '""')}"`);
+  const put = (name, value) => {
+    if (value instanceof DataView) return numbers(value).forEach((one, k) => rows.push(`${name},${k},${one}`));
+    if (Array.isArray(value) && value.every((one) => one === null || typeof one !== "object"))
+      return value.forEach((one, k) => rows.push(`${name},${k},${quoted(one)}`));
+    if (value !== null && typeof value === "object")
+      return Object.entries(value).forEach(([key, inner]) => put(name ? `${name}.${key}` : key, inner));
+    rows.push(`${name},0,${quoted(value)}`);
+  };
+  put("", scene);
+  return `${rows.join("\n")}\n`;
+}
+
+/** An ink that draws nothing and writes down what it is told, as SVG; it knows what the panels use. */
+class SvgInk {
+  constructor(like) {
+    Object.assign(this, { like, parts: [], path: "", open: 0, fillStyle: INK, strokeStyle: INK, lineWidth: 1, globalAlpha: 1 });
+    Object.assign(this, { font: like.font, textAlign: "left", textBaseline: "middle", kept: [], dash: "", clips: 0 });
+  }
+  setTransform() {}
+  measureText(text) { this.like.font = this.font; return this.like.measureText(text); }
+  put(shape, paint) { this.parts.push(`<${shape} ${paint} opacity="${this.globalAlpha}"/>`); }
+  get filled() { return `fill="${this.fillStyle}"`; }
+  get stroked() { return `fill="none" stroke="${this.strokeStyle}" stroke-width="${this.lineWidth}"${this.dash}`; }
+  setLineDash(dash) { this.dash = dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : ""; }
+  box(x, y, wide, high) { return `rect x="${Math.min(x, x + wide)}" y="${Math.min(y, y + high)}" width="${Math.abs(wide)}" height="${Math.abs(high)}"`; }
+  fillRect(...at) { this.put(this.box(...at), this.filled); }
+  strokeRect(...at) { this.put(this.box(...at), this.stroked); }
+  clearRect() {}
+  beginPath() { this.path = ""; }
+  moveTo(x, y) { this.path += `M${x} ${y}`; }
+  lineTo(x, y) { this.path += `${this.path ? "L" : "M"}${x} ${y}`; }
+  closePath() { this.path += "Z"; }
+  rect(x, y, wide, high) { this.path += `M${x} ${y}h${wide}v${high}h${-wide}Z`; }
+  arc(x, y, r) { this.path += `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`; }
+  fill() { this.put(`path d="${this.path}"`, this.filled); }
+  stroke() { this.put(`path d="${this.path}"`, this.stroked); }
+  group(attributes) { this.parts.push(`<g ${attributes}>`); this.open += 1; }
+  translate(x, y) { this.group(`transform="translate(${x} ${y})"`); }
+  rotate(angle) { this.group(`transform="rotate(${(180 * angle) / Math.PI})"`); }
+  clip() {
+    const name = `clip${Math.random().toString(36).slice(2)}`;
+    this.parts.push(`<clipPath id="${name}"><path d="${this.path}"/></clipPath>`);
+    this.group(`clip-path="url(#${name})"`);
+  }
+  save() { const { fillStyle, strokeStyle, lineWidth, globalAlpha, dash, open } = this; this.kept.push({ fillStyle, strokeStyle, lineWidth, globalAlpha, dash, open }); }
+  restore() {
+    const { open, ...before } = this.kept.pop();
+    for (; this.open > open; this.open -= 1) this.parts.push("</g>");
+    Object.assign(this, before);
+  }
+  fillText(text, x, y) {
+    const anchor = { left: "start", center: "middle", right: "end" }[this.textAlign];
+    const [base, size] = [{ middle: "central", top: "hanging" }[this.textBaseline] ?? "auto", /([\d.]+)px/.exec(this.font)?.[1] ?? 12];
+    const safe = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+    const bold = /^(600|bold)/.test(this.font) ? ' font-weight="600"' : "";
+    this.parts.push(`<text x="${x}" y="${y}" text-anchor="${anchor}" dominant-baseline="${base}" font-size="${size}"${bold} ${this.filled}>${safe}</text>`);
+  }
+  whole(wide, high) {
+    const frame = `xmlns="http://www.w3.org/2000/svg" width="${wide}" height="${high}" font-family="DejaVu Sans, sans-serif"`;
+    return `<svg ${frame}><rect width="100%" height="100%" fill="#ffffff"/>${this.parts.join("")}${"</g>".repeat(this.open)}</svg>`;
+  }
 }
 
 class Sheet {
@@ -32,6 +108,34 @@ class Sheet {
     this.canvas = place.appendChild(document.createElement("canvas"));
     this.canvas.className = "wb-canvas";
     this.ink = this.canvas.getContext("2d");
+  }
+
+  /** Let the picture be saved: `redraw` draws it at once, `scene` gives what is drawn. */
+  saves(name, redraw, scene) {
+    const place = document.createElement("div");
+    place.className = "wb-saves";
+    const offers = {
+      PNG: () => this.canvas.toBlob((blob) => download(blob, `${name}.png`)),
+      SVG: () => download(new Blob([this.asSvg(redraw)], { type: "image/svg+xml" }), `${name}.svg`),
+      CSV: () => download(new Blob([asCsv(scene())], { type: "text/csv" }), `${name}.csv`),
+    };
+    for (const [words, action] of Object.entries(offers)) {
+      const button = place.appendChild(document.createElement("button"));
+      button.textContent = words;
+      button.title = `save this picture as ${words}`;
+      button.addEventListener("click", action);
+    }
+    this.canvas.before(place);
+  }
+
+  /** The picture as SVG: drawn once more, with an ink that writes down what is drawn. */
+  asSvg(redraw) {
+    const ink = this.ink, written = new SvgInk(ink);
+    this.ink = written;
+    try { redraw(); } finally { this.ink = ink; }
+    const high = this.canvas.clientHeight;
+    redraw();
+    return written.whole(this.wide, high);
   }
 
   /** Clear the sheet and give it a height; its width is that of its place. */

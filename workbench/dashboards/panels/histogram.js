@@ -50,6 +50,7 @@ function render({ model, el }) {
     drawHistogram(sheet, model.get("scene"));
     sheet.canvas.dataset.drawn = model.get("drawn");
   });
+  sheet.saves("histogram", redraw.now, () => model.get("scene"));
   redraw();
   model.on("change:drawn", redraw);
   const watch = new ResizeObserver(redraw);

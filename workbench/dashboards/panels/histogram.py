@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from workbench.dashboards.panels.canvas_widget import CanvasWidget, script
-from workbench.dashboards.panels.measures_table import number
+from workbench.dashboards.panels.measures_table import in_unit
 from workbench.experiments.run_set import RunSet
 from workbench.figures.drain_difference import DrainDifference, drain_difference_data
 
@@ -49,11 +49,15 @@ def words(difference: DrainDifference) -> str:
     """Return the result in a line; a share never stands without the word "undecided" where its interval holds zero."""
     (panel,) = difference.panels
     mean, saving = panel.of.mean, panel.of.saving.mean
-    unit = f" {difference.unit}" if difference.unit else ""
-    limits = f" [{number(mean.low)}, {number(mean.high)}]" if math.isfinite(mean.low) else ""
+    unit = f" {difference.unit}" if difference.unit and difference.unit != "bytes" else ""
+    low, middle, high = (in_unit(value, difference.unit) for value in (mean.low, mean.mean, mean.high))
+    limits = f" [{low}, {high}]" if math.isfinite(mean.low) else ""
     share = f" = {saving:.2%}" if math.isfinite(saving) else ""
     seeds = panel.better + panel.worse + panel.tied
     undecided = "" if mean.above(0) or mean.below(0) else f" (undecided at {seeds} seed{'s' * (seeds != 1)})"
+    if seeds == 1:
+        verdict = "the same" if panel.tied else difference.better if panel.better else difference.worse
+        return f"{panel.of.name} against {panel.of.baseline}, one run: {verdict} by {middle}{unit}{share}{undecided}."
     counts = f"{difference.better} on {panel.better} seeds, {difference.worse} on {panel.worse}, tied on {panel.tied}"
-    estimate = f"mean {number(mean.mean)}{limits}{unit}{share}{undecided}"
+    estimate = f"mean {middle}{limits}{unit}{share}{undecided}"
     return f"{panel.of.name} against {panel.of.baseline}: {estimate}; {counts}."

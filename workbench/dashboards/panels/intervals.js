@@ -112,6 +112,7 @@ function render({ model, el }) {
     picture.draw(model.get("scene"));
     picture.sheet.canvas.dataset.drawn = model.get("drawn");
   });
+  picture.sheet.saves("intervals", redraw.now, () => model.get("scene"));
   redraw();
   model.on("change:drawn", redraw);
   const watch = new ResizeObserver(redraw);

@@ -11,6 +11,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import compare, pair
 from workbench.studies.statistics.pairing import Pairs
+from workbench.units import bytes_said
 
 
 def measures_table(runs: RunSet, names: Sequence[str], points: Sequence[PlannedPoint]) -> str:
@@ -29,7 +30,7 @@ def _rows(runs: RunSet, points: Sequence[PlannedPoint]) -> Iterator[str]:
         values = [_finite(runs, point, name) for point in points]
         if values[0].keys() & values[1].keys():
             pairs = pair(*values)
-            means = "".join(f"<td>{number(side.mean())}</td>" for side in (pairs.baseline, pairs.other))
+            means = "".join(f"<td>{in_unit(side.mean(), measure.unit)}</td>" for side in (pairs.baseline, pairs.other))
             named = f'<td title="{html.escape(measure.description)}">{_named(measure)}</td>'
             yield f"<tr>{named}{means}{_difference(pairs, measure)}</tr>"
 
@@ -49,9 +50,21 @@ def _difference(pairs: Pairs, measure: Measure) -> str:
     gained = pairs.differences() if measure.better == "lower" else -pairs.differences()
     interval = compare(pairs.baseline, pairs.other, better=measure.better).interval
     clear = "better" if interval.above(0) else "worse" if interval.below(0) else "even"
-    limits = f" [{number(interval.low)}, {number(interval.high)}]" if math.isfinite(interval.low) else ""
+    low, mean, high = (in_unit(value, measure.unit) for value in (interval.low, interval.mean, interval.high))
+    limits = f" [{low}, {high}]" if math.isfinite(interval.low) else ""
     counted = f"{(gained > 0).sum()} / {(gained < 0).sum()}"
-    return f'<td class="wb-{clear}">{number(interval.mean)}{limits}</td><td>{counted}</td>'
+    return f'<td class="wb-{clear}">{mean}{limits}</td><td>{counted}</td>'
+
+
+def in_unit(value: float, unit: str) -> str:
+    """Return a number of some unit as a table shows it: bytes in the unit that a person reads.
+
+    >>> in_unit(3_661_627_392, "bytes"), in_unit(-1536, "bytes"), in_unit(16113.25, "cycles")
+    ('3.41 GiB', '-1.5 KiB', '16,113')
+    """
+    if unit != "bytes" or not math.isfinite(value):
+        return number(value)
+    return f"{'-' if value < 0 else ''}{bytes_said(abs(value))}"
 
 
 def number(value: float) -> str:

@@ -214,6 +214,7 @@ function render({ model, el }) {
     span = [0, picture.until];
     redraw();
   };
+  picture.sheet.saves("over_time", redraw.now, () => model.get("scene"));
   show();
   followPointer(picture, says, redraw, (wanted) => { span = wanted; redraw(); });
   model.on("change:drawn", show);

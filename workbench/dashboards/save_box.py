@@ -1,0 +1,52 @@
+"""The setting as a sweep file: to be read, copied, or saved where the dashboard was started."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+import ipywidgets as widgets
+
+from workbench.errors import InputError, StoreError, WorkbenchError
+from workbench.experiments.folder import write_whole
+
+
+class SaveBox:
+    """The text of the sweep, a name, and a button that saves it."""
+
+    def __init__(self, name: str) -> None:
+        self.text = widgets.Textarea(disabled=True, rows=16, layout={"width": "auto"})
+        self.name = widgets.Text(name, description="file", layout={"width": "auto", "flex": "1 1 auto"})
+        self.save = widgets.Button(description="save", tooltip="write the sweep to this file")
+        self.save.on_click(lambda _: self._save())
+        self.words = widgets.HTML()
+        line = widgets.HBox([self.name, self.save])
+        self.widget = widgets.VBox([self.text, line, self.words])
+
+    def _save(self) -> None:
+        try:
+            path = saved_as(self.name.value, self.text.value)
+            self.words.value = f"Saved as {html.escape(str(path))}. To see it again: workbench dashboard {path}"
+        except WorkbenchError as mistake:
+            self.words.value = f'<span class="wb-mistake" role="alert">{html.escape(str(mistake))}</span>'
+
+
+def saved_as(name: str, text: str) -> Path:
+    """Write a sweep to a file that is not there yet, or holds the same; return its path.
+
+    Raises
+    ------
+    InputError
+        The name is not that of a YAML file, or another sweep has it.
+    StoreError
+        It cannot be written.
+    """
+    path = Path(name.strip())
+    if path.suffix not in (".yaml", ".yml"):
+        raise InputError(f"file must end with .yaml. Got {name!r}.")
+    if path.exists() and path.read_text() != text:
+        raise InputError(f"{path} is there already and holds something else; choose another name.")
+    if not path.parent.is_dir():
+        raise StoreError(f"{path} cannot be written: there is no folder {path.parent}.")
+    write_whole(path, text)
+    return path

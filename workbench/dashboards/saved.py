@@ -1,0 +1,129 @@
+"""What a page can be opened with: a sweep file, a results folder, the front of a tuning study."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workbench.engines.engine import Setup
+from workbench.errors import InputError, StoreError
+from workbench.experiments.folder import STORE, SWEEP
+from workbench.experiments.foreign_rows import refuse_foreign
+from workbench.experiments.plan import Plan, PlannedPoint, make_plan
+from workbench.experiments.run_set import RunSet, gather
+from workbench.experiments.store import Store, has_store
+from workbench.experiments.sweep import read_sweep
+from workbench.figures.line_names import LineNames
+from workbench.strict_yaml import read_mapping
+
+FRONT = "front.csv"
+"""What a tuning study keeps of its best points."""
+
+
+class SavedPoint(NamedTuple):
+    """One point and what it is compared with."""
+
+    label: str
+    baseline: Setup
+    other: Setup
+    values: tuple[float, ...]
+    """The mean of each of the measures; NaN where it was not run."""
+
+
+class Saved(NamedTuple):
+    """A sweep with what is known of it."""
+
+    engine: str
+    title: str
+    machine: Any
+    """As the sweep says it; None where it varies."""
+    seeds: int
+    measures: tuple[str, ...]
+    """The labels of the first two measures, with their units."""
+    points: list[SavedPoint]
+
+
+def read_saved(name: str) -> Saved:
+    """Read what a page is to be opened with.
+
+    Raises
+    ------
+    InputError
+        The file is no sweep, or a study that has not been tuned yet.
+    StoreError
+        The folder holds no results.
+    """
+    path = Path(name)
+    if path.is_dir():
+        return _saved(_results(path), f"{name}{' (the front of a study)' if (path / FRONT).is_file() else ''}", path)
+    if "objectives" in read_mapping(path):
+        raise InputError(f"{name}: is a study; tune it (workbench tune {name}), then open its results folder.")
+    return _saved(RunSet(make_plan(read_sweep(path)), []), name, None)
+
+
+def _results(folder: Path) -> RunSet:
+    """Return what a results folder holds."""
+    if not has_store(folder, STORE) or not (folder / SWEEP).is_file():
+        raise StoreError(f"{folder} is not a results folder: it has no {STORE} or no {SWEEP}.")
+    plan = make_plan(read_sweep(folder / SWEEP))
+    store = Store(folder / STORE, read_only=True)
+    try:
+        refuse_foreign(plan, store, folder)
+        return gather(plan, store, folder)
+    finally:
+        store.close()
+
+
+def _saved(runs: RunSet, title: str, folder: Path | None) -> Saved:
+    sweep, names = runs.plan.sweep, LineNames(runs)
+    measures = _objectives(folder) or sweep.measures[:2]
+    known = sweep.mechanism.measures
+    pairs = _pairs(runs.plan)
+    points = [
+        SavedPoint(_label(runs, names, point), *pair, tuple(_mean(runs, point, name) for name in measures))
+        for point, pair in pairs
+    ]
+    machine = sweep.said.get("machine") or {}
+    return Saved(
+        sweep.mechanism.engine.name,
+        title,
+        None if "vary" in str(machine) else machine,
+        len(sweep.seeds),
+        tuple(known[name].label for name in measures),
+        points,
+    )
+
+
+def _objectives(folder: Path | None) -> list[str]:
+    """Return the first two objectives of a study whose front lies in a folder; none of a sweep's results."""
+    if folder is None or not (folder / FRONT).is_file():
+        return []
+    with (folder / FRONT).open(newline="") as file:
+        columns = next(csv.reader(file), [])
+    return [name.removesuffix("_tuned") for name in columns if name.endswith("_tuned")][:2]
+
+
+def _pairs(plan: Plan) -> list[tuple[PlannedPoint, tuple[Setup, Setup]]]:
+    """Return the points that are compared with a baseline, with both setups; without any, each with the first."""
+    by_id = {point.id: point for point in plan.points}
+    compared = [point for point in plan.points if point.baseline in by_id and point.baseline != point.id]
+    if compared:
+        return [(point, (by_id[str(point.baseline)].setup, point.setup)) for point in compared]
+    first = plan.points[0].setup
+    return [(point, (first if _beside(first, point.setup) else point.setup, point.setup)) for point in plan.points]
+
+
+def _beside(one: Setup, another: Setup) -> bool:
+    """Return whether two setups differ in policies alone."""
+    return all(getattr(one, part) == getattr(another, part) for part in ("machine", "workload", "options"))
+
+
+def _label(runs: RunSet, names: LineNames, point: PlannedPoint) -> str:
+    return runs.label(point) or names.of(point)
+
+
+def _mean(runs: RunSet, point: PlannedPoint, measure: str) -> float:
+    values = [value for value in runs.values(point, measure).values() if math.isfinite(value)]
+    return sum(values) / len(values) if values else math.nan

@@ -1,0 +1,83 @@
+"""A setting of a page as a link: what differs from how the page opens, `machine.segments=256&seeds=7`."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, unquote
+
+from workbench.errors import InputError
+
+_PLAIN = ":,[]{}"
+"""What an address may hold without being escaped."""
+
+
+def differences(opening: Mapping[str, Any], setting: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    """Return what a setting has in other places than another one, by dotted path.
+
+    Mappings of other keys differ as wholes: another policy is another value.
+
+    >>> differences({"a": {"x": 1, "y": 2}, "b": {"z": 1}}, {"a": {"x": 1, "y": 3}, "b": {"w": 1}})
+    {'a.y': 3, 'b': {'w': 1}}
+    """
+    result: dict[str, Any] = {}
+    for key, value in setting.items():
+        before, name = opening[key], f"{path}{key}"
+        if isinstance(value, Mapping) and isinstance(before, Mapping) and value.keys() == before.keys():
+            result |= differences(before, value, f"{name}.")
+        elif value != before:
+            result[name] = value
+    return result
+
+
+def as_link(different: Mapping[str, Any]) -> str:
+    """Return differences as the part of an address behind its `#`.
+
+    >>> as_link({"machine.segments": 256, "other.choice": "round_robin"})
+    'machine.segments=256&other.choice=%22round_robin%22'
+    """
+    return "&".join(
+        f"{path}={quote(json.dumps(value, separators=(',', ':')), _PLAIN)}" for path, value in different.items()
+    )
+
+
+def from_link(opening: Mapping[str, Any], link: str) -> dict[str, Any]:
+    """Return the setting that a link names, on a page that opens with another.
+
+    Raises
+    ------
+    InputError
+        The link is none, or names what this page does not have.
+
+    Examples
+    --------
+    >>> from_link({"machine": {"segments": 128}, "seeds": 20}, "machine.segments=256")
+    {'machine': {'segments': 256}, 'seeds': 20}
+    >>> from_link({"seeds": 20}, "sedes=3")
+    Traceback (most recent call last):
+    workbench.errors.InputError: the link names 'sedes', which this page does not have; nothing was changed.
+    """
+    setting = copy.deepcopy(dict(opening))
+    for part in filter(None, link.split("&")):
+        path, _, text = part.partition("=")
+        _put(setting, unquote(path), _value(text, path))
+    return setting
+
+
+def _value(text: str, path: str) -> Any:
+    try:
+        return json.loads(unquote(text))
+    except ValueError:
+        raise InputError(f"the link gives {path!r} no value that can be read; nothing was changed.") from None
+
+
+def _put(setting: dict[str, Any], path: str, value: Any) -> None:
+    *parents, last = path.split(".")
+    node: Any = setting
+    for key in parents:
+        node = node.get(key) if isinstance(node, dict) else None
+    if not isinstance(node, dict) or last not in node:
+        raise InputError(f"the link names {path!r}, which this page does not have; nothing was changed.")
+    node[last] = value
