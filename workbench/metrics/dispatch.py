@@ -27,7 +27,9 @@ MEASURES = Measures(
         Measure("wait_max_cycles", "cycles", "lower", f"{_ARRIVAL}, the longest"),
         Measure("wait_unsplit_mean_cycles", "cycles", "lower", f"{_ARRIVAL}, averaged over those that were not split"),
         Measure("failed_rounds", "rounds", "lower", "rounds in which a group waited and nothing was dispatched"),
-        Measure("failed_round_rate", "", "lower", "the same as a share of the rounds in which a group waited"),
+        Measure(
+            "failed_round_rate", "", "lower", "rounds without a dispatch, as a share of those in which a group waited"
+        ),
         Measure("splits", "groups", "neither", "how often a group was split"),
         Measure(
             "refused_by_fragmentation",
@@ -49,7 +51,8 @@ MEASURES = Measures(
             "large_refused_rate",
             "",
             "lower",
-            "the same of large groups: those whose share of a module is not below the upper quartile of all groups'",
+            "refusals over refusals and dispatches of large groups: those whose share of a module is not below the "
+            "upper quartile of all groups'",
         ),
         Measure(
             "large_head_wait_mean_cycles",
@@ -91,7 +94,10 @@ MEASURES = Measures(
         Measure("utilisation", "", "higher", "blocks asked for over all blocks, of the resource of which that is most"),
         Measure("utilisation_cv", "", "lower", "utilisation of that resource by module: standard deviation over mean"),
         Measure(
-            "utilisation_cv_over_time", "", "lower", "the same at every cycle: root of the mean variance over mean"
+            "utilisation_cv_over_time",
+            "",
+            "lower",
+            "utilisation of the resource asked for most, by module at every cycle: root of the mean variance over mean",
         ),
         Measure(
             "unit_spread",
@@ -99,7 +105,12 @@ MEASURES = Measures(
             "lower",
             "waves that a module's units were given, most less fewest, averaged over the modules",
         ),
-        Measure("unit_spread_max", "waves", "lower", "the same: the largest of any module at any time"),
+        Measure(
+            "unit_spread_max",
+            "waves",
+            "lower",
+            "waves that a module's units were given, most less fewest: the largest of any module at any time",
+        ),
         Measure("energy_joules", "J", "lower", "energy of all instructions and idle power of all modules"),
         Measure("power_mean_watts", "W", "neither", "power of a module, averaged over modules and time"),
         Measure(

@@ -33,7 +33,9 @@ from workbench.records.pool_stays import ever_away, remote, stays_of
 MEASURES = declared(
     Measure("completed_rate", "", "higher", "allocations that were granted, as a share of all"),
     Measure("granted_bytes", "bytes", "higher", "bytes of the allocations that were granted, as asked for"),
-    Measure("granted_bytes_rate", "", "higher", "the same as a share of the bytes of all allocations"),
+    Measure(
+        "granted_bytes_rate", "", "higher", "bytes of the allocations that were granted, as a share of the bytes of all"
+    ),
     Measure("misjudged_rate", "", "lower", "allocations refused by the card that was chosen, as a share of all"),
     Measure("driver_calls_per_request", "calls", "lower", "the driver's allocations and releases a request"),
     Measure(
@@ -62,7 +64,12 @@ MEASURES = declared(
     Measure(
         "borrowed_reading_mean_ns", "ns", "lower", "time to read all borrowed bytes once, averaged over the run's time"
     ),
-    Measure("remote_slowdown", "", "lower", "the same over what it would be without contention, averaged"),
+    Measure(
+        "remote_slowdown",
+        "",
+        "lower",
+        "time that data of a region on another card are under way, over what it would be without contention, averaged",
+    ),
     Measure(
         "transfer_mean_ns",
         "ns",
@@ -80,7 +87,12 @@ MEASURES = declared(
     Measure(
         "utilisation_gini", "", "lower", "share of each card's memory in use, averaged over requests: Gini over cards"
     ),
-    Measure("utilisation_std", "", "lower", "the same: standard deviation over cards"),
+    Measure(
+        "utilisation_std",
+        "",
+        "lower",
+        "share of each card's memory in use, averaged over requests: standard deviation over cards",
+    ),
     Measure("active_peak_bytes", "bytes", "neither", "most bytes that applications had at a time, as asked for"),
     Measure("reserved_peak_bytes", "bytes", "lower", "most bytes got from the drivers at a time, all cards together"),
     Measure("cached_peak_bytes", "bytes", "lower", "most cached bytes at a time, all cards together"),
@@ -89,7 +101,9 @@ MEASURES = declared(
     Measure(
         "unused_rate", "", "lower", "of granted bytes over time, the share that holds no data, where the workload tells"
     ),
-    Measure("reserved_unused_rate", "", "lower", "the same of the bytes got from the drivers"),
+    Measure(
+        "reserved_unused_rate", "", "lower", "of bytes got from the drivers over time, the share that holds no data"
+    ),
     Measure("span_ns", "ns", "lower", "from the first request to the last answer"),
     Measure("latency_mean_ns", "ns", "lower", "from a request to its answer, averaged"),
     Measure("latency_p99_ns", "ns", "lower", "from a request to its answer, 99th percentile"),

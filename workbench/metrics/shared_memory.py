@@ -51,7 +51,12 @@ MEASURES = declared(
         "cycles in which the head waits, refused before, although enough segments are free in total: no run that the "
         "policy may take is long enough, or its next try has not come (slow retries, several requests a cycle)",
     ),
-    Measure("blocked_though_enough_rate", "", "lower", "the same as a share of the cycles in which a request waits"),
+    Measure(
+        "blocked_though_enough_rate",
+        "",
+        "lower",
+        "of the cycles in which a request waits, the share counted by `blocked_though_enough_cycles`",
+    ),
     Measure(
         "blocked_by_fragmentation_cycles",
         "cycles",
@@ -59,7 +64,12 @@ MEASURES = declared(
         "cycles in which the head waits, enough segments are free in total, and no free run is long enough for it; "
         "waiting for the next try is no such cycle",
     ),
-    Measure("blocked_by_fragmentation_rate", "", "lower", "the same as a share of the cycles in which a request waits"),
+    Measure(
+        "blocked_by_fragmentation_rate",
+        "",
+        "lower",
+        "of the cycles in which a request waits, the share counted by `blocked_by_fragmentation_cycles`",
+    ),
     Measure("wear_cv", "", "lower", "grants a segment: standard deviation over mean"),
     Measure("wear_gini", "", "lower", "grants a segment: Gini coefficient"),
     Measure("wear_max_over_min", "", "lower", "grants a segment: most over fewest"),
