@@ -45,9 +45,8 @@ def lines(report: dict[str, Any]) -> Iterator[str]:
     yield f"{'ok' if report['card'] else 'missing':<9}{'GPU':<19}{_card(report['card'])}"
     missing = sum(not thing["present"] for thing in report["things"]) + (not report["card"])
     yield ""
-    yield (
-        f"{missing} optional things are missing; no sweep of generated requests needs any." if missing else "All here."
-    )
+    needless = "no sweep of generated requests needs any"
+    yield f"Missing of the optional things: {missing}; {needless}." if missing else "Nothing is missing."
 
 
 def _machine(report: dict[str, Any]) -> Iterator[str]:
