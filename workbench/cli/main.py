@@ -47,6 +47,7 @@ COMMANDS = {
     "lab": "lab",
     "docs": "docs",
     "bench": "bench",
+    "doctor": "doctor",
     "completion": "completion",
 }
 """Each command and the file of this room that holds it; only the one that is called is imported."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.command import DONE, Command
-from workbench.cli.output import say_json, say_table
+from workbench.cli.output import say_json, say_notes, say_table
 from workbench.cli.progress import Bar
 from workbench.cli.run import counted, default_folder
 from workbench.cli.sweep_arguments import add_sweep_arguments, add_worker_arguments, executor_of, overrides
@@ -74,6 +74,7 @@ def _report(sensitivity: Sensitivity, folder: Path, figures: list[Path], as_json
         tables: dict[str, Any] = {
             "table": sensitivity.table.to_dict("records"),
             "pairs": sensitivity.pairs.to_dict("records"),
+            "undecided": sensitivity.undecided,
         }
         say_json(
             {"folder": str(folder), "runs": len(sensitivity.results.rows), **tables, "figures": list(map(str, figures))}
@@ -82,6 +83,7 @@ def _report(sensitivity: Sensitivity, folder: Path, figures: list[Path], as_json
     say_table(sensitivity.table)
     if len(sensitivity.pairs):
         say_table(sensitivity.pairs)
+    say_notes(sensitivity.undecided)
     print(f"{len(sensitivity.results.rows)} runs in {sensitivity.results.seconds:.1f} s, kept in {folder}")
     print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))
 

@@ -7,10 +7,12 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from workbench.experiments.designs import Morris, Saltelli
 from workbench.experiments.run_set import RunSet
-from workbench.studies.sensitivity.analyse import Analysis
+from workbench.studies.sensitivity.analyse import Analysis, check
 from workbench.studies.sensitivity.effects import Effects
 from workbench.studies.sensitivity.estimates import Estimates
+from workbench.studies.sensitivity.undecided import undecided
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +46,14 @@ class Sensitivity:
 
         columns = ["way", "measure", "of", "lever", "with", "second", "second_low", "second_high"]
         return pd.DataFrame([row for one in self.found for row in _pairs(one)], columns=columns)
+
+    @functools.cached_property
+    def undecided(self) -> list[str]:
+        """Return a sentence a lever whose interval is wider than its effect, with the samples to raise the design
+        to."""
+        design = check(self.results.plan.sweep).design
+        assert isinstance(design, (Saltelli, Morris))
+        return [sentence for one in self.found for sentence in undecided(one, design)]
 
 
 def _levers(one: Analysis) -> Iterator[dict[str, Any]]:
