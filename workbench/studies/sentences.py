@@ -87,11 +87,14 @@ def blocks(results: Results) -> list[Block]:
     levers = list(table.columns[: table.columns.get_loc("measure")])
     known = results.plan.sweep.mechanism.measures
     return [
-        Block(
-            str(measure), _heading(known, str(measure), rows), [_line(row, levers) for row in rows.to_dict("records")]
-        )
+        Block(str(measure), _heading(known, str(measure), rows), [_line(row, levers) for row in _records(rows)])
         for measure, rows in table.groupby("measure", sort=False)
     ]
+
+
+def _records(rows: Any) -> list[dict[str, Any]]:
+    records: list[dict[str, Any]] = rows.to_dict("records")
+    return records
 
 
 def _heading(known: Any, name: str, rows: Any) -> str:

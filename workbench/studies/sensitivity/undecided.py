@@ -64,7 +64,8 @@ def undecided(one: Analysis, design: Saltelli | Morris) -> Iterator[str]:
 def _needed(one: Analysis, design: Saltelli | Morris, k: int) -> Iterator[tuple[str, int | None]]:
     samples = design.base if isinstance(design, Saltelli) else design.trajectories
     for name, estimates, small in _estimates(one):
-        yield name, samples_needed(*(float(side[k]) for side in estimates), samples, small)
+        value, low, high = (float(side[k]) for side in estimates)
+        yield name, samples_needed(value, low, high, samples, small)
 
 
 def _estimates(one: Analysis) -> Iterator[tuple[str, Estimates, float]]:
