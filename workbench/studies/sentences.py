@@ -7,8 +7,10 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from workbench.studies.summary import summary
+
 if TYPE_CHECKING:
-    from workbench.api import Results
+    from workbench.experiments.run_set import RunSet
 
 LEVEL = 0.05
 """What a corrected p must be below for a verdict."""
@@ -46,12 +48,12 @@ class Block(NamedTuple):
     lines: list[Line]
 
 
-def sentences(results: Results) -> list[str]:
+def sentences(results: RunSet) -> list[str]:
     """Say what came out, one sentence a comparison with the baseline.
 
     Parameters
     ----------
-    results : Results
+    results : RunSet
         Of a sweep that names a baseline; without one there is nothing to compare, and no sentence.
 
     Returns
@@ -81,9 +83,9 @@ def _in_a_sentence(verdict: str) -> str:
     return f"undecided against the baseline,{rest}" if word == "undecided" else f"{word} than the baseline{rest}"
 
 
-def blocks(results: Results) -> list[Block]:
+def blocks(results: RunSet) -> list[Block]:
     """Return the summary of a sweep measure by measure, in words."""
-    table = results.summary()
+    table = summary(results)
     levers = list(table.columns[: table.columns.get_loc("measure")])
     known = results.plan.sweep.mechanism.measures
     return [
