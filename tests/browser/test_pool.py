@@ -52,6 +52,7 @@ def test_a_policy_moves_every_panel_and_the_pointer_finds_a_card(
 def on_a_ring_of_its_own(board: Board) -> None:
     """Another board, by levers alone: other cards in every panel."""
     before = [board.picture(place) for place in range(1, CANVASES)]
+    board.unfold("Machine")
     board.pick("preset", "a board by a rule")
     board.pick("arrangement", "ring")
     board.type("gpus", "3")
@@ -70,7 +71,7 @@ def with_a_snapshot_of_its_own(board: Board, place: Path) -> None:
     board.page.locator(".wb-drop input").set_input_files(place)
     expect(board.page.locator(".wb-drop")).to_contain_text("own.pickle: 3.0", timeout=1000 * MOVE_SECONDS)
     expect(board.status).to_have_text("1 paired runs.", timeout=1000 * MOVE_SECONDS)
-    expect(board.page.locator(".wb-result").first).to_contain_text("round_robin against local_only: mean 0.")
+    expect(board.page.locator(".wb-result").first).to_contain_text("round_robin against local_only, one run: better by 0.")
     expect(board.page.locator(".wb-advice")).to_contain_text("snapshot", timeout=1000 * FIRST_SECONDS)
     with place.open("r+b") as file:
         file.truncate((256 << 20) + 1)
