@@ -21,10 +21,12 @@ def test_probes_by_shifting_in_every_form(probe):
 
 @pytest.mark.parametrize("probe", thinned(on_one_hardware(), 4), ids=name)
 def test_three_cycles_on_one_hardware(probe):
+    """It has more gates, the selectors; and fewer flip-flops but where the chain doubles, which keeps little apart."""
     circuit = circuit_of(probe, 24)
     assert not list(differences(circuit, cases_of(probe, 24, 100)))
     apart = circuit_of(probe.but(timing="pipe_3cycle"), 24)
-    assert circuit.flip_flops < apart.flip_flops and circuit.gates > apart.gates  # selectors are gates as well
+    assert circuit.gates > apart.gates
+    assert (circuit.flip_flops < apart.flip_flops) == (probe.chain != "doubling")
 
 
 @pytest.mark.parametrize("size", [2, 3, 13, 24])

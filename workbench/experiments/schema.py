@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbench.experiments.designs import Design
 from workbench.experiments.designs.ranges import RANGE_SCHEMA
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
+from workbench.experiments.own_measures import of_setup
 from workbench.experiments.sweep import INTERVALS, KEYS, REQUIRED
 from workbench.experiments.until import Until
 from workbench.levers.schema_parts import written_once
@@ -53,15 +54,15 @@ def _of_mechanism(registered: Mechanism) -> dict[str, Any]:
         "seeds": _seeds(),
         "most_points": {"type": "integer", "minimum": 1},
         "interval": {"enum": list(INTERVALS)},
-        "measures": {"type": "array", "items": _measure_names(registered.measures)},
+        "measures": {"type": "array", "items": _measure_names(registered.measures, of_setup(engine.name))},
         "figures": _NAMES,
     }
     return {"properties": {key: {**parts[key], "description": KEYS[key]} for key in KEYS}}
 
 
-def _measure_names(known: Mapping[str, Measure]) -> dict[str, Any]:
-    """Return the listed names, and those of parts: `wait_p99_cycles[4]`."""
-    listed = {"enum": list(known)}
+def _measure_names(known: Mapping[str, Measure], of_setups: Iterable[str]) -> dict[str, Any]:
+    """Return the listed names, those of a setup's measures, and those of parts: `wait_p99_cycles[4]`."""
+    listed = {"enum": [*known, *of_setups]}
     patterns = (
         [{"type": "string", "pattern": f"^{p}$"} for p in known.patterns()] if isinstance(known, Measures) else []
     )
