@@ -71,7 +71,9 @@ def with_a_snapshot_of_its_own(board: Board, place: Path) -> None:
     board.page.locator(".wb-drop input").set_input_files(place)
     expect(board.page.locator(".wb-drop")).to_contain_text("own.pickle: 3.0", timeout=1000 * MOVE_SECONDS)
     expect(board.status).to_have_text("1 paired runs.", timeout=1000 * MOVE_SECONDS)
-    expect(board.page.locator(".wb-result").first).to_contain_text("round_robin against local_only, one run: better by 0.")
+    expect(board.page.locator(".wb-result").first).to_contain_text(
+        "round_robin against local_only, one run: better by 0."
+    )
     expect(board.page.locator(".wb-advice")).to_contain_text("snapshot", timeout=1000 * FIRST_SECONDS)
     with place.open("r+b") as file:
         file.truncate((256 << 20) + 1)
