@@ -7,14 +7,14 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from workbench.experiments.folder import STORE, SWEEP, held
-from workbench.experiments.foreign_rows import refuse_foreign
+from workbench.experiments.folder import STORE, held
 from workbench.experiments.keep import keep_files, keep_sweep
+from workbench.experiments.open_folder import open_folder
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.pools import check_pool
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit
-from workbench.experiments.store import Kind, Store, has_store
+from workbench.experiments.store import Kind, Store
 from workbench.experiments.sweep import read_sweep
 from workbench.studies.adaptive import run_plan, settled
 
@@ -353,25 +353,7 @@ def open_results(folder: str | Path) -> Results:
     ...     rows, open_results(folder).table.shape[0]
     (2, 2)
     """
-    from workbench.errors import StoreError
-
-    folder = Path(folder)
-    if not has_store(folder, STORE) or not (folder / SWEEP).is_file():
-        raise StoreError(f"{folder} is not a results folder: it has no {STORE} or no {SWEEP}.{_rooms(folder)}")
-    plan = make_plan(read_sweep(folder / SWEEP))
-    store = Store(folder / STORE, read_only=True)
-    try:
-        refuse_foreign(plan, store, folder)
-        plan.sweep.measured_by(anew=True)
-        return _results(gather(plan, store, folder))
-    finally:
-        store.close()
-
-
-def _rooms(folder: Path) -> str:
-    """Return a sentence that names the results folders inside a folder, such as that of the claims."""
-    inside = sorted(path.parent.name for path in folder.glob(f"*/{SWEEP}") if has_store(path.parent, STORE))
-    return f" It holds some: {', '.join(inside)}." if inside else ""
+    return _results(open_folder(Path(folder)))
 
 
 def figure(name: str, /, **choices: Any) -> Figure:

@@ -1,7 +1,8 @@
 """No test hides: a skip has its reason in one of two places, and what is long where compiled runs interpreted.
 
 `needs("pdflatex")` skips by name what a machine lacks, and the end of `make test` says so; `compiled_only` leaves what
-is about compiled code to the compiled pass of the same command. Nothing else is skipped or expected to fail.
+is about compiled code to the compiled pass of the same command. Nothing else is skipped or expected to fail, neither a
+test nor an example of a docstring.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests"
-HIDES = re.compile(r"pytest\.(?:skip\(|xfail|importorskip)|mark\.(?:skip|xfail)|pragma: no cover")
+HIDES = re.compile(r"doctest: \+SKIP|pytest\.(?:skip\(|xfail|importorskip)|mark\.(?:skip|xfail)|pragma: no cover")
 MAY_SKIP = {"needs.py", "depth.py", "test_skips.py"}
 LONG_WHERE_COMPILED = re.compile(r"\blong_where_compiled\b", re.IGNORECASE)
 
 
 def files() -> list[Path]:
-    return sorted(TESTS.rglob("*.py"))
+    return sorted(path for room in (TESTS, ROOT / "workbench") for path in room.rglob("*.py"))
 
 
 def test_nothing_is_skipped_but_by_name() -> None:
@@ -37,8 +38,15 @@ def test_what_is_long_where_compiled_is_run_interpreted() -> None:
     assert unrun == []
 
 
-@pytest.mark.parametrize(
-    "line", ["pytest.skip('later')", "@pytest.mark.xfail", "mark.skipif(True)", "if x:  # pragma: no cover"]
+WAYS = (
+    "pytest.skip('x')",
+    "@pytest.mark.xfail",
+    "mark.skipif(True)",
+    "  # pragma: no cover",
+    ">>> x  # doctest: +SKIP",
 )
+
+
+@pytest.mark.parametrize("line", WAYS)
 def test_what_hides_is_found(line: str) -> None:
     assert HIDES.search(line)

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.engines.engine import Setup
-from workbench.errors import InputError, StoreError
-from workbench.experiments.folder import STORE, SWEEP
-from workbench.experiments.foreign_rows import refuse_foreign
+from workbench.errors import InputError
+from workbench.experiments.open_folder import open_folder
 from workbench.experiments.plan import Plan, PlannedPoint, make_plan
-from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.store import Store, has_store
+from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import read_sweep
 from workbench.figures.line_names import LineNames
 from workbench.strict_yaml import read_mapping
@@ -57,23 +55,10 @@ def read_saved(name: str) -> Saved:
     """
     path = Path(name)
     if path.is_dir():
-        return _saved(_results(path), f"{name}{' (the front of a study)' if (path / FRONT).is_file() else ''}", path)
+        return _saved(open_folder(path), f"{name}{' (the front of a study)' if (path / FRONT).is_file() else ''}", path)
     if "objectives" in read_mapping(path):
         raise InputError(f"{name}: is a study; tune it (workbench tune {name}), then open its results folder.")
     return _saved(RunSet(make_plan(read_sweep(path)), []), name, None)
-
-
-def _results(folder: Path) -> RunSet:
-    """Return what a results folder holds."""
-    if not has_store(folder, STORE) or not (folder / SWEEP).is_file():
-        raise StoreError(f"{folder} is not a results folder: it has no {STORE} or no {SWEEP}.")
-    plan = make_plan(read_sweep(folder / SWEEP))
-    store = Store(folder / STORE, read_only=True)
-    try:
-        refuse_foreign(plan, store, folder)
-        return gather(plan, store, folder)
-    finally:
-        store.close()
 
 
 def _saved(runs: RunSet, title: str, folder: Path | None) -> Saved:

@@ -83,9 +83,16 @@ def verify(bundle: str | Path, sample: int = 10, seed: int = 0, figures: bool = 
 
     Examples
     --------
-    >>> report = verify("paper", sample=0)                                     # doctest: +SKIP
-    >>> report.same, report.lines                                              # doctest: +SKIP
-    (False, ['tables/drain_cycles.tex: line 21 (best fit), mean: says $900$, recomputed $938 \\\\pm 41$'])
+    >>> from tempfile import TemporaryDirectory
+    >>> import workbench as wb
+    >>> sweep = {"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 2}
+    >>> with TemporaryDirectory() as folder:
+    ...     bundle = wb.run({**sweep, "measures": ["drain_cycles"]}, Path(folder, "runs")).export(Path(folder, "paper"))
+    ...     before = verify(bundle, sample=0)
+    ...     table = bundle / "tables" / "drain_cycles.tex"
+    ...     _ = table.write_text(table.read_text().replace(" & 2 & ", " & 3 & "))
+    ...     before.same, verify(bundle, sample=0).same
+    (True, False)
     """
     folder = Path(bundle)
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 0:

@@ -93,7 +93,6 @@ def study_figures() -> dict[str, OfStudy]:
     --------
     >>> list(study_figures())
     ['pareto', 'hypervolume_history', 'lever_importances']
-    >>> study_figures()["hypervolume_history"].figure(found)                   # doctest: +SKIP
     """
     return STUDY_FIGURES.all()
 

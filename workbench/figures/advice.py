@@ -155,7 +155,10 @@ def advice_figure(advice: Advice) -> Figure:
 
     Examples
     --------
-    >>> advice_figure(workbench.advise("my_snapshot.pickle"))                  # doctest: +SKIP
+    >>> import workbench as wb
+    >>> drawn = advice_figure(wb.advise("data/made_up_snapshot.pickle.gz"))
+    >>> [axes.get_xlabel() for axes in drawn.axes]
+    ['event', 'reserved at the peak (GiB)']
     """
     return draw(advice_data(advice))
 

@@ -28,6 +28,18 @@ function atNextFrame(action) {
   return ask;
 }
 
+/** Draws whenever a model has drawn something new or an element has another size; returns what ends that. */
+function keepDrawn(model, element, redraw, show = redraw) {
+  model.on("change:drawn", show);
+  const watch = new ResizeObserver(redraw);
+  watch.observe(element);
+  return () => {
+    watch.disconnect();
+    redraw.cancel();
+    model.off("change:drawn", show);
+  };
+}
+
 function download(blob, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);

@@ -52,14 +52,7 @@ function render({ model, el }) {
   });
   sheet.saves("histogram", redraw.now, () => model.get("scene"));
   redraw();
-  model.on("change:drawn", redraw);
-  const watch = new ResizeObserver(redraw);
-  watch.observe(result);
-  return () => {
-    watch.disconnect();
-    redraw.cancel();
-    model.off("change:drawn", redraw);
-  };
+  return keepDrawn(model, result, redraw);
 }
 
 export default { render };

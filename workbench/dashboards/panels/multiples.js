@@ -79,14 +79,7 @@ function render({ model, el }) {
   });
   sheet.saves("multiples", redraw.now, () => model.get("scene"));
   redraw();
-  model.on("change:drawn", redraw);
-  const watch = new ResizeObserver(redraw);
-  watch.observe(el);
-  return () => {
-    watch.disconnect();
-    redraw.cancel();
-    model.off("change:drawn", redraw);
-  };
+  return keepDrawn(model, el, redraw);
 }
 
 export default { render };

@@ -65,14 +65,7 @@ function render({ model, el }) {
   });
   sheet.saves("points", redraw.now, () => model.get("scene"));
   redraw();
-  model.on("change:drawn", redraw);
-  const watch = new ResizeObserver(redraw);
-  watch.observe(says);
-  return () => {
-    watch.disconnect();
-    redraw.cancel();
-    model.off("change:drawn", redraw);
-  };
+  return keepDrawn(model, says, redraw);
 }
 
 export default { render };

@@ -217,14 +217,7 @@ function render({ model, el }) {
   picture.sheet.saves("over_time", redraw.now, () => model.get("scene"));
   show();
   followPointer(picture, says, redraw, (wanted) => { span = wanted; redraw(); });
-  model.on("change:drawn", show);
-  const watch = new ResizeObserver(redraw);
-  watch.observe(says);
-  return () => {
-    watch.disconnect();
-    redraw.cancel();
-    model.off("change:drawn", show);
-  };
+  return keepDrawn(model, says, redraw, show);
 }
 
 export default { render };
