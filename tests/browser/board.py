@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Locator, Page, expect
 
 FIRST_SECONDS = 240
@@ -25,6 +27,10 @@ class Board:
         self.page.wait_for_function(
             "() => [...document.querySelectorAll('canvas.wb-canvas[data-drawn]')].every(c => c.dataset.drawn > 0)"
         )
+
+    def wait_for_all_runs(self) -> None:
+        """Wait until no seed is left: what is shown before is of the first few."""
+        expect(self.status).to_have_text(re.compile(r"^\d+ paired runs\.$"), timeout=1000 * MOVE_SECONDS)
 
     @property
     def status(self) -> Locator:

@@ -50,8 +50,11 @@ def test_a_slider_moves_every_panel(board: Board):
 
 
 def test_the_address_is_the_setting_and_a_reload_loses_nothing(board: Board):
+    before = board.cell("drain").inner_text()
     board.type("count (workgroups)", "120")
     board.page.wait_for_function("() => location.hash.includes('count=120')", timeout=1000 * MOVE_SECONDS)
+    expect(board.cell("drain")).not_to_have_text(before, timeout=1000 * MOVE_SECONDS)
+    board.wait_for_all_runs()
     drain = board.cell("drain").inner_text()
     board.page.reload(timeout=240_000)
     board.wait()

@@ -11,6 +11,7 @@ import pytest
 import workbench as wb
 from tests.toy_engine import SWEEP, toy_engine
 from workbench.errors import InputError
+from workbench.experiments.own_measures import of_setup
 from workbench.experiments.schema import sweep_schema
 from workbench.experiments.sweep import read_sweep
 from workbench.metrics.dispatch import MEASURES
@@ -76,7 +77,7 @@ def test_tables_and_macros_of_a_paper(tmp_path):
 def test_the_schema_of_sweep_files_takes_them():
     (shape,) = [s for s in sweep_schema()["anyOf"] if s["properties"]["engine"]["const"] == "dispatch"]
     listed, *patterns = shape["properties"]["measures"]["items"]["anyOf"]
-    assert listed["enum"] == list(MEASURES)
+    assert listed["enum"] == [*MEASURES, *of_setup("dispatch")]
 
     def taken(name):
         return name in listed["enum"] or any(re.search(one["pattern"], name) for one in patterns)
