@@ -57,6 +57,7 @@ _WORDS = {
     "presets": "workbench.api",
     "run": "workbench.api",
     "sensitivity": "workbench.api",
+    "step": "workbench.api",
     "status": "workbench.experiments.status",
     "claims": "workbench.studies.claims",
     "tune": "workbench.studies.tuning",

@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from workbench.errors import InputError
 from workbench.experiments.folder import STORE, held
 from workbench.experiments.keep import keep_files, keep_sweep
 from workbench.experiments.open_folder import open_folder
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from workbench.studies.blame import Blame
+    from workbench.studies.decisions import Steps
     from workbench.studies.sensitivity import Sensitivity
     from workbench.studies.sensitivity.outputs import Of
 
@@ -336,6 +338,52 @@ def _overrides(set: Mapping[str, Any] | None, seeds: int | None) -> dict[str, An
     return {**(set or {}), **({"seeds": seeds} if seeds is not None else {})}
 
 
+def step(
+    sweep: str | Path | Mapping[str, Any], seed: int = 0, *, set: Mapping[str, Any] | None = None, point: int = 0
+) -> Steps:
+    """Run one seed of a point in plain Python, one decision of its policies at a time.
+
+    The results are those of the compiled run, to the bit. The run waits after each answer, before the engine acts on
+    it; meanwhile the engine's state can be read.
+
+    Parameters
+    ----------
+    sweep
+        A sweep's file, or what one holds.
+    seed : int
+    set : mapping, optional
+        Levers by path, such as `policy.placement`, that replace the sweep's.
+    point : int
+        Which of the sweep's points, in the order of `planned(sweep).points`.
+
+    Returns
+    -------
+    Steps
+        With `next()`, `take(most)`, `until(wanted)` and `state`; it may be iterated, and `with` leaves it.
+
+    Raises
+    ------
+    InputError
+        The sweep is wrong, has no such point, or a policy of the user's cannot be sent to another process.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> sweep = {"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}}
+    >>> with wb.step(sweep, set={"policy.placement": "first_fit"}) as run:
+    ...     refused = run.until(lambda decision: decision.answer < 0)
+    ...     waiting = run.state["counters"]
+    >>> refused.question, refused.policy, refused.saw["length"] > 0
+    ('placement', 'first_fit', True)
+    """
+    from workbench.studies.decisions import Steps
+
+    points = planned(sweep, set=set).points
+    if not 0 <= point < len(points):
+        raise InputError(f"point {point} is asked for; the sweep has points 0 to {len(points) - 1}.")
+    return Steps(points[point].setup, seed)
+
+
 def open_results(folder: str | Path) -> Results:
     """Open the results that a folder holds, for its sweep as it was last run there.
 
@@ -415,4 +463,4 @@ def _kept(results: Results) -> Results:
     return results
 
 
-__all__ = ["Results", "blame", "figure", "open_results", "planned", "presets", "run", "sensitivity"]
+__all__ = ["Results", "blame", "figure", "open_results", "planned", "presets", "run", "sensitivity", "step"]

@@ -10,11 +10,14 @@ import contextlib
 import io
 import os
 import pickle
+import select
 import subprocess
 import sys
+import threading
 import traceback
 from functools import cache
 from importlib import import_module
+from multiprocessing.connection import Client, Connection, Listener
 from pkgutil import iter_modules
 from typing import IO, NamedTuple
 
@@ -45,6 +48,66 @@ def in_a_fresh_interpreted_process(program: str, given: bytes) -> Told:
     nursery.stdin.flush()
     reply: Told = pickle.load(nursery.stdout)
     return reply
+
+
+def line_to_a_fresh_interpreted_process(function: str, given: bytes) -> Connection:
+    """Start a process in plain Python that stays, and return the line to it: it ends when the line is closed.
+
+    Parameters
+    ----------
+    function : str
+        Of two arguments, the line's other end and what is given, as `package.module:name`.
+    given : bytes
+
+    Examples
+    --------
+    >>> line = line_to_a_fresh_interpreted_process("workbench.policies.fresh_process:echo", b"four")
+    >>> line.recv()
+    b'four'
+    >>> line.close()
+    """
+    with Listener(family="AF_UNIX") as listener:  # in a folder that is this user's alone
+        program = f"from workbench.policies.fresh_process import stay; stay({listener.address!r}, {function!r})"
+        reply = in_a_fresh_interpreted_process(program, given)
+        if reply.problem:
+            raise RuntimeError(reply.problem)
+        return listener.accept()
+
+
+def stay(address: str, function: str) -> None:
+    """Take a line, and leave a process that serves it."""
+    given, line = sys.stdin.buffer.read(), Client(address)
+    if os.fork():
+        return
+    try:
+        _let_go_of_all_but(line.fileno())
+        threading.Thread(target=_end_with, args=[line.fileno()], daemon=True).start()
+        module, _, name = function.partition(":")
+        getattr(import_module(module), name)(line, given)
+    finally:
+        os._exit(0)
+
+
+def echo(line: Connection, given: bytes) -> None:
+    """Send what was given back."""
+    line.send(given)
+
+
+def _end_with(line: int) -> None:
+    """End this process when the line is closed at its other end, whatever is being computed."""
+    closed = select.poll()
+    closed.register(line, 0)
+    closed.poll()
+    os._exit(0)
+
+
+def _let_go_of_all_but(kept: int) -> None:
+    """Close what was inherited: who waits for its end would wait for this process."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1):
+        os.dup2(nothing, number)
+    os.closerange(3, kept)
+    os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
 
 
 class _Nursery(NamedTuple):

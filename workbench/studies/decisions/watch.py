@@ -1,19 +1,18 @@
-"""The side of `decisions_of` that runs in plain Python: every answer passes through a recorder."""
+"""The side of a stepped run that runs in plain Python: every answer passes through a recorder, which waits."""
 
 from __future__ import annotations
 
-import base64
 import pickle
-import sys
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
+from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 
 from workbench.compiled import Question, fields_of
 from workbench.engines.engine import Setup
-from workbench.errors import PolicyError
+from workbench.errors import PolicyError, WorkbenchError
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.pickled_setup import opened
 from workbench.policies.policy import Policy
@@ -22,38 +21,80 @@ from workbench.studies.decisions.decision import OWN, Decision
 
 MOST_ENTRIES = 512
 """Of an array are kept; all of them count where two runs are compared."""
+STATE = "state"
+"""Asks for the state; a number instead asks for so many decisions."""
 
 
-class _Enough(BaseException):
-    """Leaves a run of which enough was seen; no policy's exception, so nothing on the way takes it for one."""
+def watch(line: Connection, given: bytes) -> None:
+    """Run a setup that was pickled with a seed; send decisions, or the state, as they are asked for.
+
+    An answer to a number is a list of decisions, whether the run is over, and its problem ("" if it has none).
+    """
+    pickled, seed = pickle.loads(given)
+    setup = opened(pickled)
+    recorder = _Recorder(setup, line)
+    recorder.wait()
+    recorder.send(_problem_of(recorder, setup, seed), over=True)
+    while True:
+        recorder.wait()
+        recorder.send("", over=True)
 
 
-def watch_given() -> None:
-    """Read a setup, a seed and a number from the standard input, and print the decisions of that run."""
-    pickled, seed, most = pickle.load(sys.stdin.buffer)
-    decisions = watched(opened(pickled), seed, most)
-    sys.stdout.write(base64.b64encode(pickle.dumps(decisions)).decode())
+def _problem_of(recorder: _Recorder, setup: Setup, seed: int) -> str:
+    """Run to the end in this process, whose kernels must be plain Python; return what went wrong, or nothing."""
+    engine = mechanism(setup.engine).engine
+    begin, record = engine.begin, engine.record
 
+    def beginning(run: Any, attempt: Any) -> Any:
+        recorder.play = begin(run, attempt)
+        recorder.made = 0  # played once more, with more room for its logs
+        return recorder.play
 
-def watched(setup: Setup, seed: int, most: int) -> list[Decision]:
-    """Return the first decisions of a run in this process, whose kernels must be plain Python."""
-    recorder = _Recorder(setup, most)
-    plain = Question.ready
-    Question.ready = recorder.instead_of(plain)  # type: ignore[method-assign]
+    def recording(*run: Any) -> Any:
+        recorder.left = True  # what an engine runs beside it is another run
+        return record(*run)
+
+    Question.ready = recorder.instead_of(Question.ready)  # type: ignore[method-assign]
+    engine.begin, engine.record = beginning, recording
     try:
-        mechanism(setup.engine).engine.simulate(setup, seed)
-    except _Enough:
-        pass
-    finally:
-        Question.ready = plain  # type: ignore[method-assign]
-    return recorder.decisions
+        engine.simulate(setup, seed)
+    except WorkbenchError as problem:
+        return str(problem)
+    return ""
 
 
 class _Recorder:
-    def __init__(self, setup: Setup, most: int) -> None:
-        self.decisions: list[Decision] = []
-        self._most = most
+    """Keeps what is asked and answered until somebody wants it."""
+
+    def __init__(self, setup: Setup, line: Connection) -> None:
+        self.play: Any = None
+        self.made = 0
+        """Decisions in this play of the run."""
+        self.left = False
+        self._line, self._kept, self._number, self._wanted = line, list[Decision](), 0, 0
         self._speakers = [one for policy in setup.policies.values() for one in _all(policy)]
+
+    def wait(self) -> None:
+        """Answer about the state until decisions are wanted."""
+        while (order := self._line.recv()) == STATE:
+            self._line.send({} if self.play is None else _readable(self.play.state))
+        self._wanted = order
+
+    def send(self, problem: str = "", over: bool = False) -> None:
+        """Send what is kept."""
+        self._line.send((self._kept, over, problem))
+        self._kept = []
+
+    def keep(self, decision: Callable[[int], Decision]) -> None:
+        """Keep a decision, unless it was kept when the run was played before; wait where it is the last wanted."""
+        self.made += 1
+        if self.left or self.made <= self._number:
+            return
+        self._kept.append(decision(self._number))
+        self._number += 1
+        if len(self._kept) >= self._wanted:
+            self.send()
+            self.wait()
 
     def instead_of(self, ready: Callable[..., Any]) -> Callable[..., Any]:
         """Return what stands in for `Question.ready`: the same answers, watched."""
@@ -82,15 +123,23 @@ class _Recorder:
             reply = made(see)
             now = {field: getattr(see, field) for field in arrays}
             after = {field: _value(now[field]) for field, old in arrays.items() if not np.array_equal(old, now[field])}
-            number = len(self.decisions)
-            answer = int(reply or 0)
-            kept = (question.name, name, rule, question.answers, before, about, answer, after, digest)
-            self.decisions.append(Decision(number, *kept))
-            if number + 1 >= self._most:
-                raise _Enough
+            number = int(reply or 0)
+            kept = (question.name, name, rule, question.answers, before, about, number, after, digest)
+            self.keep(lambda place: Decision(place, *kept))
             return reply
 
         return watching
+
+
+def _readable(state: Any) -> Any:
+    """Return the columns of a state by their names, arrays copied; what is called, and is no state, is left out."""
+    if hasattr(state, "_asdict"):
+        return {name: _readable(value) for name, value in state._asdict().items() if not callable(value)}
+    if isinstance(state, np.ndarray):
+        return state.copy()
+    if isinstance(state, tuple | list):
+        return [_readable(value) for value in state if not callable(value)]
+    return state.item() if isinstance(state, np.generic) else state
 
 
 def _answers(question: Question) -> bool:
