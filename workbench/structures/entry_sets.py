@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import allocating, kernel
+from workbench.compiled import kernel
 
 ROW = 8
 """Numbers of an entry, and of a set."""
@@ -33,21 +33,15 @@ class EntrySets(NamedTuple):
     """int64[sets * 8]."""
 
 
-@allocating
 def new_entry_sets(ways: np.ndarray, owner: np.ndarray) -> EntrySets:
     """Make empty sets of so many entries each, which lie one behind the other: int64[sets] ways and owners."""
-    entries, sets = np.full(int(ways.sum()) * ROW, NONE), np.full(ways.size * ROW, NONE)
-    first = 0
-    for at in range(ways.size):
-        row = at * ROW
-        sets[row + HELD], sets[row + FIRST], sets[row + WAYS] = 0, first, ways[at]
-        if ways[at] > 0:
-            sets[row + FREE] = first
-        for entry in range(first, first + ways[at]):
-            entries[entry * ROW + OLDER] = entry + 1 if entry + 1 < first + ways[at] else NONE
-            entries[entry * ROW + OWNER] = owner[at]
-        first += ways[at]
-    return EntrySets(entries, sets)
+    total, after = int(ways.sum()), ways.cumsum()
+    entries, sets = np.full((total, ROW), NONE), np.full((ways.size, ROW), NONE)
+    sets[:, HELD], sets[:, FIRST], sets[:, WAYS] = 0, after - ways, ways
+    sets[:, FREE] = np.where(ways > 0, after - ways, NONE)
+    entries[:, OLDER], entries[:, OWNER] = np.arange(1, total + 1), np.repeat(owner, ways)
+    entries[after[ways > 0] - 1, OLDER] = NONE
+    return EntrySets(entries.reshape(-1), sets.reshape(-1))
 
 
 @kernel

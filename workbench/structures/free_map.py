@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import ALL_BITS, NO_BITS, allocating, kernel, left, ones, right, trailing_zeros
+from workbench.compiled import ALL_BITS, NO_BITS, kernel, left, ones, right, trailing_zeros
 
 WORD = 64
 NOWHERE = -1
 """What a search returns when there is no such start."""
 
 
-@allocating
 def all_free(segments: int) -> np.ndarray:
     """Return a free map of so many free segments: uint64[ceil(segments / 64)]."""
     words = np.full((segments + WORD - 1) // WORD, ALL_BITS)
     if segments % WORD:
-        words[-1] = right(ALL_BITS, WORD - segments % WORD)
+        words[-1] = ALL_BITS >> np.uint64(WORD - segments % WORD)
     return words
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import allocating, kernel
+from workbench.compiled import kernel
 
 ABSENT: Any = np.int64(-1)
 
@@ -28,18 +28,11 @@ class KeyIndex(NamedTuple):
     """int64[tables], its places less one."""
 
 
-@allocating
 def new_key_index(most: np.ndarray) -> KeyIndex:
     """Make empty tables for so many keys each: int64[tables]."""
-    first, mask = np.zeros(most.size, np.int64), np.zeros(most.size, np.int64)
-    total = 0
-    for table in range(most.size):
-        places = 4
-        while places < 2 * most[table] + 2:
-            places *= 2
-        first[table], mask[table] = total, places - 1
-        total += places
-    return KeyIndex(np.full(total, ABSENT), np.full(total, ABSENT).astype(np.int32), first, mask)
+    places = np.array([max(4, 1 << (2 * keys + 1).bit_length()) for keys in most.tolist()], np.int64)
+    total = int(places.sum())
+    return KeyIndex(np.full(total, ABSENT), np.full(total, ABSENT, np.int32), places.cumsum() - places, places - 1)
 
 
 @kernel

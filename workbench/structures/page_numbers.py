@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.compiled import allocating, kernel
+from workbench.compiled import kernel
 from workbench.structures.key_index import ABSENT, home
 
 NEAR = 1 << 20
@@ -31,7 +31,6 @@ class PageNumbers(NamedTuple):
     """int64[2]: how many numbers are given, how many of them by open addressing."""
 
 
-@allocating
 def new_page_numbers(room: int) -> PageNumbers:
     """Make a numbering without a page, with room for so many."""
     near = np.full(NEAR, np.int32(ABSENT))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.compiled import allocating, kernel, left
+from workbench.compiled import kernel, left
 from workbench.structures.wheel import NEVER, TURN, WORDS, first_busy
 
 NOW, SOONEST, FREE, LATER, SERIAL = range(5)
@@ -38,12 +38,11 @@ class Timetable(NamedTuple):
     """int64[capacity, 3]: cycle, serial number and load of what is due later."""
 
 
-@allocating
 def new_timetable(capacity: int) -> Timetable:
     """Make an empty timetable at cycle 0 for at most `capacity` entries at a time."""
     counters = np.zeros(5, np.int64)
     counters[SOONEST] = NEVER
-    link = np.arange(1, capacity + 1).astype(np.int32)
+    link = np.arange(1, capacity + 1, dtype=np.int32)
     link[-1] = -1
     nothing = np.full(TURN, -1, np.int32)
     return Timetable(

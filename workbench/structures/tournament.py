@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import allocating, kernel
+from workbench.compiled import kernel
 
 NEVER = 1 << 62
 """A time after all others."""
 
 
-@allocating
 def new_tournament(places: int) -> np.ndarray:
     """Make a tournament in which nothing is due: int64[2 leaves], leaf k at leaves + k, the earliest time at 1."""
     leaves = 1
