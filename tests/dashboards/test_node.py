@@ -8,7 +8,7 @@ import re
 import pytest
 
 import workbench as wb
-from tests.depth import long_where_compiled, thinned
+from tests.depth import LONG_WHERE_COMPILED, thinned
 from workbench.dashboards.node import OPENING
 from workbench.dashboards.sidebar import Sidebar
 from workbench.experiments.mechanism import mechanism
@@ -16,6 +16,8 @@ from workbench.experiments.plan import plan_different_runs
 from workbench.experiments.sweep import read_sweep
 from workbench.metrics.node_times import TIMES
 from workbench.workloads.synthetic.regimes import regimes
+
+pytestmark = LONG_WHERE_COMPILED
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +78,6 @@ def test_every_family_can_be_turned_to(name, sidebar):
     assert sidebar.workload.names.value == name
 
 
-@long_where_compiled
 def test_it_shows_where_the_time_goes_on_both_sides(shown):
     assert status(shown) == "4 paired runs."
     assert "mean of 4 seeds" in shown.panels.seeds.value
@@ -87,7 +88,6 @@ def test_it_shows_where_the_time_goes_on_both_sides(shown):
     assert groups == max(shown.panels.ended.scene["lines"][1]["mean"]) > 0
 
 
-@long_where_compiled
 def test_a_coupling_that_is_switched_off_takes_its_part_away(shown):
     memory = TIMES.index("memory")
     assert all(line["mean"][memory] > 0 for line in shown.panels.parts.scene["lines"])

@@ -8,13 +8,14 @@ import json
 import pytest
 
 import workbench as wb
+from tests.depth import long
 from workbench.dashboards.history import History
 from workbench.dashboards.setting import as_link, differences, from_link
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanism
 
-NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", "node")
+NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", pytest.param("node", marks=long))
 
 
 def sidebar(name):

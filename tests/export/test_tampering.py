@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.depth import long, thinned
+from tests.depth import LONG, long, thinned
 from tests.export.small import runs
 from tests.studies.failed_runs import with_failed
 from workbench.cli.main import main
@@ -83,7 +83,7 @@ def test_every_cell_of_every_table(bundle, name):
     assert (report.changes[0].said, report.changes[0].recomputed) == (spoiled(first[0]), first[0])
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12 if LONG else 4, deadline=None)
 @given(st.data())
 def test_any_one_cell_is_named_by_file_row_and_column(whole, tmp_path_factory, data):
     bundle = shutil.copytree(whole, tmp_path_factory.mktemp("one") / "paper")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from tests.depth import LONG, thinned
+from tests.depth import LONG, long, thinned
 from tests.public_traces import NAMED, needs_public_traces
 from workbench.figures import draw_all, figure
 from workbench.figures.save import as_csv
@@ -21,13 +21,16 @@ SWEEPS = sorted(path for path in (ROOT / "sweeps").glob("*/*.yaml") if path.pare
 STUDIES = sorted((ROOT / "sweeps" / "tune").glob("*.yaml"))
 
 
+NODE = re.compile(r"^engine:\s*node\b", re.MULTILINE)
+"""A node takes minutes to compile: its sweeps run in `make test-long`, and its tests interpreted."""
 TRACE = re.compile(r"^workload:\s*\{?\s*trace:", re.MULTILINE)
 
 
 def case(path: Path):
     """A parameter; the files are not read with care before their tests, for every worker comes by here."""
-    real = TRACE.search(path.read_text(encoding="utf-8"))
-    return pytest.param(path, id=f"{path.parent.name}-{path.stem}", marks=[needs_public_traces] if real else [])
+    text = path.read_text(encoding="utf-8")
+    marks = [needs_public_traces] * bool(TRACE.search(text)) + [long] * bool(NODE.search(text))
+    return pytest.param(path, id=f"{path.parent.name}-{path.stem}", marks=marks)
 
 
 def seeds(path: Path) -> int:
