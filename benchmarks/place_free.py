@@ -10,7 +10,7 @@ from benchmarks.reference import native
 from benchmarks.row import fastest, row
 from workbench.compiled import kernel, left, right
 from workbench.policies.placement import FirstFit, NearestBoundary
-from workbench.policies.placement.question import PLACE, ReadyPlacement
+from workbench.policies.placement.question import PLACE, PlacementView, ReadyPlacement
 from workbench.structures.free_map import mark_free, mark_taken
 
 UNITS, SEGMENTS, STEPS = 64, 128, 10_000_000
@@ -33,7 +33,7 @@ def _loop(
         word = _xorshift(word)
         unit, requested = np.int64(word & np.uint64(63)), 1 + np.int64(right(word, 6) & np.uint64(15))
         if right(word, 32) & np.uint64(1):
-            at = place(policy.answer, free[unit], SEGMENTS, requested, policy.params, policy.memory)
+            at = place(policy.answer, PlacementView(free[unit], SEGMENTS, requested, policy.params, policy.memory))
             if at >= 0:
                 mark_taken(free[unit], at, requested)
                 base[unit, held[unit]], length[unit, held[unit]] = at, requested

@@ -10,7 +10,7 @@ from benchmarks.reference import native
 from benchmarks.row import fastest, row
 from workbench.compiled import kernel, left, right
 from workbench.policies.probes import ExactRun
-from workbench.policies.probes.question import PROBE, ReadyProbe
+from workbench.policies.probes.question import PROBE, ProbeView, ReadyProbe
 
 BLOCKS, MASKS, ROUNDS, TIMES = 128, 65536, 10, 40
 DENSITIES = ("1/2", "7/8")
@@ -41,7 +41,7 @@ def _loop(probe: ReadyProbe, masks: np.ndarray, rounds: int) -> int:
     total = 0
     for _ in range(rounds):
         for mask in range(masks.shape[0]):
-            total += ask(probe.answer, masks[mask], BLOCKS, probe.params)
+            total += ask(probe.answer, ProbeView(masks[mask], BLOCKS, probe.params))
     return total
 
 

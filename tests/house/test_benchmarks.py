@@ -1,0 +1,50 @@
+"""Every benchmark of `workbench bench` runs, on little: what it measures is the same code as at its full size."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+import benchmarks
+from tests.depth import compiled_only, long
+
+SMALL = {
+    "placement_drain": {"WORKGROUPS": 2_000, "TIMES": 1},
+    "placement_drain_1824": {"WORKGROUPS": 2_000, "TIMES": 1},
+    "place_free": {"STEPS": 20_000},
+    "dispatch_full": {"GROUPS": 2_000, "SIMPY_GROUPS": 200, "MANY_GROUPS": 4_000},
+    "dispatch_full_256": {"GROUPS": 2_000, "SIMPY_GROUPS": 200},
+    "malloc_warp": {"THREADS": 3_200, "SPAN": 100_000},
+    "pool_replay": {"REQUESTS": 5_000, "LIVE": 300},
+    "pool_replay_growth": {"CACHED_BLOCKS": (1_000, 2_000), "CHURN": 1_000},
+    "torch_allocator": {"REQUESTS": 5_000, "LIVE": 300},
+    "probe_exact_128": {"MASKS": 256, "ROUNDS": 1, "TIMES": 2},
+    "translation_lru": {"ACCESSES": 20_000, "PAGES": 1_000},
+    "translation_directory": {"ACCESSES": 400_000},
+    "two_workers": {"RUNS": 200},
+    "identity": {"LOOKS": 100},
+    "importers": {"BYTES": 200_000, "KERNELS": 2_000},
+}
+OF_ONE_SIZE = (
+    "sweep_10000_runs", "runs_100000", "fixed_cost_of_a_run", "pool_service", "first_results", "translation_stream",
+    "tuner_overhead", "node",
+)  # fmt: skip
+"""They take minutes, and call nothing but what users call: sweeps, studies and the service."""
+
+
+def test_every_benchmark_is_run_here_or_is_of_one_size():
+    assert {*SMALL, *OF_ONE_SIZE} == set(benchmarks.BENCHMARKS)
+
+
+@long
+@compiled_only
+@pytest.mark.parametrize("name", [*SMALL])
+def test_it_runs_and_counts_what_was_done(name, monkeypatch):
+    room = importlib.import_module(benchmarks.BENCHMARKS[name].partition(":")[0])
+    for constant, value in SMALL[name].items():
+        assert hasattr(room, constant), constant
+        monkeypatch.setattr(room, constant, value)
+    rows = benchmarks.run([name])
+    assert rows
+    assert all(row["items"] > 0 and row["items_per_second"] > 0 for row in rows)
