@@ -9,17 +9,26 @@ from workbench.studies.claims import known_claims
 from workbench.studies.claims.claim import KINDS
 from workbench.studies.statistics.over_cases import WORDS
 
-SPECIFICATIONS = {"H1": "1-placement", "H2": "2-malloc", "H3": "3-dispatch", "H4": "4-translation", "H5": "5-pool"}
+SPECIFICATIONS = {
+    "H1": "1-placement",
+    "H2": "2-malloc",
+    "H3": "3-dispatch",
+    "H4": "4-translation",
+    "H5": "5-pool",
+    "H6": "6-node",
+}
+NOT_JUDGED = "not judged yet"
 
 
 def summary(here: str) -> str:
     """Return how many claims of each specification came out how."""
-    columns, rows = list(WORDS), []
+    columns, rows = [*(word.replace("_", " ") for word in WORDS), NOT_JUDGED], list[list[object]]()
     for family, page in SPECIFICATIONS.items():
-        members = [row for row in verdicts().values() if row["family"] == family]
-        counts = [sum(row["verdict"] == word for row in members) or "" for word in columns]
-        rows.append([f"[{page.replace('-', ', ')}]({address(here, f'specification/{page}')})", *counts])
-    return table(["specification", *(word.replace("_", " ") for word in columns)], rows)
+        members = [id for id, claim in known_claims().items() if claim.family == family and claim.built_in]
+        came = [_word(id) for id in members]
+        counts = [came.count(word) or "" for word in columns]
+        rows.append([f"[{page.replace('-', ', ', 1)}]({address(here, f'specification/{page}')})", *counts])
+    return table(["specification", *columns], rows)
 
 
 def words(here: str) -> str:
@@ -41,7 +50,7 @@ def claims_table(here: str) -> str:
             [
                 f"[{id}]({address(here, path(id))})",
                 prose(claim.statement, here),
-                _word(id),
+                _marked(_word(id)),
                 claim.kind.replace("_", " "),
             ]
             for id, claim in known_claims().items()
@@ -53,5 +62,10 @@ def claims_table(here: str) -> str:
 
 
 def _word(id: str) -> str:
+    """Return a claim's verdict in the last full run."""
     row = verdicts().get(id)
-    return f"**{row['verdict'].replace('_', ' ')}**" if row else "not judged yet"
+    return row["verdict"].replace("_", " ") if row else NOT_JUDGED
+
+
+def _marked(word: str) -> str:
+    return word if word == NOT_JUDGED else f"**{word}**"
