@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench.compiled import Question, fields_of
 from workbench.engines.engine import Setup
+from workbench.engines.kit.simulator import Simulator
 from workbench.errors import PolicyError, WorkbenchError
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.pickled_setup import opened
@@ -42,7 +43,19 @@ def watch(line: Connection, given: bytes) -> None:
 
 def _problem_of(recorder: _Recorder, setup: Setup, seed: int) -> str:
     """Run to the end in this process, whose kernels must be plain Python; return what went wrong, or nothing."""
-    engine = mechanism(setup.engine).engine
+    engine: Any = mechanism(setup.engine).engine
+    if isinstance(engine, Simulator):
+        _follow(engine, recorder)
+    Question.ready = recorder.instead_of(Question.ready)  # type: ignore[method-assign]
+    try:
+        engine.simulate(setup, seed)
+    except WorkbenchError as problem:
+        return str(problem)
+    return ""
+
+
+def _follow(engine: Any, recorder: _Recorder) -> None:
+    """Let the recorder know each play of a run, and when the run is over."""
     begin, record = engine.begin, engine.record
 
     def beginning(run: Any, attempt: Any) -> Any:
@@ -54,13 +67,7 @@ def _problem_of(recorder: _Recorder, setup: Setup, seed: int) -> str:
         recorder.left = True  # what an engine runs beside it is another run
         return record(*run)
 
-    Question.ready = recorder.instead_of(Question.ready)  # type: ignore[method-assign]
     engine.begin, engine.record = beginning, recording
-    try:
-        engine.simulate(setup, seed)
-    except WorkbenchError as problem:
-        return str(problem)
-    return ""
 
 
 class _Recorder:
