@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -27,12 +28,16 @@ from workbench.engines.node.refusals import check_fits, check_serve, check_serve
 from workbench.engines.node.state import Rules
 from workbench.engines.node.ways import Ways, ways_of
 from workbench.engines.node.without import removed, without
+from workbench.levers import Spec
+from workbench.streams import Streams
 from workbench.structures.tournament import NEVER
 from workbench.workloads.node import Applications, Kernel, Launch, check_applications
 from workbench.workloads.workload import Groups
 
 LEVELS = 4
 """Priorities of a card, at least; what is split has the lowest (N9)."""
+DRAWN = 16
+"""Workloads of a seed that are kept: all points of a seed are run before the next seed."""
 Case = Given[Any, NodeOptions, Any]
 
 
@@ -55,14 +60,27 @@ def read(given: Case) -> Reading:
     """
     given = removed(given)
     check_served(given)
-    applications = given.setup.workload.applications(given.machine, given.streams)
-    applications = without(applications, given.options.without)
+    applications = without(_applications(given), given.options.without)
     check_fits(given, applications)
     check_applications(applications)
     check_serve(given, applications)
     plan = plan_of(applications)
     plan = plan._replace(cycles=lasting(cast(Any, given), plan.cycles))
     return Reading(given, applications, plan, calls_of(plan))
+
+
+def _applications(given: Case) -> Applications:
+    """Return what the workload asks under the seed; points that differ in policies and couplings share one drawing."""
+    setup = given.setup
+    if not isinstance(setup.workload, Spec):
+        return cast(Applications, setup.workload.applications(given.machine, given.streams))
+    return _drawn(setup.workload, given.machine, given.streams.seed, setup.code)
+
+
+@lru_cache(maxsize=DRAWN)
+def _drawn(workload: Any, machine: Any, seed: int, code: Any) -> Applications:
+    """Draw applications; `code` is what a user's classes compute with, so that edited ones draw anew."""
+    return cast(Applications, workload.applications(machine, Streams(seed)))
 
 
 def rules_of(reading: Reading, events: bool) -> Rules:
