@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,10 @@ from workbench.cli.command import DONE, Command
 
 if TYPE_CHECKING:
     from workbench.circuits.registry import Size
+    from workbench.circuits.vectors import Case
     from workbench.policies.policy import Policy
+
+    Cases = Callable[[], list[Case]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,16 +25,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--count", metavar="N", type=int, default=100, help="random states of the vectors (default: 100)"
     )
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the random states (default: 0)")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=0, help="of the random states, or the run (default: 0)"
+    )
+    parser.add_argument(
+        "--run",
+        metavar="SWEEP",
+        help="the vectors are the requests and grants of a run: of the first point with this placement",
+    )
     parser.add_argument("--out", metavar="PATH", type=Path, help="a file, of a bench a folder (default: the terminal)")
 
 
 def run(given: argparse.Namespace) -> int:
-    policy, size = one(given)
+    policy, size, cases = _asked_for(given)
     if given.to == "bench":
-        _bench(policy, size, given)
+        _bench(policy, size, cases(), given)
         return DONE
-    text = _text(policy, size, given)
+    text = _text(policy, size, cases, given)
     if given.out is None:
         print(text, end="")
     else:
@@ -39,22 +50,34 @@ def run(given: argparse.Namespace) -> int:
     return DONE
 
 
-def _text(policy: Policy, size: Size, given: argparse.Namespace) -> str:
-    from workbench.circuits import as_lines, cases_of, circuit_of, verilog
+def _asked_for(given: argparse.Namespace) -> tuple[Policy, Size, Cases]:
+    """Return a policy, a size, and what gives its vectors: random states, or the grants of a run."""
+    from workbench.circuits import cases_of
+
+    policy, size = one(given)
+    if given.run is None:
+        return policy, size, lambda: cases_of(policy, size, given.count, given.seed)
+    from workbench.api import planned
+    from workbench.studies.replayed_grants import replayed, setup_with
+
+    run = replayed(setup_with(planned(given.run), policy), given.seed)
+    return run.policy, run.segments, lambda: [run.case]
+
+
+def _text(policy: Policy, size: Size, cases: Cases, given: argparse.Namespace) -> str:
+    from workbench.circuits import as_lines, circuit_of, verilog
 
     circuit = circuit_of(policy, size)
-    if given.to == "verilog":
-        return verilog(circuit)
-    return "".join(f"{line}\n" for line in as_lines(cases_of(policy, size, given.count, given.seed)))
+    return verilog(circuit) if given.to == "verilog" else "".join(f"{line}\n" for line in as_lines(cases()))
 
 
-def _bench(policy: Policy, size: Size, given: argparse.Namespace) -> None:
-    from workbench.circuits import cases_of, circuit_of
+def _bench(policy: Policy, size: Size, cases: list[Case], given: argparse.Namespace) -> None:
+    from workbench.circuits import circuit_of
     from workbench.circuits.bench import write_bench
 
     circuit = circuit_of(policy, size)
     folder = given.out or Path(f"bench_{circuit.name}")
-    for path in write_bench(folder, circuit, cases_of(policy, size, given.count, given.seed)):
+    for path in write_bench(folder, circuit, cases):
         print(f"circuit: {path}")
 
 
