@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+import workbench as wb
 from tests.depth import thinned
 from workbench.experiments.run_set import RunSet
+from workbench.policies.translation import directory_bits, entry_bits
 from workbench.studies.claims.evidence import Evidence
-from workbench.studies.claims.translation import CLAIMS, benefit, experiment, filling, objections
+from workbench.studies.claims.translation import CLAIMS, benefit, equal_bits, experiment, filling, objections
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SEEDS = 3
@@ -34,7 +36,8 @@ def short():
 
 
 def test_the_claims_are_those_of_the_specification():
-    assert list(BY_ID) == [f"H4.{k}" for k in range(1, 10)]
+    added = ["H4.1b", "H4.2b"]
+    assert sorted([*added, *(f"H4.{k}" for k in range(1, 10))]) == list(BY_ID)
 
 
 @pytest.mark.parametrize("id", thinned([*BY_ID], 3))
@@ -51,6 +54,21 @@ def test_every_claim_has_cases_that_are_told_apart(id, short):
 @pytest.fixture(scope="module")
 def longer():
     return Short(6, 2400)
+
+
+def test_the_sides_of_equal_bits_have_the_entries_that_the_bits_buy():
+    records, entries, more = equal_bits.sizes()
+    machine = wb.planned(equal_bits.against("pilot_zipf")).points[0].setup.machine
+    pages = machine.pages.bit_length() - 1
+    spare = directory_bits(records, pages, machine.cores) - (more - entries) * entry_bits(pages)
+    assert 0 <= spare < entry_bits(pages)
+    sides = [
+        (p.setup.machine.private_entries, p.setup.policies["locate"])
+        for p in wb.planned(equal_bits.against("pilot_zipf")).points
+    ]
+    assert [size for size, _ in sides] == [more, more, entries, entries]
+    assert [locate.name for _, locate in sides] == ["no_directory"] * 2 + ["directory"] * 2
+    assert {locate.entries for size, locate in sides if size == entries} == {records}
 
 
 def of_shared_loop(monkeypatch, count):
