@@ -7,8 +7,9 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from workbench.experiments.folder import STORE, held
-from workbench.experiments.keep import keep_files, keep_sweep
+from workbench.experiments.folder import STORE, SWEEP, held
+from workbench.experiments.fronts import changed_front
+from workbench.experiments.keep import keep_files, keep_sweep, resolved
 from workbench.experiments.open_folder import open_folder
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.pools import check_pool
@@ -16,6 +17,8 @@ from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit
 from workbench.experiments.store import Kind, Store
 from workbench.experiments.sweep import read_sweep
+from workbench.experiments.watchers import usual_watcher
+from workbench.strict_yaml import read_mapping
 from workbench.studies.adaptive import run_plan, settled
 
 if TYPE_CHECKING:
@@ -186,6 +189,7 @@ def run(
     with held(Path(out)) as folder:
         rows = Store(folder / STORE, plan.sweep.name, store)
         try:
+            _say_changed_front(plan, folder, progress)
             keep_sweep(RunSet(plan, ()), folder)
             seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds)
             results = _kept(_results(gather(plan, rows, folder, seconds)))
@@ -400,6 +404,15 @@ def presets() -> pd.DataFrame:
     from workbench.machine import presets as rows
 
     return pd.DataFrame(rows())
+
+
+def _say_changed_front(plan: Plan, folder: Path, progress: Progress | None) -> None:
+    """Say where the front that a sweep varies over is another than when the folder was last run."""
+    if not (folder / SWEEP).is_file():
+        return
+    changed = changed_front(read_mapping(folder / SWEEP), resolved(RunSet(plan, ())))
+    if changed:
+        (progress or usual_watcher()).say(changed)
 
 
 def _results(runs: RunSet) -> Results:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.output import say_notes, say_table
+from workbench.studies.tuning.point_sweeps import BEST, POINTS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +24,7 @@ def say_study(results: StudyResults, folder: Path, figures: list[Path]) -> None:
     if results.holdout is not None:
         _say_front(results)
         _say_levers(results)
+        _say_next(results, folder)
     print(f"{_counted(results)} in {results.seconds:.1f} s, kept in {folder}")
     for trial in results.failures[:3]:
         print(f"failed: trial {trial.number}: {trial.error}")
@@ -47,6 +49,32 @@ def _say_front(results: StudyResults) -> None:
         print(f"better than the baseline in every objective, all intervals clear of zero: {better}")
     if results.history.trials_to(0.95) is not None:
         print(f"95 % of the final hypervolume after {results.history.trials_to(0.95)} of {len(results.found)} trials")
+
+
+def _say_next(results: StudyResults, folder: Path) -> None:
+    """Print which point is the one to take, how it does where it was held out, and how to go on from here."""
+    front = results.front
+    print(f"the one to take: {_named(results)}; run it: workbench run {folder / BEST}")
+    if results.held_out is not None:
+        print(f"held out, {results.held_out.plan.sweep.said['question']}")
+        say_notes(held_out_sentences(results))
+    if len(front) > 1:
+        print(f"all {len(front)} in the next sweep: vary: {{front: {folder}}}; one by one: {folder / POINTS}/")
+
+
+def _named(results: StudyResults) -> str:
+    front = results.front
+    return f"trial {front.trials[front.chosen].number}, {front.name(front.points[front.chosen])}"
+
+
+def held_out_sentences(results: StudyResults) -> list[str]:
+    """Return what the comparison on the held-out workload came to, in words; none where nothing was held out."""
+    from workbench.studies.sentences import held_up
+
+    if results.held_out is None:
+        return []
+    objectives = [one.measure.name for one in results.study.objectives]
+    return held_up(results.held_out, objectives, _named(results))
 
 
 def _missing(results: StudyResults) -> list[str]:
@@ -84,6 +112,8 @@ def study_facts(results: StudyResults, folder: Path, figures: list[Path]) -> dic
         "failed": len(results.failures),
         "pruned": len(results.pruned),
         "pareto": results.pareto.to_dict("records") if results.holdout is not None else [],
+        "best": {"file": str(folder / BEST), **_best(results)} if results.holdout is not None else None,
+        "hold_out": _held_out(results),
         "missing": _missing(results),
         "trials_to_95_percent": results.history.trials_to(0.95),
         "importances": results.importances.to_dict("records"),
@@ -91,3 +121,17 @@ def study_facts(results: StudyResults, folder: Path, figures: list[Path]) -> dic
         "tuner_seconds": results.tuner_seconds,
         "figures": [str(path) for path in figures],
     }
+
+
+def _best(results: StudyResults) -> dict[str, Any]:
+    front = results.front
+    return {"trial": front.trials[front.chosen].number, "policy": front.name(front.points[front.chosen])}
+
+
+def _held_out(results: StudyResults) -> dict[str, Any] | None:
+    if results.held_out is None:
+        return None
+    from workbench.studies.summary import summary
+
+    rows = summary(results.held_out).to_dict("records")
+    return {"folder": str(results.held_out.folder), "sentences": held_out_sentences(results), "summary": rows}
