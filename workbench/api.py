@@ -62,11 +62,24 @@ class Results(RunSet):
 
         return figure(name, self.plan.sweep.mechanism.engine.name).choose(self, **choices)
 
-    def figure(self, name: str, **choices: Any) -> Figure:
-        """Draw a figure by its name with Matplotlib; a notebook cell shows it."""
+    def figure(self, name: str, *, width: float | None = None, **choices: Any) -> Figure:
+        """Draw a figure by its name with Matplotlib, so many inches wide; a notebook cell shows it."""
         from workbench.figures import figure
+        from workbench.figures.ink import Format, formatted
 
-        return figure(name, self.plan.sweep.mechanism.engine.name).draw(self.figure_data(name, **choices))
+        data = self.figure_data(name, **choices)
+        with formatted(Format() if width is None else Format(width=width)):
+            return figure(name, self.plan.sweep.mechanism.engine.name).draw(data)
+
+    def only(self, *words: str) -> Results:
+        """Return the points that words name, with their baselines: values of varied levers, or LEVER=VALUE.
+
+        `results.only("best_fit", "segments=64").figure("pareto")`; errors as of `workbench results --only`.
+        """
+        from workbench.experiments.only import only_points
+
+        chosen = only_points(self, words)
+        return Results(chosen.plan, chosen.rows.values(), chosen.folder, chosen.seconds)
 
     def sensitivity(self, measure: str | None = None, of: Of = "mean") -> Sensitivity:
         """Estimate what every measure of the sweep, or one, depends on; its ranges are drawn by `saltelli` or
