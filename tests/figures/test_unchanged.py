@@ -115,24 +115,19 @@ def test_other_sources_or_another_matplotlib_draw_again(results, draws, tmp_path
     assert len(draws) == 6
 
 
-def test_an_edited_figure_of_the_user_s_is_drawn_again(results, tmp_path):
-    drawn: list[int] = []
+def test_an_edited_figure_of_the_user_s_is_drawn_again_and_an_unedited_one_is_not(tmp_path):
+    counted: list[int] = []
+    kept, file = unchanged.Folder(tmp_path), tmp_path / "mine.csv"
 
-    def figure_of(k: int) -> Any:
-        base = figure("pareto")
+    def draw(k: int) -> list[Any]:
+        counted.append(k)
+        file.write_text("x")
+        return [file]
 
-        def data(runs: Any) -> Any:
-            drawn.append(k)
-            return base.data(runs)
-
-        return wb.Recipe("mine", "any", "Mine.", data, lambda data: Blank())
-
-    try:
-        for k in (0, 1, 1):
-            draw_one(figure_of(k), results, tmp_path)
-        assert drawn == [0, 1]
-    finally:
-        wb.remove("figure", "mine")
+    for k in (0, 1, 1):
+        code = (lambda runs, k=k: k + len(runs.rows), lambda data: data)
+        assert kept.drawn("mine", unchanged.shows("runs", code), lambda k=k: draw(k)) == [file]
+    assert counted == [0, 1]
 
 
 def test_a_figure_is_of_its_choices_its_points_and_its_width(results, draws, tmp_path):
