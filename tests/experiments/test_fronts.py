@@ -129,7 +129,11 @@ def test_the_kept_sweep_holds_the_points_and_a_later_study_changes_nothing_in_it
             {"vary": {"front": "plain"}},
             "sweep: vary.front: plain is no results folder of a tuning study: it has no study.yaml.",
         ),
-        ({"vary": {"front": "none"}}, "sweep: vary.front: the study none has no front: every trial failed"),
+        (
+            {"vary": {"front": "none"}},
+            "sweep: vary.front: the study none has no front: every trial failed or breaks a constraint (none/trials.csv",
+        ),
+        ({"vary": {"front": "young"}}, "sweep: vary.front: the study young has no front: tune it to its end."),
         ({"vary": {"front": "other"}}, "sweep: vary.front: other is a study of dispatch, and this sweep is of shared"),
         ({"vary": {"front": "broken"}}, "broken: its sweep.yaml is not the front of a study; tune it again."),
         (
@@ -152,7 +156,8 @@ def test_the_kept_sweep_holds_the_points_and_a_later_study_changes_nothing_in_it
 )
 def test_a_front_that_cannot_be_taken_is_refused_in_one_sentence(tuned, tmp_path, changed, sentence):
     (tmp_path / "plain").mkdir()
-    study(tmp_path / "none")
+    study(tmp_path / "young")
+    (study(tmp_path / "none") / "trials.csv").write_text("trial")
     study(tmp_path / "other", {**FRONT, "engine": "dispatch"})
     study(tmp_path / "broken", {**FRONT, "policy": {"placement": "best_fit"}, "machine": {}})
     with pytest.raises(InputError) as refused:

@@ -18,6 +18,8 @@ from workbench.strict_yaml import read_mapping
 FRONT, VARY = "front", "vary"
 STUDY = "study.yaml"
 """What a study keeps of itself, by which its folder is known."""
+TRIALS = "trials.csv"
+"""The table of its trials, once it is done."""
 STEPPED = "front"
 """What a study zips the levers of its front by."""
 ZIP = "front of "
@@ -210,7 +212,10 @@ def read_front(name: str, folder: Path, where: str) -> KeptFront:
     if not (place / STUDY).is_file():
         raise InputError(at(where, f"{name} is no results folder of a tuning study: it has no {STUDY}."))
     if not (place / SWEEP).is_file():
-        cure = f"every trial failed or breaks a constraint ({place / 'trials.csv'} says why)"
+        done = (place / TRIALS).is_file()
+        cure = (
+            f"every trial failed or breaks a constraint ({place / TRIALS} says why)" if done else "tune it to its end"
+        )
         raise InputError(at(where, f"the study {name} has no front: {cure}."))
     return _kept(name, read_mapping(place / SWEEP), where)
 

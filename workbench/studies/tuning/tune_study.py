@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from workbench.experiments.folder import STORE, held, write_whole
-from workbench.experiments.fronts import STUDY
+from workbench.experiments.fronts import STUDY, TRIALS
 from workbench.experiments.keep import keep_files, named
 from workbench.experiments.named_files import with_files
 from workbench.experiments.plan import make_plan
@@ -36,7 +36,7 @@ from workbench.studies.tuning.study import Study, read_study, read_trials
 from workbench.studies.tuning.trial import Trial, planned, proposed
 from workbench.workloads.read import read_workload
 
-TRIALS, FRONT, HISTORY, LEVERS = "trials.csv", "front.csv", "hypervolume.csv", "importances.csv"
+FRONT, HISTORY, LEVERS = "front.csv", "hypervolume.csv", "importances.csv"
 
 
 def tune(
@@ -169,6 +169,8 @@ def _tuned(
 ) -> StudyResults:
     began = time.perf_counter()
     book = Book(_shelf(study, folder, identity))
+    if folder is not None:
+        _keep_study(study, folder)
     try:
         evaluator = Evaluator(study, store, workers, executor, watch)
         trials = max(study.trials, len(book.trials))
@@ -230,11 +232,7 @@ def _compared(
 
 
 def _keep(results: StudyResults, folder: Path) -> None:
-    """Write what belongs beside the store: the study, its trials, its front, and the hold-out sweep with its table."""
-    config = with_files(named(results.study.said), results.study.sweep.folder, lambda path: str(path.resolve()))
-    if "storage" in config:
-        config["storage"] = _without_password(config["storage"])
-    write_whole(folder / STUDY, yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
+    """Write what belongs beside the store: the trials, the front, and the hold-out sweep with its table."""
     write_whole(folder / TRIALS, results.trials.to_csv(index=False))
     write_whole(folder / HISTORY, results.hypervolume.to_csv(index=False))
     write_whole(folder / LEVERS, results.importances.to_csv(index=False))
@@ -242,6 +240,14 @@ def _keep(results: StudyResults, folder: Path) -> None:
         write_whole(folder / FRONT, results.pareto.to_csv(index=False))
         keep_files(results.holdout, folder)
         keep_points(results.front, folder)
+
+
+def _keep_study(study: Study, folder: Path) -> None:
+    """Write the study as it is tuned: with it, the trials can be looked at while it goes on, and however it ends."""
+    config = with_files(named(study.said), study.sweep.folder, lambda path: str(path.resolve()))
+    if "storage" in config:
+        config["storage"] = _without_password(config["storage"])
+    write_whole(folder / STUDY, yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
 
 
 def _without_password(storage: Any) -> Any:
