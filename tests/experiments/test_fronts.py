@@ -131,7 +131,7 @@ def test_the_kept_sweep_holds_the_points_and_a_later_study_changes_nothing_in_it
         ),
         (
             {"vary": {"front": "none"}},
-            "sweep: vary.front: the study none has no front: every trial failed or breaks a constraint (none/trials.csv",
+            "the study none has no front: every trial failed or breaks a constraint (none/trials.csv",
         ),
         ({"vary": {"front": "young"}}, "sweep: vary.front: the study young has no front: tune it to its end."),
         ({"vary": {"front": "other"}}, "sweep: vary.front: other is a study of dispatch, and this sweep is of shared"),

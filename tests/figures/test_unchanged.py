@@ -148,8 +148,8 @@ def test_a_finished_sweep_run_again_and_its_results_opened_draw_nothing(draws, t
     first = capsys.readouterr().out
     assert main(["run", "drain.yaml", "--out", "out"]) == 0
     assert len(draws) == 2
-    shown = [line for line in capsys.readouterr().out.splitlines() if line.startswith("figure: ")]
-    assert shown == [line for line in first.splitlines() if line.startswith("figure: ")]
+    named = [line for line in capsys.readouterr().out.splitlines() if line.startswith("figure: ")]
+    assert named == [line for line in first.splitlines() if line.startswith("figure: ")]
     assert main(["results", "out", "--figure", "pareto"]) == 0
     assert main(["figure", "saving_by_policy", "out"]) == 0
     assert len(draws) == 2

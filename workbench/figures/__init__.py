@@ -141,12 +141,12 @@ def draw_study(results: StudyResults, folder: Path) -> list[Path]:
     """
     from workbench.figures.unchanged import Folder, shown_by_study, shows
 
-    kept, shown = Folder(folder), shown_by_study(results)
+    kept, of_study = Folder(folder), shown_by_study(results)
     return [
         path
         for name, recipe in study_figures().items()
         for path in kept.drawn(
-            name, shows(shown, (recipe.data, recipe.draw)), functools.partial(recipe.save, results, folder)
+            name, shows(of_study, (recipe.data, recipe.draw)), functools.partial(recipe.save, results, folder)
         )
     ]
 

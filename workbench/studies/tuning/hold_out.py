@@ -79,15 +79,15 @@ class HoldOut:
             The machine cannot take the workload, or the study saw all of its runs.
         """
         study = self._study
-        said = point_sweep(study, Trial(0, proposal, "", None, "")) | {"workload": self.workload}
+        config = point_sweep(study, Trial(0, proposal, "", None, "")) | {"workload": self.workload}
         first = 1 + max(*study.sweep.seeds, *study.holdout_seeds)
-        said["seeds"] = {"first": first, "count": len(study.holdout_seeds)}
-        said["question"] = f"Does what the study {study.name} tuned hold on {self.name}?"
-        plan = plan_different_runs(checked_sweep(said, study.name, _WHERE, Path()))
+        config["seeds"] = {"first": first, "count": len(study.holdout_seeds)}
+        config["question"] = f"Does what the study {study.name} tuned hold on {self.name}?"
+        plan = plan_different_runs(checked_sweep(config, study.name, _WHERE, Path()))
         fresh = self._fresh(plan, planned(study, proposal, tuned_on).setup)
         if fresh == plan.sweep.seeds:
             return plan
-        return plan_different_runs(checked_sweep({**said, "seeds": shortest(fresh)}, study.name, _WHERE, Path()))
+        return plan_different_runs(checked_sweep({**config, "seeds": shortest(fresh)}, study.name, _WHERE, Path()))
 
     def _fresh(self, plan: Plan, tuned: Any) -> list[int]:
         """Return the seeds of a plan that ask of the machine what no trial was asked."""
@@ -106,21 +106,22 @@ class HoldOut:
 
 def _as_workload(given: Any, study: Study) -> Any:
     """Return what a sweep says of the workload that is meant."""
-    said = parse_value(given, _WHERE) if isinstance(given, str) else given
-    is_file = isinstance(said, str) and os.path.isfile(said)
-    ways = [{"file": said}, {"trace": said}] if is_file else [{"trace": said}] if said in _traces() else [said]
+    config = parse_value(given, _WHERE) if isinstance(given, str) else given
     refusals = []
-    for way in ways:
+    for way in _ways(config):
         try:
             read_workload(way, "workload", _WHERE, Path(), study.sweep.mechanism.engine.workload_kind)
             return way
         except InputError as refused:
             refusals.append(refused)
-    raise refusals[0] if Path(str(said)).suffix == ".csv" else refusals[-1]
+    raise refusals[0] if Path(str(config)).suffix == ".csv" else refusals[-1]
 
 
-def _traces() -> list[str]:
-    return [*catalogue()]
+def _ways(config: Any) -> list[Any]:
+    """Return how a sweep may say what is meant: a file of either kind, a public trace, or the same words."""
+    if isinstance(config, str) and os.path.isfile(config):
+        return [{"file": config}, {"trace": config}]
+    return [{"trace": config}] if config in [*catalogue()] else [config]
 
 
 def _absolute(workload: Any) -> Any:

@@ -75,8 +75,9 @@ def _front(study: Study, trials: list[Trial]) -> list[Trial]:
     """Return the trials that keep the constraints and that no other beats in every objective."""
     done = [trial for trial in trials if trial.values is not None and trial.feasible(study.constraints)]
     costs = [costs_of(trial.values or (), study.objectives) for trial in done]
-    best = on_front(np.array(costs)) if costs else []
-    return [trial for trial, is_best in zip(done, best, strict=True) if is_best]
+    if not costs:
+        return []
+    return [trial for trial, is_best in zip(done, on_front(np.array(costs)), strict=True) if is_best]
 
 
 def _holdout(folder: Path, best: list[Trial]) -> RunSet | None:

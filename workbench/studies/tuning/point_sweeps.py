@@ -26,10 +26,10 @@ def point_sweep(study: Study, trial: Trial) -> dict[str, Any]:
 
     Policies may be values, as they were given in Python; paths of files are absolute.
     """
-    said = {key: value for key, value in study.said.items() if key in KEYS}
-    said |= {key: value for key, value in trial.proposal.said.items() if value}
-    said |= {"seeds": shortest(study.holdout_seeds), "measures": study.sweep.said_measures()}
-    ordered = {key: said[key] for key in KEYS if key in said}
+    config = {key: value for key, value in study.said.items() if key in KEYS}
+    config |= {key: value for key, value in trial.proposal.said.items() if value}
+    config |= {"seeds": shortest(study.holdout_seeds), "measures": study.sweep.said_measures()}
+    ordered = {key: config[key] for key in KEYS if key in config}
     return with_files(ordered, study.sweep.folder, lambda path: str(path.resolve()))
 
 

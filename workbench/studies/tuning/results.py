@@ -80,6 +80,11 @@ class StudyResults:
         columns["feasible"] = [trial.feasible(self.study.constraints) for trial in self.found]
         return pd.DataFrame({**columns, "front": [trial.point in best for trial in self.found]})
 
+    @property
+    def best_trials(self) -> list[Trial]:
+        """Return the trials of the front, in order: the first of each outcome, on the study's own seeds."""
+        return self._best
+
     @functools.cached_property
     def front(self) -> Front:
         """Return the trials that no other beats, with their runs on fresh seeds; `front[0]` is a sweep of the first.
