@@ -29,7 +29,8 @@ def say_study(results: StudyResults, folder: Path, figures: list[Path]) -> None:
     for trial in results.failures[:3]:
         print(f"failed: trial {trial.number}: {trial.error}")
     print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))
-    print(f"in the browser: {dashboard_command(results.study, folder)}")
+    ours = f"workbench dashboard {folder}, or " if results.study.storage is None and results.holdout is not None else ""
+    print(f"in the browser: {ours}{dashboard_command(results.study, folder)}")
 
 
 def _say_front(results: StudyResults) -> None:
@@ -56,7 +57,7 @@ def _say_next(results: StudyResults, folder: Path) -> None:
     front = results.front
     print(f"the one to take: {_named(results)}; run it: workbench run {folder / BEST}")
     if results.held_out is not None:
-        print(f"held out, {results.held_out.plan.sweep.said['question']}")
+        print(results.held_out.plan.sweep.said["question"])
         say_notes(held_out_sentences(results))
     if len(front) > 1:
         print(f"all {len(front)} in the next sweep: vary: {{front: {folder}}}; one by one: {folder / POINTS}/")

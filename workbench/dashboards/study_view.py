@@ -41,14 +41,14 @@ class StudyView:
         self.across = widgets.Dropdown(options=names, value=names[0], description="across")
         self.upward = widgets.Dropdown(options=names, value=names[min(1, len(names) - 1)], description="upward")
         self.shares = _shares_of(folder)
-        self.goal = widgets.Dropdown(options=list(self.shares) or ["-"], description="shares in")
+        self.goal = widgets.Dropdown(options=list(self.shares) or ["-"], description="levers for")
         self.progress, self.note = widgets.HTML(), widgets.HTML()
         self.points, self.panel = PointsPanel(self.pick), StudyPanel(self.pick)
         for one in (self.across, self.upward, self.goal):
             one.observe(lambda _change: self.draw(), "value")
         chosen = [self.across, self.upward] if len(names) > 1 else []
         self._rows = [widgets.HBox(chosen), self.points] if len(names) > 1 else []
-        rest = [widgets.HBox([self.goal])] if self.shares else []
+        rest = [self.goal] if self.shares else []
         self.widget = widgets.VBox([self.progress, *self._rows, self.note, *rest, self.panel])
         self.widget.add_class("wb-study")
         self.chosen = 0

@@ -21,7 +21,8 @@ function drawPoints(sheet, scene) {
     sheet.ink.fill();
   }
   const places = scene.points.map((point) => ({ ...point, at: [x(point.x), y(point.y - low)] }));
-  for (const { k, at } of places) {
+  const onTop = [...places].sort((one, two) => (one.k === scene.chosen) - (two.k === scene.chosen));
+  for (const { k, at } of onTop) {
     sheet.ink.beginPath();
     sheet.ink.arc(...at, k === scene.chosen ? 6 : 5, 0, 2 * Math.PI);
     sheet.ink.fillStyle = k === scene.chosen ? "#c8501e" : "#ffffff";

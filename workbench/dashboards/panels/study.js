@@ -34,7 +34,8 @@ function drawShares(sheet, scene, top) {
     sheet.words(lever, left - 8, y + ROW / 2, { align: "right", most: left - 16 });
     ink.fillStyle = share > floor ? MAIN : PALE;
     ink.fillRect(left, y + 3, Math.max((share / most) * wide, 1), ROW - 6);
-    sheet.words(`${Math.round(100 * share)} %`, left + Math.min((share / most) * wide + 6, wide - 34), y + ROW / 2, {});
+    const end = left + (share / most) * wide, fits = end + 44 < sheet.right, words = `${Math.round(100 * share)} %`;
+    if (fits) sheet.words(words, end + 6, y + ROW / 2); else sheet.words(words, end - 6, y + ROW / 2, { align: "right", colour: "#ffffff" });
   });
   ink.fillStyle = CHOSEN;
   ink.fillRect(left + (floor / most) * wide - 1, top, 2, rows.length * ROW);
@@ -43,11 +44,13 @@ function drawShares(sheet, scene, top) {
 
 function drawParallel(sheet, scene, top) {
   const { ink } = sheet, { axes, names } = scene.parallel, gap = (sheet.wide - 160) / Math.max(axes.length - 1, 1);
-  const x = (k) => 80 + k * gap, y = (at) => top + TALL * (1 - at), none = top + TALL + 16;
+  const x = (k) => 80 + k * gap, y = (at) => top + TALL * (1 - at);
   axes.forEach((axis, k) => {
     ink.fillStyle = QUIET;
     ink.fillRect(x(k) - 0.5, top, 1, TALL);
-    sheet.words(axis.name.split(".").slice(-2).join("."), x(k), top - 24 + 10 * (k % 2 ? 0 : 0), { align: "center", most: gap - 6 });
+    const [lever, parent] = axis.name.split(".").reverse();
+    sheet.words(parent && parent !== "policy" ? parent : "", x(k), top - 38, { align: "center", most: gap - 6 });
+    sheet.words(lever, x(k), top - 24, { align: "center", most: gap - 6 });
     sheet.words(axis.ends[1], x(k), top - 9, { align: "center", colour: QUIET, most: gap - 6 });
     sheet.words(axis.ends[0], x(k), top + TALL + 9, { align: "center", base: "middle", colour: QUIET, most: gap - 6 });
   });
@@ -60,7 +63,7 @@ function drawParallel(sheet, scene, top) {
     let joined = false;
     axes.forEach((axis, k) => {
       const at = axis.at[line];
-      if (at === null) { joined = false; return; }
+      if (at === null) return; // the lever did not matter to this point: its line passes without a dot
       if (joined) ink.lineTo(x(k), y(at)); else ink.moveTo(x(k), y(at));
       joined = true;
     });
@@ -77,19 +80,25 @@ function drawParallel(sheet, scene, top) {
     ink.lineWidth = 1;
   };
   names.forEach((_, line) => { if (line !== scene.chosen) draw(line); });
-  if (scene.chosen >= 0 && scene.chosen < names.length) draw(scene.chosen);
+  if (!(scene.chosen >= 0 && scene.chosen < names.length)) return places;
+  draw(scene.chosen);
+  axes.forEach((axis, k) => {
+    const at = axis.at[scene.chosen], word = axis.words[scene.chosen];
+    if (at === null || axis.ends.includes(word)) return;
+    sheet.words(word, x(k) + 7, y(at) - 9, { colour: CHOSEN, most: gap - 10 });
+  });
   return places;
 }
 
 function drawStudy(sheet, scene) {
   const shares = scene.shares.rows.length ? HEAD + scene.shares.rows.length * ROW + 24 : 0;
-  const lines = scene.parallel.names.length ? HEAD + 40 + TALL + 28 : 0;
+  const lines = scene.parallel.names.length ? HEAD + 54 + TALL + 28 : 0;
   const history = scene.history.values.some(Number.isFinite) ? HEAD + HIGH + FOOT : 0;
   sheet.begin(lines + history + shares);
   let top = 0, places = [];
   if (lines) {
     sheet.words("What the points of the front chose, and what came of it", 10, 12, { bold: true, most: sheet.wide - 20 });
-    places = drawParallel(sheet, scene, HEAD + 40);
+    places = drawParallel(sheet, scene, HEAD + 54);
     top += lines;
   }
   if (history) {
