@@ -7,8 +7,8 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from workbench.experiments.changed_front import changed_front
 from workbench.experiments.folder import STORE, SWEEP, held
-from workbench.experiments.fronts import changed_front
 from workbench.experiments.keep import keep_files, keep_sweep, resolved
 from workbench.experiments.open_folder import open_folder
 from workbench.experiments.plan import Plan, make_plan

@@ -10,6 +10,7 @@ import yaml
 
 from tests.studies.tuning.small import small
 from workbench.cli.main import main
+from workbench.cli.run import default_folder
 
 OTHER = "{regime: small_uniform, count: 20}"
 
@@ -50,3 +51,10 @@ def test_a_hold_out_that_cannot_be_run_leaves_nothing(study, capsys):
     assert main(["tune", study, "--hold-out", "large_uniform"]) == 2
     assert "hold-out: workload.size must draw at most 32 segments" in capsys.readouterr().err
     assert not Path("results").exists()
+
+
+def test_results_of_a_sweep_beside_a_study_file_of_one_s_own_go_where_those_of_any_sweep_go(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.yaml").write_text("mine: true\n")
+    assert default_folder("next.yaml") == Path("results/next")
+    assert default_folder("sweeps/placement/drain.yaml") == Path("results/placement/drain")

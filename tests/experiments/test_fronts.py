@@ -11,7 +11,7 @@ import yaml
 from tests.experiments.sweep_validator import sweep_validator
 from workbench.api import planned
 from workbench.errors import InputError
-from workbench.experiments.fronts import changed_front
+from workbench.experiments.changed_front import changed_front
 from workbench.experiments.keep import resolved
 from workbench.experiments.run_set import RunSet
 

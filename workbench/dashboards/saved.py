@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from workbench.engines.engine import Setup
 from workbench.errors import InputError, StoreError
-from workbench.experiments.fronts import STUDY
 from workbench.experiments.open_folder import open_folder
 from workbench.experiments.plan import Plan, PlannedPoint, make_plan
 from workbench.experiments.run_set import RunSet
@@ -18,6 +17,7 @@ from workbench.figures.line_names import LineNames
 from workbench.strict_yaml import read_mapping
 from workbench.studies.tuning import open_study
 from workbench.studies.tuning.holdout import front_sweep
+from workbench.studies.tuning.journal import JOURNAL
 
 FRONT = "front.csv"
 """What a tuning study keeps of its best points."""
@@ -71,10 +71,10 @@ def read_saved(name: str) -> Saved:
         The folder holds no results.
     """
     path = Path(name)
-    if (path / STUDY).is_file():
+    if (path / JOURNAL).is_file():
         return _saved_study(name, path)
     if path.is_dir():
-        return _saved(open_folder(path), name, path)
+        return _saved(open_folder(path), _title(name, path), path)
     if "objectives" in read_mapping(path):
         raise InputError(f"{name}: is a study; tune it (workbench tune {name}), then open its results folder.")
     return _saved(RunSet(make_plan(read_sweep(path)), []), name, None)
@@ -83,13 +83,17 @@ def read_saved(name: str) -> Saved:
 def _saved_study(name: str, folder: Path) -> Saved:
     """Read the front of a study; of one that is tuned just now, or was stopped, the front so far."""
     if (folder / FRONT).is_file():
-        return _saved(open_folder(folder), f"{name} (the front of a study)", folder)._replace(study=folder)
+        return _saved(open_folder(folder), _title(name, folder), folder)._replace(study=folder)
     results = open_study(folder)
     if not results.best_trials:
         raise StoreError(f"{name}: the study has no trial yet that could be shown; open it again when it has.")
     sweep = front_sweep(results.study, [trial.proposal for trial in results.best_trials])
     saved = _saved(RunSet(make_plan(sweep), []), f"{name} (the front of a study so far)", None)
     return saved._replace(study=folder)
+
+
+def _title(name: str, folder: Path) -> str:
+    return f"{name} (the front of a study)" if (folder / FRONT).is_file() else name
 
 
 def _saved(runs: RunSet, title: str, folder: Path | None) -> Saved:

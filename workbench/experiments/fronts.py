@@ -7,50 +7,14 @@ changes nothing in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from workbench.errors import InputError, at, shown, wrong_value
-from workbench.experiments.folder import SWEEP
-from workbench.strict_yaml import read_mapping
+from workbench.experiments.kept_front import PARTS, VARY, KeptFront, read_front
 
-FRONT, VARY = "front", "vary"
-STUDY = "study.yaml"
-"""What a study keeps of itself, by which its folder is known."""
-TRIALS = "trials.csv"
-"""The table of its trials, once it is done."""
-STEPPED = "front"
-"""What a study zips the levers of its front by."""
-ZIP = "front of "
-"""What a sweep zips them by, followed by the folder."""
-PARTS = ("machine", "policy", "options")
-"""The keys of a sweep below which a study tunes."""
-
-
-class KeptFront(NamedTuple):
-    """The front of a study as its folder keeps it."""
-
-    name: str
-    """The folder as the sweep says it."""
-    engine: str
-    tuned: dict[str, list[Any]]
-    """By path, such as `policy.placement`, the value of each point."""
-    fixed: dict[str, Any]
-    """What the study did not tune: by path, or by key where it is no mapping."""
-
-    def choice(self, path: str, where: str) -> dict[str, Any]:
-        """Return the choices at a path of the sweep.
-
-        Raises
-        ------
-        InputError
-            The study did not tune what stands there.
-        """
-        if path not in self.tuned:
-            tuned = ", ".join(self.tuned)
-            raise InputError(at(where, f"{path}.vary.front: the study {self.name} tuned {tuned}; write it there."))
-        return {"vary": self.tuned[path], "zip": f"{ZIP}{self.name}"}
+FRONT = "front"
 
 
 def with_fronts(config: Mapping[str, Any], where: str, folder: Path) -> dict[str, Any]:
@@ -72,45 +36,6 @@ def with_fronts(config: Mapping[str, Any], where: str, folder: Path) -> dict[str
     reader = _Reader(str(config["engine"]), where, folder)
     spread = reader.spread(config) if VARY in config else dict(config)
     return {key: reader.replaced(value, key) for key, value in spread.items()}
-
-
-def changed_front(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
-    """Return a sentence where a front that two versions of a sweep vary over has other points in the later one.
-
-    >>> def sweep(*rules):
-    ...     return {"policy": {"placement": {"vary": [*rules], "zip": "front of tuned"}}}
-    >>> changed_front(sweep("first_fit"), sweep("first_fit")) is None
-    True
-    >>> changed_front(sweep("first_fit", "best_fit"), sweep("best_fit", "last_fit"))
-    'the front of tuned is another than when this folder was run: 1 point is new, 1 is gone.'
-    """
-    earlier, later = _points(before), _points(now)
-    for name in earlier.keys() & later.keys():
-        new, gone = (len([one for one in a if one not in b]) for a, b in _both_ways(later[name], earlier[name]))
-        if new or gone:
-            counted = f"{new} point{' is' if new == 1 else 's are'} new, {gone} {'is' if gone == 1 else 'are'} gone"
-            return f"the {name} is another than when this folder was run: {counted}."
-    return None
-
-
-def _both_ways(one: list[str], other: list[str]) -> Iterator[tuple[list[str], list[str]]]:
-    yield one, other
-    yield other, one
-
-
-def _points(config: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return, by the name of its zip, what each point of a front in a sweep says."""
-    columns: dict[str, list[tuple[str, list[Any]]]] = {}
-    for path, value in _entries(config):
-        if isinstance(value, Mapping) and str(value.get("zip", "")).startswith(ZIP):
-            columns.setdefault(value["zip"], []).append((path, value[VARY]))
-    return {name: [repr(row) for row in zip(*(values for _, values in sorted(c)))] for name, c in columns.items()}
-
-
-def _entries(config: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key in PARTS:
-        if isinstance(config.get(key), Mapping):
-            yield from ((f"{key}.{name}", value) for name, value in config[key].items())
 
 
 class _Reader:
@@ -187,48 +112,3 @@ class _Reader:
 
 def _varies_over_a_front(node: Any) -> bool:
     return isinstance(node, Mapping) and isinstance(node.get(VARY), Mapping) and FRONT in node[VARY]
-
-
-def read_front(name: str, folder: Path, where: str) -> KeptFront:
-    """Read the front that the results folder of a study keeps.
-
-    Parameters
-    ----------
-    name : str
-        The folder, as a sweep says it.
-    folder : Path
-        What it is relative to; else to the current folder.
-    where : str
-        What refusals begin with.
-
-    Raises
-    ------
-    InputError
-        It is no such folder, or the study has no front.
-    """
-    place = next((one for one in (folder / name, Path(name)) if one.is_dir()), None)
-    if place is None:
-        raise InputError(at(where, f"there is no folder {name}; tune first: workbench tune STUDY --out {name}"))
-    if not (place / STUDY).is_file():
-        raise InputError(at(where, f"{name} is no results folder of a tuning study: it has no {STUDY}."))
-    if not (place / SWEEP).is_file():
-        done = (place / TRIALS).is_file()
-        cure = (
-            f"every trial failed or breaks a constraint ({place / TRIALS} says why)" if done else "tune it to its end"
-        )
-        raise InputError(at(where, f"the study {name} has no front: {cure}."))
-    return _kept(name, read_mapping(place / SWEEP), where)
-
-
-def _kept(name: str, sweep: Mapping[str, Any], where: str) -> KeptFront:
-    entries = dict(_entries(sweep))
-    tuned = {path: value[VARY] for path, value in entries.items() if _is_stepped(value)}
-    fixed = {path: value for path, value in entries.items() if path not in tuned}
-    whole = {key: sweep[key] for key in PARTS if isinstance(sweep.get(key), str)}
-    if not tuned or len({len(values) for values in tuned.values()}) != 1:
-        raise InputError(at(where, f"{name}: its {SWEEP} is not the front of a study; tune it again."))
-    return KeptFront(name, str(sweep.get("engine")), tuned, {**whole, **fixed})
-
-
-def _is_stepped(value: Any) -> bool:
-    return isinstance(value, Mapping) and value.get("zip") == STEPPED and isinstance(value.get(VARY), list)

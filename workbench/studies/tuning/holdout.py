@@ -12,7 +12,7 @@ from typing import Any
 from workbench.engines.engine import Setup
 from workbench.errors import InputError, at
 from workbench.experiments.different_runs import draws, workload_digest
-from workbench.experiments.fronts import STEPPED
+from workbench.experiments.kept_front import STEPPED
 from workbench.experiments.sweep import KEYS, Sweep, checked_sweep
 from workbench.studies.tuning.space import Levers, Node, dimensions
 from workbench.studies.tuning.study import Study

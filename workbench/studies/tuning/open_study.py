@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.errors import StoreError
 from workbench.experiments.folder import SWEEP
-from workbench.experiments.fronts import STUDY
+from workbench.experiments.kept_front import STUDY
 from workbench.experiments.open_folder import open_folder
 from workbench.experiments.run_set import RunSet
 from workbench.studies.tuning.driver import trial_of

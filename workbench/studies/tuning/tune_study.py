@@ -8,12 +8,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from workbench.experiments.folder import STORE, held, write_whole
-from workbench.experiments.fronts import STUDY, TRIALS
-from workbench.experiments.keep import keep_files, named
-from workbench.experiments.named_files import with_files
+from workbench.experiments.folder import STORE, held
 from workbench.experiments.plan import make_plan
 from workbench.experiments.progress import complete
 from workbench.experiments.run_set import RunSet, gather
@@ -27,16 +22,13 @@ from workbench.studies.tuning.evaluate import Evaluator
 from workbench.studies.tuning.hold_out import FOLDER, HoldOut, run_hold_out
 from workbench.studies.tuning.holdout import check_fresh, different, front_sweep
 from workbench.studies.tuning.journal import Journal
-from workbench.studies.tuning.point_sweeps import keep_points
+from workbench.studies.tuning.keep_study import keep_results, keep_study
 from workbench.studies.tuning.quiet import quiet
 from workbench.studies.tuning.results import StudyResults
 from workbench.studies.tuning.space import plain
-from workbench.studies.tuning.storage import hidden
 from workbench.studies.tuning.study import Study, read_study, read_trials
 from workbench.studies.tuning.trial import Trial, planned, proposed
 from workbench.workloads.read import read_workload
-
-FRONT, HISTORY, LEVERS = "front.csv", "hypervolume.csv", "importances.csv"
 
 
 def tune(
@@ -113,7 +105,7 @@ def tune(
         store = Store(folder / STORE, f"study {requested.name}")
         try:
             results = _tuned(requested, workload, identity, store, folder, workers, executor, watch)
-            _keep(results, folder)
+            keep_results(results, folder)
             return _compared(results, other, workload, workers, executor, watch)
         finally:
             store.close()
@@ -170,7 +162,7 @@ def _tuned(
     began = time.perf_counter()
     book = Book(_shelf(study, folder, identity))
     if folder is not None:
-        _keep_study(study, folder)
+        keep_study(study, folder)
     try:
         evaluator = Evaluator(study, store, workers, executor, watch)
         trials = max(study.trials, len(book.trials))
@@ -229,27 +221,3 @@ def _compared(
     results.held_out = run_hold_out(plan, folder, workers, executor, watch)
     results.seconds += time.perf_counter() - began
     return results
-
-
-def _keep(results: StudyResults, folder: Path) -> None:
-    """Write what belongs beside the store: the trials, the front, and the hold-out sweep with its table."""
-    write_whole(folder / TRIALS, results.trials.to_csv(index=False))
-    write_whole(folder / HISTORY, results.hypervolume.to_csv(index=False))
-    write_whole(folder / LEVERS, results.importances.to_csv(index=False))
-    if results.holdout is not None:
-        write_whole(folder / FRONT, results.pareto.to_csv(index=False))
-        keep_files(results.holdout, folder)
-        keep_points(results.front, folder)
-
-
-def _keep_study(study: Study, folder: Path) -> None:
-    """Write the study as it is tuned: with it, the trials can be looked at while it goes on, and however it ends."""
-    config = with_files(named(study.said), study.sweep.folder, lambda path: str(path.resolve()))
-    if "storage" in config:
-        config["storage"] = _without_password(config["storage"])
-    write_whole(folder / STUDY, yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
-
-
-def _without_password(storage: Any) -> Any:
-    """Return what is kept of an address; the password comes from the environment (PGPASSWORD) or ~/.pgpass."""
-    return {**storage, "url": hidden(storage["url"])} if isinstance(storage, Mapping) else hidden(storage)
