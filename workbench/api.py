@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from workbench.errors import InputError
 from workbench.experiments.changed_front import changed_front
 from workbench.experiments.folder import STORE, SWEEP, held
 from workbench.experiments.keep import keep_files, keep_sweep, resolved
@@ -74,12 +75,16 @@ class Results(RunSet):
     def only(self, *words: str) -> Results:
         """Return the points that words name, with their baselines: values of varied levers, or LEVER=VALUE.
 
+        Their p-values stay corrected over all comparisons of the sweep.
+
         `results.only("best_fit", "segments=64").figure("pareto")`; errors as of `workbench results --only`.
         """
         from workbench.experiments.only import only_points
 
         chosen = only_points(self, words)
-        return Results(chosen.plan, chosen.rows.values(), chosen.folder, chosen.seconds)
+        results = Results(chosen.plan, chosen.rows.values(), chosen.folder, chosen.seconds)
+        results.whole = chosen.whole
+        return results
 
     def sensitivity(self, measure: str | None = None, of: Of = "mean") -> Sensitivity:
         """Estimate what every measure of the sweep, or one, depends on; its ranges are drawn by `saltelli` or
@@ -106,9 +111,16 @@ class Results(RunSet):
             How many columns of the paper a figure is wide.
         measures, figures : sequences of names, optional
             Which of them, any of the engine's; those of the sweep if None.
+
+        Raises
+        ------
+        InputError
+            These are some points of a sweep alone (`only`), or there is no such style, measure or figure.
         """
         from workbench.export.bundle import export
 
+        if self.whole is not None:
+            raise InputError("a bundle holds a whole sweep, over which its p-values are corrected: export all points.")
         return export(self, Path(to), style, columns, measures, figures)
 
     def timeline(self, run_id: str, to: str | Path, cycles: tuple[int, int] | None = None) -> Path:

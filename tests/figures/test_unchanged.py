@@ -10,6 +10,7 @@ import pytest
 
 import workbench as wb
 from workbench.cli.main import main
+from workbench.errors import InputError
 from workbench.figures import draw_all, draw_one, figure, unchanged
 from workbench.figures.known import FIGURES
 from workbench.figures.unchanged import DRAWN
@@ -137,6 +138,22 @@ def test_a_figure_is_of_its_choices_its_points_and_its_width(results, draws, tmp
     assert len(draws) == 4
     draw_one(recipe, results.only("best_fit"), tmp_path)
     assert len(draws) == 5
+
+
+def test_some_points_keep_the_p_values_of_the_whole_sweep(results):
+    whole = results.summary().set_index(["policy.placement", "machine.segments", "measure"])
+    some = results.only("best_fit").only("segments=64").summary()
+    assert set(some["policy.placement"]) == {"best_fit", "first_fit"}
+    compared = some[some["p_holm"].notna()]
+    assert len(compared) == 2
+    for row in compared.to_dict("records"):
+        full = whole.loc[(row["policy.placement"], row["machine.segments"], row["measure"])]
+        assert row["p_holm"] == full["p_holm"]
+        assert row["p_holm"] > row["p"] or row["p"] == 1
+    with pytest.raises(InputError, match="a bundle holds a whole sweep"):
+        results.only("best_fit").export("nowhere")
+    with pytest.raises(InputError, match="where_it_holds corrects its p-values over all points of a sweep"):
+        results.only("best_fit").figure_data("where_it_holds")
 
 
 def test_a_finished_sweep_run_again_and_its_results_opened_draw_nothing(draws, tmp_path, monkeypatch, capsys):

@@ -15,7 +15,7 @@ MOST_NAMED = 8
 
 
 def only_points(runs: RunSet, words: Sequence[str]) -> RunSet:
-    """Return the runs of the points that words name, and of their baselines.
+    """Return the runs of the points that words name, and of their baselines; p-values stay corrected over the sweep.
 
     Parameters
     ----------
@@ -47,7 +47,9 @@ def only_points(runs: RunSet, words: Sequence[str]) -> RunSet:
     ids = kept | {str(point.baseline) for point in runs.points if point.id in kept}
     plan = replace(runs.plan, points=[point for point in runs.points if point.id in ids])
     rows = [row for row in runs.rows.values() if row.point in ids]
-    return RunSet(plan, rows, runs.folder, runs.seconds)
+    chosen = RunSet(plan, rows, runs.folder, runs.seconds)
+    chosen.whole = runs.whole or runs
+    return chosen
 
 
 def _paths_of(runs: RunSet, word: str) -> list[str]:
