@@ -140,7 +140,8 @@ def test_a_figure_is_of_its_choices_its_points_and_its_width(results, draws, tmp
     assert len(draws) == 5
 
 
-def test_some_points_keep_the_p_values_of_the_whole_sweep(results):
+def test_some_points_keep_the_p_values_of_the_whole_sweep():
+    results = wb.run({**SWEEP, "measures": ["drain_cycles", "mean_external_fragmentation"], "seeds": 12}, workers=0)
     whole = results.summary().set_index(["policy.placement", "machine.segments", "measure"])
     some = results.only("best_fit").only("segments=64").summary()
     assert set(some["policy.placement"]) == {"best_fit", "first_fit"}
@@ -149,7 +150,9 @@ def test_some_points_keep_the_p_values_of_the_whole_sweep(results):
     for row in compared.to_dict("records"):
         full = whole.loc[(row["policy.placement"], row["machine.segments"], row["measure"])]
         assert row["p_holm"] == full["p_holm"]
-        assert row["p_holm"] > row["p"] or row["p"] == 1
+    family = whole["p"].dropna()
+    assert compared["p_holm"].min() >= min(1, family.min() * len(family))
+    assert compared["p_holm"].min() < 1
     with pytest.raises(InputError, match="a bundle holds a whole sweep"):
         results.only("best_fit").export("nowhere")
     with pytest.raises(InputError, match="where_it_holds corrects its p-values over all points of a sweep"):

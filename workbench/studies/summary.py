@@ -30,7 +30,8 @@ def summary(runs: RunSet) -> pd.DataFrame:
     `worse` (how many seeds), `pairs` (seeds that both have) and `missing` (seeds that one or both lack), `p` (of the
     same estimand) and `p_holm` (corrected over the whole table, and of some points over all of their sweep). An
     infinite value is the worst, not a missing one: the mean is infinite, and the comparison is one of ranks. Without a
-    pair there is no test: the row has no p and is no member of the family. With adaptive seeds all intervals and p-values answer for every scheduled look (`Looks`).
+    pair there is no test: the row has no p and is no member of the family. With adaptive seeds all intervals and
+    p-values answer for every scheduled look (`Looks`).
     """
     import pandas as pd
 
