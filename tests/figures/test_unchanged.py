@@ -141,18 +141,16 @@ def test_a_figure_is_of_its_choices_its_points_and_its_width(results, draws, tmp
 
 
 def test_some_points_keep_the_p_values_of_the_whole_sweep():
-    results = wb.run({**SWEEP, "measures": ["drain_cycles", "mean_external_fragmentation"], "seeds": 12}, workers=0)
+    results = wb.run({**SWEEP, "measures": ["drain_cycles", "wear_gini"], "seeds": 12}, workers=0)
     whole = results.summary().set_index(["policy.placement", "machine.segments", "measure"])
-    some = results.only("best_fit").only("segments=64").summary()
-    assert set(some["policy.placement"]) == {"best_fit", "first_fit"}
+    some = results.only("nearest_boundary").only("segments=64").summary()
+    assert set(some["policy.placement"]) == {"nearest_boundary(tie=high)", "first_fit"}
     compared = some[some["p_holm"].notna()]
     assert len(compared) == 2
     for row in compared.to_dict("records"):
         full = whole.loc[(row["policy.placement"], row["machine.segments"], row["measure"])]
         assert row["p_holm"] == full["p_holm"]
-    family = whole["p"].dropna()
-    assert compared["p_holm"].min() >= min(1, family.min() * len(family))
-    assert compared["p_holm"].min() < 1
+    assert compared["p_holm"].max() > 2 * compared["p"].max()  # which is what the two alone would come to at most
     with pytest.raises(InputError, match="a bundle holds a whole sweep"):
         results.only("best_fit").export("nowhere")
     with pytest.raises(InputError, match="where_it_holds corrects its p-values over all points of a sweep"):
