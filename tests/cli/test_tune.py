@@ -24,9 +24,9 @@ def study(tmp_path, monkeypatch) -> str:
 
 def test_a_study_says_how_to_go_on_and_what_it_says_can_be_run(study, capsys):
     assert main(["tune", study, "--out", "out", "--hold-out", OTHER]) == 0
-    text = capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
     assert "the one to take: trial " in text
-    assert "run it: workbench run out/best.yaml" in text
+    assert " workbench run out/best.yaml " in text
     assert "Does what the study place tuned hold on small_uniform_" in text
     assert "at 3 seeds that tuning never saw: " in text
     assert "vary: {front: out}" in text
@@ -36,6 +36,16 @@ def test_a_study_says_how_to_go_on_and_what_it_says_can_be_run(study, capsys):
     first = sorted(Path("out/front").iterdir())[0]
     assert main(["run", str(first), "--seeds", "1"]) == 0
     assert (first.with_suffix("") / "sweep.yaml").is_file()
+
+
+def test_what_it_says_fits_the_terminal(study, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["tune", study, "--out", "out", "--trials", "24", "--hold-out", OTHER]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    table = [line for line in lines if line.startswith("(inert lever)")]
+    assert len(table) == 1
+    assert [line for line in lines if line.startswith("    drain_cycles ") and " (" in line]
 
 
 def test_the_same_for_a_program(study, capsys):
