@@ -18,6 +18,7 @@ import workbench as wb
 from tests.studies.tuning.small import small
 from workbench.cli.progress import Bar, kind_of
 from workbench.experiments.printed import routed
+from workbench.experiments.progress import Pace, Silent
 from workbench.experiments.row import Row
 from workbench.studies.tuning import tune
 
@@ -131,6 +132,38 @@ def test_a_finished_study_ends_on_the_runs_that_were_needed(terminal):
     done, needed = map(int, re.search(r"(\d+)/(\d+)", tuned).groups())
     assert 0 < done == needed < 40
     assert "left" not in tuned + fresh
+
+
+def test_a_pace_counts_what_is_left_without_what_is_not_needed():
+    now = [0.0]
+    pace = Pace(100, 0, clock=lambda: now[0])
+    for second in (1.0, 2.0):
+        now[0] = second
+        pace.count(failed=False)
+    assert pace.line() == "2 of 100 runs, 1.0/s, 1 min 38 s left"
+    pace.skip(90)
+    assert pace.line() == "2 of 10 runs, 1.0/s, 8 s left"
+    pace.skip(90)
+    assert pace.line() == "2 runs, 98 of 100 were not needed, 1.0/s"
+
+
+def test_what_earlier_trials_have_tried_is_counted_off_as_the_study_goes_on():
+    class Counted(Silent):
+        left, done = 20 * 2, 0
+
+        def advance(self, row: Row) -> None:
+            if row.seed < 100:
+                self.left, self.done = self.left - 1, self.done + 1
+
+        def skip(self, runs: int) -> None:
+            self.left -= runs
+
+    watch = Counted()
+    results = tune(small(), progress=watch)
+    different = {trial.point for trial in results.found}
+    assert len(different) < len(results.found)
+    assert watch.done == 2 * len(different)
+    assert watch.left == 0
 
 
 @pytest.mark.parametrize("colour", [{}, {"FORCE_COLOR": "1"}, {"NO_COLOR": "1"}], ids=["plain", "forced", "none"])

@@ -70,6 +70,13 @@ class Bar:
         failed = f"{self._pace.failed} failed" if self._pace.failed else ""
         self._bar.update(self._task, completed=self._pace.done, pace=_pace(self._pace), failed=failed)
 
+    def skip(self, runs: int) -> None:
+        if self._lines is not None:
+            self._lines.skip(runs)
+        if self._bar is not None and self._pace is not None:
+            self._pace.skip(runs)
+            self._bar.update(self._task, total=self._pace.needed, pace=_pace(self._pace))
+
     def complete(self) -> None:
         if self._lines is not None:
             self._lines.complete()
