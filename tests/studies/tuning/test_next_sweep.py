@@ -10,14 +10,16 @@ import yaml
 import workbench as wb
 from tests.studies.tuning.small import Counts, small
 from workbench.errors import InputError
-from workbench.studies.tuning import tune
+from workbench.studies.tuning import importances, tune
 
 OTHER = {"regime": "small_uniform", "count": 20}
 
 
 @pytest.fixture(scope="module")
 def tuned(tmp_path_factory):
-    return tune(small(), tmp_path_factory.mktemp("tuned") / "study", hold_out=OTHER)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(importances, "SHUFFLES", 2)
+        return tune(small(), tmp_path_factory.mktemp("tuned") / "study", hold_out=OTHER)
 
 
 def test_best_and_front_are_sweeps_whose_runs_are_those_of_the_hold_out_seeds(tuned):
