@@ -61,6 +61,7 @@ _WORDS = {
     "status": "workbench.experiments.status",
     "claims": "workbench.studies.claims",
     "tune": "workbench.studies.tuning",
+    "open_study": "workbench.studies.tuning",
     "dashboard": "workbench.dashboards",
     "lever": "workbench.levers",
     **_BASES,

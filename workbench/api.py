@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.errors import InputError
-from workbench.experiments.folder import STORE, held
-from workbench.experiments.keep import keep_files, keep_sweep
+from workbench.experiments.changed_front import changed_front
+from workbench.experiments.folder import STORE, SWEEP, held
+from workbench.experiments.keep import keep_files, keep_sweep, resolved
 from workbench.experiments.open_folder import open_folder
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.pools import check_pool
@@ -17,6 +18,8 @@ from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit
 from workbench.experiments.store import Kind, Store
 from workbench.experiments.sweep import read_sweep
+from workbench.experiments.watchers import usual_watcher
+from workbench.strict_yaml import read_mapping
 from workbench.studies.adaptive import run_plan, settled
 
 if TYPE_CHECKING:
@@ -61,11 +64,28 @@ class Results(RunSet):
 
         return figure(name, self.plan.sweep.mechanism.engine.name).choose(self, **choices)
 
-    def figure(self, name: str, **choices: Any) -> Figure:
-        """Draw a figure by its name with Matplotlib; a notebook cell shows it."""
+    def figure(self, name: str, *, width: float | None = None, **choices: Any) -> Figure:
+        """Draw a figure by its name with Matplotlib, so many inches wide; a notebook cell shows it."""
         from workbench.figures import figure
+        from workbench.figures.ink import Format, formatted
 
-        return figure(name, self.plan.sweep.mechanism.engine.name).draw(self.figure_data(name, **choices))
+        data = self.figure_data(name, **choices)
+        with formatted(Format() if width is None else Format(width=width)):
+            return figure(name, self.plan.sweep.mechanism.engine.name).draw(data)
+
+    def only(self, *words: str) -> Results:
+        """Return the points that words name, with their baselines: values of varied levers, or LEVER=VALUE.
+
+        Their p-values stay corrected over all comparisons of the sweep.
+
+        `results.only("best_fit", "segments=64").figure("pareto")`; errors as of `workbench results --only`.
+        """
+        from workbench.experiments.only import only_points
+
+        chosen = only_points(self, words)
+        results = Results(chosen.plan, chosen.rows.values(), chosen.folder, chosen.seconds)
+        results.whole = chosen.whole
+        return results
 
     def sensitivity(self, measure: str | None = None, of: Of = "mean") -> Sensitivity:
         """Estimate what every measure of the sweep, or one, depends on; its ranges are drawn by `saltelli` or
@@ -92,9 +112,16 @@ class Results(RunSet):
             How many columns of the paper a figure is wide.
         measures, figures : sequences of names, optional
             Which of them, any of the engine's; those of the sweep if None.
+
+        Raises
+        ------
+        InputError
+            These are some points of a sweep alone (`only`), or there is no such style, measure or figure.
         """
         from workbench.export.bundle import export
 
+        if self.whole is not None:
+            raise InputError("a bundle holds a whole sweep, over which its p-values are corrected: export all points.")
         return export(self, Path(to), style, columns, measures, figures)
 
     def timeline(self, run_id: str, to: str | Path, cycles: tuple[int, int] | None = None) -> Path:
@@ -188,6 +215,7 @@ def run(
     with held(Path(out)) as folder:
         rows = Store(folder / STORE, plan.sweep.name, store)
         try:
+            _say_changed_front(plan, folder, progress)
             keep_sweep(RunSet(plan, ()), folder)
             seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds)
             results = _kept(_results(gather(plan, rows, folder, seconds)))
@@ -448,6 +476,15 @@ def presets() -> pd.DataFrame:
     from workbench.machine import presets as rows
 
     return pd.DataFrame(rows())
+
+
+def _say_changed_front(plan: Plan, folder: Path, progress: Progress | None) -> None:
+    """Say where the front that a sweep varies over is another than when the folder was last run."""
+    if not (folder / SWEEP).is_file():
+        return
+    changed = changed_front(read_mapping(folder / SWEEP), resolved(RunSet(plan, ())))
+    if changed:
+        (progress or usual_watcher()).say(changed)
 
 
 def _results(runs: RunSet) -> Results:

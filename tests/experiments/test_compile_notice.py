@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import sys
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
@@ -231,11 +232,12 @@ def test_the_clock_of_a_pace_stands_still_while_this_process_compiles():
     assert working_clock() >= before
 
 
-def test_a_finished_tune_does_not_end_on_what_is_left(tmp_path, capsys, monkeypatch):
+def test_a_finished_tune_does_not_end_on_what_is_left(tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.experiments.watchers.LOG_SECONDS", 0.0)
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(STUDY))
-    assert cli.main(["tune", str(tmp_path / "study.yaml"), "--out", str(tmp_path / "out"), "--workers", "1"]) == 0
-    lines = capsys.readouterr().err.splitlines()
+    with open(tmp_path / "log", "w") as log, redirect_stderr(log):
+        assert cli.main(["tune", str(tmp_path / "study.yaml"), "--out", str(tmp_path / "out"), "--workers", "1"]) == 0
+    lines = (tmp_path / "log").read_text().splitlines()
     (last,) = [line for line in lines if "were not needed" in line]
     assert last.startswith("4 runs, 4 of 8 were not needed")
     assert "left" not in last

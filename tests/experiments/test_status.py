@@ -16,7 +16,6 @@ from tests.depth import long
 from tests.experiments.test_store import row
 from tests.waiting import wait_until
 from workbench.cli.main import main
-from workbench.cli.progress import Bar
 from workbench.errors import StoreError
 from workbench.experiments.folder import STORE, held
 from workbench.experiments.progress import Pace
@@ -189,16 +188,3 @@ def test_the_pace_is_that_of_late():
     assert 3.9 < pace.rate() < 4.2
     assert pace.line().startswith("250 of 1000 runs, 4.")
     assert " 3 min " in pace.line()
-
-
-def test_the_bar_of_a_terminal(monkeypatch, capsys):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "160")
-    bar = Bar()
-    bar.begin(2, 0)
-    bar.advance(row(1))
-    bar.advance(row(2, "failed"))
-    bar.end()
-    output = capsys.readouterr().err
-    assert "2/2" in output
-    assert "1 failed" in output

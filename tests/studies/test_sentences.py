@@ -7,7 +7,7 @@ import pytest
 
 import workbench as wb
 from workbench.cli import main
-from workbench.studies.sentences import Block, Line, blocks, decimals, fitted, number, probability
+from workbench.studies.sentences import Block, Line, blocks, decimals, fitted, held_up, number, probability
 
 SWEEP = {
     "question": "Is <it> faster?",
@@ -87,3 +87,40 @@ def test_a_notebook_shows_a_card(results):
     html = results._repr_html_()
     assert "Is &lt;it&gt; faster?" in html and "60 of 60" in html and "first_fit, nearest_boundary, worst_fit" in html
     assert html.count("<li>") == len(results.sentences())
+
+
+@pytest.mark.parametrize(
+    ("words", "conclusion"),
+    [
+        (
+            {"better": 2},
+            "trial 7 beats the baseline in a and b, at 20 seeds that tuning never saw: what was tuned holds here.",
+        ),
+        (
+            {"better": 1, "undecided": 1},
+            "trial 7 beats the baseline in a; is undecided against the baseline in b, at 20 ",
+        ),
+        ({"better": 1, "undecided": 1}, ": what was tuned holds here in part."),
+        (
+            {"better": 1, "worse": 1},
+            "loses to the baseline in b, at 20 seeds that tuning never saw: a trade, not a gain.",
+        ),
+        ({"worse": 1, "undecided": 1}, ": what was tuned does harm here."),
+        ({"undecided": 2}, "trial 7 is undecided against the baseline in a and b, at 20 seeds "),
+        ({"undecided": 2}, ": nothing that was tuned shows here."),
+    ],
+)
+def test_what_was_held_out_comes_to_one_sentence(results, monkeypatch, words, conclusion):
+    verdicts = [word for word, times in words.items() for _ in range(times)]
+    made = [Block(m, m, [Line("p", "1", f"{word} by 2, p 1")]) for m, word in zip("ab", verdicts, strict=True)]
+    monkeypatch.setattr("workbench.studies.sentences.blocks", lambda _: [*made, Block("c", "c", made[0].lines)])
+    assert conclusion in held_up(results, ["a", "b"], "trial 7")[0]
+
+
+def test_a_best_that_is_the_baseline_or_that_has_one_run_is_not_compared():
+    sweep = {key: SWEEP[key] for key in ("engine", "workload", "baseline", "measures")}
+    same = wb.run({**sweep, "policy": {"placement": "nearest_boundary"}, "seeds": 2}, workers=0)
+    assert held_up(same, ["drain_cycles"], "it") == ["it cannot be compared with the baseline: it is the baseline."]
+    once = wb.run({**sweep, "policy": {"placement": "first_fit"}, "seeds": 1}, workers=0)
+    only = "it is undecided against the baseline in drain_cycles, in the one run there is: one run is no sample."
+    assert held_up(once, ["drain_cycles"], "it")[0] == only

@@ -1,4 +1,4 @@
-"""`workbench figure [NAME]`: figures of theory, which follow from their choices alone and need no runs."""
+"""`workbench figure [NAME [DIR]]`: figures of theory, which need no runs, and those of the runs of a folder."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import argparse
 from pathlib import Path
 
 from workbench.cli.command import DONE, Command
+from workbench.cli.kept_figures import ONLY, TO, add_figure_arguments, draw_kept, refuse_figure_arguments
 from workbench.cli.output import say_json, say_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", nargs="?", help="which one (default: list them all)")
-    parser.add_argument("--to", metavar="DIR", default="figures", help="where it is written (default: figures)")
+    parser.add_argument("name", metavar="NAME", nargs="?", help="which one (default: list those of theory)")
+    parser.add_argument("folder", metavar="DIR", nargs="?", help="a results folder, of whose runs it is drawn")
+    parser.add_argument("--only", metavar="WORD", action="append", default=[], help=ONLY)
+    add_figure_arguments(parser)
+    parser.add_argument("--to", metavar="DIR", help=f"where it is written: figures; with a results folder {TO}")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -19,9 +23,14 @@ def run(given: argparse.Namespace) -> int:
     if given.name is None:
         _list(given.json)
         return DONE
+    if given.folder is not None:
+        from workbench.api import open_results
+
+        return draw_kept(open_results(given.folder), [given.name], given)
     from workbench.figures import calculated
 
-    saved = calculated(given.name).save(Path(given.to))
+    refuse_figure_arguments(given)
+    saved = calculated(given.name).save(Path(given.to or "figures"))
     if given.json:
         say_json({"figure": given.name, "files": [str(path) for path in saved]})
     else:
@@ -41,4 +50,4 @@ def _list(as_json: bool) -> None:
         say_table(pd.DataFrame(rows))
 
 
-COMMAND = Command("figure", "Figures of theory, calculated without runs.", add_arguments, run)
+COMMAND = Command("figure", "Figures of theory, or of the runs of a results folder.", add_arguments, run)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
-from typing import Any
+from typing import Any, Literal, TextIO
 
 from workbench.experiments.progress import Pace, span
 from workbench.experiments.row import Row
 from workbench.experiments.watchers import LogLines
 
+Kind = Literal["terminal", "log", "pipe"]
+
 
 class Bar:
-    """Watches a sweep with a bar on standard error; with a line now and then where that is no terminal."""
+    """Watches a sweep with a bar on standard error: in a terminal alone.
+
+    A log file gets a line now and then instead, and a pipe nothing. `NO_COLOR` is heard.
+    """
 
     def __init__(self, quiet: bool = False) -> None:
         """Keep the bar to oneself if `quiet`, for output that programs read; what takes long before the first run is
@@ -26,17 +33,22 @@ class Bar:
         print(line, file=sys.stderr, flush=True)
 
     def begin(self, total: int, kept: int) -> None:
-        from rich.console import Console
-
-        console = Console(stderr=True)
+        self._bar = self._lines = None
         if self._quiet:
             return
-        if not console.is_terminal:
+        kind = kind_of(sys.stderr)
+        if kind == "terminal":
+            self._start(total, kept)
+        elif kind == "log":
             self._lines = LogLines()
             self._lines.begin(total, kept)
-            return
+
+    def _start(self, total: int, kept: int) -> None:
+        from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+        # The stream as it is now: whoever replaces it while runs go on would be shown the bar as if it were text.
+        console = Console(file=sys.stderr, force_terminal=True)
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -58,12 +70,19 @@ class Bar:
         failed = f"{self._pace.failed} failed" if self._pace.failed else ""
         self._bar.update(self._task, completed=self._pace.done, pace=_pace(self._pace), failed=failed)
 
+    def skip(self, runs: int) -> None:
+        if self._lines is not None:
+            self._lines.skip(runs)
+        if self._bar is not None and self._pace is not None:
+            self._pace.skip(runs)
+            self._bar.update(self._task, total=self._pace.needed, pace=_pace(self._pace))
+
     def complete(self) -> None:
         if self._lines is not None:
             self._lines.complete()
         if self._bar is not None and self._pace is not None:
             self._pace.complete()
-            self._bar.update(self._task, total=self._pace.needed, pace="")
+            self._bar.update(self._task, total=self._pace.needed, pace=_pace(self._pace))
 
     def end(self) -> None:
         if self._lines is not None:
@@ -72,6 +91,24 @@ class Bar:
             self._bar.stop()
 
 
+def kind_of(stream: TextIO) -> Kind:
+    """Return what a stream leads to: a terminal that can redraw a line, a log file, or another program.
+
+    `FORCE_COLOR` makes no terminal of what is none; a dumb one is a log.
+    """
+    if stream.isatty():
+        return "log" if os.environ.get("TERM") == "dumb" else "terminal"
+    try:
+        mode = os.fstat(stream.fileno()).st_mode
+    except (OSError, ValueError):  # a stream in memory, which somebody reads later
+        return "pipe"
+    return "log" if stat.S_ISREG(mode) else "pipe"
+
+
 def _pace(pace: Pace) -> str:
+    """Return the rate of the runs, and how long the rest will take while there is one."""
     rate = pace.rate()
-    return f"{rate:.1f}/s, {span((pace.needed - pace.done) / rate)} left" if rate > 0 else ""
+    if not rate:
+        return ""
+    left = f", {span((pace.needed - pace.done) / rate)} left" if pace.done < pace.needed else ""
+    return f"{rate:.1f}/s{left}" if rate < 100 else f"{rate:.0f}/s{left}"

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from workbench.cli.command import DONE, SOME_FAILED, Command
+from workbench.cli.kept_figures import ONLY, TO, add_figure_arguments, draw_kept, refuse_figure_arguments
 from workbench.cli.output import say_json, say_notes, say_summary
 from workbench.errors import InputError
 
@@ -17,7 +18,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--timeline", metavar="RUN_ID", help="write a run of a dispatcher or a node as a trace for Perfetto, --to"
     )
     parser.add_argument("--snapshot", metavar="RUN_ID", help="write a run of a pool for pytorch.org/memory_viz, --to")
-    parser.add_argument("--to", metavar="FILE", help="the file of --timeline or --snapshot")
+    parser.add_argument("--only", metavar="WORD", action="append", default=[], help=ONLY)
+    parser.add_argument("--figure", metavar="NAME", action="append", default=[], help="draw a figure of these runs")
+    add_figure_arguments(parser)
+    parser.add_argument("--to", metavar="PATH", help=f"the file of --timeline or --snapshot; for --figure {TO}")
     parser.add_argument("--wide", action="store_true", help="print every column of the summary")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -28,9 +32,13 @@ def run(given: argparse.Namespace) -> int:
     from workbench.studies.missing import missing_notes
     from workbench.studies.saturation import saturation_notes
 
-    if (given.timeline is not None) + (given.snapshot is not None) != (given.to is not None):
+    if (given.timeline is not None) + (given.snapshot is not None) != (given.to is not None and not given.figure):
         raise InputError("--timeline RUN_ID or --snapshot RUN_ID goes together with --to FILE.")
     results = open_results(given.folder)
+    if given.figure:
+        return draw_kept(results, given.figure, given)
+    refuse_figure_arguments(given)
+    results = results.only(*given.only) if given.only else results
     if given.timeline:
         results.timeline(given.timeline, given.to)
     if given.snapshot:
@@ -52,4 +60,4 @@ def run(given: argparse.Namespace) -> int:
     return SOME_FAILED if results.failures else DONE
 
 
-COMMAND = Command("results", "What a results folder holds: summary, or the table as CSV.", add_arguments, run)
+COMMAND = Command("results", "What a results folder holds: summary, table as CSV, figures.", add_arguments, run)

@@ -10,10 +10,11 @@ from workbench.cli.command import DONE, SOME_FAILED, Command
 from workbench.cli.output import say_json, say_notes, say_summary
 from workbench.cli.progress import Bar
 from workbench.cli.sweep_arguments import add_sweep_arguments, add_worker_arguments, executor_of, overrides
-from workbench.experiments.folder import TABLE
+from workbench.experiments.folder import STORE, TABLE
+from workbench.experiments.kept_front import STUDY
 from workbench.experiments.pools import check_pool
 from workbench.experiments.runner import LIMIT_SECONDS, check_limit
-from workbench.experiments.store import KINDS
+from workbench.experiments.store import KINDS, has_store
 
 if TYPE_CHECKING:
     from workbench.api import Results
@@ -71,8 +72,13 @@ def counted(plan: Plan) -> str:
 
 
 def default_folder(sweep: str) -> Path:
-    """Return where results go unless --out says otherwise: sweeps/placement/drain.yaml -> results/placement/drain."""
+    """Return where results go unless --out says otherwise: sweeps/placement/drain.yaml -> results/placement/drain.
+
+    Those of a sweep that lies in a results folder, such as `best.yaml` of a study, go beside it.
+    """
     path = Path(sweep).with_suffix("")
+    if any((folder / STUDY).is_file() and has_store(folder, STORE) for folder in list(path.parents)[:2]):
+        return path
     parts = path.parts[path.parts.index("sweeps") + 1 :] if "sweeps" in path.parts else path.parts[-1:]
     return Path("results", *parts)
 

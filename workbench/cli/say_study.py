@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import math
+import shutil
+import textwrap
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.output import say_notes, say_table
+from workbench.cli.output import say_notes
+from workbench.studies.sentences import decimals, number
+from workbench.studies.tuning.importances import INERT
+from workbench.studies.tuning.point_sweeps import BEST, POINTS
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from workbench.studies.tuning import StudyResults
 
 MOST_ROWS, MOST_LEVERS = 20, 8
 """Of tables that are printed; the files have all."""
+NARROWEST = 16
+"""Letters of a column of levers."""
 
 
 def say_study(results: StudyResults, folder: Path, figures: list[Path]) -> None:
@@ -23,30 +30,62 @@ def say_study(results: StudyResults, folder: Path, figures: list[Path]) -> None:
     if results.holdout is not None:
         _say_front(results)
         _say_levers(results)
+        _say_next(results, folder)
     print(f"{_counted(results)} in {results.seconds:.1f} s, kept in {folder}")
     for trial in results.failures[:3]:
         print(f"failed: trial {trial.number}: {trial.error}")
     print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))
-    print(f"in the browser: {dashboard_command(results.study, folder)}")
+    ours = f"workbench dashboard {folder}, or " if results.study.storage is None and results.holdout is not None else ""
+    print(f"in the browser: {ours}{dashboard_command(results.study, folder)}")
 
 
 def _say_front(results: StudyResults) -> None:
     """Print what is still best on fresh seeds, with what it gains over the baseline."""
     table, names = results.pareto, [one.measure.name for one in results.study.objectives]
     best = table[table["best"]].sort_values(names[0])
-    gains = {name: [_gain(row, name) for _, row in best.iterrows()] for name in names}
-    displayed = best[["trial", "policy"]].assign(**gains)
-    say_table(displayed.head(MOST_ROWS))
+    for row in best.head(MOST_ROWS).to_dict("records"):
+        _say_point(row, names)
+    if "beats_baseline" in table:
+        _say("( ) gain over the baseline, positive = better; [ ] its 95 % interval")
     say_notes(_missing(results))
-    if len(displayed) > MOST_ROWS:
-        print(f"... and {len(displayed) - MOST_ROWS} more")
+    if len(best) > MOST_ROWS:
+        print(f"... and {len(best) - MOST_ROWS} more")
     fresh = f"{len(best)} of them still on {len(results.study.holdout_seeds)} fresh seeds"
-    print(f"{len(table)} trials are on the front, {fresh}")
+    _say(f"{len(table)} trials are on the front, {fresh}")
     if "beats_baseline" in table:
         better = ", ".join(str(number) for number in table["trial"][table["beats_baseline"]][:MOST_ROWS]) or "none"
-        print(f"better than the baseline in every objective, all intervals clear of zero: {better}")
+        _say(f"better than the baseline in every objective, all intervals clear of zero: {better}")
     if results.history.trials_to(0.95) is not None:
         print(f"95 % of the final hypervolume after {results.history.trials_to(0.95)} of {len(results.found)} trials")
+
+
+def _say_next(results: StudyResults, folder: Path) -> None:
+    """Print which point is the one to take, how it does where it was held out, and how to go on from here."""
+    front = results.front
+    _say(f"the one to take: {_named(results)}")
+    print(f"    workbench run {folder / BEST}")
+    if results.held_out is not None:
+        _say(results.held_out.plan.sweep.said["question"])
+        for sentence in held_out_sentences(results):
+            _say(f"    {sentence}")
+    if len(front) > 1:
+        print(f"all {len(front)} in the next sweep, or one by one:")
+        print(f"    vary: {{front: {folder}}}\n    {folder / POINTS}/")
+
+
+def _named(results: StudyResults) -> str:
+    front = results.front
+    return f"trial {front.trials[front.chosen].number}, {front.name(front.points[front.chosen])}"
+
+
+def held_out_sentences(results: StudyResults) -> list[str]:
+    """Return what the comparison on the held-out workload came to, in words; none where nothing was held out."""
+    from workbench.studies.sentences import held_up
+
+    if results.held_out is None:
+        return []
+    objectives = [one.measure.name for one in results.study.objectives]
+    return held_up(results.held_out, objectives, _named(results))
 
 
 def _missing(results: StudyResults) -> list[str]:
@@ -56,19 +95,52 @@ def _missing(results: StudyResults) -> list[str]:
     return [] if results.holdout is None else missing_notes(results.holdout)
 
 
-def _gain(row: pd.Series, name: str) -> str:
-    """Return a mean on fresh seeds, and its difference to the baseline with the interval; positive = better."""
-    if f"{name}_difference" not in row or row[f"{name}_difference"] != row[f"{name}_difference"]:
-        return f"{row[name]:.5g}"
+def _say(text: str) -> None:
+    """Print a sentence as wide as the terminal."""
+    width, inner = shutil.get_terminal_size().columns, " " * (4 + len(text) - len(text.lstrip()))
+    print(textwrap.fill(text, width, subsequent_indent=inner, break_long_words=False, break_on_hyphens=False))
+
+
+def _say_point(row: Mapping[Any, Any], names: Sequence[str]) -> None:
+    """Print a point of the front and, below it, what it came to."""
+    _say(f"trial {row['trial']}  {row['policy']}")
+    for name in names:
+        print(f"    {name} {_gain(row, name)}")
+
+
+def _gain(row: Mapping[Any, Any], name: str) -> str:
+    """Return a mean on fresh seeds, and its difference to the baseline, in the digits that the interval earns."""
+    difference = row.get(f"{name}_difference", math.nan)
+    if math.isnan(difference):
+        return number(row[name], decimals(row[f"{name}_high"] - row[f"{name}_low"]))
     low, high = row[f"{name}_difference_low"], row[f"{name}_difference_high"]
-    return f"{row[name]:.5g} ({row[f'{name}_difference']:+.3g} [{low:+.3g}, {high:+.3g}])"
+    digits = decimals(high - low)
+    gain = f"{'+' if difference > 0 else ''}{number(difference, digits)}"
+    return f"{number(row[name], digits)} ({gain} [{number(low, digits)}, {number(high, digits)}])"
 
 
 def _say_levers(results: StudyResults) -> None:
+    """Print the shares of the first levers, in per cent, a column a goal, as wide as the terminal."""
     table = results.importances
-    if len(table):
-        print("shares of the levers in what makes a trial good (PED-ANOVA):")
-        say_table(table.head(MOST_LEVERS).round(3))
+    if not len(table):
+        return
+    print("what makes a trial good: shares of the levers in % (PED-ANOVA)")
+    goals = [name for name in table.columns if name != "lever"]
+    room = shutil.get_terminal_size().columns - sum(len(goal) + 2 for goal in goals)
+    wide = min(max(map(len, table["lever"])), max(room, NARROWEST))
+    first = [*table.head(MOST_LEVERS).to_dict("records"), *table[table["lever"] == INERT].to_dict("records")]
+    print("  ".join([" " * wide, *goals]))
+    for row in {str(row["lever"]): row for row in first}.values():
+        print("  ".join([_short(str(row["lever"]), wide), *(f"{100 * row[goal]:>{len(goal)}.0f}" for goal in goals)]))
+
+
+def _short(lever: str, wide: int) -> str:
+    """Return a lever's path that fills a column; of one that is too long its end.
+
+    >>> _short("policy.placement.best_fit.tie", 16), _short("policy.queue", 16)
+    ('....best_fit.tie', 'policy.queue    ')
+    """
+    return f"{lever:<{wide}}" if len(lever) <= wide else f"...{lever[3 - wide :]}"
 
 
 def _counted(results: StudyResults) -> str:
@@ -84,6 +156,8 @@ def study_facts(results: StudyResults, folder: Path, figures: list[Path]) -> dic
         "failed": len(results.failures),
         "pruned": len(results.pruned),
         "pareto": results.pareto.to_dict("records") if results.holdout is not None else [],
+        "best": {"file": str(folder / BEST), **_best(results)} if results.holdout is not None else None,
+        "hold_out": _held_out(results),
         "missing": _missing(results),
         "trials_to_95_percent": results.history.trials_to(0.95),
         "importances": results.importances.to_dict("records"),
@@ -91,3 +165,17 @@ def study_facts(results: StudyResults, folder: Path, figures: list[Path]) -> dic
         "tuner_seconds": results.tuner_seconds,
         "figures": [str(path) for path in figures],
     }
+
+
+def _best(results: StudyResults) -> dict[str, Any]:
+    front = results.front
+    return {"trial": front.trials[front.chosen].number, "policy": front.name(front.points[front.chosen])}
+
+
+def _held_out(results: StudyResults) -> dict[str, Any] | None:
+    if results.held_out is None:
+        return None
+    from workbench.studies.summary import summary
+
+    rows = summary(results.held_out).to_dict("records")
+    return {"folder": str(results.held_out.folder), "sentences": held_out_sentences(results), "summary": rows}

@@ -23,6 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trials", type=int, metavar="N", help="how many, those that are kept included")
     parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help="override by dotted path")
     parser.add_argument("--out", metavar="DIR", help="the results folder (default: results/ and the study's path)")
+    parser.add_argument(
+        "--hold-out",
+        metavar="WORKLOAD",
+        help="compare the best with the baseline on a workload that is not tuned on: a regime, a trace, or YAML",
+    )
     add_worker_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
@@ -41,7 +46,16 @@ def run(given: argparse.Namespace) -> int:
     from workbench.studies.tuning import tune
 
     watch, executor = Bar(quiet=given.json), executor_of(given)
-    results = tune(given.study, folder, given.trials, given.workers, watch, set=chosen, executor=executor)
+    results = tune(
+        given.study,
+        folder,
+        given.trials,
+        given.workers,
+        watch,
+        set=chosen,
+        executor=executor,
+        hold_out=given.hold_out,
+    )
     figures = draw_study(results, folder / "figures")
     if given.json:
         say_json(study_facts(results, folder, figures))

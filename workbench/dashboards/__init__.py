@@ -78,10 +78,12 @@ def dashboard(name: str = "shared_memory") -> Widget:
 
 
 def _opened(name: str) -> Widget:
+    from workbench.dashboards.opening import comparing
     from workbench.dashboards.saved import read_saved
 
     saved = read_saved(name)
-    made = DASHBOARDS.find(saved.engine)()
+    with comparing(saved.differing):
+        made = DASHBOARDS.find(saved.engine)()
     made.open_with(saved)
     return made
 

@@ -30,7 +30,8 @@ class OpenedPoints:
         inside: list[widgets.Widget] = [title, self.names]
         places = [point.values for point in saved.points]
         self.picture = PointsPanel(self.pick)
-        if len(saved.measures) == 2 and sum(all(map(math.isfinite, place)) for place in places) > 1:
+        known = sum(all(map(math.isfinite, place)) for place in places)
+        if saved.study is None and len(saved.measures) == 2 and known > 1:
             self.picture.show(saved.measures, places, [point.label for point in saved.points], 0)
             inside.append(self.picture)
         self.widget = widgets.VBox(inside)

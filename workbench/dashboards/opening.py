@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol
 
 from ipywidgets import Widget
@@ -59,6 +61,24 @@ class Opening(NamedTuple):
         """Return the preset or the rule that the machine opens with."""
         rule = next((spec.name for spec in self.machine_rules.values()), "")
         return str(self.machine.get("preset", rule))
+
+
+_further: ContextVar[tuple[str, ...]] = ContextVar("further compared slots", default=())
+
+
+@contextmanager
+def comparing(slots: Sequence[str]) -> Iterator[None]:
+    """Let both sides of the pages that are made within this context differ in further slots."""
+    before = _further.set(tuple(slots))
+    try:
+        yield
+    finally:
+        _further.reset(before)
+
+
+def widened(opening: Opening) -> Opening:
+    """Return an opening with the further slots in which the sides of the page that is made may differ."""
+    return opening._replace(compared=tuple(dict.fromkeys([*opening.compared, *_further.get()])))
 
 
 class Panels(Protocol):

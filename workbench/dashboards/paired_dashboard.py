@@ -11,6 +11,7 @@ import html
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import ipywidgets as widgets
 import yaml
@@ -20,7 +21,7 @@ from workbench.dashboards.catalogue_watch import CatalogueWatch
 from workbench.dashboards.history import History, Setting
 from workbench.dashboards.later import Later
 from workbench.dashboards.opened import OpenedPoints, setting_of
-from workbench.dashboards.opening import Opening, Panels
+from workbench.dashboards.opening import Opening, Panels, widened
 from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.dashboards.panels.histogram import HistogramPanel
 from workbench.dashboards.panels.measures_table import measures_table
@@ -35,6 +36,9 @@ from workbench.engines.engine import Setup
 from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.run_set import RunSet
+
+if TYPE_CHECKING:
+    from workbench.dashboards.study_view import StudyView
 
 COARSE_SECONDS = 0.08
 """How long the runs of one move may take; what is left follows when the lever rests."""
@@ -58,6 +62,7 @@ class PairedDashboard(widgets.HBox):
 
     def __init__(self, opening: Opening, panels: Panels, notes: Notes | None = None) -> None:
         """Take as `notes` what the panels need of every run beside its measures."""
+        opening = widened(opening)
         self.sidebar = Sidebar(mechanism(opening.engine), opening)
         self.histogram, self.panels = HistogramPanel(), panels
         self.heading = widgets.HTML(heading(opening))
@@ -88,6 +93,7 @@ class PairedDashboard(widgets.HBox):
         if self.address.alone:
             self.add_class("wb-page")
         self._notes = notes or {}
+        self.study: StudyView | None = None
         self._runs: PairedRuns | None = None
         self._warm = False
         self._rest = Later(self._continue)
@@ -130,14 +136,36 @@ class PairedDashboard(widgets.HBox):
                 self.show(setting_of(self.sidebar, saved, point))
 
         points = OpenedPoints(saved, chosen)
-        self.opened.children = [points.widget]
+        self.opened.children = [points.widget, *self._study_of(saved, points)]
         self.sidebar.show(setting_of(self.sidebar, saved, saved.points[0]))
         self.opened_with = self.sidebar.setting()
         self.history = History(self.opened_with)
         self.update()
 
+    def _study_of(self, saved: Saved, points: OpenedPoints) -> list[widgets.Widget]:
+        """Return the view of the study whose front was opened; nothing where it is no study."""
+        if saved.study is None:
+            return []
+        from workbench.dashboards.study_view import StudyView
+
+        def clicked(point: str) -> None:
+            place = next((k for k, one in enumerate(saved.points) if one.id == point), None)
+            if place is None:
+                self._say("That point is the baseline itself, or younger than this page: there is no pair to show.")
+            else:
+                points.pick(place)
+
+        self.study = view = StudyView(saved.study, clicked)
+        points.names.observe(lambda _change: view.choose_point(saved.points[points.names.value].id), "value")
+        view.choose_point(saved.points[0].id)
+        folded = widgets.Accordion([view.widget], titles=["The study: its front, how it grew, which levers matter"])
+        folded.selected_index = 0
+        return [folded]
+
     def close(self) -> None:
         """Stop listening to the notebook, then close as every widget does."""
+        if self.study is not None:
+            self.study.stop()
         self._rest.cancel()
         self._note_rest.cancel()
         self.several.stop()

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.engines.engine import Setup
-from workbench.errors import InputError
+from workbench.errors import InputError, StoreError
 from workbench.experiments.open_folder import open_folder
 from workbench.experiments.plan import Plan, PlannedPoint, make_plan
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import read_sweep
 from workbench.figures.line_names import LineNames
 from workbench.strict_yaml import read_mapping
+from workbench.studies.tuning import open_study
+from workbench.studies.tuning.holdout import front_sweep
+from workbench.studies.tuning.journal import JOURNAL
 
 FRONT = "front.csv"
 """What a tuning study keeps of its best points."""
@@ -28,6 +31,12 @@ class SavedPoint(NamedTuple):
     other: Setup
     values: tuple[float, ...]
     """The mean of each of the measures; NaN where it was not run."""
+    id: str = ""
+    """Of the point in its plan."""
+
+    def differs_in(self, slot: str) -> bool:
+        """Return whether the two sides have another policy in a slot."""
+        return bool(self.baseline.policies[slot] != self.other.policies[slot])
 
 
 class Saved(NamedTuple):
@@ -41,6 +50,14 @@ class Saved(NamedTuple):
     measures: tuple[str, ...]
     """The labels of the first two measures, with their units."""
     points: list[SavedPoint]
+    study: Path | None = None
+    """The results folder of the study that these points are the front of."""
+
+    @property
+    def differing(self) -> list[str]:
+        """Return the slots in which a point differs from what it is compared with."""
+        slots = [slot for one in self.points for slot in one.other.policies if one.differs_in(slot)]
+        return list(dict.fromkeys(slots))
 
 
 def read_saved(name: str) -> Saved:
@@ -54,11 +71,29 @@ def read_saved(name: str) -> Saved:
         The folder holds no results.
     """
     path = Path(name)
+    if (path / JOURNAL).is_file():
+        return _saved_study(name, path)
     if path.is_dir():
-        return _saved(open_folder(path), f"{name}{' (the front of a study)' if (path / FRONT).is_file() else ''}", path)
+        return _saved(open_folder(path), _title(name, path), path)
     if "objectives" in read_mapping(path):
         raise InputError(f"{name}: is a study; tune it (workbench tune {name}), then open its results folder.")
     return _saved(RunSet(make_plan(read_sweep(path)), []), name, None)
+
+
+def _saved_study(name: str, folder: Path) -> Saved:
+    """Read the front of a study; of one that is tuned just now, or was stopped, the front so far."""
+    if (folder / FRONT).is_file():
+        return _saved(open_folder(folder), _title(name, folder), folder)._replace(study=folder)
+    results = open_study(folder)
+    if not results.best_trials:
+        raise StoreError(f"{name}: the study has no trial yet that could be shown; open it again when it has.")
+    sweep = front_sweep(results.study, [trial.proposal for trial in results.best_trials])
+    saved = _saved(RunSet(make_plan(sweep), []), f"{name} (the front of a study so far)", None)
+    return saved._replace(study=folder)
+
+
+def _title(name: str, folder: Path) -> str:
+    return f"{name} (the front of a study)" if (folder / FRONT).is_file() else name
 
 
 def _saved(runs: RunSet, title: str, folder: Path | None) -> Saved:
@@ -67,7 +102,7 @@ def _saved(runs: RunSet, title: str, folder: Path | None) -> Saved:
     known = sweep.mechanism.measures
     pairs = _pairs(runs.plan)
     points = [
-        SavedPoint(_label(runs, names, point), *pair, tuple(_mean(runs, point, name) for name in measures))
+        SavedPoint(_label(runs, names, point), *pair, tuple(_mean(runs, point, name) for name in measures), point.id)
         for point, pair in pairs
     ]
     machine = sweep.said.get("machine") or {}

@@ -85,6 +85,16 @@ class Pace:
         while len(self._marks) > 2 and now - self._marks[1][0] > SPAN_SECONDS:
             self._marks.popleft()
 
+    def skip(self, runs: int) -> None:
+        """Count off runs that turned out not to be needed, such as those of a trial that an earlier one has tried.
+
+        >>> pace = Pace(total=10, kept=0)
+        >>> pace.skip(4)
+        >>> pace.line()
+        '0 of 6 runs'
+        """
+        self.needed = max(self.needed - runs, self.done)
+
     def complete(self) -> None:
         """Count off what has not been run by now and is not needed."""
         self.needed = self.done
@@ -98,8 +108,8 @@ class Pace:
 
     def line(self) -> str:
         """Return all of it in words."""
-        parts = [f"{self.done} of {self.total} runs"]
-        if self.needed < self.total:
+        parts = [f"{self.done} of {self.needed} runs"]
+        if self.done == self.needed < self.total:
             parts = [f"{self.done} runs", f"{self.total - self.needed} of {self.total} were not needed"]
         rate = self.rate()
         if rate > 0:
@@ -107,6 +117,12 @@ class Pace:
             if self.done < self.needed:
                 parts.append(f"{span((self.needed - self.done) / rate)} left")
         return ", ".join([*parts, *([f"{self.failed} failed"] if self.failed else [])])
+
+
+def skip(watch: Progress, runs: int) -> None:
+    """Tell who watches that so many runs are not needed, if it wants to know, as `complete` does."""
+    if runs > 0:
+        getattr(watch, "skip", lambda _: None)(runs)
 
 
 def complete(watch: Progress) -> None:

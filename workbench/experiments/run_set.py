@@ -32,6 +32,8 @@ class RunSet:
         self.folder = folder
         self.seconds = seconds
         self.rows = {row.id: row for row in rows}
+        self.whole: RunSet | None = None
+        """All runs of the sweep, of which these are those of some points; None where these are all."""
         self._ids: dict[str, list[str]] = {}
 
     @property

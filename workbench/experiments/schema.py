@@ -18,12 +18,18 @@ from workbench.workloads.schema import workload_schema
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NAMES = {"type": "array", "items": {"type": "string"}}
+_FRONT = {
+    "type": "object",
+    "required": ["front"],
+    "additionalProperties": False,
+    "properties": {"front": {"type": "string", "description": "the results folder of a tuning study"}},
+}
 _CHOICE = {
     "type": "object",
     "required": ["vary"],
     "additionalProperties": False,
     "properties": {
-        "vary": {"anyOf": [{"type": "array", "minItems": 1}, *RANGE_SCHEMA["anyOf"]]},
+        "vary": {"anyOf": [{"type": "array", "minItems": 1}, *RANGE_SCHEMA["anyOf"], _FRONT]},
         "zip": {"type": "string"},
     },
 }
@@ -49,6 +55,7 @@ def _of_mechanism(registered: Mechanism) -> dict[str, Any]:
         "workload": varied(workload_schema(engine.workload_kind)),
         "policy": chosen,
         "options": _inside(engine.options.schema()),
+        "vary": _FRONT,
         "design": Design.schema(),
         "baseline": chosen,
         "seeds": _seeds(),

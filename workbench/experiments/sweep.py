@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.experiments.fronts import with_fronts
 from workbench.experiments.measured_by import MeasuredBy, measured_by
 from workbench.experiments.mechanism import Mechanism, mechanism
 from workbench.experiments.own_measures import OwnMeasure, WithOwn, own_measures
@@ -23,6 +24,7 @@ KEYS = {
     "workload": "what is asked of the machine",
     "policy": "a policy for each of the engine's questions; what is left out takes its default",
     "options": "further levers of the engine",
+    "vary": "the front of a tuning study, as choices: {front: results/tune/placement}",
     "design": "how the ranges of the sweep, vary: {from: , to: }, are drawn together",
     "baseline": "the policies that every point is compared with, at the same seeds",
     "seeds": "how many paired seeds, a list of them, {first: 0, count: 200}, or {until: ...} enough",
@@ -51,7 +53,7 @@ class Sweep(NamedTuple):
     folder: Path
     """What relative paths in it are relative to."""
     said: dict[str, Any]
-    """The mapping, overrides applied."""
+    """The mapping, overrides applied, fronts of studies written out."""
     mechanism: Mechanism
     seeds: list[int]
     measures: list[str]
@@ -114,6 +116,7 @@ def checked_sweep(config: dict[str, Any], name: str, where: str, folder: Path, m
         What else is named as a measure, such as the objectives of a study.
     """
     _check_keys(config, where)
+    config = with_fronts(config, where, folder)
     registered = mechanism(config["engine"], where)
     own = own_measures(registered.engine.name, [*_named_measures(config), *measures], folder, where)
     registered = registered._replace(measures=WithOwn(registered.measures, own)) if own else registered

@@ -41,6 +41,10 @@ class _Lines:
             self._said, self._next, self._spoke = now, self._every, True
             self.show(self._pace.line())
 
+    def skip(self, runs: int) -> None:
+        if self._pace is not None:
+            self._pace.skip(runs)
+
     def complete(self) -> None:
         if self._pace is not None:
             self._pace.complete()

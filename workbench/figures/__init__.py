@@ -11,9 +11,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.errors import InputError, at, wrong_value
 from workbench.figures.calculation import Calculation
@@ -60,7 +61,8 @@ def check(names: Iterable[str], engine: str, where: str = "") -> None:
 
 
 def draw_all(runs: RunSet, folder: Path) -> list[Path]:
-    """Draw every figure that a sweep names, and save each as PDF, PNG and CSV.
+    """Draw every figure that a sweep names, and save each as PDF, PNG and CSV; one that would come out as it lies there
+    is not drawn again.
 
     Raises
     ------
@@ -69,21 +71,52 @@ def draw_all(runs: RunSet, folder: Path) -> list[Path]:
     StoreError
         A file cannot be written.
     """
-    from workbench.figures.save import save
-
     saved: list[Path] = []
     refused: list[str] = []
     for name in runs.plan.sweep.figures:
         recipe = figure(name, runs.plan.sweep.mechanism.engine.name, at(runs.plan.sweep.where, "figures"))
         try:
-            data = recipe.data(runs)
+            saved.extend(draw_one(recipe, runs, folder))
         except InputError as problem:
             refused.append(str(problem))
-            continue
-        saved.extend(save(recipe.draw(data), data, folder, name))
     if refused:
         raise InputError(at(runs.plan.sweep.where, " ".join(refused)))
     return saved
+
+
+def draw_one(
+    recipe: Recipe, runs: RunSet, folder: Path, choices: Mapping[str, Any] | None = None, width: float | None = None
+) -> list[Path]:
+    """Save a figure of some runs as PDF, PNG and CSV, unless it lies there as it would come out.
+
+    Parameters
+    ----------
+    choices : mapping, optional
+        What its data function takes, such as `measure`.
+    width : float, optional
+        Inches; that of a paper's column if None.
+
+    Raises
+    ------
+    InputError
+        It cannot be drawn of these runs, or has no such choice.
+    StoreError
+        A file cannot be written.
+    """
+    from workbench.figures.save import save
+    from workbench.figures.unchanged import Folder, shown_by_runs, shows
+
+    chosen = dict(choices or {})
+
+    def drawn() -> list[Path]:
+        from workbench.figures.ink import Format, formatted
+
+        data = recipe.choose(runs, **chosen)
+        with formatted(Format() if width is None else Format(width=width)):
+            return save(recipe.draw(data), data, folder, recipe.name)
+
+    digest = shows(shown_by_runs(runs), (recipe.data, recipe.draw), {**chosen, "(width)": width})
+    return Folder(folder).drawn(recipe.name, digest, drawn)
 
 
 def study_figures() -> dict[str, OfStudy]:
@@ -98,14 +131,24 @@ def study_figures() -> dict[str, OfStudy]:
 
 
 def draw_study(results: StudyResults, folder: Path) -> list[Path]:
-    """Save every figure of a tuning study that has something to show, as PDF, PNG and CSV.
+    """Save every figure of a tuning study that has something to show, as PDF, PNG and CSV; one that would come out as
+    it lies there is not drawn again.
 
     Raises
     ------
     StoreError
         A file cannot be written.
     """
-    return [path for recipe in study_figures().values() for path in recipe.save(results, folder)]
+    from workbench.figures.unchanged import Folder, shown_by_study, shows
+
+    kept, of_study = Folder(folder), shown_by_study(results)
+    return [
+        path
+        for name, recipe in study_figures().items()
+        for path in kept.drawn(
+            name, shows(of_study, (recipe.data, recipe.draw)), functools.partial(recipe.save, results, folder)
+        )
+    ]
 
 
 def calculated(name: str) -> Calculation:
@@ -166,6 +209,7 @@ __all__ = [
     "calculations",
     "check",
     "draw_all",
+    "draw_one",
     "draw_study",
     "figure",
     "figures",

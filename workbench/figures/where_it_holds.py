@@ -98,9 +98,11 @@ def where_it_holds_data(
     Raises
     ------
     InputError
-        The sweep does not vary two numbers, or more and it is not said which; there is nothing to compare; or there are
-        more panels than a page holds.
+        The sweep does not vary two numbers, or more and it is not said which; there is nothing to compare; there are
+        more panels than a page holds; or these are some points of a sweep, whose p-values are corrected over all.
     """
+    if runs.whole is not None:
+        raise InputError("where_it_holds corrects its p-values over all points of a sweep: draw it of all of them.")
     declared = chosen_measure(runs, measure, runs.plan.sweep.measures[0])
     across, up = _axes(runs, x, y)
     places = where_it_holds(runs, declared, across, up, correction)

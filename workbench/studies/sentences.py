@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.studies.summary import summary
@@ -76,6 +76,68 @@ def sentences(results: RunSet) -> list[str]:
         for line in block.lines
         if line.is_compared
     ]
+
+
+def held_up(results: RunSet, objectives: Sequence[str], named: str) -> list[str]:
+    """Say whether what was tuned holds on runs that were held out: one sentence for all, then one a comparison.
+
+    Parameters
+    ----------
+    results : RunSet
+        Of one point beside its baseline.
+    objectives : sequence of str
+        The measures that were tuned for.
+    named : str
+        What the point is called.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> sweep = {"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 20}
+    >>> sweep |= {"policy": {"placement": "best_fit"}, "baseline": {"placement": "first_fit"}}
+    >>> runs = wb.run({**sweep, "measures": ["drain_cycles"]}, workers=0)
+    >>> print(held_up(runs, ["drain_cycles"], "trial 7")[0])  # doctest: +ELLIPSIS
+    trial 7 ... the baseline in drain_cycles, at 20 seeds that tuning never saw: ...
+    """
+    lines = [(block.measure, line) for block in blocks(results) for line in block.lines if line.is_compared]
+    if not lines:
+        return [f"{named} cannot be compared with the baseline: {_not_compared(results)}."]
+    words = {word: [m for m, line in lines if m in objectives and line.verdict.startswith(word)] for word in VERDICTS}
+    parts = [f"{_RELATION[word]} {_listed(names)}" for word, names in words.items() if names]
+    seeds = (
+        f"at {len(results.seeds)} seeds that tuning never saw" if len(results.seeds) > 1 else "in the one run there is"
+    )
+    return [f"{named} {'; '.join(parts)}, {seeds}: {_conclusion(words, len(results.seeds))}.", *sentences(results)]
+
+
+_RELATION = {
+    "better": "beats the baseline in",
+    "worse": "loses to the baseline in",
+    "undecided": "is undecided against the baseline in",
+}
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _conclusion(words: dict[str, list[str]], runs: int) -> str:
+    """Return what verdicts come to, of the objectives by their verdict, each over so many paired runs."""
+    if words["better"] and words["worse"]:
+        return "a trade, not a gain"
+    if words["worse"]:
+        return "what was tuned does harm here"
+    if not words["better"]:
+        if runs == 1:
+            return "one run is no sample"
+        return "nothing that was tuned shows here"
+    return "what was tuned holds here" if not words["undecided"] else "what was tuned holds here in part"
+
+
+def _not_compared(results: RunSet) -> str:
+    if len(results.points) == 1:
+        return "it is the baseline"
+    return "its runs failed" if results.failures else "no pair of runs is done"
 
 
 def _in_a_sentence(verdict: str) -> str:

@@ -28,17 +28,28 @@ def summary(runs: RunSet) -> pd.DataFrame:
     `difference_low`, `difference_high` (positive = better than the baseline), what they are of (`estimand`: the mean
     difference, or what the sweep's `interval` names), `saving` (the difference over the baseline's mean), `better` and
     `worse` (how many seeds), `pairs` (seeds that both have) and `missing` (seeds that one or both lack), `p` (of the
-    same estimand) and `p_holm` (corrected over the whole table). An infinite value is the worst, not a missing one:
-    the mean is infinite, and the comparison is one of ranks. Without a pair there is no test: the row has no p and is
-    no member of the family. With adaptive seeds all intervals and p-values answer for every scheduled look (`Looks`).
+    same estimand) and `p_holm` (corrected over the whole table, and of some points over all of their sweep). An
+    infinite value is the worst, not a missing one: the mean is infinite, and the comparison is one of ranks. Without a
+    pair there is no test: the row has no p and is no member of the family. With adaptive seeds all intervals and
+    p-values answer for every scheduled look (`Looks`).
     """
     import pandas as pd
 
-    rows = [row for name in runs.plan.sweep.measures for row in _rows(runs, name)]
-    tested = {k: row["p"] for k, row in enumerate(rows) if not math.isnan(row.get("p", math.nan))}
-    for k, p_adjusted in holm(tested).items():
-        rows[k]["p_holm"] = p_adjusted
-    return pd.DataFrame(rows)
+    rows = _every_row(runs)
+    family = rows if runs.whole is None else _every_row(runs.whole)
+    tested = {key: row["p"] for key, row in family.items() if not math.isnan(row.get("p", math.nan))}
+    for key, p_adjusted in holm(tested).items():
+        if key in rows:
+            rows[key]["p_holm"] = p_adjusted
+    return pd.DataFrame(list(rows.values()))
+
+
+def _every_row(runs: RunSet) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the rows by measure and id of their point."""
+    ids = [point.id for point in runs.points]
+    return {
+        (name, id): row for name in runs.plan.sweep.measures for id, row in zip(ids, _rows(runs, name), strict=True)
+    }
 
 
 def _rows(runs: RunSet, name: str) -> list[dict[str, Any]]:

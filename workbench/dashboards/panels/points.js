@@ -9,12 +9,20 @@ function ends(values) {
 
 function drawPoints(sheet, scene) {
   sheet.begin(TOP + HIGH + FOOT);
-  const [low, high] = ends(scene.points.map((point) => point.y));
+  const pale = scene.pale ?? [];
+  const [low, high] = ends([...scene.points.map((point) => point.y), ...pale.map((place) => place[1])]);
   const y = sheet.upward(TOP, HIGH, high - low, scene.y, []);
   for (const value of roundNumbers(low, high, 4)) sheet.words(told(value), LEFT - 8, y(value - low), { align: "right" });
-  const x = sheet.along(TOP + HIGH, ends(scene.points.map((point) => point.x)), scene.x);
+  const x = sheet.along(TOP + HIGH, ends([...scene.points.map((point) => point.x), ...pale.map((place) => place[0])]), scene.x);
+  for (const [across, up] of pale) {
+    sheet.ink.beginPath();
+    sheet.ink.arc(x(across), y(up - low), 2, 0, 2 * Math.PI);
+    sheet.ink.fillStyle = "#b0b0b0";
+    sheet.ink.fill();
+  }
   const places = scene.points.map((point) => ({ ...point, at: [x(point.x), y(point.y - low)] }));
-  for (const { k, at } of places) {
+  const onTop = [...places].sort((one, two) => (one.k === scene.chosen) - (two.k === scene.chosen));
+  for (const { k, at } of onTop) {
     sheet.ink.beginPath();
     sheet.ink.arc(...at, k === scene.chosen ? 6 : 5, 0, 2 * Math.PI);
     sheet.ink.fillStyle = k === scene.chosen ? "#c8501e" : "#ffffff";

@@ -20,12 +20,19 @@ class PointsPanel(CanvasWidget):
         self.on_msg(self._heard)
 
     def show(
-        self, measures: Sequence[str], places: Sequence[Sequence[float]], names: Sequence[str], chosen: int
+        self,
+        measures: Sequence[str],
+        places: Sequence[Sequence[float]],
+        names: Sequence[str],
+        chosen: int,
+        pale: Sequence[Sequence[float]] = (),
     ) -> None:
-        """Show the points; those without both values are left out of the picture."""
+        """Show the points, and pale ones behind them that cannot be chosen; those without both values are left out of
+        the picture."""
         kept = [k for k, place in enumerate(places) if all(map(math.isfinite, place))]
+        behind = [[float(value) for value in place] for place in pale if all(map(math.isfinite, place))]
         points = [{"k": k, "x": places[k][0], "y": places[k][1], "name": names[k]} for k in kept]
-        self.put({"x": measures[0], "y": measures[1], "points": points, "chosen": chosen})
+        self.put({"x": measures[0], "y": measures[1], "points": points, "chosen": chosen, "pale": behind})
 
     def choose(self, place: int) -> None:
         """Fill another point."""

@@ -1,13 +1,15 @@
 """Tuning: a study is a sweep whose choices a tuner makes; every evaluation is an ordinary run.
 
 tune(...)         try, keep, and run the best once more on fresh seeds  -> StudyResults
+open_study(...)   a study as its folder keeps it                        -> StudyResults
 read_study(...)   check a study file without running it                 -> Study
 """
 
 from workbench.studies.tuning.front import Front
 from workbench.studies.tuning.objectives import Objective
+from workbench.studies.tuning.open_study import open_study
 from workbench.studies.tuning.results import StudyResults
 from workbench.studies.tuning.study import Study, read_study
 from workbench.studies.tuning.tune_study import tune
 
-__all__ = ["Front", "Objective", "Study", "StudyResults", "read_study", "tune"]
+__all__ = ["Front", "Objective", "Study", "StudyResults", "open_study", "read_study", "tune"]

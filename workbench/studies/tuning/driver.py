@@ -56,7 +56,7 @@ def conduct(study: Study, book: Book, evaluator: Evaluator, workload: Any, trial
             scheduler.batch(trials)
         book.write()
         front = sorted(trial.number for trial in scheduler.asker.best_trials if trial.number < trials)
-        done = [_trial(study, frozen) for frozen in book.trials]
+        done = [trial_of(study, frozen) for frozen in book.trials]
     spent = time.perf_counter() - began - (evaluator.seconds - runs_before)
     return Conducted(done, front, spent)
 
@@ -143,7 +143,7 @@ class _Scheduler:
         """Remember a trial of the front, by which others may be given up."""
         if self._study.pruning is None:
             return
-        trial = _trial(self._study, frozen)
+        trial = trial_of(self._study, frozen)
         if trial.values is not None and trial.feasible(self._study.constraints):
             costs = costs_of(trial.values, self._study.objectives)
             self._front.take(trial.number, costs, lambda: planned(self._study, trial.proposal, self._workload))
@@ -164,7 +164,9 @@ def _state_of(book: Book) -> SamplerState | None:
     return state
 
 
-def _trial(study: Study, frozen: optuna.trial.FrozenTrial) -> Trial:
+def trial_of(study: Study, frozen: optuna.trial.FrozenTrial) -> Trial:
+    """Return a trial that was told, as a study keeps it."""
+
     def chosen(dimension: Dimension) -> Any:
         return dimension.value(frozen.params[dimension.path])
 

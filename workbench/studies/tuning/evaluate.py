@@ -12,6 +12,7 @@ from workbench.errors import InputError
 from workbench.experiments.measured import lacking
 from workbench.experiments.plan import Plan, PlannedPoint
 from workbench.experiments.pools import cores
+from workbench.experiments.progress import skip
 from workbench.experiments.run_id import run_id
 from workbench.experiments.runner import TRY_SECONDS, WORTH_SECONDS, Progress, Silent
 from workbench.experiments.store import Row, Store
@@ -66,8 +67,10 @@ class Evaluator:
             The front before this batch, by which trials are given up where the study wants that.
         """
         points = {number: point for number, point in request.items() if isinstance(point, PlannedPoint)}
+        before = len(self._watch.fresh)
         lost = self._give_up(points, front)
         self._run([point for number, point in points.items() if lost.get(number) is None], self._study.sweep.seeds)
+        self._watch.skip(len(request) * len(self._study.sweep.seeds) - (len(self._watch.fresh) - before))
         return {
             number: (point.id, self._outcome(point, lost.get(number)))
             if isinstance(point, PlannedPoint)
@@ -167,6 +170,9 @@ class Collector:
         self.rows[row.id] = row
         self.fresh.add(row.id)
         self._watch.advance(row)
+
+    def skip(self, runs: int) -> None:
+        skip(self._watch, runs)
 
     def complete(self) -> None: ...
 

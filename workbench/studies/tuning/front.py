@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from workbench.experiments.named_files import with_files
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import Interval, PairedComparison, compare, holm, point_mean
+from workbench.studies.tuning.compromise import compromise
 from workbench.studies.tuning.hypervolume import on_front
 from workbench.studies.tuning.objectives import Objective, costs_of
+from workbench.studies.tuning.point_sweeps import point_sweep
 from workbench.studies.tuning.study import Study
 from workbench.studies.tuning.trial import Trial
 from workbench.studies.values import by_seed, values_of
@@ -24,11 +27,15 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 
 
-class Front:
-    """The trials that no other beats on the study's seeds, with their runs on fresh ones."""
+class Front(Sequence[dict[str, Any]]):
+    """The trials that no other beats on the study's seeds, with their runs on fresh ones.
+
+    As a sequence it has a sweep for each of them, beside the baseline on fresh seeds, which `workbench.run` takes.
+    """
 
     def __init__(self, study: Study, trials: Sequence[Trial], holdout: RunSet) -> None:
         """Take as `trials` the first trial of each point of the front, as `holdout` their runs and the baselines'."""
+        self._study = study
         self._objectives, self._constraints, self._holdout = study.objectives, study.constraints, holdout
         by_id = {point.id: point for point in holdout.points}
         self._tuned = {path.split(".")[1] for t in trials for path in t.proposal.chosen if path.startswith("policy.")}
@@ -37,6 +44,44 @@ class Front:
         self.means = [[self.interval(point, one).mean for one in self._objectives] for point in self.points]
         self.kept = [self.keeps(point) for point in self.points]
         self.best = self._still_best()
+        """Of each point, whether it keeps the constraints and none beats it on fresh seeds either."""
+
+    @overload
+    def __getitem__(self, place: int) -> dict[str, Any]: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[dict[str, Any]]: ...
+
+    def __getitem__(self, place: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        trials = self.trials[place]
+        if isinstance(trials, Trial):
+            return point_sweep(self._study, trials)
+        return [point_sweep(self._study, trial) for trial in trials]
+
+    def __len__(self) -> int:
+        return len(self.trials)
+
+    @property
+    def sweep(self) -> dict[str, Any]:
+        """Return the sweep over all points at once, beside the baseline on fresh seeds, which `workbench.run` takes."""
+        sweep = self._holdout.plan.sweep
+        return with_files(sweep.said, sweep.folder, lambda path: str(path.resolve()))
+
+    @property
+    def chosen(self) -> int:
+        """Return the place of the point to take where one must be: the nearest to the best of every objective.
+
+        It is one that is still best on fresh seeds; where none keeps the constraints there, of all points.
+        """
+        places = [k for k, is_best in enumerate(self.best) if is_best] or [*range(len(self.means))]
+        return places[compromise([costs_of(self.means[k], self._objectives) for k in places])]
+
+    def heading(self, place: int) -> str:
+        """Return a line that says which point of which study this is, and how it does on fresh seeds."""
+        trial, names = self.trials[place], [one.measure.name for one in self._objectives]
+        means = ", ".join(f"{name} {mean:.5g}" for name, mean in zip(names, self.means[place], strict=True))
+        named = self.name(self.points[place])
+        return f"Trial {trial.number} of the study {self._study.name}: {named} ({means} on fresh seeds)"
 
     def table(self) -> pd.DataFrame:
         """Return one row a point; `StudyResults.pareto` names the columns."""

@@ -12,12 +12,12 @@ from typing import Any
 from workbench.engines.engine import Setup
 from workbench.errors import InputError, at
 from workbench.experiments.different_runs import draws, workload_digest
+from workbench.experiments.kept_front import STEPPED
 from workbench.experiments.sweep import KEYS, Sweep, checked_sweep
 from workbench.studies.tuning.space import Levers, Node, dimensions
 from workbench.studies.tuning.study import Study
 from workbench.studies.tuning.trial import Proposal, Trial
 
-_ZIP = "front"
 _COMPARED = 64
 """Seeds of either kind whose workloads are compared."""
 
@@ -49,7 +49,7 @@ def _stepped(node: Node, drawn: list[Any]) -> Any:
     if not isinstance(node, Levers):
         return drawn[0]
     return {
-        name: {"vary": [one[name] for one in drawn], "zip": _ZIP} if _tuned(part) else drawn[0][name]
+        name: {"vary": [one[name] for one in drawn], "zip": STEPPED} if _tuned(part) else drawn[0][name]
         for name, part in node.parts.items()
     }
 
@@ -72,10 +72,22 @@ def check_fresh(study: Study, setup: Setup) -> None:
     if draws(setup) or len(study.sweep.seeds) == len(study.holdout_seeds) == 1:
         return
     wanted = study.sweep.mechanism.engine.workload_kind
-    tuned_on = {workload_digest(setup, wanted, seed, first=True): seed for seed in study.sweep.seeds[:_COMPARED]}
-    for seed in study.holdout_seeds[:_COMPARED]:
-        same = tuned_on.get(workload_digest(setup, wanted, seed, first=True))
-        if same is not None and len({workload_digest(setup, wanted, one) for one in (seed, same)}) == 1:
-            raise InputError(
-                at(study.sweep.where, f"holdout_seeds must be fresh: seed {seed} is the same run as seed {same}.")
-            )
+    for seed, same in repeated(setup, study.holdout_seeds, setup, study.sweep.seeds, wanted).items():
+        sentence = f"holdout_seeds must be fresh: seed {seed} is the same run as seed {same}."
+        raise InputError(at(study.sweep.where, sentence))
+
+
+def repeated(
+    setup: Setup, seeds: Sequence[int], before: Setup, seeds_before: Sequence[int], wanted: str, most: int = _COMPARED
+) -> dict[int, int]:
+    """Return the seeds of a setup that ask the same of the machine as another did, each with that one's seed.
+
+    The first so many of either are compared, by digests of their workloads.
+    """
+    first = {workload_digest(before, wanted, seed, first=True): seed for seed in seeds_before[:most]}
+    alike = {seed: first.get(workload_digest(setup, wanted, seed, first=True)) for seed in seeds[:most]}
+    return {
+        seed: same
+        for seed, same in alike.items()
+        if same is not None and workload_digest(setup, wanted, seed) == workload_digest(before, wanted, same)
+    }

@@ -32,6 +32,8 @@ class StudyResults:
         self.holdout = holdout
         """The front's and the baseline's runs on fresh seeds, to be summarised, drawn and exported like those of any
         sweep; None when every trial failed or breaks a constraint."""
+        self.held_out: RunSet | None = None
+        """The runs of the best and the baseline on a workload that was held out; None where none was asked for."""
         self.folder = folder
         self.seconds = 0.0
         self.tuner_seconds = 0.0
@@ -51,7 +53,8 @@ class StudyResults:
     @property
     def any_failed(self) -> bool:
         """Return whether a trial failed, or a run of the front or the baseline on the hold-out seeds."""
-        return bool(self.failures) or (self.holdout is not None and bool(self.holdout.failures))
+        further = [runs for runs in (self.holdout, self.held_out) if runs is not None]
+        return bool(self.failures) or any(runs.failures for runs in further)
 
     @functools.cached_property
     def trials(self) -> pd.DataFrame:
@@ -77,9 +80,14 @@ class StudyResults:
         columns["feasible"] = [trial.feasible(self.study.constraints) for trial in self.found]
         return pd.DataFrame({**columns, "front": [trial.point in best for trial in self.found]})
 
+    @property
+    def best_trials(self) -> list[Trial]:
+        """Return the trials of the front, in order: the first of each outcome, on the study's own seeds."""
+        return self._best
+
     @functools.cached_property
     def front(self) -> Front:
-        """Return the trials that no other beats, with their runs on fresh seeds.
+        """Return the trials that no other beats, with their runs on fresh seeds; `front[0]` is a sweep of the first.
 
         Raises
         ------
@@ -89,6 +97,20 @@ class StudyResults:
         if self.holdout is None:
             raise WorkbenchError(_why_none(self.found, self.failures))
         return Front(self.study, self._best, self.holdout)
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """Return the sweep of the point to take, beside the baseline on fresh seeds, which `workbench.run` takes.
+
+        With one objective it is the best point of the front; with several the one that is nearest to the best of each,
+        every objective scaled from its best to its worst on the front. `front` has a sweep for each point.
+
+        Raises
+        ------
+        WorkbenchError
+            As `front`.
+        """
+        return self.front[self.front.chosen]
 
     @property
     def pareto(self) -> pd.DataFrame:

@@ -25,7 +25,7 @@ STUDY_KEYS = {
     "holdout_seeds": "fresh seeds on which the best combinations are run again",
     "storage": "where trials are kept: a journal in the results folder unless a database is named",
 }
-_NOT_OF_A_STUDY = ("figures", "measures")
+_NOT_OF_A_STUDY = ("figures", "measures", "vary")
 MOST_TRIALS = 1_000_000
 
 

@@ -8,11 +8,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from workbench.experiments.folder import STORE, held, write_whole
-from workbench.experiments.keep import keep_files, named
-from workbench.experiments.named_files import with_files
+from workbench.experiments.folder import STORE, held
 from workbench.experiments.plan import make_plan
 from workbench.experiments.progress import complete
 from workbench.experiments.run_set import RunSet, gather
@@ -23,17 +19,16 @@ from workbench.studies.adaptive import run_plan
 from workbench.studies.tuning.book import Book, Shelf, Title
 from workbench.studies.tuning.driver import conduct
 from workbench.studies.tuning.evaluate import Evaluator
+from workbench.studies.tuning.hold_out import FOLDER, HoldOut, run_hold_out
 from workbench.studies.tuning.holdout import check_fresh, different, front_sweep
 from workbench.studies.tuning.journal import Journal
+from workbench.studies.tuning.keep_study import keep_results, keep_study
 from workbench.studies.tuning.quiet import quiet
 from workbench.studies.tuning.results import StudyResults
 from workbench.studies.tuning.space import plain
-from workbench.studies.tuning.storage import hidden
 from workbench.studies.tuning.study import Study, read_study, read_trials
 from workbench.studies.tuning.trial import Trial, planned, proposed
 from workbench.workloads.read import read_workload
-
-STUDY, TRIALS, FRONT, HISTORY, LEVERS = "study.yaml", "trials.csv", "front.csv", "hypervolume.csv", "importances.csv"
 
 
 def tune(
@@ -45,6 +40,7 @@ def tune(
     *,
     set: Mapping[str, Any] | None = None,
     executor: Executor | str | None = None,
+    hold_out: str | Mapping[str, Any] | None = None,
 ) -> StudyResults:
     """Try combinations of policies and levers, then run the best of them on fresh seeds beside the baseline.
 
@@ -65,6 +61,14 @@ def tune(
         As in `workbench.run`.
     set : mapping, optional
         Overrides by dotted path; a value may be a policy, also one defined in a notebook.
+    hold_out : str or mapping, optional
+        A workload that is not tuned on, such as a regime, or a trace by name or path: there the best is compared with
+        the baseline at the end (`held_out` of the results), on runs that the study never saw.
+
+    Returns
+    -------
+    StudyResults
+        With `best`, the sweep of the point to take, and `front`, one of each point, which `workbench.run` takes.
 
     Raises
     ------
@@ -81,6 +85,8 @@ def tune(
     ...               "sampler": {"random": {"seed": 1}}, "trials": 6, "holdout_seeds": 3})
     >>> len(found.trials), bool(found.pareto.best.any())
     (6, True)
+    >>> sorted(found.best["baseline"]), found.best["seeds"]
+    (['placement'], {'first': 2, 'count': 3})
     """
     requested = read_study(study, set)
     if trials is not None:
@@ -89,15 +95,18 @@ def tune(
     wants = sweep.mechanism.engine.workload_kind
     workload = read_workload(sweep.said["workload"], "workload", sweep.where, sweep.folder, wants)
     identity = _identity(requested, workload)
+    other = None if hold_out is None else _checked_hold_out(requested, hold_out, workload)
+    watch = progress or usual_watcher()
     if out is None:
         store = Store(None)
-        return _tuned(requested, workload, identity, store, None, workers, executor, progress)
+        results = _tuned(requested, workload, identity, store, None, workers, executor, watch)
+        return _compared(results, other, workload, workers, executor, watch)
     with held(Path(out)) as folder:
         store = Store(folder / STORE, f"study {requested.name}")
         try:
-            results = _tuned(requested, workload, identity, store, folder, workers, executor, progress)
-            _keep(results, folder)
-            return results
+            results = _tuned(requested, workload, identity, store, folder, workers, executor, watch)
+            keep_results(results, folder)
+            return _compared(results, other, workload, workers, executor, watch)
         finally:
             store.close()
 
@@ -148,10 +157,12 @@ def _tuned(
     folder: Path | None,
     workers: int | None,
     executor: Executor | str | None,
-    progress: Progress | None,
+    watch: Progress,
 ) -> StudyResults:
-    began, watch = time.perf_counter(), progress or usual_watcher()
+    began = time.perf_counter()
     book = Book(_shelf(study, folder, identity))
+    if folder is not None:
+        keep_study(study, folder)
     try:
         evaluator = Evaluator(study, store, workers, executor, watch)
         trials = max(study.trials, len(book.trials))
@@ -186,20 +197,27 @@ def _holdout(
     return gather(plan, store, folder, seconds)
 
 
-def _keep(results: StudyResults, folder: Path) -> None:
-    """Write what belongs beside the store: the study, its trials, its front, and the hold-out sweep with its table."""
-    config = with_files(named(results.study.said), results.study.sweep.folder, lambda path: str(path.resolve()))
-    if "storage" in config:
-        config["storage"] = _without_password(config["storage"])
-    write_whole(folder / STUDY, yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
-    write_whole(folder / TRIALS, results.trials.to_csv(index=False))
-    write_whole(folder / HISTORY, results.hypervolume.to_csv(index=False))
-    write_whole(folder / LEVERS, results.importances.to_csv(index=False))
-    if results.holdout is not None:
-        write_whole(folder / FRONT, results.pareto.to_csv(index=False))
-        keep_files(results.holdout, folder)
+def _checked_hold_out(study: Study, given: Any, workload: Any) -> HoldOut:
+    """Return a workload that is held out; mistakes are found before anything runs, by the plan of the start."""
+    hold_out = HoldOut(study, given)
+    hold_out.plan(proposed(study, lambda dimension: dimension.start), workload)
+    return hold_out
 
 
-def _without_password(storage: Any) -> Any:
-    """Return what is kept of an address; the password comes from the environment (PGPASSWORD) or ~/.pgpass."""
-    return {**storage, "url": hidden(storage["url"])} if isinstance(storage, Mapping) else hidden(storage)
+def _compared(
+    results: StudyResults,
+    hold_out: HoldOut | None,
+    workload: Any,
+    workers: int | None,
+    executor: Executor | str | None,
+    watch: Progress,
+) -> StudyResults:
+    """Return the results with the best beside the baseline on a workload that was held out."""
+    if hold_out is None or results.holdout is None:
+        return results
+    began = time.perf_counter()
+    plan = hold_out.plan(results.front.trials[results.front.chosen].proposal, workload)
+    folder = results.folder and results.folder / FOLDER / hold_out.name
+    results.held_out = run_hold_out(plan, folder, workers, executor, watch)
+    results.seconds += time.perf_counter() - began
+    return results

@@ -28,7 +28,8 @@ def sizes() -> tuple[int, int, int]:
     machine = cast(TranslationMachine, preset(MACHINE, TranslationMachine).machine())
     entries, pages = machine.private_entries, machine.pages.bit_length() - 1
     records = 2 * entries
-    more = equal_area_entries(Directory(entries=records), entries, machine.private_ways, machine.cores, pages)
+    directory = Directory.read({DIRECTORY: {"entries": records}})
+    more = equal_area_entries(directory, entries, machine.private_ways, machine.cores, pages)
     return records, entries, more
 
 

@@ -1,0 +1,47 @@
+"""A tuning study as a page, served as `workbench dashboard FOLDER` serves it, while somebody tunes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+import workbench as wb
+from tests.browser.board import MOVE_SECONDS, Board
+from tests.browser.conftest import Visit
+from tests.browser.server import free_port, running
+from tests.depth import long
+from tests.studies.tuning.small import small
+from workbench.experiments.folder import held
+from workbench.studies.tuning.journal import JOURNAL
+
+CANVASES = 4
+"""The front, the study, the histogram, the memory over time."""
+
+
+@long
+def test_a_study_is_followed_while_it_is_tuned_and_a_point_of_its_front_is_loaded(tmp_path: Path, visit: Visit):
+    done = wb.tune(small(), tmp_path / "done")
+    folder = tmp_path / "tuned"
+    folder.mkdir()
+    for name in ("study.yaml", "study.json"):
+        (folder / name).write_bytes((done.folder / name).read_bytes())
+    journal = (done.folder / JOURNAL).read_bytes().splitlines(keepends=True)
+    (folder / JOURNAL).write_bytes(b"".join(journal[: 3 * len(journal) // 4]))
+    port = free_port()
+    command = ["workbench", "dashboard", str(folder), f"--port={port}", "--no-browser"]
+    with held(folder), running(command, port, "/voila/static/favicon.ico", tmp_path, {}) as address:
+        visit.page.goto(address, timeout=240_000)
+        board = Board(visit.page, CANVASES)
+        board.wait()
+        progress = board.page.locator(".wb-study .wb-fine").first
+        expect(progress).to_contain_text("it is tuned just now")
+        expect(progress).not_to_contain_text("20 of 20 trials")
+        (folder / JOURNAL).write_bytes(b"".join(journal))
+        expect(progress).to_contain_text("20 of 20 trials", timeout=1000 * MOVE_SECONDS)
+        opened = board.page.locator(".wb-opened select")
+        words = board.page.locator(".wb-result").first.inner_text()
+        opened.select_option(index=1)
+        expect(board.page.locator(".wb-result").first).not_to_have_text(words, timeout=1000 * MOVE_SECONDS)
+        expect(board.mistake).to_have_count(0)
+    assert visit.outside == []

@@ -1,0 +1,70 @@
+"""`workbench tune`: what it prints and keeps, and the way from there to the next sweep."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.studies.tuning.small import small
+from workbench.cli.main import main
+from workbench.cli.run import default_folder
+
+OTHER = "{regime: small_uniform, count: 20}"
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "place.yaml").write_text(yaml.safe_dump(small(trials=6)))
+    return "place.yaml"
+
+
+def test_a_study_says_how_to_go_on_and_what_it_says_can_be_run(study, capsys):
+    assert main(["tune", study, "--out", "out", "--hold-out", OTHER]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "the one to take: trial " in text
+    assert " workbench run out/best.yaml " in text
+    assert "Does what the study place tuned hold on small_uniform_" in text
+    assert "at 3 seeds that tuning never saw: " in text
+    assert "vary: {front: out}" in text
+    assert main(["run", "out/best.yaml"]) == 0
+    assert "6 runs" in capsys.readouterr().out
+    assert Path("out/best/sweep.yaml").is_file()
+    first = sorted(Path("out/front").iterdir())[0]
+    assert main(["run", str(first), "--seeds", "1"]) == 0
+    assert (first.with_suffix("") / "sweep.yaml").is_file()
+
+
+def test_what_it_says_fits_the_terminal(study, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["tune", study, "--out", "out", "--trials", "24", "--hold-out", OTHER]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    table = [line for line in lines if line.startswith("(inert lever)")]
+    assert len(table) == 1
+    assert [line for line in lines if line.startswith("    drain_cycles ") and " (" in line]
+
+
+def test_the_same_for_a_program(study, capsys):
+    assert main(["tune", study, "--out", "out", "--hold-out", OTHER, "--json"]) == 0
+    output = json.loads(capsys.readouterr().out)
+    assert output["best"]["file"] == "out/best.yaml"
+    assert output["best"]["trial"] in [row["trial"] for row in output["pareto"] if row["best"]]
+    assert output["hold_out"]["folder"].startswith("out/hold_out/small_uniform_")
+    assert len(output["hold_out"]["sentences"]) in (1, 3)
+
+
+def test_a_hold_out_that_cannot_be_run_leaves_nothing(study, capsys):
+    assert main(["tune", study, "--hold-out", "large_uniform"]) == 2
+    assert "hold-out: workload.size must draw at most 32 segments" in capsys.readouterr().err
+    assert not Path("results").exists()
+
+
+def test_results_of_a_sweep_beside_a_study_file_of_one_s_own_go_where_those_of_any_sweep_go(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.yaml").write_text("mine: true\n")
+    assert default_folder("next.yaml") == Path("results/next")
+    assert default_folder("sweeps/placement/drain.yaml") == Path("results/placement/drain")
