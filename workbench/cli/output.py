@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,6 +29,13 @@ def say_notes(notes: Sequence[str]) -> None:
         print(note)
     if len(notes) > MOST_NOTES:
         print(f"... and {len(notes) - MOST_NOTES} more such lines (--json has all)")
+
+
+def as_wide_as_terminal(sentences: Iterable[str], most: int = 100) -> None:
+    """Print sentences in lines no wider than the terminal, at most so many columns, each after its first set in."""
+    width = min(shutil.get_terminal_size().columns, most)
+    for sentence in sentences:
+        print(textwrap.fill(sentence, width, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False))
 
 
 def _plain(value: Any) -> Any:
