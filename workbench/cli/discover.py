@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli.command import DONE, SOME_FAILED, Command
-from workbench.cli.output import as_wide_as_terminal, say_json, say_table
+from workbench.cli.fit import say_lines
+from workbench.cli.output import say_json, say_table
 from workbench.cli.progress import Bar
 from workbench.cli.run import counted, default_folder
 from workbench.cli.sweep_arguments import add_sweep_arguments, add_worker_arguments, executor_of, overrides, whole
@@ -92,10 +93,10 @@ def _report(result: Discovery, folder: Path, figures: list[Path], given: argpars
         facts = {"folder": str(folder), "sentences": result.sentences(), **tables}
         say_json({**facts, "figures": [str(path) for path in figures]})
         return
-    as_wide_as_terminal(result.sentences())
+    say_lines(result.sentences())
     if given.wide:
-        say_table(result.boxes)
-        say_table(result.trajectory)
+        say_table(result.boxes, wide=True)
+        say_table(result.trajectory, wide=True)
     print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))
 
 

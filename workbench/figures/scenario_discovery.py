@@ -223,11 +223,11 @@ def _points(axes: Axes, data: ScenarioDiscovery, x: Side, y: Side) -> None:
     from workbench.figures import marks
 
     across, up = _spread(x, 2), _spread(y, 3)
-    looks = ((~data.hit, "o", 7, "white", marks.QUIET, f"no {data.noun.removesuffix('s')}", 1),)
+    looks = ((~data.hit, "o", 7, "white", marks.QUIET, "other points", 1),)
     looks += ((data.hit, "X", 13, marks.BAD, "white", data.noun, 2),)
     for kept, shape, size, face, edge, name, order in looks:
         style = {"s": size, "marker": shape, "c": face, "edgecolors": edge, "linewidths": 0.5, "zorder": order}
-        axes.scatter(across[kept], up[kept], label=name.replace("no such point", "other points"), **style)
+        axes.scatter(across[kept], up[kept], label=name, **style)
     for side, scale, axis in ((x, axes.set_xscale, axes.xaxis), (y, axes.set_yscale, axes.yaxis)):
         if side.is_log:
             scale("log")
@@ -236,11 +236,11 @@ def _points(axes: Axes, data: ScenarioDiscovery, x: Side, y: Side) -> None:
                 axis.set_ticks(values, [f"{value:g}" for value in values])
             axis.minorticks_off()
         if side.categories:
-            axis.set_ticks(range(len(side.categories)), [marks_words(name) for name in side.categories])
+            axis.set_ticks(range(len(side.categories)), [tick_words(name) for name in side.categories])
     _box(axes, data, x, y)
 
 
-def marks_words(name: str) -> str:
+def tick_words(name: str) -> str:
     """Return a category as an axis shows it, short enough for a tick."""
     from workbench.figures import frame
 

@@ -81,7 +81,9 @@ def interest_of(
     InputError
         More than one of `win`, `above` and `below` is given, a threshold is not finite, or `clear` goes with one.
     """
-    kinds = [name for name, given in (("win", win), ("above", above is not None), ("below", below is not None)) if given]
+    kinds = [
+        name for name, given in (("win", win), ("above", above is not None), ("below", below is not None)) if given
+    ]
     if len(kinds) > 1:
         raise InputError(f"discover looks for one thing: a loss, or one of win, above and below. Got {_and(kinds)}.")
     threshold = above if above is not None else below

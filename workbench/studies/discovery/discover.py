@@ -79,7 +79,9 @@ def _scenario(cases: Cases, number: int, density: float | None) -> Scenario:
         return Scenario(cases, number, [whole(columns, hit)], whole(columns, hit), 1.0)
     trajectory = peel(columns, hit)
     p_value = p_by_chance(columns, hit, clearest(trajectory).contrast)
-    chosen = without_idle(columns, hit, paste(columns, hit, _chosen(trajectory, density)))
+    chosen = paste(columns, hit, _chosen(trajectory, density))
+    if density is None:
+        chosen = without_idle(columns, hit, chosen)
     return Scenario(cases, number, trajectory, chosen if p_value < LEVEL else trajectory[0], p_value)
 
 

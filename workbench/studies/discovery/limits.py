@@ -37,7 +37,8 @@ def limits(columns: tuple[Column, ...], box: Box) -> Iterator[Limit]:
         if one.is_number:
             yield from _sides(place, one, inside)
         else:
-            kept = tuple("-" if k == len(one.values) else one.values[k] for k in np.flatnonzero(inside))
+            there = np.bincount(one.codes, minlength=one.slots) > 0
+            kept = tuple("-" if k == len(one.values) else one.values[k] for k in np.flatnonzero(inside & there))
             yield Limit(place, "in", kept, np.ones_like(inside))
 
 

@@ -60,7 +60,11 @@ class Discovery:
 
 
 def discover(
-    runs: RunSet, measure: str | None = None, interest: Interest = Interest(), boxes: int = 1, density: float | None = None
+    runs: RunSet,
+    measure: str | None = None,
+    interest: Interest = Interest(),
+    boxes: int = 1,
+    density: float | None = None,
 ) -> Discovery:
     """Search, of each policy of a sweep, the box of levers that holds most losses and little else.
 
