@@ -41,12 +41,12 @@ class Results(RunSet):
 
         return summary(self)
 
-    def sentences(self) -> list[str]:
-        """Say what came out, one sentence a comparison with the baseline: verdict, difference, interval, corrected
-        p."""
+    def sentences(self, measure: str | None = None) -> list[str]:
+        """Say what came out, of all measures or one, a sentence a comparison with the baseline: verdict, difference,
+        interval, corrected p."""
         from workbench.studies.sentences import sentences
 
-        return sentences(self)
+        return sentences(self, measure)
 
     def _repr_html_(self) -> str:
         from workbench.studies.card import card

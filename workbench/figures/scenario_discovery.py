@@ -11,8 +11,8 @@ from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_set import RunSet
 from workbench.figures.axis_words import axis_label, measure_words
 from workbench.figures.recipe import ANY, Column, Recipe, on_paper
-from workbench.studies.discovery import Scenario, discover, interest_of
 from workbench.studies.discovery import Column as Lever
+from workbench.studies.discovery import Scenario, discover, interest_of
 from workbench.studies.discovery.discover import inside_of
 from workbench.studies.discovery.words import noun, where
 

@@ -15,7 +15,6 @@ from workbench.errors import InputError
 from workbench.studies.discovery import Interest, cases_of, chance, discover
 from workbench.studies.discovery.words import sentence
 
-
 search = importlib.import_module("workbench.studies.discovery.discover")
 
 
@@ -47,12 +46,12 @@ def test_a_planted_box_comes_back_with_its_categories_and_nothing_else():
 def test_two_planted_boxes_come_back_one_after_the_other():
     def corners(point):
         segments, count = point.setup.machine.segments, point.setup.workload.count
-        return (segments >= 512 and count >= 300) or (segments <= 64 and count <= 100)
+        return (segments >= 512 and count >= 300) or (segments <= 128 and count <= 100)
 
     found = discover(runs_of(corners), boxes=3)
     assert [one.is_box for one in found.scenarios] == [True, True]
     assert [one.box.density for one in found.scenarios] == [1, 1]
-    assert [one.box.size for one in found.scenarios] == [9, 3]
+    assert [one.box.size for one in found.scenarios] == [9, 6]
     assert "of the losses outside of the box above" in found.sentences()[1]
 
 

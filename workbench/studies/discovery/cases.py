@@ -40,6 +40,10 @@ class Interest(NamedTuple):
         return self.kind in ("lose", "win")
 
 
+LOSSES = Interest()
+"""Where a policy is worse than its baseline in the mean."""
+
+
 class Cases(NamedTuple):
     """The points of one policy."""
 
@@ -125,7 +129,7 @@ def check(plan: Plan, measure: str | None, interest: Interest) -> Measure:
     return known[name]
 
 
-def cases_of(runs: RunSet, measure: str | None = None, interest: Interest = Interest()) -> list[Cases]:
+def cases_of(runs: RunSet, measure: str | None = None, interest: Interest = LOSSES) -> list[Cases]:
     """Return the cases of every policy, in the order of the sweep.
 
     A point whose mean equals its baseline's neither loses nor wins.

@@ -1,4 +1,4 @@
-"""Would labels scattered at random give a box as clear? A search always returns some box; this says whether to heed it."""
+"""Would labels scattered at random give a box as clear? A search always returns one; this says whether to heed it."""
 
 from __future__ import annotations
 

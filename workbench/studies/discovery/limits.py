@@ -68,7 +68,7 @@ def shortest(kept: float, outside: float) -> float:
     kept; a value of few digits as it is.
 
     >>> shortest(0.80213, 0.7731), shortest(64, 32), shortest(0.7731, 0.80213), shortest(0.8003, 0.8001)
-    (0.8, 64, 0.8, 0.8002)
+    (0.8, 64, 0.8, 0.8003)
     """
     exact = Decimal(repr(kept))
     if len(exact.normalize().as_tuple().digits) <= DIGITS:

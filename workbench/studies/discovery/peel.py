@@ -66,7 +66,7 @@ def peel(
     >>> from workbench.studies.discovery.column import column
     >>> load = column("load", [k / 20 for k in range(20)])
     >>> last = peel((load,), np.arange(20) >= 15)[-1]
-    >>> last.size, last.hits, np.flatnonzero(last.inside[0])[0]
+    >>> last.size, last.hits, int(np.flatnonzero(last.inside[0])[0])
     (5, 5, 15)
     """
     boxes = [whole(columns, hit)]

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from workbench.experiments.run_set import RunSet
-from workbench.studies.discovery.cases import Interest, cases_of
+from workbench.studies.discovery.cases import LOSSES, Interest, cases_of
 from workbench.studies.discovery.discover import Scenario, inside_of, scenarios
 from workbench.studies.discovery.words import sentence
 
@@ -62,7 +62,7 @@ class Discovery:
 def discover(
     runs: RunSet,
     measure: str | None = None,
-    interest: Interest = Interest(),
+    interest: Interest = LOSSES,
     boxes: int = 1,
     density: float | None = None,
 ) -> Discovery:
