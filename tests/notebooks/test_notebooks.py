@@ -235,6 +235,41 @@ def test_the_ninth_notebook_counts_circuits_and_asks_for_a_guess():
     assert printed(notebook, "exercise-start").splitlines()[0].endswith("[4]")
 
 
+@long
+def test_the_opening_notebook_goes_from_a_guess_to_a_policy_of_ones_own():
+    notebook = executed("00_start_here.ipynb")
+    images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
+    assert len(images) == 1
+    assert printed(notebook, "result").splitlines()[-1].startswith("you guessed 0 %, it is ")
+    assert "highest_fit: drain_cycles" in printed(notebook, "own")  # the mirror image of first fit
+    assert "undecided against the baseline, 0 " in printed(notebook, "own")
+
+
+@long
+def test_the_tenth_notebook_searches_holds_out_and_says_where_a_policy_loses():
+    notebook = executed("10_tuning.ipynb")
+    images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
+    assert len(images) == 3
+    assert printed(notebook, "tune").splitlines()[0] == "60 trials, 0 failed"
+    assert printed(notebook, "discovery").startswith("nearest_boundary loses in wait_mean_cycles ")
+
+
+LESSON = {"**Time:**": "time needed", "Glossary": "a glossary"}
+"""What the prose of every notebook has."""
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_it_has_the_form_of_a_lesson(name):
+    notebook = read(name)
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    assert [what for word, what in LESSON.items() if word not in prose] == []
+    assert "<details><summary>Answers</summary>" in prose
+    assert re.search(r"\*\*(Predict|Before you)|Before you look", prose)
+    assert not any("def said(" in cell.source for cell in notebook.cells)
+    boards = [k for k, cell in enumerate(notebook.cells) if cell.get("id") == "dashboard"]
+    assert all(k < 0.75 * len(notebook.cells) for k in boards)
+
+
 def test_a_notebook_that_fails_is_noticed():
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import no_such_module")])
     with pytest.raises(Exception, match="No module named 'no_such_module'"):

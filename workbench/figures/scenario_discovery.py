@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -226,7 +226,14 @@ def _points(axes: Axes, data: ScenarioDiscovery, x: Side, y: Side) -> None:
     looks = ((~data.hit, "o", 7, "white", marks.QUIET, "other points", 1),)
     looks += ((data.hit, "X", 13, marks.BAD, "white", data.noun, 2),)
     for kept, shape, size, face, edge, name, order in looks:
-        style = {"s": size, "marker": shape, "c": face, "edgecolors": edge, "linewidths": 0.5, "zorder": order}
+        style: dict[str, Any] = {
+            "s": size,
+            "marker": shape,
+            "c": face,
+            "edgecolors": edge,
+            "linewidths": 0.5,
+            "zorder": order,
+        }
         axes.scatter(across[kept], up[kept], label=name, **style)
     for side, scale, axis in ((x, axes.set_xscale, axes.xaxis), (y, axes.set_yscale, axes.yaxis)):
         if side.is_log:
@@ -258,10 +265,10 @@ def _box(axes: Axes, data: ScenarioDiscovery, x: Side, y: Side) -> None:
     left, right = np.clip((x.low, x.high), *axes.get_xlim())
     low, high = np.clip((y.low, y.high), *axes.get_ylim())
     axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())
-    look = {"facecolor": marks.BAD, "alpha": 0.12, "edgecolor": "none", "zorder": 0}
-    axes.add_patch(Rectangle((left, low), right - left, high - low, **look))
-    look = {"facecolor": "none", "edgecolor": marks.INK, "linewidth": 1.0, "zorder": 3}
-    axes.add_patch(Rectangle((left, low), right - left, high - low, **look))
+    inside: dict[str, Any] = {"facecolor": marks.BAD, "alpha": 0.12, "edgecolor": "none", "zorder": 0}
+    axes.add_patch(Rectangle((left, low), right - left, high - low, **inside))
+    edge: dict[str, Any] = {"facecolor": "none", "edgecolor": marks.INK, "linewidth": 1.0, "zorder": 3}
+    axes.add_patch(Rectangle((left, low), right - left, high - low, **edge))
 
 
 def _spread(side: Side, base: int) -> np.ndarray:
