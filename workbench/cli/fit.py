@@ -8,8 +8,6 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.studies.sentences import probability
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -69,6 +67,8 @@ def cell(name: str, value: Any) -> str:
     if hasattr(value, "item"):
         value = value.item()
     if name == "p" or name.startswith(("p_", "quasi_p")):
+        from workbench.studies.sentences import probability
+
         return probability(float(value))
     if isinstance(value, int) or (isinstance(value, float) and value.is_integer() and abs(value) < 1e15):
         return f"{value:,.0f}"
