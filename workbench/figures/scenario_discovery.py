@@ -175,7 +175,7 @@ def _side(lever: Lever, inside: np.ndarray, label: str) -> Side:
     if not lever.is_number:
         names = tuple(map(str, lever.values)) + (("none",) if (lever.codes == len(lever.values)).any() else ())
         ends = (kept[0] - 0.5, kept[-1] + 0.5) if not inside.all() else (-np.inf, np.inf)
-        return Side(label, lever.codes.astype(float), *map(float, ends), names, False, True)
+        return Side(label, lever.codes.astype(float), float(ends[0]), float(ends[1]), names, False, True)
     values = np.array([*map(float, lever.values), np.nan])
     numbers = np.flatnonzero(inside[:-1])
     low = values[numbers[0]] if numbers[0] > 0 else -np.inf
@@ -223,8 +223,10 @@ def _points(axes: Axes, data: ScenarioDiscovery, x: Side, y: Side) -> None:
     from workbench.figures import marks
 
     across, up = _spread(x, 2), _spread(y, 3)
-    looks = ((~data.hit, "o", 7, "white", marks.QUIET, "other points", 1),)
-    looks += ((data.hit, "X", 13, marks.BAD, "white", data.noun, 2),)
+    looks = (
+        (~data.hit, "o", 7, "white", marks.QUIET, "other points", 1),
+        (data.hit, "X", 13, marks.BAD, "white", data.noun, 2),
+    )
     for kept, shape, size, face, edge, name, order in looks:
         style: dict[str, Any] = {
             "s": size,
