@@ -42,6 +42,7 @@ SOURCES = {
     "measure_by_lever": Source("dispatch/splitting.yaml"),
     "saving_by_policy": Source("placement/six_open_gpus.yaml", 20),
     "where_it_holds": Source("where/placement.yaml", 12),
+    "scenario_discovery": Source("where/placement_box.yaml", None),
     "sensitivities": Source("sensitivity/placement.yaml", 1),
     "interactions": Source("sensitivity/placement.yaml", 1),
     "pareto": Source("dispatch/emptiest.yaml", 8),

@@ -51,6 +51,7 @@ _WORDS = {
     "advise": "workbench.studies.torch_memory",
     "advice_figure": "workbench.figures.advice",
     "blame": "workbench.api",
+    "discover": "workbench.api",
     "figure": "workbench.api",
     "open_results": "workbench.api",
     "planned": "workbench.api",

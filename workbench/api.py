@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from workbench.studies.blame import Blame
     from workbench.studies.decisions import Steps
+    from workbench.studies.discovery import Discovery
     from workbench.studies.sensitivity import Sensitivity
     from workbench.studies.sensitivity.outputs import Of
 
@@ -45,12 +46,12 @@ class Results(RunSet):
 
         return summary(self)
 
-    def sentences(self) -> list[str]:
-        """Say what came out, one sentence a comparison with the baseline: verdict, difference, interval, corrected
-        p."""
+    def sentences(self, measure: str | None = None) -> list[str]:
+        """Say what came out, of all measures or one, a sentence a comparison with the baseline: verdict, difference,
+        interval, corrected p."""
         from workbench.studies.sentences import sentences
 
-        return sentences(self)
+        return sentences(self, measure)
 
     def _repr_html_(self) -> str:
         from workbench.studies.card import card
@@ -93,6 +94,23 @@ class Results(RunSet):
         from workbench.studies.sensitivity import Sensitivity, analyse
 
         return Sensitivity(self, analyse(self, measure, of))
+
+    def discover(
+        self,
+        measure: str | None = None,
+        *,
+        win: bool = False,
+        clear: bool = False,
+        above: float | None = None,
+        below: float | None = None,
+        boxes: int = 1,
+        density: float | None = None,
+    ) -> Discovery:
+        """Search where in the space of its levers a policy loses, as a box of limits; arguments as of
+        `workbench.discover`."""
+        from workbench.studies.discovery import discover, interest_of
+
+        return discover(self, measure, interest_of(win, clear, above, below), boxes, density)
 
     def export(
         self,
@@ -328,6 +346,77 @@ def blame(
     return Blame(results, measures)
 
 
+def discover(
+    sweep: str | Path | Mapping[str, Any],
+    out: str | Path | None = None,
+    *,
+    measure: str | None = None,
+    win: bool = False,
+    clear: bool = False,
+    above: float | None = None,
+    below: float | None = None,
+    boxes: int = 1,
+    density: float | None = None,
+    set: Mapping[str, Any] | None = None,
+    seeds: int | None = None,
+    workers: int | None = None,
+    executor: Executor | str | None = None,
+    progress: Progress | None = None,
+) -> Discovery:
+    """Search where in the space of workload and machine a policy loses: a box of limits on levers that holds many of
+    the losses and little else.
+
+    Every point of the sweep is a case, so many levers are varied together, best by `design: {latin_hypercube: ...}`.
+    The box is found by the patient rule induction method, PRIM; it stands only if the same search among shuffled labels
+    seldom finds one as clear.
+
+    Parameters
+    ----------
+    sweep, out, set, seeds, workers, executor, progress
+        As in `run`; or the sweep is a results folder, of which nothing is run.
+    measure : str, optional
+        Any measure of the engine; the first that the sweep names if None.
+    win : bool
+        Look for where the policy beats its baseline in the mean over the seeds, not for where it loses.
+    clear : bool
+        Count a loss or win only where its interval is clear of zero and its p-value, with the false discovery rate held
+        over all points, is below 5 %.
+    above, below : float, optional
+        Look for a mean of the measure above or below a number, in the measure's unit; then no baseline is needed.
+    boxes : int
+        How many boxes a policy at most, each among the points outside of those before.
+    density : float, optional
+        Take the largest box of which at least this share is of interest, not the one that tells losses best.
+
+    Returns
+    -------
+    Discovery
+        With `sentences()`, and as tables its `boxes`, their `trajectory` and the `cases`.
+
+    Raises
+    ------
+    InputError
+        The sweep is not valid; there is no such measure, nothing to lose against, or too few points.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> sweep = {"engine": "shared_memory", "measures": ["drain_cycles"], "machine": {"segments": 128}, "workload": {
+    ...     "regime": "large_uniform", "count": {"vary": {"from": 10, "to": 90, "count": 20}}}}
+    >>> print(wb.discover(sweep, above=1800, workers=0).sentences()[0])  # doctest: +ELLIPSIS
+    the sweep has drain_cycles above 1800 where count >= ...
+    """
+    from workbench.studies.discovery import check, interest_of
+
+    interest = interest_of(win, clear, above, below)
+    if isinstance(sweep, (str, Path)) and Path(sweep).is_dir():
+        results = open_results(sweep)
+    else:
+        check(planned(sweep, set=set, seeds=seeds), measure, interest)
+        results = run(sweep, out, set=set, seeds=seeds, workers=workers, executor=executor, progress=progress)
+    return results.discover(measure, win=win, clear=clear, above=above, below=below, boxes=boxes, density=density)
+
+
 def planned(
     sweep: str | Path | Mapping[str, Any], *, set: Mapping[str, Any] | None = None, seeds: int | None = None
 ) -> Plan:
@@ -500,4 +589,6 @@ def _kept(results: Results) -> Results:
     return results
 
 
-__all__ = ["Results", "blame", "figure", "open_results", "planned", "presets", "run", "sensitivity", "step"]
+__all__ = [
+    "Results", "blame", "discover", "figure", "open_results", "planned", "presets", "run", "sensitivity", "step",
+]  # fmt: skip

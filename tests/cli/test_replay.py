@@ -70,7 +70,8 @@ def test_what_the_recorded_allocator_refused_can_be_asked_for(snapshot, capsys):
     assert "the largest block of the trace must be at most" in capsys.readouterr().err
 
 
-def test_for_a_person_bytes_have_units(snapshot, capsys):
+def test_for_a_person_bytes_have_units(snapshot, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     assert main(["replay", str(snapshot), "--cache", "no_cache", *ON]) == 0
     out = capsys.readouterr().out
     assert "60 requests, 40 of them allocations; 8 GPUs and 2 CPUs" in out

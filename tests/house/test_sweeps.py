@@ -15,7 +15,7 @@ from workbench.figures.save import as_csv
 from workbench.strict_yaml import read_mapping
 
 ROOT = Path(__file__).parent.parent.parent
-FEW = {"saltelli": {"base": 4}, "morris": {"trajectories": 2}}
+FEW = {"saltelli": {"base": 4}, "morris": {"trajectories": 2}, "latin_hypercube": {"points": 20}}
 """Designs are drawn small: that a sweep runs is shown by few of its points."""
 SWEEPS = sorted(path for path in (ROOT / "sweeps").glob("*/*.yaml") if path.parent.name != "tune")
 STUDIES = sorted((ROOT / "sweeps" / "tune").glob("*.yaml"))

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from workbench.cli.command import DONE, SOME_FAILED, Command
-from workbench.cli.output import say_json, say_table
+from workbench.cli.output import add_table_arguments, say_json, say_table
 from workbench.cli.progress import Bar
 from workbench.cli.run import default_folder
 from workbench.cli.sweep_arguments import add_sweep_arguments, add_worker_arguments, executor_of, overrides
@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_worker_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_table_arguments(parser)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -43,7 +44,7 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         say_json({"folder": str(folder), "runs": len(result.results.rows), "blame": result.table.to_dict("records")})
     else:
-        say_table(result.table.round(4))
+        say_table(result.table, given.wide, given.csv)
         print(f"{len(result.results.rows)} runs in {result.results.seconds:.1f} s, kept in {folder}")
     return SOME_FAILED if result.results.failures else DONE
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.cli.command import DONE, Command
+from workbench.cli.fit import say_lines
 from workbench.cli.output import say_json
 from workbench.cli.progress import Bar
 from workbench.cli.sweep_arguments import whole
@@ -45,7 +46,7 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         say_json(report.plain())
     else:
-        print(report.short if given.quick and not given.ids else report.text)
+        say_lines((report.short if given.quick and not given.ids else report.text).splitlines())
     return DONE
 
 

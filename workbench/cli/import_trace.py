@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from workbench.cli.command import DONE, Command
+from workbench.cli.fit import say_lines
 from workbench.cli.output import say_json
 from workbench.cli.sweep_arguments import levers_of
 from workbench.errors import InputError
@@ -116,7 +117,7 @@ def _list(as_json: bool) -> int:
         say_json({"traces": rows})
     else:
         for row in rows:
-            print(f"{row['name']:<28} {'here' if row['here'] else '-':<5} {row['format']:<27} {row['licence']}")
+            say_lines([f"{row['name']:<28} {'here' if row['here'] else '-':<5} {row['format']:<27} {row['licence']}"])
     return DONE
 
 

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from workbench.cli.command import DONE, Command
+from workbench.cli.fit import say_lines
 from workbench.cli.output import say_json
 from workbench.errors import InputError, nearest_name, unknown_name
 
@@ -53,8 +54,7 @@ def listing(
         if given.json:
             say_json({name: lines})
         else:
-            for row in lines:
-                print(_lines(row))
+            say_lines(_lines(row) for row in lines)
         return DONE
 
     return Command(name, says, add_arguments, run)

@@ -22,6 +22,7 @@ COMMANDS = {
     "status": "status",
     "tune": "tune",
     "sensitivity": "sensitivity",
+    "discover": "discover",
     "blame": "blame",
     "notebook": "notebook",
     "claims": "claims",

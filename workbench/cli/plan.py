@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from workbench.cli.command import DONE, Command
+from workbench.cli.fit import say_lines
 from workbench.cli.output import say_json
 from workbench.cli.run import counted, default_folder
 from workbench.cli.sweep_arguments import add_sweep_arguments, overrides
@@ -36,11 +37,9 @@ def run(given: argparse.Namespace) -> int:
         say_json({**facts, "family": {**size, "least_p_holm": family.least_p, "reaches": family.reaches}, **noted})
     else:
         if drawn:
-            print(drawn.says())
+            say_lines([drawn.says()])
         print(f"{counted(plan)}, {kept} of them kept")
-        for line in (note, family.note):
-            if line:
-                print(line)
+        say_lines(line for line in (note, family.note) if line)
     return DONE
 
 

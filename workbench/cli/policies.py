@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench.cli.command import DONE, Command
+from workbench.cli.fit import say_lines
 from workbench.cli.output import say_json
 
 
@@ -27,21 +28,19 @@ def run(given: argparse.Namespace) -> int:
         _say_question(question)
     for row in rows:
         levers = ", ".join(f"{name}={schema.get('default')}" for name, schema in row["levers"].items())
-        print(f"{row['question']}: {row['name']}({levers})\n    {row['says']}")
+        say_lines([f"{row['question']}: {row['name']}({levers})", f"    {row['says']}"])
         if row["references"]:
-            print(f"    [{row['references']}]")
+            say_lines([f"    [{row['references']}]"])
     return DONE
 
 
 def _say_question(question: Mapping[str, Any]) -> None:
     """Print what a new policy derives from, what its answer sees and returns."""
-    print(f"a new one: workbench new-policy {question['question']} NAME, derived from {question['base']}")
+    say_lines([f"a new one: workbench new-policy {question['question']} NAME, derived from {question['base']}"])
     if question["sees"]:
         print("its answer takes one view, def answer(see):")
-    for line in question["sees"]:
-        print(f"    {line}")
-    for name, fields in question["tells"].items():
-        print(f"it may define {name}(see), told of {', '.join(fields)}")
+    say_lines(f"    {line}" for line in question["sees"])
+    say_lines(f"it may define {name}(see), told of {', '.join(fields)}" for name, fields in question["tells"].items())
     print()
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli.command import DONE, Command
-from workbench.cli.output import say_json, say_table
+from workbench.cli.output import add_table_arguments, say_json, say_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", nargs="?", help="one preset, with the source of each figure")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_table_arguments(parser)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -22,7 +23,7 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         say_json({"preset": given.name, "figures": rows} if given.name else {"presets": rows})
     else:
-        say_table(pd.DataFrame(rows))
+        say_table(pd.DataFrame(rows), given.wide, given.csv)
     return DONE
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.command import DONE, Command
-from workbench.cli.output import say_json, say_notes, say_table
+from workbench.cli.output import add_table_arguments, say_json, say_notes, say_table
 from workbench.cli.progress import Bar
 from workbench.cli.run import counted, default_folder
 from workbench.cli.sweep_arguments import add_sweep_arguments, add_worker_arguments, executor_of, overrides
@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="DIR", help="the results folder (default: results/ and the study's path)")
     add_worker_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_table_arguments(parser)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -51,7 +52,7 @@ def run(given: argparse.Namespace) -> int:
         progress=Bar(quiet=given.json),
     )
     figures = draw(analysis, folder / "figures", given.measure, given.of)
-    _report(analysis, folder, figures, given.json)
+    _report(analysis, folder, figures, given)
     return DONE
 
 
@@ -69,8 +70,8 @@ def draw(sensitivity: Sensitivity, folder: Path, measure: str | None, of: str) -
     return saved
 
 
-def _report(sensitivity: Sensitivity, folder: Path, figures: list[Path], as_json: bool) -> None:
-    if as_json:
+def _report(sensitivity: Sensitivity, folder: Path, figures: list[Path], given: argparse.Namespace) -> None:
+    if given.json:
         tables: dict[str, Any] = {
             "table": sensitivity.table.to_dict("records"),
             "pairs": sensitivity.pairs.to_dict("records"),
@@ -80,9 +81,9 @@ def _report(sensitivity: Sensitivity, folder: Path, figures: list[Path], as_json
             {"folder": str(folder), "runs": len(sensitivity.results.rows), **tables, "figures": list(map(str, figures))}
         )
         return
-    say_table(sensitivity.table)
+    say_table(sensitivity.table, given.wide, given.csv)
     if len(sensitivity.pairs):
-        say_table(sensitivity.pairs)
+        say_table(sensitivity.pairs, given.wide)
     say_notes(sensitivity.undecided)
     print(f"{len(sensitivity.results.rows)} runs in {sensitivity.results.seconds:.1f} s, kept in {folder}")
     print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))

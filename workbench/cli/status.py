@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli.command import DONE, Command
+from workbench.cli.fit import say_lines
 from workbench.cli.output import say_json
 
 
@@ -20,7 +21,7 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         say_json(state._asdict())
     else:
-        print(state.sentence)
+        say_lines([state.sentence])
     return DONE
 
 

@@ -10,9 +10,9 @@ from workbench.strict_yaml import parse_value
 from workbench.units import is_count
 
 
-def add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
+def add_sweep_arguments(parser: argparse.ArgumentParser, source: str = "a sweep file (YAML)") -> None:
     """Add SWEEP, --set and --seeds to a parser."""
-    parser.add_argument("sweep", metavar="SWEEP", help="a sweep file (YAML)")
+    parser.add_argument("sweep", metavar="SWEEP", help=source)
     parser.add_argument(
         "--set", action="append", default=[], metavar="PATH=VALUE", help="override by dotted path; the value is YAML"
     )

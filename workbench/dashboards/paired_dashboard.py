@@ -11,7 +11,7 @@ import html
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets as widgets
 import yaml
@@ -31,6 +31,7 @@ from workbench.dashboards.saved import Saved, SavedPoint
 from workbench.dashboards.setting import as_link, differences, from_link
 from workbench.dashboards.several import SeveralPolicies
 from workbench.dashboards.sidebar import Sidebar
+from workbench.dashboards.still import is_wanted, still
 from workbench.dashboards.toolbar import Toolbar
 from workbench.engines.engine import Setup
 from workbench.errors import InputError, WorkbenchError
@@ -102,6 +103,11 @@ class PairedDashboard(widgets.HBox):
         self.folded.observe(self._write_sweep, "selected_index")
         self._say("The first run on a machine compiles the engine, which takes some seconds.")
         Later(self.update).start(0)
+
+    def _repr_mimebundle_(self, **choices: Any) -> Any:
+        """Return what a notebook shows: the widget, and where nobody watches a picture in its place."""
+        bundle = super()._repr_mimebundle_(**choices)
+        return {**(bundle or {}), **still(self.sidebar)} if is_wanted() else bundle
 
     def update(self) -> None:
         """Run and show what the sidebar says; a mistake is one sentence above the panels, which stay as they were."""

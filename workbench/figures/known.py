@@ -22,6 +22,7 @@ _FILES = (
     "measure_by_lever",
     "saving_by_policy",
     "where_it_holds",
+    "scenario_discovery",
     "sensitivities",
     "interactions",
     "factorial_effects",

@@ -15,11 +15,10 @@ if TYPE_CHECKING:
 
 class _Room(ModuleType):
     def __call__(self, question: str | None = None) -> pd.DataFrame:
-        import pandas as pd
-
         from workbench.policies.catalogue import policy_rows
+        from workbench.policies.whole_table import WholeTable
 
-        return pd.DataFrame([{**row, "levers": ", ".join(row["levers"])} for row in policy_rows(question)])
+        return WholeTable([{**row, "levers": ", ".join(row["levers"])} for row in policy_rows(question)])
 
 
 sys.modules[__name__].__class__ = _Room

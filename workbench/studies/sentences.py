@@ -48,13 +48,15 @@ class Block(NamedTuple):
     lines: list[Line]
 
 
-def sentences(results: RunSet) -> list[str]:
+def sentences(results: RunSet, measure: str | None = None) -> list[str]:
     """Say what came out, one sentence a comparison with the baseline.
 
     Parameters
     ----------
     results : RunSet
         Of a sweep that names a baseline; without one there is nothing to compare, and no sentence.
+    measure : str, optional
+        The sentences of one measure of the sweep; of all if None.
 
     Returns
     -------
@@ -74,7 +76,7 @@ def sentences(results: RunSet) -> list[str]:
         f"{line.point}: {block.measure} {line.value}, {_in_a_sentence(line.verdict)}."
         for block in blocks(results)
         for line in block.lines
-        if line.is_compared
+        if line.is_compared and measure in (None, block.measure)
     ]
 
 

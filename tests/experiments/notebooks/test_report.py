@@ -115,6 +115,21 @@ def test_a_widget_is_shown_as_its_text_for_its_state_is_not_stored(tmp_path):
     assert "<script" not in text
 
 
+def test_a_picture_that_a_widget_left_stands_in_its_place(tmp_path):
+    view = {
+        "application/vnd.jupyter.widget-view+json": {"model_id": "4f"},
+        "text/plain": "A dashboard stood here.",
+        "image/png": "aGVsbG8=\n",
+    }
+    cell = nbformat.v4.new_code_cell("board", outputs=[nbformat.v4.new_output("display_data", view)])
+    report, runs = reported(tmp_path, TASKS[:1])
+    written(tmp_path, TASKS[0], cells=[cell])
+    report.page(runs[TASKS[0].id])
+    text = (tmp_path / "report" / f"{TASKS[0].id}.html").read_text()
+    assert 'src="data:image/png;base64,aGVsbG8="' in text
+    assert "<figcaption>A dashboard stood here.</figcaption>" in text
+
+
 def test_a_page_is_made_anew_only_when_its_output_is_newer(tmp_path):
     report, runs = reported(tmp_path)
     run = runs[TASKS[0].id]

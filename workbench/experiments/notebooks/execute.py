@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -13,6 +15,8 @@ from workbench.experiments.notebooks.tasks import Task
 
 Status = Literal["done", "failed", "kept"]
 _NOT_THE_AUTHORS = {"injected-parameters", "papermill-error-cell-tag"}
+STILL = "WORKBENCH_STILL"
+"""The variable that tells kernels of a batch that nobody watches: a dashboard leaves a picture in its place."""
 MARK = "workbench"
 """The key of the output's metadata that says where it comes from."""
 
@@ -66,16 +70,17 @@ def execute(notebook: Notebook, task: Task, folder: Path, provenance: dict[str, 
     partial, failed = folder / f".{task.id}.partial.ipynb", folder / f"{task.id}.failed.ipynb"
     began, cell, error = time.perf_counter(), 0, ""
     try:
-        papermill.execute_notebook(
-            notebook.path,
-            partial,
-            parameters=task.parameters,
-            cwd=notebook.path.parent,
-            progress_bar=False,
-            log_output=False,
-            store_widget_state=False,
-            extra_arguments=_quiet(notebook.kernel),
-        )
+        with _unwatched():
+            papermill.execute_notebook(
+                notebook.path,
+                partial,
+                parameters=task.parameters,
+                cwd=notebook.path.parent,
+                progress_bar=False,
+                log_output=False,
+                store_widget_state=False,
+                extra_arguments=_quiet(notebook.kernel),
+            )
     except papermill.PapermillExecutionError as problem:
         cell, error = _failing_cell(partial), _sentence(problem)
     except DeadKernelError:
@@ -95,6 +100,20 @@ def execute(notebook: Notebook, task: Task, folder: Path, provenance: dict[str, 
     if not error:
         failed.unlink(missing_ok=True)
     return NotebookRun(task.id, "failed" if error else "done", target, task.parameters, seconds, cell, error)
+
+
+@contextmanager
+def _unwatched() -> Iterator[None]:
+    """Tell the kernels that are started meanwhile that nobody watches them."""
+    before = os.environ.get(STILL)
+    os.environ[STILL] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(STILL, None)
+        else:
+            os.environ[STILL] = before
 
 
 def _quiet(kernel: str) -> list[str]:

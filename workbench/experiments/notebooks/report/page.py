@@ -44,7 +44,7 @@ class Pages:
         node = nbformat.read(run.output, as_version=4)
         node.metadata.pop("widgets", None)
         mark = node.metadata.get(MARK, {})
-        about = {"metadata": {"name": title, "path": self._beside}, "mark": mark, "policy": _POLICY}
+        about = {"metadata": {"name": title, "path": self._beside}, "mark": mark, "policy": _POLICY, "named": title}
         text, _ = self._notebook.from_notebook_node(node, resources=about)
         return str(text)
 

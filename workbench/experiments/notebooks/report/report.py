@@ -55,7 +55,7 @@ class HtmlReport:
         target = self.folder / f"{run.id}.html"
         if target.exists() and target.stat().st_mtime_ns >= run.output.stat().st_mtime_ns:
             return
-        write_whole(target, self._pages.page(run, title=f"{self.notebook.path.stem} {run.id}"))
+        write_whole(target, self._pages.page(run, title=named(self.notebook.path.stem, run)))
 
     def index(self, runs: Mapping[str, NotebookRun]) -> None:
         """Make the index anew, from the runs there are so far, by their ids."""
@@ -69,6 +69,17 @@ class HtmlReport:
             provenance=self.provenance,
         )
         write_whole(self.folder / INDEX, text)
+
+
+def named(notebook: str, run: NotebookRun) -> str:
+    """Return a run as a person calls it: the notebook, and the parameters that were set, the long ones shortened.
+
+    >>> named("study", NotebookRun("5e", "done", Path(), {"policy": "first_fit", "seeds": 3}, 0.1, 0, ""))
+    'study: policy first_fit, seeds 3'
+    """
+    texts = {name: said(value) for name, value in run.parameters.items()}
+    short = {name: text if len(text) <= FOLDED else f"{text[: FOLDED // 2]}…" for name, text in texts.items()}
+    return f"{notebook}: {', '.join(f'{name} {text}' for name, text in short.items())}" if short else notebook
 
 
 def _row(task: Task, names: Mapping[str, Any], run: NotebookRun | None) -> dict[str, Any]:

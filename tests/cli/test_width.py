@@ -1,0 +1,84 @@
+"""Every cheap command that prints for a person keeps to 80 columns; wider, and as CSV, where it is told to."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from workbench.cli.fit import cell, table_lines
+from workbench.cli.main import COMMANDS, main
+
+SWEEP = "sweeps/placement/drain.yaml"
+CHEAP = (
+    "policies",
+    "policies placement",
+    "levers nearest_boundary",
+    "levers tie",
+    "measures",
+    "measures drain_cycles",
+    "figures",
+    "figures scenario_discovery",
+    "workloads",
+    "presets",
+    "presets h100",
+    "presets dgx_h100",
+    "figure",
+    "doctor",
+    "import --list",
+    f"plan {SWEEP}",
+    "plan sweeps/where/placement_box.yaml",
+    "synth exact_run",
+)
+MACHINE_FORMATS = {"schema", "circuit", "completion"}
+"""They print a file of another program."""
+
+
+@pytest.fixture(autouse=True)
+def _eighty(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def is_to_copy(line):
+    """Whether a line is a command to be copied whole."""
+    return line.strip().startswith("$ ")
+
+
+@pytest.mark.parametrize("command", CHEAP)
+def test_every_line_fits_80_columns(command, capsys):
+    assert main(command.split()) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines
+    assert [line for line in lines if len(line) > 80 and not is_to_copy(line)] == []
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in MACHINE_FORMATS])
+def test_every_help_fits_80_columns(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    wide = [line for line in capsys.readouterr().out.splitlines() if len(line) > 80]
+    assert wide == []
+
+
+def test_a_table_is_whole_in_csv_and_on_one_line_a_row_when_wide(tmp_path, capsys):
+    assert main(["presets", "--csv", str(tmp_path / "all.csv"), "--wide"]) == 0
+    wide = capsys.readouterr().out.splitlines()
+    table = pd.read_csv(tmp_path / "all.csv")
+    assert len(wide) == len(table) + 1
+    assert max(map(len, wide)) > 200
+
+
+@pytest.mark.parametrize("width", [48, 60, 80, 200])
+def test_a_table_keeps_every_word_at_any_width(width):
+    words = "takes the lowest of all places that are long enough"
+    table = pd.DataFrame({"policy": ["first_fit", "best"], "says": [words, "x"], "mean": [1234.0, 0.12345]})
+    for wide in (table, table.assign(**{f"more_{k}": words for k in range(3)})):
+        lines = list(table_lines(wide, width))
+        assert max(map(len, lines)) <= width
+        assert {*words.split(), "1,234", "0.123"} <= {part.strip(";") for line in lines for part in line.split()}
+
+
+def test_digits_are_those_of_a_person():
+    assert cell("capacity_bytes", 233472) == "233,472"
+    assert cell("p_holm", 0.000012) == "<0.001"
+    assert cell("quasi_p", 0.0271) == "0.027"
+    assert cell("mean", 5452.83) == "5.45e+03"

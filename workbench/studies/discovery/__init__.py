@@ -1,0 +1,31 @@
+"""Scenario discovery: where in the space of workload and machine does a policy lose?
+
+The patient rule induction method (PRIM) on the points of any sweep: a box of limits on levers that holds many of the
+losses and little else.
+
+cases_of(runs, ...)     points with the values of their levers, and which are of interest   -> list of Cases
+peel(cases)             boxes, each smaller and denser than the one before                   -> list of Box
+discover(runs, ...)     the box that tells losses best, with its limits and their tests      -> Discovery
+"""
+
+from workbench.studies.discovery.box import Box
+from workbench.studies.discovery.cases import Cases, Interest, cases_of, check, interest_of
+from workbench.studies.discovery.column import Column
+from workbench.studies.discovery.discover import Scenario, scenarios
+from workbench.studies.discovery.peel import peel
+from workbench.studies.discovery.result import Discovery, discover
+
+__all__ = [
+    "Box",
+    "Cases",
+    "Column",
+    "Discovery",
+    "Interest",
+    "Scenario",
+    "cases_of",
+    "check",
+    "discover",
+    "interest_of",
+    "peel",
+    "scenarios",
+]

@@ -1,0 +1,217 @@
+"""From the runs of a sweep to cases: the levers of each point, and whether its policy loses there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError, at, unknown_name
+from workbench.experiments.plan import Plan, PlannedPoint
+from workbench.experiments.run_set import RunSet
+from workbench.metrics.measure import Measure
+from workbench.studies.discovery.column import Column, column
+from workbench.studies.statistics.false_discovery import false_discovery
+from workbench.studies.summary import comparison
+from workbench.studies.values import by_seed
+
+LEAST_CASES = 20
+"""Fewer points have no boxes worth a name: 5 % of them is one."""
+ALPHA = 0.05
+_CURE = "vary more levers, or draw more points, such as design: {latin_hypercube: {points: 200}}"
+
+
+class Interest(NamedTuple):
+    """Which points are looked for."""
+
+    kind: Literal["lose", "win", "above", "below"] = "lose"
+    """Worse or better than the baseline in the mean over the seeds, or a mean above or below a number."""
+    threshold: float = math.nan
+    """Of `above` and `below`, in the measure's unit."""
+    clear: bool = False
+    """Whether a loss or win counts only where its 95 % interval is clear of zero and its p-value, with the false
+    discovery rate held over all points, is below 5 %."""
+
+    @property
+    def is_compared(self) -> bool:
+        """Return whether points are compared with their baseline."""
+        return self.kind in ("lose", "win")
+
+
+LOSSES = Interest()
+"""Where a policy is worse than its baseline in the mean."""
+
+
+class Cases(NamedTuple):
+    """The points of one policy."""
+
+    policy: str
+    """Its name, or the names of all that the sweep chooses together."""
+    measure: Measure
+    interest: Interest
+    columns: tuple[Column, ...]
+    """The levers that differ, in the order of the sweep."""
+    value: np.ndarray
+    """float64[points], the mean gain over the baseline, positive = better, or the mean of the measure."""
+    hit: np.ndarray
+    """bool[points], whether the point is of interest."""
+    points: tuple[str, ...]
+    """Their ids."""
+    left_out: int
+    """Points without a finite value."""
+
+    def at(self, kept: np.ndarray) -> Cases:
+        """Return some of the points, bool[points]."""
+        ids = tuple(id for id, one in zip(self.points, kept, strict=True) if one)
+        columns = tuple(one.at(kept) for one in self.columns)
+        return self._replace(columns=columns, value=self.value[kept], hit=self.hit[kept], points=ids)
+
+
+class _Case(NamedTuple):
+    point: PlannedPoint
+    value: float
+    hit: bool
+
+
+def interest_of(
+    win: bool = False, clear: bool = False, above: float | None = None, below: float | None = None
+) -> Interest:
+    """Return what is looked for, of the words of a command or a call.
+
+    Raises
+    ------
+    InputError
+        More than one of `win`, `above` and `below` is given, a threshold is not finite, or `clear` goes with one.
+    """
+    kinds = [
+        name for name, given in (("win", win), ("above", above is not None), ("below", below is not None)) if given
+    ]
+    if len(kinds) > 1:
+        raise InputError(f"discover looks for one thing: a loss, or one of win, above and below. Got {_and(kinds)}.")
+    threshold = above if above is not None else below
+    if threshold is None:
+        return Interest("win" if win else "lose", clear=clear)
+    if not math.isfinite(threshold):
+        raise InputError(f"{kinds[0]} must be a finite number. Got {threshold}.")
+    if clear:
+        raise InputError(f"clear is about losses and wins against a baseline, not about {kinds[0]}; leave it out.")
+    return Interest("above" if above is not None else "below", float(threshold))
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(names)
+
+
+def check(plan: Plan, measure: str | None, interest: Interest) -> Measure:
+    """Return the declaration of the measure, of a plan that can be searched; before anything runs.
+
+    Raises
+    ------
+    InputError
+        There is no such measure; no point has a baseline to lose against; neither direction is better; or there are
+        fewer than 20 points.
+    """
+    where, known = plan.sweep.where, plan.sweep.mechanism.measures
+    name = plan.sweep.measures[0] if measure is None else measure
+    if name not in known:
+        raise unknown_name(where, "measure", name, known)
+    plan.sweep.check_computed(name)
+    if interest.is_compared:
+        cure = f"name a threshold, --above or --below a value of {name}"
+        if known[name].better == "neither":
+            raise InputError(at(where, f"neither less nor more of {name} is better, so nothing loses; {cure}."))
+        if all(point.baseline is None for point in plan.points):
+            raise InputError(at(where, f"no point has a baseline to lose against; write one, or {cure}."))
+    if len(plan.points) < LEAST_CASES:
+        raise InputError(at(where, f"a box needs {LEAST_CASES} points at least. Got {len(plan.points)}; {_CURE}."))
+    return known[name]
+
+
+def cases_of(runs: RunSet, measure: str | None = None, interest: Interest = LOSSES) -> list[Cases]:
+    """Return the cases of every policy, in the order of the sweep.
+
+    A point whose mean equals its baseline's neither loses nor wins.
+
+    Raises
+    ------
+    InputError
+        As `check`; or a policy has fewer than 20 points with values, or no lever that differs between them.
+    """
+    declared = check(runs.plan, measure, interest)
+    by_policy: dict[str, list[_Case]] = {}
+    for case in _valued(runs, declared, interest):
+        by_policy.setdefault(_policy(runs, case.point), []).append(case)
+    return [_cases(runs, name, declared, interest, cases) for name, cases in by_policy.items()]
+
+
+def _valued(runs: RunSet, measure: Measure, interest: Interest) -> list[_Case]:
+    if not interest.is_compared:
+        means = ((point, _mean(by_seed(runs, point, measure.name).values())) for point in runs.points)
+        above = interest.kind == "above"
+        return [_Case(p, m, m > interest.threshold if above else m < interest.threshold) for p, m in means]
+    there = {point.id: point for point in runs.points}
+    compared = [point for point in runs.points if point.baseline in there]
+    sign = 1 if interest.kind == "win" else -1
+    gains = {point.id: _gain(runs, there[str(point.baseline)], point, measure) for point in compared}
+    clear = _clear(runs, compared, measure, sign) if interest.clear else {id: gains[id] * sign > 0 for id in gains}
+    return [_Case(point, gains[point.id], clear[point.id]) for point in compared]
+
+
+def _gain(runs: RunSet, baseline: PlannedPoint, point: PlannedPoint, measure: Measure) -> float:
+    """Return the mean paired difference over the seeds that both finished, positive = better."""
+    sides = by_seed(runs, baseline, measure.name), by_seed(runs, point, measure.name)
+    sign = -1.0 if measure.better == "higher" else 1.0
+    return sign * _mean(sides[0][seed] - sides[1][seed] for seed in runs.seeds)
+
+
+def _mean(values: Iterable[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    if not known:
+        return math.nan
+    return math.fsum(known) / len(known) if all(map(math.isfinite, known)) else sum(known)
+
+
+def _clear(runs: RunSet, points: Sequence[PlannedPoint], measure: Measure, sign: int) -> dict[str, bool]:
+    """Return where the paired difference is decided for the side, as the map `where_it_holds` decides."""
+    compared = {point.id: comparison(runs, point, measure.name) for point in points}
+    tested = {id: one.p_value for id, one in compared.items() if one is not None and one.n}
+    adjusted = false_discovery(tested)
+    sides = {id: one.interval.above(0) if sign > 0 else one.interval.below(0) for id, one in compared.items() if one}
+    return {id: sides.get(id, False) and adjusted.get(id, 1.0) < ALPHA for id in compared}
+
+
+def _cases(runs: RunSet, policy: str, measure: Measure, interest: Interest, cases: Sequence[_Case]) -> Cases:
+    kept = [case for case in cases if not math.isnan(case.value)]
+    where = f"{policy}: " if policy else ""
+    if len(kept) < LEAST_CASES:
+        raise InputError(f"{where}a box needs {LEAST_CASES} points with values at least. Got {len(kept)}; {_CURE}.")
+    columns = tuple(one for one in _columns(runs, [case.point for case in kept]) if np.ptp(one.codes) > 0)
+    if not columns:
+        raise InputError(f"{where}no lever of workload, machine or policy differs between the points.")
+    values, hits = np.array([case.value for case in kept]), np.array([case.hit for case in kept], bool)
+    ids = tuple(case.point.id for case in kept)
+    return Cases(policy, measure, interest, columns, values, hits, ids, len(cases) - len(kept))
+
+
+def _columns(runs: RunSet, points: Sequence[PlannedPoint]) -> list[Column]:
+    """Return the levers: all coordinates but the choice of a policy, one that holds others by its name alone."""
+    paths = [path for path in runs.varied if not _is_policy(path)]
+    return [column(path, [_value(runs, point, path) for point in points]) for path in paths]
+
+
+def _value(runs: RunSet, point: PlannedPoint, path: str) -> Any:
+    value = point.coordinates.get(path)
+    holds = isinstance(value, str) and any(other.startswith((f"{path}.", f"{path}[")) for other in runs.varied)
+    return value.split("(")[0] if holds and isinstance(value, str) else value
+
+
+def _is_policy(path: str) -> bool:
+    return path.startswith("policy.") and path.count(".") == 1
+
+
+def _policy(runs: RunSet, point: PlannedPoint) -> str:
+    """Return the policies of a point; one whose levers differ from point to point by its name alone."""
+    paths = [path for path in runs.varied if _is_policy(path) and point.coordinates.get(path) is not None]
+    return ", ".join(str(_value(runs, point, path)) for path in paths)

@@ -1,0 +1,97 @@
+"""The search as a whole: peel, take the clearest box, paste, drop idle limits, ask chance."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.studies.discovery.box import Box, members, whole
+from workbench.studies.discovery.cases import Cases
+from workbench.studies.discovery.chance import clearest, p_by_chance
+from workbench.studies.discovery.limits import Limit, limits, quasi_p, without_idle
+from workbench.studies.discovery.paste import paste
+from workbench.studies.discovery.peel import peel
+
+LEVEL = 0.05
+"""What the p-value of a search must be below for its box to be one."""
+
+
+class Scenario(NamedTuple):
+    """One box, and whether it is one."""
+
+    cases: Cases
+    """The points that were searched: of a second box those outside of the first."""
+    number: int
+    """From 1; each box is searched among the points outside of those before."""
+    trajectory: list[Box]
+    """From the whole space inwards."""
+    box: Box
+    """The chosen box after pasting, without idle limits; the whole space if there is none."""
+    p_value: float
+    """How likely a search among shuffled labels finds one as clear; 1 where there is nothing to search."""
+
+    @property
+    def is_box(self) -> bool:
+        """Return whether there is a box that is better than the base rate."""
+        return self.p_value < LEVEL and bool(self.box.restricted)
+
+    @property
+    def limits(self) -> list[tuple[Limit, float]]:
+        """Return each limit of the box with its quasi-p-value."""
+        columns, hit = self.cases.columns, self.cases.hit
+        return [(one, quasi_p(columns, hit, self.box, one)) for one in limits(columns, self.box)]
+
+
+def scenarios(cases: Cases, boxes: int = 1, density: float | None = None) -> list[Scenario]:
+    """Return so many boxes at most, each among the points outside of those before; the last may be none.
+
+    Parameters
+    ----------
+    boxes : int
+        How many at most.
+    density : float, optional
+        The largest peeled box that is at least so dense, or the densest; the one that tells points of interest best if
+        None.
+
+    Raises
+    ------
+    InputError
+        The density is not above 0 and at most 1, or the number of boxes not at least 1.
+    """
+    if density is not None and not 0 < density <= 1:
+        raise InputError(f"density must be above 0 and at most 1. Got {density}.")
+    if boxes < 1:
+        raise InputError(f"boxes must be at least 1. Got {boxes}.")
+    result: list[Scenario] = []
+    while len(result) < boxes:
+        result.append(_scenario(cases, len(result) + 1, density))
+        cases = cases.at(~members(cases.columns, result[-1].box.inside))
+        if not result[-1].is_box or not cases.hit.any():
+            break
+    return result
+
+
+def _scenario(cases: Cases, number: int, density: float | None) -> Scenario:
+    columns, hit = cases.columns, cases.hit
+    if hit.all() or not hit.any():
+        return Scenario(cases, number, [whole(columns, hit)], whole(columns, hit), 1.0)
+    trajectory = peel(columns, hit)
+    p_value = p_by_chance(columns, hit, clearest(trajectory).contrast)
+    chosen = paste(columns, hit, _chosen(trajectory, density))
+    if density is None:
+        chosen = without_idle(columns, hit, chosen)
+    return Scenario(cases, number, trajectory, chosen if p_value < LEVEL else trajectory[0], p_value)
+
+
+def _chosen(trajectory: list[Box], density: float | None) -> Box:
+    if density is None:
+        return clearest(trajectory)
+    dense = [box for box in trajectory if box.density >= density]
+    return max(dense, key=lambda box: box.hits) if dense else max(trajectory, key=lambda box: box.density)
+
+
+def inside_of(scenario: Scenario) -> np.ndarray:
+    """Return which of the searched points are inside: bool[points]."""
+    return members(scenario.cases.columns, scenario.box.inside)
