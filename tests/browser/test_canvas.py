@@ -10,11 +10,13 @@ from workbench.dashboards.panels.canvas_widget import script
 
 _MODEL = """
 const listeners = [];
-const model = { on: (_, heard) => listeners.push(heard), off: (_, heard) => listeners.splice(listeners.indexOf(heard), 1) };
+const off = (_, heard) => listeners.splice(listeners.indexOf(heard), 1);
+const model = { on: (_, heard) => listeners.push(heard), off };
 const place = document.body.appendChild(document.createElement("div"));
 let drawings = 0;
 const redraw = atNextFrame(() => { drawings += 1; });
-const frames = (count) => new Promise((done) => { const next = () => (count-- ? requestAnimationFrame(next) : done()); next(); });
+const frame = () => new Promise(requestAnimationFrame);
+const frames = async (count) => { while (count--) await frame(); };
 """
 _SHEET = """
 const sheet = new Sheet(place);

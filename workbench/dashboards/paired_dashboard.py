@@ -19,6 +19,7 @@ from workbench.dashboards.address import Address
 from workbench.dashboards.catalogue_watch import CatalogueWatch
 from workbench.dashboards.history import History, Setting
 from workbench.dashboards.later import Later
+from workbench.dashboards.offers import Offers
 from workbench.dashboards.opened import OpenedPoints, setting_of
 from workbench.dashboards.opening import Opening, Panels
 from workbench.dashboards.paired_runs import Notes, PairedRuns
@@ -90,7 +91,7 @@ class PairedDashboard(widgets.HBox):
         self._notes = notes or {}
         self._runs: PairedRuns | None = None
         self._warm = False
-        self._rest = Later(self._continue)
+        self._rest, self._offers = Later(self._continue), Offers(self.sidebar)
         self._watch = CatalogueWatch(self._defined)
         self.sidebar.on_change(self.update)
         self.folded.observe(self._write_sweep, "selected_index")
@@ -100,6 +101,7 @@ class PairedDashboard(widgets.HBox):
     def update(self) -> None:
         """Run and show what the sidebar says; a mistake is one sentence above the panels, which stay as they were."""
         self._rest.cancel()
+        self._offers.cancel()
         self._note_rest.start(REST_SECONDS)
         with self._mistakes_said():
             self._runs = PairedRuns(self.sidebar.said(), self._notes)
@@ -139,6 +141,7 @@ class PairedDashboard(widgets.HBox):
     def close(self) -> None:
         """Stop listening to the notebook, then close as every widget does."""
         self._rest.cancel()
+        self._offers.cancel()
         self._note_rest.cancel()
         self.several.stop()
         self._watch.stop()
@@ -227,6 +230,8 @@ class PairedDashboard(widgets.HBox):
         self._say(f"{runs.done} of {runs.asked} paired runs." if left else f"{runs.done} paired runs.")
         if left:
             self._rest.start(rest)
+        else:
+            self._offers.start()
 
     def _show_differences(self, runs: PairedRuns, run_set: RunSet) -> None:
         if runs.same:
