@@ -68,11 +68,11 @@ def test_the_address_is_the_setting_and_a_reload_loses_nothing(board: Board):
 
 def test_a_picture_is_saved_as_a_drawing_and_as_numbers(board: Board, tmp_path):
     saves = board.page.locator(".wb-saves").first
-    for kind, begins in (("SVG", "<svg"), ("CSV", "name,place,value")):
+    for kind, begins in (("SVG", b"<svg"), ("PDF", b"%PDF-1.4"), ("CSV", b"name,place,value")):
         with board.page.expect_download() as download:
             saves.get_by_role("button", name=kind).click(force=True)
         download.value.save_as(tmp_path / kind)
-        assert (tmp_path / kind).read_text().startswith(begins)
+        assert (tmp_path / kind).read_bytes().startswith(begins)
     minidom.parse(str(tmp_path / "SVG"))
 
 

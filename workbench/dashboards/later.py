@@ -38,6 +38,15 @@ class Later:
             self._waiting = None
 
 
+def has_loop() -> bool:
+    """Return whether an event loop runs here, so that something can be done later.
+
+    >>> has_loop()
+    False
+    """
+    return _running_loop() is not None
+
+
 def _running_loop() -> asyncio.AbstractEventLoop | None:
     try:
         return asyncio.get_running_loop()

@@ -20,6 +20,7 @@ from workbench.dashboards.address import Address
 from workbench.dashboards.catalogue_watch import CatalogueWatch
 from workbench.dashboards.history import History, Setting
 from workbench.dashboards.later import Later
+from workbench.dashboards.offers import Offers
 from workbench.dashboards.opened import OpenedPoints, setting_of
 from workbench.dashboards.opening import Opening, Panels, widened
 from workbench.dashboards.paired_runs import Notes, PairedRuns
@@ -97,7 +98,7 @@ class PairedDashboard(widgets.HBox):
         self.study: StudyView | None = None
         self._runs: PairedRuns | None = None
         self._warm = False
-        self._rest = Later(self._continue)
+        self._rest, self._offers = Later(self._continue), Offers(self.sidebar)
         self._watch = CatalogueWatch(self._defined)
         self.sidebar.on_change(self.update)
         self.folded.observe(self._write_sweep, "selected_index")
@@ -112,6 +113,7 @@ class PairedDashboard(widgets.HBox):
     def update(self) -> None:
         """Run and show what the sidebar says; a mistake is one sentence above the panels, which stay as they were."""
         self._rest.cancel()
+        self._offers.cancel()
         self._note_rest.start(REST_SECONDS)
         with self._mistakes_said():
             self._runs = PairedRuns(self.sidebar.said(), self._notes)
@@ -173,6 +175,7 @@ class PairedDashboard(widgets.HBox):
         if self.study is not None:
             self.study.stop()
         self._rest.cancel()
+        self._offers.cancel()
         self._note_rest.cancel()
         self.several.stop()
         self._watch.stop()
@@ -261,6 +264,8 @@ class PairedDashboard(widgets.HBox):
         self._say(f"{runs.done} of {runs.asked} paired runs." if left else f"{runs.done} paired runs.")
         if left:
             self._rest.start(rest)
+        else:
+            self._offers.start()
 
     def _show_differences(self, runs: PairedRuns, run_set: RunSet) -> None:
         if runs.same:

@@ -31,7 +31,7 @@ class WorkloadControl(Control):
     ) -> None:
         """Take as `wants` what the engine serves, as `start` a regime, as `length` that of every regime and as
         `dropped` what a file becomes, see `Opening`."""
-        self._wants = wants
+        self.wants = wants
         self._dropped: list[Callable[[], None]] = []
         self._regimes = {name: _bounded(regime.workload, length) for name, regime in regimes(wants).items()}
         super().__init__(Lever("workload", "spec", self._regimes[start], spec=Workload))
@@ -59,7 +59,7 @@ class WorkloadControl(Control):
 
     def show(self, value: Any) -> None:
         with self._quietly():
-            self._show(read_workload(value, wants=self._wants))
+            self._show(read_workload(value, wants=self.wants))
 
     def walk(self, path: str) -> Iterator[tuple[str, Control]]:
         yield from self.levers.walk(path)
@@ -104,7 +104,7 @@ class WorkloadControl(Control):
 
     def _regime(self) -> str:
         try:
-            workload = read_workload(self.levers.plain(), wants=self._wants)
+            workload = read_workload(self.levers.plain(), wants=self.wants)
         except WorkbenchError:
             return OWN
         return next((name for name, regime in self._regimes.items() if regime == workload), OWN)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import ipywidgets as widgets
@@ -17,7 +19,10 @@ class NumberControl(Control):
     def __init__(self, lever: Lever) -> None:
         super().__init__(lever)
         self.box = _box(lever)
-        self.stops = stops(lever)
+        self.declared = stops(lever)
+        """Where the slider could stop by the lever's own range."""
+        self.stops: Sequence[float] = self.declared
+        self._tried: float | None = None
         self.slider = widgets.IntSlider(0, 0, max(len(self.stops) - 1, 0), readout=False, tooltip=lever.description)
         self.slider.add_class("wb-slider")
         self.box.observe(self._typed, "value")
@@ -26,7 +31,26 @@ class NumberControl(Control):
         self.widget = row(lever, *widgets_shown)
 
     def plain(self) -> Any:
-        return self.lever.plain(self.lever.check(self.box.value))
+        value = self.box.value if self._tried is None else self._tried
+        return self.lever.plain(self.lever.check(value))
+
+    @contextmanager
+    def trying(self, value: float) -> Iterator[None]:
+        """Let `plain` return another value meanwhile; nothing on the screen changes."""
+        self._tried = value
+        try:
+            yield
+        finally:
+            self._tried = None
+
+    def offer(self, values: Sequence[float]) -> None:
+        """Let the slider stop at these values alone; what is typed into the box is as it was."""
+        if values and list(values) != list(self.stops):
+            with self._quietly(), self.slider.hold_sync():
+                self.stops = values
+                self.slider.value = 0
+                self.slider.max = len(values) - 1
+                self._follow()
 
     def _show(self, value: Any) -> None:
         self.box.value = value
@@ -34,7 +58,7 @@ class NumberControl(Control):
 
     def _follow(self) -> None:
         if self.stops:
-            self.slider.value = nearest_stop(self.stops, self.box.value)
+            self.slider.value = nearest_stop(list(self.stops), self.box.value)
 
     def _typed(self, _change: object) -> None:
         if not self._quiet:

@@ -23,7 +23,7 @@ function roundNumbers(from, to, count, finest = 0) {
 function atNextFrame(action) {
   let waiting = 0;
   const ask = () => { waiting = waiting || requestAnimationFrame(() => { waiting = 0; action(); }); };
-  ask.cancel = () => cancelAnimationFrame(waiting);
+  ask.cancel = () => { cancelAnimationFrame(waiting); waiting = 0; }; // else it would wait for that frame for ever
   ask.now = action;
   return ask;
 }
@@ -128,7 +128,8 @@ class Sheet {
     place.className = "wb-saves";
     const offers = {
       PNG: () => this.canvas.toBlob((blob) => download(blob, `${name}.png`)),
-      SVG: () => download(new Blob([this.asSvg(redraw)], { type: "image/svg+xml" }), `${name}.svg`),
+      SVG: () => download(new Blob([this.written(redraw, new SvgInk(this.ink))], { type: "image/svg+xml" }), `${name}.svg`),
+      PDF: () => download(new Blob([this.written(redraw, new PdfInk(this.ink))], { type: "application/pdf" }), `${name}.pdf`),
       CSV: () => download(new Blob([asCsv(scene())], { type: "text/csv" }), `${name}.csv`),
     };
     for (const [words, action] of Object.entries(offers)) {
@@ -140,9 +141,9 @@ class Sheet {
     this.canvas.before(place);
   }
 
-  /** The picture as SVG: drawn once more, with an ink that writes down what is drawn. */
-  asSvg(redraw) {
-    const ink = this.ink, written = new SvgInk(ink);
+  /** The picture as SVG or PDF: drawn once more, with an ink that writes down what is drawn. */
+  written(redraw, written) {
+    const { ink } = this;
     this.ink = written;
     try { redraw(); } finally { this.ink = ink; }
     const high = this.canvas.clientHeight;

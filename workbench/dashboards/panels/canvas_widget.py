@@ -34,7 +34,7 @@ class CanvasWidget(anywidget.AnyWidget):
 def script(*names: str) -> str:
     """Return the JavaScript of a panel, one file after the other, behind the words that all panels share."""
     folder = Path(__file__).parent
-    return "\n".join((folder / file).read_text() for file in ("canvas.js", *names))
+    return "\n".join((folder / file).read_text() for file in ("canvas.js", "pdf_ink.js", *names))
 
 
 def column(values: Any) -> bytes:
