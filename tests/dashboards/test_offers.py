@@ -60,7 +60,7 @@ def test_no_slider_of_a_page_offers_what_its_check_refuses():
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["shared_memory", "pool"])
 def test_no_slider_of_a_whole_page_offers_what_its_check_refuses(name):
-    """On the other pages some stops between the ends are refused, as numbers that do not divide: these are marked."""
+    """Dispatch, translation and malloc fail this today, and why was not looked into; node was not tried."""
     page = sidebar(name)
     check = Offers(page).check
     for each in sliders(page):
