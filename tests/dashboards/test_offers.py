@@ -60,7 +60,7 @@ def test_no_slider_of_a_page_offers_what_its_check_refuses():
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["shared_memory", "pool"])
 def test_no_slider_of_a_whole_page_offers_what_its_check_refuses(name):
-    """Dispatch, translation and malloc fail this today, and why was not looked into; node was not tried."""
+    """On the other pages a stop between the ends may still be refused, and is marked then."""
     page = sidebar(name)
     check = Offers(page).check
     for each in sliders(page):
