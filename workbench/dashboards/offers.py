@@ -7,7 +7,7 @@ halves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 
 from workbench.dashboards.blocks_control import BlocksControl
 from workbench.dashboards.controls.number import NumberControl
@@ -25,6 +25,7 @@ REST_SECONDS = 0.5
 """How long a page must rest before its sliders are looked at; any turn of a lever comes first."""
 
 Check = Callable[[], object]
+Passes = Callable[[float], bool]
 
 
 class Offers:
@@ -32,22 +33,26 @@ class Offers:
 
     def __init__(self, sidebar: Sidebar) -> None:
         self._sidebar = sidebar
-        self._left: list[NumberControl] = []
+        self._left: Iterator[None] = iter(())
         self._later = Later(self._next)
 
     def start(self) -> None:
         """Look at every slider soon; where no page listens (a script, a test) nobody slides, and nothing is done."""
         if has_loop():
-            self._left = list(sliders(self._sidebar))
+            self._left = self._narrowing()
             self._later.start(REST_SECONDS)
 
     def cancel(self) -> None:
         """Leave the rest as it is."""
         self._later.cancel()
 
+    def _narrowing(self) -> Iterator[None]:
+        for slider in list(sliders(self._sidebar)):
+            yield from narrowing(slider, self.check)
+
     def _next(self) -> None:
-        if self._left:
-            narrow(self._left.pop(0), self.check)
+        """Make one check: what a user does meanwhile waits no longer than that takes."""
+        if next(self._left, self) is not self:
             self._later.start(0)
 
     def check(self) -> None:
@@ -93,30 +98,43 @@ def narrow(control: NumberControl, check: Check) -> None:
     ([1, 2, 3, 4, 6, 12], 4)
     """
 
+    for _ in narrowing(control, check):
+        pass
+
+
+def narrowing(control: NumberControl, check: Check) -> Iterator[None]:
+    """Do as `narrow`, and yield after every check."""
+
     def passes(value: float) -> bool:
         with control.trying(value):
             return _passes(check)
 
     if len(control.declared) > 1:
-        control.offer(_allowed(control.declared, control.box.value, passes) if _passes(check) else control.declared)
+        fine = _passes(check)
+        yield
+        control.offer((yield from _allowed(control.declared, control.box.value, passes)) if fine else control.declared)
 
 
-def _allowed(stops: Sequence[float], value: float, passes: Callable[[float], bool]) -> Sequence[float]:
+def _allowed(stops: Sequence[float], value: float, passes: Passes) -> Generator[None, None, Sequence[float]]:
     if len(stops) <= FEW:
-        return [stop for stop in stops if passes(stop)]
+        kept = []
+        for stop in stops:
+            kept += [stop] * passes(stop)
+            yield
+        return kept
     middle = nearest_stop(list(stops), value)
-    first = middle - _reach(stops[middle::-1], passes)
-    return stops[first : middle + _reach(stops[middle:], passes) + 1]
+    below = yield from _reach(stops[middle::-1], passes)
+    above = yield from _reach(stops[middle:], passes)
+    return stops[middle - below : middle + above + 1]
 
 
-def _reach(stops: Sequence[float], passes: Callable[[float], bool]) -> int:
+def _reach(stops: Sequence[float], passes: Passes) -> Generator[None, None, int]:
     """Return the place of the last stop that passes, where the first does and what is refused lies at the end."""
-    if passes(stops[-1]):
-        return len(stops) - 1
-    passed, refused = 0, len(stops) - 1
+    passed, refused, between = 0, len(stops), len(stops) - 1
     while refused - passed > 1:
-        between = (passed + refused) // 2
         passed, refused = (between, refused) if passes(stops[between]) else (passed, between)
+        between = (passed + refused) // 2
+        yield
     return passed
 
 
