@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 FIRST_SECONDS = 240
 """Until the first picture: a machine that has not run the engine yet compiles it meanwhile."""
@@ -41,6 +41,10 @@ class Board:
     def mistake(self) -> Locator:
         """The sentence about a mistake; there is none as long as all is well."""
         return self.page.locator(".wb-mistake")
+
+    def wait_for_result(self, sentence: str) -> None:
+        """Wait until the histogram's headline says so."""
+        expect(self.page.locator(".wb-result").first).to_contain_text(sentence, timeout=1000 * MOVE_SECONDS)
 
     def row(self, label: str) -> Locator:
         """The control with a label; of several, the first."""
@@ -84,8 +88,8 @@ class Board:
 
     def wait_for_another(self, place: int, picture: str) -> None:
         """Wait until a canvas shows something else."""
-        self.page.wait_for_function(
-            "([place, before]) => document.querySelectorAll('canvas.wb-canvas')[place].toDataURL() !== before",
-            arg=[place, picture],
-            timeout=1000 * MOVE_SECONDS,
-        )
+        changed = "([place, before]) => document.querySelectorAll('canvas.wb-canvas')[place].toDataURL() !== before"
+        try:
+            self.page.wait_for_function(changed, arg=[place, picture], timeout=1000 * MOVE_SECONDS)
+        except TimeoutError:
+            raise AssertionError(f"canvas {place} still shows what it did; {self.status.inner_text()}") from None

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 
 from tests import needs
+from tests.browser.board import MOVE_SECONDS
 from tests.needs import require
 
 FLAGS = (
@@ -35,12 +36,16 @@ def pytest_collection_modifyitems(items):
             item.add_marker(needs.needs("chromium"))
 
 
+expect.set_options(timeout=1000 * MOVE_SECONDS)
+
+
 class Visit:
     """A page and what it asked of other hosts."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
         self.outside: list[str] = []
+        page.set_default_timeout(1000 * MOVE_SECONDS)
         page.on("request", self._note)
 
     def _note(self, request: Request) -> None:

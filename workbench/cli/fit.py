@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -45,8 +47,12 @@ def wrapped(line: str, width: int, further: int = 4) -> list[str]:
 
 
 def say_lines(lines: Iterable[str]) -> None:
-    """Print lines of prose, wrapped where the terminal is narrower."""
-    width = min(terminal_width(), MOST)
+    """Print lines of prose, wrapped where the terminal is narrower; whole in a pipe or a file, so that `grep` has all.
+
+    With `COLUMNS` set they are wrapped at that width wherever they go.
+    """
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    width = min(terminal_width(), MOST) if known else sys.maxsize
     for line in lines:
         for one in line.splitlines() or [""]:
             print("\n".join(wrapped(one, width)))

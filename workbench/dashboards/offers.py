@@ -1,8 +1,9 @@
 """What sliders offer: they end where the check of the whole setting would refuse, not only where a lever ends.
 
-The check is the plan's own, asked of values that nobody has chosen yet; nothing is run. A slider of few stops is asked
-for each of them; of a longer one its ends are, and where an end is refused, the last stop that is not is looked for by
-halves.
+The check is that of reading a plan, asked of values that nobody has chosen yet: workload against machine, policies
+against levers. No workload is drawn, which can take seconds at the end of a slider, and nothing is run; what is seen
+only then is refused when it is chosen. A slider of few stops is asked for each of them; of a longer one its ends are,
+and where an end is refused, the last stop that is not is looked for by halves.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from workbench.dashboards.blocks_control import BlocksControl
 from workbench.dashboards.controls.number import NumberControl
 from workbench.dashboards.controls.stops import nearest_stop
 from workbench.dashboards.later import Later, has_loop
-from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import WorkbenchError
+from workbench.experiments.plan import setups_read
+from workbench.experiments.sweep import read_sweep
 from workbench.workloads.synthetic.generators import generators
 
 FEW = 16
@@ -23,6 +25,9 @@ FEW = 16
 
 REST_SECONDS = 0.5
 """How long a page must rest before its sliders are looked at; any turn of a lever comes first."""
+
+GAP_SECONDS = 0.01
+"""Between two checks, so that what the browser says meanwhile is heard."""
 
 Check = Callable[[], object]
 Passes = Callable[[float], bool]
@@ -53,11 +58,11 @@ class Offers:
     def _next(self) -> None:
         """Make one check: what a user does meanwhile waits no longer than that takes."""
         if next(self._left, self) is not self:
-            self._later.start(0)
+            self._later.start(GAP_SECONDS)
 
     def check(self) -> None:
-        """Refuse what the plan of this setting refuses; one seed is enough to know."""
-        PairedRuns({**self._sidebar.said(), "seeds": 1})
+        """Refuse what cannot be read into a plan; one seed is enough to know."""
+        setups_read(read_sweep({**self._sidebar.said(), "seeds": 1}))
 
 
 def sliders(sidebar: Sidebar) -> Iterator[NumberControl]:

@@ -75,6 +75,32 @@ def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
         A setup is not valid, with the path of the offending key; a workload asks for what its machine cannot give; or
         a user's policy, workload or engine raised, whatever it raised.
     """
+    points = _points_read(sweep, unread)
+    counted = _Counted(sweep)
+    for id, point in list(points.items()):
+        try:
+            _admit(sweep, point, counted)
+        except BaseException as problem:
+            _note(unread, problem, sweep.where, point.coordinates, point.setup)
+            del points[id]
+    return Plan(sweep, told_apart(points.values()))
+
+
+@noticed()
+@uncollected()
+@one_moment()
+def setups_read(sweep: Sweep) -> list[Setup]:
+    """Return the setup of every point and baseline of a sweep, read and not admitted: no workload is drawn.
+
+    Raises
+    ------
+    InputError
+        A lever is not valid, with the path of the offending key.
+    """
+    return [point.setup for point in _points_read(sweep, None).values()]
+
+
+def _points_read(sweep: Sweep, unread: list[str] | None) -> dict[str, PlannedPoint]:
     varied = copy.deepcopy(with_choices(sweep))
     refuse_too_many(varied, most_points(sweep.said, sweep.where), sweep.where)
     points: dict[str, PlannedPoint] = {}
@@ -84,14 +110,7 @@ def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
             _add_with_baseline(points, sweep, alternative, read, named)
         except BaseException as problem:
             _note(unread, problem, sweep.where, alternative.coordinates)
-    counted = _Counted(sweep)
-    for id, point in list(points.items()):
-        try:
-            _admit(sweep, point, counted)
-        except BaseException as problem:
-            _note(unread, problem, sweep.where, point.coordinates, point.setup)
-            del points[id]
-    return Plan(sweep, told_apart(points.values()))
+    return points
 
 
 def _note(
