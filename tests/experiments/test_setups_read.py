@@ -25,5 +25,5 @@ def test_it_reads_what_a_plan_holds():
 
 
 def test_what_does_not_fit_the_machine_is_refused():
-    with pytest.raises(InputError, match="workload.size"):
+    with pytest.raises(InputError, match=r"workload\.size"):
         setups_read(sweep(size=1 << 50))
