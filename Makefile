@@ -68,6 +68,7 @@ test: $(READY)
 test-long: $(READY) warm
 	WORKBENCH_LONG=1 $(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/browser -m "long or deeper or hypothesis"
 	$(BIN)/python -m pytest $(TESTS_ALONE) tests/browser -m long
+	WORKBENCH_LONG=1 $(BIN)/python -m pytest -p tests.examples workbench
 	WORKBENCH_LONG=1 NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -k "not ($(SAME_IN_BOTH))" $(EVERY_COMPILED_ROOM)
 	@$(BIN)/python -m tests.needs
 
@@ -83,7 +84,7 @@ browser: $(READY)
 	$(BIN)/python -m pytest $(TESTS_ALONE) tests/browser -m "not long"
 
 examples: $(READY)
-	$(BIN)/python -m pytest workbench
+	$(BIN)/python -m pytest -p tests.examples workbench
 
 interpreted: $(READY)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(TESTS_ALONE) -m "not long" -k "not ($(IN_ONE_WAY))" $(BOTH_WAYS)

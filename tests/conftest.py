@@ -22,6 +22,9 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 # In every run of a node nothing is lost and nothing is made (spec 6, R18), in processes of their own too.
 os.environ.setdefault("WORKBENCH_CHECK_LAWS", "1")
 
+# What is printed for a person is as wide as the terminal, which tests have none of; workers of tests are given one.
+os.environ.pop("COLUMNS", None)
+
 # A shell that starts the suite in the background has it ignore Ctrl-C, and `nohup` the end of its terminal, which the
 # processes of the tests would inherit.
 for _signal, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):

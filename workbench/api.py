@@ -403,8 +403,8 @@ def discover(
     >>> import workbench as wb
     >>> sweep = {"engine": "shared_memory", "measures": ["drain_cycles"], "machine": {"segments": 128}, "workload": {
     ...     "regime": "large_uniform", "count": {"vary": {"from": 10, "to": 90, "count": 20}}}}
-    >>> print(wb.discover(sweep, above=1800, workers=0).sentences()[0])  # doctest: +ELLIPSIS
-    the sweep has drain_cycles above 1800 where count >= ...
+    >>> print(wb.discover(sweep, above=900, workers=0).sentences()[0])  # doctest: +ELLIPSIS
+    the sweep has drain_cycles above 900 where count >= ...
     """
     from workbench.studies.discovery import check, interest_of
 

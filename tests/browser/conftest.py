@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
@@ -64,6 +65,19 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser: Browser) -> Iterator[Visit]:
+    with opened(browser) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def lasting_visit(browser: Browser) -> Iterator[Visit]:
+    """One page for all tests of a file that leave it as they came upon it."""
+    with opened(browser) as page:
+        yield page
+
+
+@contextmanager
+def opened(browser: Browser) -> Iterator[Visit]:
     context = browser.new_context(viewport={"width": 1400, "height": 1200})
     yield Visit(context.new_page())
     context.close()

@@ -25,12 +25,22 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield result
 
 
-@pytest.fixture
-def board(address: str, visit: Visit) -> Board:
+def opened(address: str, visit: Visit) -> Board:
     visit.page.goto(address, timeout=240_000)
     displayed = Board(visit.page, CANVASES)
     displayed.wait()
     return displayed
+
+
+@pytest.fixture
+def board(address: str, visit: Visit) -> Board:
+    return opened(address, visit)
+
+
+@pytest.fixture(scope="module")
+def lasting_board(address: str, lasting_visit: Visit) -> Board:
+    """One page for two tests, of which the second alone turns something."""
+    return opened(address, lasting_visit)
 
 
 def ink(board: Board, place: int) -> int:
@@ -45,7 +55,25 @@ def ink(board: Board, place: int) -> int:
     return int(board.page.locator("canvas.wb-canvas").nth(place).evaluate(count))
 
 
-def test_a_slider_moves_every_panel_and_nothing_leaves_the_host(board: Board, visit: Visit):
+def test_the_pointer_finds_a_group_on_both_sides_and_the_state_can_be_copied(lasting_board: Board):
+    board = lasting_board
+    box = board.page.locator("canvas.wb-canvas").nth(1).bounding_box()
+    assert box is not None
+    says = board.page.locator(".wb-says").first
+    for step in range(40):  # one of these places is taken
+        board.page.mouse.move(box["x"] + 100 + 12 * step, box["y"] + 120)
+        if "Group" in says.inner_text():
+            break
+    expect(says).to_contain_text(re.compile(r"Group [\d,]+: priority \d, module \d \(waves: \d+ on unit \d"))
+    expect(says).to_contain_text("under strict_blocking")
+    expect(says).to_contain_text("under served_marks")
+    board.open_sweep()
+    text = board.page.locator(".wb-board textarea")
+    expect(text).to_have_value(re.compile("engine: dispatch"), timeout=1000 * MOVE_SECONDS)
+
+
+def test_a_slider_moves_every_panel_and_nothing_leaves_the_host(lasting_board: Board, lasting_visit: Visit):
+    board = lasting_board
     expect(board.page.locator(".wb-result").first).to_contain_text("served_marks against strict_blocking: mean ")
     expect(board.mistake).to_have_count(0)
     assert all(ink(board, place) > 3 for place in range(CANVASES))
@@ -54,7 +82,7 @@ def test_a_slider_moves_every_panel_and_nothing_leaves_the_host(board: Board, vi
     for place, picture in enumerate(pictures):
         board.wait_for_another(place, picture)
     expect(board.cell("makespan")).not_to_have_text(before, timeout=1000 * MOVE_SECONDS)
-    assert visit.outside == []
+    assert lasting_visit.outside == []
 
 
 @long
@@ -86,19 +114,3 @@ def test_scores_of_a_sum_are_added_and_taken_out_and_sections_fold(board: Board)
     expect(board.row("channels")).to_be_hidden()
     board.unfold("Workload")
     expect(board.row("channels")).to_be_visible()
-
-
-def test_the_pointer_finds_a_group_on_both_sides_and_the_state_can_be_copied(board: Board):
-    box = board.page.locator("canvas.wb-canvas").nth(1).bounding_box()
-    assert box is not None
-    says = board.page.locator(".wb-says").first
-    for step in range(40):  # one of these places is taken
-        board.page.mouse.move(box["x"] + 100 + 12 * step, box["y"] + 120)
-        if "Group" in says.inner_text():
-            break
-    expect(says).to_contain_text(re.compile(r"Group [\d,]+: priority \d, module \d \(waves: \d+ on unit \d"))
-    expect(says).to_contain_text("under strict_blocking")
-    expect(says).to_contain_text("under served_marks")
-    board.open_sweep()
-    text = board.page.locator(".wb-board textarea")
-    expect(text).to_have_value(re.compile("engine: dispatch"), timeout=1000 * MOVE_SECONDS)

@@ -23,20 +23,31 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield result
 
 
-@pytest.fixture
-def board(address: str, visit: Visit) -> Board:
+def opened(address: str, visit: Visit) -> Board:
     visit.page.goto(address, timeout=240_000)
     displayed = Board(visit.page)
     displayed.wait()
     return displayed
 
 
-def test_every_panel_appears_and_nothing_leaves_the_host(board: Board, visit: Visit):
+@pytest.fixture
+def board(address: str, visit: Visit) -> Board:
+    return opened(address, visit)
+
+
+@pytest.fixture(scope="module")
+def lasting_board(address: str, lasting_visit: Visit) -> Board:
+    """One page for the tests that turn nothing."""
+    return opened(address, lasting_visit)
+
+
+def test_every_panel_appears_and_nothing_leaves_the_host(lasting_board: Board, lasting_visit: Visit):
+    board = lasting_board
     assert board.page.locator(".wb-sidebar select").count() >= 10
     assert board.page.locator(".wb-sidebar .noUi-handle").count() >= 8
     expect(board.page.locator(".wb-result")).to_contain_text("nearest_boundary against first_fit: mean ")
     expect(board.mistake).to_have_count(0)
-    assert visit.outside == []
+    assert lasting_visit.outside == []
 
 
 def test_a_slider_moves_every_panel(board: Board):
@@ -66,24 +77,24 @@ def test_the_address_is_the_setting_and_a_reload_loses_nothing(board: Board):
     assert board.page.locator(".wb-wrong").count() == 0
 
 
-def test_a_picture_is_saved_as_a_drawing_and_as_numbers(board: Board, tmp_path):
-    saves = board.page.locator(".wb-saves").first
+def test_a_picture_is_saved_as_a_drawing_and_as_numbers(lasting_board: Board, tmp_path):
+    saves = lasting_board.page.locator(".wb-saves").first
     for kind, begins in (("SVG", b"<svg"), ("PDF", b"%PDF-1.4"), ("CSV", b"name,place,value")):
-        with board.page.expect_download() as download:
+        with lasting_board.page.expect_download() as download:
             saves.get_by_role("button", name=kind).click(force=True)
         download.value.save_as(tmp_path / kind)
         assert (tmp_path / kind).read_bytes().startswith(begins)
     minidom.parse(str(tmp_path / "SVG"))
 
 
-def test_a_search_unfolds_what_it_names(board: Board):
-    expect(board.row("latency cycles (cycles)")).to_be_hidden()
-    box = board.page.locator(".wb-search input")
+def test_a_search_unfolds_what_it_names(lasting_board: Board):
+    expect(lasting_board.row("latency cycles (cycles)")).to_be_hidden()
+    box = lasting_board.page.locator(".wb-search input")
     box.fill("latency")
-    expect(board.row("latency cycles (cycles)")).to_be_visible(timeout=1000 * MOVE_SECONDS)
-    expect(board.row("queue")).to_be_hidden()
+    expect(lasting_board.row("latency cycles (cycles)")).to_be_visible(timeout=1000 * MOVE_SECONDS)
+    expect(lasting_board.row("queue")).to_be_hidden()
     box.fill("")
-    expect(board.row("latency cycles (cycles)")).to_be_hidden(timeout=1000 * MOVE_SECONDS)
+    expect(lasting_board.row("latency cycles (cycles)")).to_be_hidden(timeout=1000 * MOVE_SECONDS)
 
 
 def test_a_bad_choice_is_a_sentence_and_the_board_recovers(board: Board):
@@ -125,13 +136,13 @@ def test_a_preset_sets_the_segments(board: Board):
     expect(board.mistake).to_have_count(0)
 
 
-def test_the_pointer_finds_a_workgroup_under_both_policies(board: Board):
-    box = board.page.locator("canvas.wb-canvas").nth(1).bounding_box()
+def test_the_pointer_finds_a_workgroup_under_both_policies(lasting_board: Board):
+    box = lasting_board.page.locator("canvas.wb-canvas").nth(1).bounding_box()
     assert box is not None
-    says = board.page.locator(".wb-says")
+    says = lasting_board.page.locator(".wb-says")
     expect(says).to_contain_text("Rest the pointer")
     for step in range(12):  # one of these places is taken
-        board.page.mouse.move(box["x"] + 100 + 30 * step, box["y"] + 150)
+        lasting_board.page.mouse.move(box["x"] + 100 + 30 * step, box["y"] + 150)
         if "Workgroup" in says.inner_text():
             break
     expect(says).to_contain_text("under first_fit")
@@ -158,7 +169,7 @@ def test_dragging_zooms_and_a_double_click_shows_all(board: Board):
     assert board.picture(1) == whole
 
 
-def test_the_state_can_be_copied_as_a_sweep(board: Board):
-    board.open_sweep()
-    text = board.page.locator(".wb-board textarea")
+def test_the_state_can_be_copied_as_a_sweep(lasting_board: Board):
+    lasting_board.open_sweep()
+    text = lasting_board.page.locator(".wb-board textarea")
     expect(text).to_have_value(re.compile("engine: shared_memory"), timeout=1000 * MOVE_SECONDS)

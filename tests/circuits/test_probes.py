@@ -14,7 +14,7 @@ def name(probe):
     return probe.short() if hasattr(probe, "short") else str(probe)
 
 
-@pytest.mark.parametrize("probe", thinned(shifting(), 6), ids=name)
+@pytest.mark.parametrize("probe", thinned(shifting(), 12), ids=name)
 def test_probes_by_shifting_in_every_form(probe):
     assert not list(differences(circuit_of(probe, 24), cases_of(probe, 24, 100)))
 
@@ -35,7 +35,7 @@ def test_rivals_of_every_size(probe, size):
     assert not list(differences(circuit_of(probe, size), cases_of(probe, size, 60)))
 
 
-@pytest.mark.parametrize("probe", thinned(shared(), 4), ids=name)
+@pytest.mark.parametrize("probe", thinned(shared(), 8), ids=name)
 def test_the_shared_probe_of_several_resources(probe):
     for sizes in ((16, 8, 6), (9, 9, 8, 3), 12):
         assert not list(differences(circuit_of(probe, sizes), cases_of(probe, sizes, 40)))

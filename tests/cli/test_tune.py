@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.depth import long
 from tests.studies.tuning.small import small
 from workbench.cli.main import main
 from workbench.cli.run import default_folder
@@ -38,6 +39,7 @@ def test_a_study_says_how_to_go_on_and_what_it_says_can_be_run(study, capsys):
     assert (first.with_suffix("") / "sweep.yaml").is_file()
 
 
+@long
 def test_what_it_says_fits_the_terminal(study, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert main(["tune", study, "--out", "out", "--trials", "24", "--hold-out", OTHER]) == 0

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 import workbench as wb
-from tests.depth import thinned
+from tests.depth import long, thinned
 from tests.oracles.dispatch_measures import dispatches, makespan, waits
 from workbench.dashboards.dispatch import OPENING, DispatchView, power_note, resources_note
 from workbench.dashboards.panels import dispatch_timeline
@@ -223,7 +223,7 @@ def resources(sidebar):
     return {resource.label: resource.blocks for resource in machine.resources()}
 
 
-@pytest.mark.parametrize("simds", [1, 3, 7, 64])
+@pytest.mark.parametrize("simds", [3, *(pytest.param(simds, marks=long) for simds in (1, 7, 64))])
 def test_turning_the_simds_leaves_the_blocks_of_each(simds):
     sidebar = Sidebar(mechanism("dispatch"), OPENING)
     before = resources(sidebar)
@@ -233,7 +233,7 @@ def test_turning_the_simds_leaves_the_blocks_of_each(simds):
     assert resources(sidebar) == {**before, "vgpr": 33}
 
 
-@pytest.mark.parametrize("name", thinned([row["name"] for row in presets(Machine)], 3))
+@pytest.mark.parametrize("name", thinned([row["name"] for row in presets(Machine)], 9))
 def test_no_number_of_blocks_that_is_offered_is_refused(name):
     sidebar = Sidebar(mechanism("dispatch"), OPENING)
     sidebar.machine.names.value = "patent"

@@ -8,7 +8,7 @@ import json
 import pytest
 
 import workbench as wb
-from tests.depth import long
+from tests.depth import long, thinned
 from workbench.dashboards.history import History
 from workbench.dashboards.setting import as_link, differences, from_link
 from workbench.dashboards.sidebar import Sidebar
@@ -43,7 +43,7 @@ def test_a_setting_is_plain_and_is_shown_again_whole(name):
     assert page.said() == said
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", thinned(NAMES, 3))
 def test_a_link_gives_another_page_the_same_sweep(name):
     page, another = sidebar(name), sidebar(name)
     opened = page.setting()

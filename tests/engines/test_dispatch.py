@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from tests.depth import LONG, deeper, thinned
+from tests.depth import LONG, deeper, long, thinned
 from tests.engines.dispatch_cases import Case, Row, assert_same
 from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
 from tests.engines.dispatch_policies import EVERY, PLACEMENTS, ROUND, WARM
@@ -29,7 +29,7 @@ MOVES_LIVE_RANGES = "compaction"
 """The one registered placement that a dispatcher refuses."""
 
 
-@deeper(16, 300)
+@deeper(8, 300)
 @given(cases())
 def test_equals_the_slow_twin(case: Case) -> None:
     record = assert_same(case)
@@ -67,7 +67,7 @@ EACH = [pytest.param(slot, policy) for listed in (EVERY, ROUND) for slot, found 
 
 @pytest.mark.parametrize(
     ("slot", "policy"),
-    thinned(EACH, 8 if INTERPRETED else 3),
+    thinned(EACH, 8 if INTERPRETED else 6),
     ids=lambda value: value if isinstance(value, str) else value.short(),
 )
 def test_every_policy_in_a_crowd(slot: str, policy: Any) -> None:
@@ -110,7 +110,7 @@ def test_every_registered_policy_is_listed() -> None:
         assert registered - listed <= {MOVES_LIVE_RANGES}
 
 
-@pytest.mark.parametrize("slot", thinned([*USERS, "all of them"], 3))
+@pytest.mark.parametrize("slot", thinned([*USERS, "all of them"], 6))
 def test_policies_of_a_user(slot: str) -> None:
     chosen = {slot: USERS[slot]} if slot in USERS else {**USERS, "probe": EVERY["probe"][0]}
     case = crowded(len(slot), policies=chosen)
@@ -221,7 +221,7 @@ ASKED_AGAIN = [RandomFit(), NextFit(), DrawsUnsaid()]
 
 
 @pytest.mark.parametrize("placement", ASKED_AGAIN, ids=lambda placement: placement.name)
-@pytest.mark.parametrize("round_cycles", [1, 3])
+@pytest.mark.parametrize("round_cycles", [pytest.param(1, marks=long), 3])
 @pytest.mark.parametrize("taken", [0, 2], ids=["one module", "the last of three"])
 def test_who_draws_or_remembers_is_asked_again(placement: Any, taken: int, round_cycles: int) -> None:
     """Two waves of 3 blocks on one unit of 6: of the four first draws only two leave room for the second wave."""

@@ -25,6 +25,7 @@ from tests.depth import long
     ],
     ids=lambda given: getattr(given, "__name__", str(given)),
 )
+@long
 def test_nothing_is_lost_repeated_or_wrongly_blamed(tmp_path, fault, given):
     books = fault(tmp_path / "site", **given)
     assert books.happened >= 1

@@ -58,7 +58,7 @@ def failures(rows: dict[int, Row]) -> dict[int, str]:
     "options",
     [
         {"workers": 0},
-        {"workers": 2, "executor": "threads"},
+        pytest.param({"workers": 2, "executor": "threads"}, marks=long),
         {"workers": 2, "executor": "processes"},
         {"executor": "local:2"},
     ],

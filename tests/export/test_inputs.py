@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import workbench as wb
+from tests.depth import long
 from tests.export.small import runs
 from workbench.cli.main import main
 from workbench.export.imported_modules import imports_of
@@ -98,6 +99,7 @@ def test_helpers_keep_the_names_that_they_are_imported_by(tmp_path):
         assert (tmp_path / "paper" / home / "reach.py").read_text() == f"{room} = 1\n"
 
 
+@long
 def test_a_bundle_runs_on_a_machine_that_has_nothing_else(tmp_path):
     work = written(
         tmp_path / "work",

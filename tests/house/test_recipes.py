@@ -58,7 +58,7 @@ OF_TEMPLATES = "add a policy"
 EACH = [pytest.param(name, marks=long) if name == OF_TEMPLATES else name for name in CONTRIBUTING]
 
 
-@pytest.mark.parametrize("name", thinned(EACH, 3))
+@pytest.mark.parametrize("name", thinned(EACH, 5))
 def test_recipe(name, tmp_path):
     for kind, text in CONTRIBUTING[name]:
         printed = run_block(kind, text, tmp_path)

@@ -7,6 +7,7 @@ import socket
 
 import pytest
 
+from tests.depth import thinned
 from tests.pool_service.conftest import in_thread
 from workbench.errors import InputError
 from workbench.machine import preset
@@ -37,7 +38,7 @@ POLICIES = (
 )
 
 
-@pytest.mark.parametrize("said", POLICIES, ids=lambda said: "-".join(map(str, said)) or "usual")
+@pytest.mark.parametrize("said", thinned(POLICIES, 3), ids=lambda said: "-".join(map(str, said)) or "usual")
 def test_one_application_runs_unmodified_under_every_policy_and_no_byte_is_lost(folder, said):
     """H5.9; H5.1: GPU 0 asks for one and a half of its memory."""
     board = preset("pcie3_x8").machine()

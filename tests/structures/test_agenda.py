@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from workbench.structures import agenda as at
 from workbench.structures.agenda import (
     enter,
@@ -34,7 +35,7 @@ def put(agenda, cycle, order, key, row, now):
     return int(place)
 
 
-@settings(max_examples=60, deadline=None)
+@deeper(15, 200)
 @given(STEPS, st.integers(-3000, 3000))
 def test_events_come_out_in_order_however_far_ahead_they_are(steps, now):
     agenda, twin = new_agenda(2), []

@@ -89,7 +89,7 @@ def test_a_death_between_two_trials_of_a_batch(tmp_path, monkeypatch, sampler, t
     assert tune(study(sampler), tmp_path / "out").trials.equals(undisturbed(sampler)[0].trials)
 
 
-@pytest.mark.parametrize("sampler", thinned(SAMPLERS, 3))
+@pytest.mark.parametrize("sampler", thinned(SAMPLERS, 9))
 def test_more_trials_later_are_the_trials_of_one_long_study(tmp_path, sampler):
     for trials in (4, 9, 20):
         stepwise = tune(study(sampler), tmp_path / "out", trials)

@@ -56,7 +56,7 @@ def does(cases: Cases) -> str:
 
 def noun(interest: Interest) -> str:
     """Return what a point of interest is called."""
-    return NOUNS.get(interest.kind, "such points")
+    return NOUNS.get(interest.kind) or f"points {interest.kind} {interest.threshold:g}"
 
 
 def sentence(scenario: Scenario, width: int = WIDTH) -> str:
