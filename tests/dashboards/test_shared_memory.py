@@ -13,6 +13,7 @@ import workbench as wb
 from tests.work_counts import instructions
 from workbench.dashboards import paired_dashboard
 from workbench.dashboards.paired_runs import PairedRuns
+from workbench.dashboards.pulse import Pulse
 from workbench.errors import InputError
 
 
@@ -177,6 +178,39 @@ def test_a_new_move_comes_before_the_rest_of_the_last(monkeypatch):
         return first
 
     assert asyncio.run(turn()) == ("1 of 20 paired runs.", 256)
+
+
+def test_the_seeds_that_are_left_can_be_called_off(monkeypatch):
+    monkeypatch.setattr(paired_dashboard, "COARSE_SECONDS", 0.0)
+    monkeypatch.setattr(paired_dashboard, "REST_SECONDS", 60.0)
+
+    async def called_off() -> list[str]:
+        made = wb.dashboard("shared_memory")
+        while "of 20" not in status(made):
+            await asyncio.sleep(0)
+        seen = [made.stop.layout.visibility]
+        made.stop.click()
+        seen += [status(made), made.stop.layout.visibility]
+        waiting = made._rest._waiting
+        segments(made).value = 256
+        seen += [status(made), made.stop.layout.visibility]
+        made.close()
+        assert waiting is None
+        return seen
+
+    stopped = "1 of 20 paired runs: stopped."
+    assert asyncio.run(called_off()) == ["visible", stopped, "hidden", "1 of 20 paired runs.", "visible"]
+
+
+def test_nothing_is_to_be_called_off_where_all_is_done(shown):
+    assert shown.stop.layout.visibility == "hidden"
+
+
+def test_the_kernel_answers_the_page(monkeypatch):
+    answers = []
+    monkeypatch.setattr(Pulse, "send", lambda _pulse, message: answers.append(message))
+    Pulse()._handle_custom_msg({"what": "there?"}, [])
+    assert answers == [{"what": "here"}]
 
 
 def test_the_rest_of_an_earlier_move_does_not_hide_a_mistake(monkeypatch):

@@ -27,6 +27,7 @@ from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.dashboards.panels.histogram import HistogramPanel
 from workbench.dashboards.panels.measures_table import measures_table
 from workbench.dashboards.panels.why import WhyPanel
+from workbench.dashboards.pulse import Pulse
 from workbench.dashboards.save_box import SaveBox
 from workbench.dashboards.saved import Saved, SavedPoint
 from workbench.dashboards.setting import as_link, differences, from_link
@@ -70,6 +71,10 @@ class PairedDashboard(widgets.HBox):
         self.heading = widgets.HTML(heading(opening))
         self.status, self.table = widgets.HTML(), widgets.HTML()
         self.status.add_class("wb-status")
+        self.stop = widgets.Button(description="stop", tooltip="do not run the seeds that are left")
+        self.stop.add_class("wb-stop")
+        self.stop.on_click(lambda _button: self._stop())
+        self._offer_stop(False)
         self.save = SaveBox(f"{opening.engine}.yaml")
         self.sweep = self.save.text
         self.folded = widgets.Accordion([self.save.widget], titles=["This dashboard as a sweep file"])
@@ -82,7 +87,8 @@ class PairedDashboard(widgets.HBox):
         style = widgets.HTML(f"<style>{_STYLE.read_text()}</style>")
         self.opened = widgets.VBox([])
         right = widgets.VBox(
-            [self.heading, self.opened, self.status, self.board], layout={"flex": "4 1 480px", "min_width": "0"}
+            [self.heading, self.opened, Pulse(), widgets.HBox([self.status, self.stop]), self.board],
+            layout={"flex": "4 1 480px", "min_width": "0"},
         )
         self.opened_with = self.sidebar.setting()
         self.history, self._note_rest = History(self.opened_with), Later(self._note)
@@ -262,10 +268,21 @@ class PairedDashboard(widgets.HBox):
         self.board.remove_class("wb-stale")
         left = runs.asked - runs.done
         self._say(f"{runs.done} of {runs.asked} paired runs." if left else f"{runs.done} paired runs.")
+        self._offer_stop(bool(left))
         if left:
             self._rest.start(rest)
         else:
             self._offers.start()
+
+    def _stop(self) -> None:
+        """Leave the seeds that have not been run; the next turn of a lever runs its own."""
+        self._rest.cancel()
+        self._offer_stop(False)
+        if self._runs is not None:
+            self._say(f"{self._runs.done} of {self._runs.asked} paired runs: stopped.")
+
+    def _offer_stop(self, wanted: bool) -> None:
+        self.stop.layout.visibility = "visible" if wanted else "hidden"
 
     def _show_differences(self, runs: PairedRuns, run_set: RunSet) -> None:
         if runs.same:
