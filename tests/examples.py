@@ -9,6 +9,7 @@ OF_A_NODE = {
     "workbench.engines.node.frames.new_frames",
     "workbench.engines.node.link_state.new_links",
     "workbench.engines.node.pages.new_pages",
+    "workbench.engines.node.pool_part.PoolPart",
 }
 """Examples as doctest names them."""
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.depth import long_where_compiled
 from tests.oracles.node.description import Node
 from tests.oracles.node.small import card, kernel, tensor
 from tests.oracles.node_beside import Engine, setup_of
@@ -135,6 +136,7 @@ def test_an_application_whose_home_there_is_not() -> None:
         Engine().simulate(setup_of(Node.of(values)), 1)
 
 
+@long_where_compiled
 def test_a_free_of_a_tensor_in_use_is_an_error_by_lever() -> None:
     """The kernel of the other stream has not ended when its tensor is freed (E5)."""
     use = kernel(1, {"compute": 500, "touches": [{"tensor": "a", "pattern": "shared"}]})
