@@ -154,6 +154,22 @@ def test_an_executed_copy_is_shown_with_its_outputs(tmp_path, monkeypatch):
     assert "drained sooner" in page and "widgets" not in page
 
 
+def test_of_a_widget_its_picture_is_shown_and_of_one_without_nothing():
+    widget = {"application/vnd.jupyter.widget-view+json": {"model_id": "a"}, "text/plain": "HBox()"}
+    outputs = [
+        {"output_type": "display_data", "data": {**widget, "image/png": "cGljdHVyZQ=="}},
+        {"output_type": "display_data", "data": dict(widget)},
+        {"output_type": "stream", "name": "stderr", "text": "a message"},
+        {"output_type": "stream", "name": "stdout", "text": "a result"},
+    ]
+    notebook = {"cells": [{"cell_type": "code", "outputs": outputs}], "metadata": {}}
+    (cell,) = notebooks._shown(notebook)["cells"]
+    assert [list(out.get("data", out["output_type"])) for out in cell["outputs"]] == [
+        ["text/plain", "image/png"],
+        list("stream"),
+    ]
+
+
 def test_a_copy_is_of_one_notebook_and_of_the_engines_that_it_names(tmp_path, monkeypatch):
     notebook = tmp_path / "a.ipynb"
     notebook.write_text("engine: dispatch, sweeps/placement/drain.yaml")

@@ -19,8 +19,12 @@ import workbench
 from workbench.docs.folders import NOTEBOOKS, ROOT, SWEEPS
 from workbench.docs.page import sections
 from workbench.errors import WorkbenchError
+from workbench.experiments.notebooks.execute import STILL
 from workbench.folders import cache_home
 
+_WIDGET = "application/vnd.jupyter.widget-view+json"
+_FORM = 2
+"""Of executed copies: with pictures where dashboards stood."""
 NOT_EXECUTED = (
     "```{note}\nShown without outputs: this copy of the site was built without running notebooks. `make docs` runs "
     "them once.\n```"
@@ -46,7 +50,7 @@ def kept(file: Path) -> Path:
     """Return where the executed copy of a notebook lies."""
     text = file.read_text(encoding="utf-8")
     sweeps = [(SWEEPS / name).read_text(encoding="utf-8") for name in sorted(set(_SWEEP.findall(text)))]
-    what = json.dumps([text, sweeps, workbench.__version__, _revisions("\n".join([text, *sweeps]))])
+    what = json.dumps([_FORM, text, sweeps, workbench.__version__, _revisions("\n".join([text, *sweeps]))])
     digest = hashlib.blake2b(what.encode(), digest_size=10).hexdigest()
     return cache_home() / "notebooks" / f"{file.stem}-{digest}.ipynb"
 
@@ -86,11 +90,12 @@ def run(file: Path, copy: Path) -> None:
 
 
 class _compiled:
-    """Let the kernels of notebooks compile although this process does not, and find this package."""
+    """Let the kernels of notebooks compile although this process does not, find this package, and be unwatched."""
 
     def __enter__(self) -> None:
-        self._before = {name: os.environ.get(name) for name in ("NUMBA_DISABLE_JIT", "PYTHONPATH")}
+        self._before = {name: os.environ.get(name) for name in ("NUMBA_DISABLE_JIT", "PYTHONPATH", STILL)}
         os.environ.pop("NUMBA_DISABLE_JIT", None)
+        os.environ[STILL] = "1"
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
 
     def __exit__(self, *exception: object) -> None:
@@ -105,18 +110,24 @@ def _with_note(notebook: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shown(notebook: dict[str, Any]) -> dict[str, Any]:
-    """Return a notebook without what a page cannot show: live widgets, and messages to the log."""
+    """Return a notebook without what a page cannot show: messages to the log, and live widgets but for their picture."""
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
+            for out in cell["outputs"]:
+                _without_widget(out.get("data", {}))
             cell["outputs"] = [out for out in cell["outputs"] if _can_be_shown(out)]
     notebook["metadata"].pop("widgets", None)
     return notebook
 
 
+def _without_widget(data: dict[str, Any]) -> None:
+    """Leave the picture of a widget; one that has none has nothing to show."""
+    if data.pop(_WIDGET, None) is not None and "image/png" not in data:
+        data.clear()
+
+
 def _can_be_shown(out: dict[str, Any]) -> bool:
-    if out.get("name") == "stderr":
-        return False
-    return "application/vnd.jupyter.widget-view+json" not in out.get("data", {})
+    return out.get("name") != "stderr" and out.get("data") != {}
 
 
 def _index(names: list[str]) -> str:
