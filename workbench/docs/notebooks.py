@@ -110,7 +110,7 @@ def _with_note(notebook: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shown(notebook: dict[str, Any]) -> dict[str, Any]:
-    """Return a notebook without what a page cannot show: messages to the log, and live widgets but for their picture."""
+    """Return a notebook without what a page cannot show: messages to the log, live widgets but for their picture."""
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             for out in cell["outputs"]:
