@@ -70,9 +70,22 @@ def test_what_the_recorded_allocator_refused_can_be_asked_for(snapshot, capsys):
     assert "the largest block of the trace must be at most" in capsys.readouterr().err
 
 
+def test_it_fits_80_columns_and_is_one_line_a_policy_when_wide(warm, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    words = ["replay", str(warm[0]), "--cache", "pytorch_caching", *ON]
+    assert main(words) == 0
+    narrow = capsys.readouterr().out.splitlines()
+    assert [line for line in narrow if len(line) > 80 and str(warm[0]) not in line] == []
+    assert main([*words, "--wide"]) == 0
+    wide = capsys.readouterr().out.splitlines()
+    row = next(line for line in wide if line.split()[0] == "pytorch_caching")
+    assert len(row) > 80 and row.endswith(" 0")
+
+
 def test_for_a_person_bytes_have_units(snapshot, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
-    assert main(["replay", str(snapshot), "--cache", "no_cache", *ON]) == 0
+    monkeypatch.chdir(snapshot.parent)
+    assert main(["replay", snapshot.name, "--cache", "no_cache", *ON]) == 0
     out = capsys.readouterr().out
     assert "60 requests, 40 of them allocations; 8 GPUs and 2 CPUs" in out
     rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()[1:]}

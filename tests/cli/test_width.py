@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from workbench.cli import bench
 from workbench.cli.fit import cell, table_lines
 from workbench.cli.main import COMMANDS, main
 
@@ -65,6 +66,23 @@ def test_a_table_is_whole_in_csv_and_on_one_line_a_row_when_wide(tmp_path, capsy
     table = pd.read_csv(tmp_path / "all.csv")
     assert len(wide) == len(table) + 1
     assert max(map(len, wide)) > 200
+
+
+def test_what_bench_measured_fits_80_columns_and_is_whole_in_csv(tmp_path, capsys, monkeypatch):
+    row = {"name": "place_free", "rate": 123456.789, "unit": "places a second", "machine": "words of it " * 12}
+
+    class Suite:
+        BENCHMARKS = ("place_free",)
+
+        def run(self, names):
+            return [row for _ in names]
+
+    monkeypatch.setattr(bench, "_suite", Suite)
+    assert main(["bench", "--csv", str(tmp_path / "rates.csv")]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+    assert pd.read_csv(tmp_path / "rates.csv").to_dict("records") == [row]
+    assert main(["bench", "--wide"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
 
 
 @pytest.mark.parametrize("width", [48, 60, 80, 200])

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from workbench.cli.command import DONE, Command
-from workbench.cli.output import say_json, say_table
+from workbench.cli.output import add_table_arguments, say_json, say_table
 from workbench.errors import WorkbenchError, unknown_name
 
 FOLDER = Path(__file__).parent.parent.parent / "benchmarks"
@@ -18,6 +18,7 @@ FOLDER = Path(__file__).parent.parent.parent / "benchmarks"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these benchmarks")
     parser.add_argument("--json", action="store_true", help="print one JSON list")
+    add_table_arguments(parser)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -31,7 +32,7 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         say_json(rows)
     else:
-        say_table(pd.DataFrame(rows))
+        say_table(pd.DataFrame(rows), given.wide, given.csv)
     return DONE
 
 

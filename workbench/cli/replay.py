@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.cli.command import DONE, SOME_FAILED, Command
+from workbench.cli.fit import say_lines
 from workbench.cli.output import say_json, say_table
 from workbench.cli.progress import Bar
 from workbench.cli.sweep_arguments import levers_of
@@ -47,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="DIR", help="keep the runs: a results folder for results, figures and export")
     parser.add_argument("--figure", metavar="DIR", help="draw memory over the requests, as PDF, PNG and CSV")
     parser.add_argument("--csv", metavar="FILE", help="write the rows as CSV")
+    parser.add_argument("--wide", action="store_true", help="print the table as wide as it is")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -212,15 +214,14 @@ def _report(given: argparse.Namespace, setup: Any, done: Done, exact: SnapshotRe
         window = _window(rows, exact)
         say_json({**facts, **window, **policies, "folder": given.out, "figures": [str(path) for path in figures]})
         return
-    print(
-        f"{facts['trace']}: {facts['requests']} requests, {facts['allocations']} of them allocations; {facts['board']}"
-    )
-    say_table(_said(rows))
+    asked = f"{facts['requests']} requests, {facts['allocations']} of them allocations"
+    say_lines([f"{facts['trace']}: {asked}; {facts['board']}"])
+    say_table(_said(rows), given.wide)
     if exact is not None:
-        print(f"PyTorch's own rules from where the recording began: {exact.exactness}.")
+        say_lines([f"PyTorch's own rules from where the recording began: {exact.exactness}."])
     _note_what_was_before(given, facts, exact)
     for one in failed:
-        print(f"failed: {one['error']}")
+        say_lines([f"failed: {one['error']}"])
     if given.out:
         print(f"kept in {given.out}: workbench results {given.out}, workbench export {given.out} --to PAPER")
     for path in figures:
@@ -252,15 +253,15 @@ def _note_what_was_before(given: argparse.Namespace, facts: dict[str, Any], exac
     from workbench.units import bytes_said
 
     if facts["lumped_before_bytes"] and given.before != "leave_out":
-        print(_LUMPED.format(size=bytes_said(facts["lumped_before_bytes"])))
+        say_lines([_LUMPED.format(size=bytes_said(facts["lumped_before_bytes"]))])
     if facts["cached_before_bytes"] and given.before != "with_cache":
         others = "the caches that are not PyTorch's begin with what was live alone"
         these = (
             others if exact else "the pools here begin with what was live alone, so what they reserve is a lower bound"
         )
-        print(_COLD.format(size=bytes_said(facts["cached_before_bytes"]), these=these))
+        say_lines([_COLD.format(size=bytes_said(facts["cached_before_bytes"]), these=these)])
         if exact is None and given.before is None:
-            print(_BOTH)
+            say_lines([_BOTH])
 
 
 def _facts(given: argparse.Namespace, setup: Any) -> dict[str, Any]:

@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--longest-us", type=float, default=200.0, help="longer kernels are in no run by rule (default: 200)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--wide", action="store_true", help="print the tables as wide as they are")
 
 
 def run(given: argparse.Namespace) -> int:
@@ -41,7 +42,7 @@ def run(given: argparse.Namespace) -> int:
         return DONE
     for table in tables.values():
         if len(table):
-            say_table(table)
+            say_table(table, given.wide)
     say_notes(result.left_out)
     return DONE
 
