@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+from functools import partial
 
 import pytest
 
 import workbench as wb
 from workbench.dashboards import offers
 from workbench.dashboards.controls.number import NumberControl
-from workbench.dashboards.offers import Offers, narrow, sliders
+from workbench.dashboards.controls.pick import NameControl
+from workbench.dashboards.offers import Offers, choosing, drop_downs, narrow, sliders
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanism
@@ -89,6 +91,35 @@ def test_a_value_that_is_refused_itself_leaves_every_stop():
     control, check = one(4)
     narrow(control, check)
     assert list(control.stops) == control.declared
+
+
+def test_a_drop_down_leaves_out_what_is_refused_and_opens_again():
+    control, heard = NameControl(Lever("order", "choice", "low", choices=("high", "low", "random"))), []
+    control.show("low")
+    control.on_change(lambda: heard.append(1))
+
+    def check(taken):
+        if control.plain() == taken:
+            raise InputError("order must be another.")
+
+    for taken, names in (("high", ["low", "random"]), ("low", ["high", "low", "random"]), ("random", ["high", "low"])):
+        list(choosing(control, partial(check, taken)))
+        assert [name for _, name in control.shown.options] == names
+        assert (control.plain(), heard) == ("low", [])
+    control.show("random")
+    assert control.plain() == "random"
+    control.shown.value = "high"
+    assert heard == [1]
+
+
+@pytest.mark.parametrize("name", ["shared_memory", "pool"])
+def test_no_drop_down_of_a_page_offers_what_its_check_refuses(name):
+    page = sidebar(name)
+    check, before = Offers(page).check, page.setting()
+    for each in drop_downs(page):
+        list(choosing(each, check))
+        assert not refused(each, check, [name for _, name in each.shown.options])
+    assert page.setting() == before
 
 
 def test_looking_changes_nothing_and_tells_nobody():

@@ -1,9 +1,9 @@
-"""What sliders offer: they end where the check of the whole setting would refuse, not only where a lever ends.
+"""What sliders and drop-downs offer: no more than the check of the whole setting takes, not all that a lever does.
 
 The check is that of reading a plan, asked of values that nobody has chosen yet: workload against machine, policies
 against levers. No workload is drawn, which can take seconds at the end of a slider, and nothing is run; what is seen
 only then is refused when it is chosen. A slider of few stops is asked for each of them; of a longer one its ends are,
-and where an end is refused, the last stop that is not is looked for by halves.
+and where an end is refused, the last stop that is not is looked for by halves. A drop-down is asked for every name.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 
 from workbench.dashboards.blocks_control import BlocksControl
 from workbench.dashboards.controls.number import NumberControl
+from workbench.dashboards.controls.pick import NameControl
 from workbench.dashboards.controls.stops import nearest_stop
 from workbench.dashboards.later import Later, has_loop
 from workbench.dashboards.sidebar import Sidebar
@@ -28,6 +29,9 @@ REST_SECONDS = 0.5
 
 GAP_SECONDS = 0.01
 """Between two checks, so that what the browser says meanwhile is heard."""
+
+ROOMS = ("policy", "other", "machine", "workload", "options")
+"""Where the controls of what is run stand in a page."""
 
 Check = Callable[[], object]
 Passes = Callable[[float], bool]
@@ -54,6 +58,8 @@ class Offers:
     def _narrowing(self) -> Iterator[None]:
         for slider in list(sliders(self._sidebar)):
             yield from narrowing(slider, self.check)
+        for names in list(drop_downs(self._sidebar)):
+            yield from choosing(names, self.check)
 
     def _next(self) -> None:
         """Make one check: what a user does meanwhile waits no longer than that takes."""
@@ -72,12 +78,26 @@ def sliders(sidebar: Sidebar) -> Iterator[NumberControl]:
         room, _, lever = path.partition(".")
         inner = control.blocks if isinstance(control, BlocksControl) else control
         long = room == "workload" and lever.split(".")[-1] in lengths
-        if (
-            isinstance(inner, NumberControl)
-            and room in ("policy", "other", "machine", "workload", "options")
-            and not long
-        ):
+        if isinstance(inner, NumberControl) and room in ROOMS and not long:
             yield inner
+
+
+def drop_downs(sidebar: Sidebar) -> Iterator[NameControl]:
+    """Yield the levers of what is run that are one name of several."""
+    for path, control in sidebar.walk():
+        if isinstance(control, NameControl) and path.partition(".")[0] in ROOMS:
+            yield control
+
+
+def choosing(control: NameControl, check: Check) -> Iterator[None]:
+    """Leave out the names that a setting would be refused with, as `narrow` does of a slider; yield after a check."""
+    fine, kept = _passes(check), []
+    yield
+    for name in control.lever.choices if fine else ():
+        with control.trying(name):
+            kept += [name] * _passes(check)
+        yield
+    control.offer(kept if fine else control.lever.choices)
 
 
 def narrow(control: NumberControl, check: Check) -> None:

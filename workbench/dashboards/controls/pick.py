@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import ipywidgets as widgets
@@ -35,6 +36,35 @@ class NameControl(_OneWidget):
 
     def __init__(self, lever: Lever) -> None:
         super().__init__(lever, widgets.Dropdown(options=words(lever.choices)))
+        self.offered: Sequence[str] = lever.choices
+        self._tried: str | None = None
+
+    def plain(self) -> Any:
+        return super().plain() if self._tried is None else self.lever.plain(self.lever.check(self._tried))
+
+    @contextmanager
+    def trying(self, name: str) -> Iterator[None]:
+        """Let `plain` return another name meanwhile; nothing on the screen changes."""
+        self._tried = name
+        try:
+            yield
+        finally:
+            self._tried = None
+
+    def offer(self, names: Sequence[str]) -> None:
+        """Let these names alone be chosen, and the present one; nobody is called."""
+        present = self.shown.value
+        kept = [name for name in self.lever.choices if name in names or name == present]
+        if kept != list(self.offered):
+            with self._quietly(), self.shown.hold_sync():
+                self.offered = kept
+                self.shown.options = words(kept)
+                self.shown.value = present
+
+    def _show(self, value: Any) -> None:
+        if value not in self.offered:
+            self.offer(self.lever.choices)
+        super()._show(value)
 
 
 def words(names: Iterable[str]) -> list[tuple[str, str]]:
