@@ -6,10 +6,11 @@ import pytest
 
 from tests.oracles.torch_allocator import Rules
 from tests.recorded_torch import Recorder, exercised
+from workbench.dashboards.panels import caches
 from workbench.dashboards.panels.advice import AdvicePanel
 from workbench.dashboards.panels.caches import caches_table
 from workbench.dashboards.pool import PoolPanels
-from workbench.studies.pool.replay import Replayed
+from workbench.studies.pool.replay import Replayed, replayed
 from workbench.workloads.synthetic.mixed_jobs import MixedJobs
 from workbench.workloads.trace_pool import TracePool
 
@@ -49,6 +50,16 @@ def test_a_snapshot_without_a_history_is_read_as_it_stands(panel, tmp_path):
     panel.wait()
     assert "own.pickle: the segments of a moment" in panel.value
     assert str(tmp_path) not in panel.value
+
+
+def test_a_file_that_is_gone_meanwhile_is_a_sentence(tmp_path, monkeypatch):
+    """A page that is closed takes what was dropped into it along."""
+    file = tmp_path / "own.pickle"
+    file.write_bytes(pickle.dumps(exercised(Recorder(Rules(), seed=2), 20, 2).snapshot()))
+    monkeypatch.setattr(caches, "replayed", lambda results: (file.unlink(), replayed(results)))
+    assert caches.caches_of(str(file)) == (
+        '<span class="wb-fine">own.pickle: there is no such file, and no public trace of this name.</span>'
+    )
 
 
 def test_what_came_too_late_is_passed_over(panel, tmp_path, monkeypatch):

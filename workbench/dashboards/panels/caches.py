@@ -34,9 +34,9 @@ def caches_of(path: str) -> str:
     known = policies("cache")
     try:
         results = PairedRuns(replay_sweep(path, caches=[name for name in CACHES if name in known])).advance(math.inf)
+        return caches_table(replayed(results))  # which reads the file once more: it is gone where its page was closed
     except WorkbenchError as mistake:
         return f'<span class="wb-fine">{html.escape(str(mistake).replace(path, Path(path).name))}</span>'
-    return caches_table(replayed(results))
 
 
 def caches_table(rows: Sequence[Replayed]) -> str:
