@@ -214,8 +214,8 @@ def _report(given: argparse.Namespace, setup: Any, done: Done, exact: SnapshotRe
         window = _window(rows, exact)
         say_json({**facts, **window, **policies, "folder": given.out, "figures": [str(path) for path in figures]})
         return
-    asked = f"{facts['requests']} requests, {facts['allocations']} of them allocations"
-    say_lines([f"{facts['trace']}: {asked}; {facts['board']}"])
+    counts = f"{facts['requests']} requests, {facts['allocations']} of them allocations"
+    say_lines([f"{facts['trace']}: {counts}; {facts['board']}"])
     say_table(_said(rows), given.wide)
     if exact is not None:
         say_lines([f"PyTorch's own rules from where the recording began: {exact.exactness}."])
