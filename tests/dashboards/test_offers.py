@@ -60,9 +60,8 @@ def test_no_slider_of_a_page_offers_what_its_check_refuses():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["shared_memory", "pool"])
+@pytest.mark.parametrize("name", ["shared_memory", "pool", "malloc", "translation", "dispatch", "node"])
 def test_no_slider_of_a_whole_page_offers_what_its_check_refuses(name):
-    """On the other pages a stop between the ends may still be refused, and is marked then."""
     page = sidebar(name)
     check = Offers(page).check
     for each in sliders(page):
@@ -77,6 +76,32 @@ def test_the_last_stop_that_is_allowed_is_the_end(most):
     assert list(control.stops) == [stop for stop in control.declared if stop <= most]
     assert control.slider.max == len(control.stops) - 1
     assert control.stops[control.slider.value] == 5
+
+
+def test_a_value_that_is_no_stop_and_the_only_one_allowed_is_all_that_is_offered():
+    control = NumberControl(Lever("share", "number", 1.0, least=0.0, most=1000.0))
+    control.show(1.0)
+
+    def check():
+        if control.plain() != 1.0:
+            raise InputError("share must be 1.0.")
+
+    narrow(control, check)
+    assert list(control.stops) == [1.0]
+
+
+@pytest.mark.parametrize("divisor", [8, 64])
+def test_what_must_divide_leaves_the_stops_between_that_do(divisor):
+    control = NumberControl(Lever("parts", "integer", 64, least=1, most=1000))
+    control.show(64)
+
+    def check():
+        if control.plain() % divisor:
+            raise InputError(f"parts must be a multiple of {divisor}.")
+
+    narrow(control, check)
+    stops = [stop for stop in control.declared if stop % divisor == 0]
+    assert list(control.stops) == stops and len(stops) < len(control.declared)
 
 
 def test_a_slider_opens_again_when_more_is_allowed():

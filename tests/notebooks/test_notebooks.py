@@ -136,7 +136,7 @@ def test_the_third_notebook_asks_peers_and_evicts_by_a_policy_of_its_own():
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
     assert len(images) == 5
     assert printed(notebook, "ask").splitlines()[0] == "first bit: core 1"
-    assert f"{16 * (10 if LONG else FEW)} runs" in printed(notebook, "run")
+    assert f"{16 * (12 if LONG else FEW)} runs" in printed(notebook, "run")
     for cell in ("run", "kernel-run", "own-run"):
         assert "0 failed" in printed(notebook, cell)
     messages = [line for line in printed(notebook, "said").splitlines() if ": shared_per_kilo " in line]

@@ -7,6 +7,7 @@ import pytest
 
 import workbench as wb
 from workbench.cli import main
+from workbench.cli.output import say_summary
 from workbench.studies.sentences import Block, Line, blocks, decimals, fitted, held_up, number, probability
 
 SWEEP = {
@@ -124,3 +125,12 @@ def test_a_best_that_is_the_baseline_or_that_has_one_run_is_not_compared():
     once = wb.run({**sweep, "policy": {"placement": "first_fit"}, "seeds": 1}, workers=0)
     only = "it is undecided against the baseline in drain_cycles, in the one run there is: one run is no sample."
     assert held_up(once, ["drain_cycles"], "it")[0] == only
+
+
+@pytest.mark.parametrize(("seeds", "is_noted"), [(6, True), (8, False)])
+def test_seeds_too_few_for_any_verdict_are_named_once_with_how_many_it_takes(seeds, is_noted, capsys):
+    results = wb.run({**SWEEP, "measures": ["drain_cycles"], "seeds": seeds}, workers=0)
+    note = "2 comparisons at 6 seeds cannot give p_holm < 0.05: the smallest there is, is 0.062; it takes 7 seeds."
+    assert results.sentences().count(note) == is_noted == (results.sentences()[-1] == note)
+    say_summary(results, wide=False)
+    assert ("cannot give" in capsys.readouterr().out) == is_noted

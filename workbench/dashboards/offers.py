@@ -3,7 +3,9 @@
 The check is that of reading a plan, asked of values that nobody has chosen yet: workload against machine, policies
 against levers. No workload is drawn, which can take seconds at the end of a slider, and nothing is run; what is seen
 only then is refused when it is chosen. A slider of few stops is asked for each of them; of a longer one its ends are,
-and where an end is refused, the last stop that is not is looked for by halves. A drop-down is asked for every name.
+and where an end is refused, the last stop that is not is looked for by halves; if one of a few stops between the two
+ends is refused, or one beyond them is not (what must divide, or be divided), all are asked for. A drop-down is asked
+for every name.
 """
 
 from __future__ import annotations
@@ -23,6 +25,9 @@ from workbench.workloads.synthetic.generators import generators
 
 FEW = 16
 """Up to so many stops each one is asked for."""
+
+ASKED = 6
+"""About so many stops are asked for besides, to see whether those that pass lie together."""
 
 REST_SECONDS = 0.5
 """How long a page must rest before its sliders are looked at; any turn of a lever comes first."""
@@ -141,16 +146,29 @@ def narrowing(control: NumberControl, check: Check) -> Iterator[None]:
 
 
 def _allowed(stops: Sequence[float], value: float, passes: Passes) -> Generator[None, None, Sequence[float]]:
+    """Return the stops that pass; the present value alone where it is no stop and the one beside it does not."""
     if len(stops) <= FEW:
-        kept = []
-        for stop in stops:
-            kept += [stop] * passes(stop)
-            yield
-        return kept
+        return (yield from _each(stops, passes)) or [value]
     middle = nearest_stop(list(stops), value)
+    if not passes(stops[middle]):
+        return [value]
     below = yield from _reach(stops[middle::-1], passes)
     above = yield from _reach(stops[middle:], passes)
-    return stops[middle - below : middle + above + 1]
+    low, high = middle - below, middle + above
+    for place in range(1, len(stops), len(stops) // ASKED + 1):
+        if passes(stops[place]) != (low <= place <= high):
+            return (yield from _each(stops, passes))
+        yield
+    return stops[low : high + 1]
+
+
+def _each(stops: Sequence[float], passes: Passes) -> Generator[None, None, list[float]]:
+    """Return the stops that pass, each asked for."""
+    kept: list[float] = []
+    for stop in stops:
+        kept += [stop] * passes(stop)
+        yield
+    return kept
 
 
 def _reach(stops: Sequence[float], passes: Passes) -> Generator[None, None, int]:

@@ -90,14 +90,27 @@ def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
 @uncollected()
 @one_moment()
 def setups_read(sweep: Sweep) -> list[Setup]:
-    """Return the setup of every point and baseline of a sweep, read and not admitted: no workload is drawn.
+    """Return the setup of every point and baseline of a sweep, read and checked as far as no workload is drawn.
 
     Raises
     ------
     InputError
         A lever is not valid, with the path of the offending key.
     """
-    return [point.setup for point in _points_read(sweep, None).values()]
+    points = list(_points_read(sweep, None).values())
+    for point in points:
+        try:
+            _check_levers(sweep, point.setup)
+        except BaseException as problem:
+            _note(None, problem, sweep.where, point.coordinates, point.setup)
+    return [point.setup for point in points]
+
+
+def _check_levers(sweep: Sweep, setup: Setup) -> None:
+    """Ask an engine of the kit for what of its check needs no workload; another engine is asked when it is planned."""
+    engine: Any = sweep.mechanism.engine
+    if hasattr(engine, "check_levers"):
+        engine.check_levers(engine.given(setup, sweep.seeds[0]))
 
 
 def _points_read(sweep: Sweep, unread: list[str] | None) -> dict[str, PlannedPoint]:

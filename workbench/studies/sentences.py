@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from workbench.studies.reachable import family_of
 from workbench.studies.summary import summary
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def sentences(results: RunSet, measure: str | None = None) -> list[str]:
     Returns
     -------
     list of str
-        In the order of the summary: point, mean with its unit, verdict, difference, interval and corrected p.
+        In the order of the summary: point, mean with its unit, verdict, difference, interval and corrected p; and
+        last, where there are too few seeds for any verdict, how many it takes.
 
     Examples
     --------
@@ -72,12 +74,28 @@ def sentences(results: RunSet, measure: str | None = None) -> list[str]:
     >>> print(results.sentences()[0])  # doctest: +ELLIPSIS
     nearest_boundary: drain_cycles ... than the baseline ...
     """
-    return [
+    lines = [
         f"{line.point}: {block.measure} {line.value}, {_in_a_sentence(line.verdict)}."
         for block in blocks(results)
         for line in block.lines
         if line.is_compared and measure in (None, block.measure)
     ]
+    return [*lines, *too_few_seeds(results)] if lines else []
+
+
+def too_few_seeds(results: RunSet) -> list[str]:
+    """Say, in one sentence or none, that no comparison of a sweep can be decided at its seeds, and how many it takes.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> sweep = {"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 4}
+    >>> sweep |= {"policy": {"placement": "best_fit"}, "baseline": {"placement": "first_fit"}}
+    >>> too_few_seeds(wb.run({**sweep, "measures": ["drain_cycles"]}, workers=0))[0][:60]
+    'one comparison at 4 seeds cannot give p_holm < 0.05: the sma'
+    """
+    note = family_of(results.plan).note
+    return [f"{note}."] if note else []
 
 
 def held_up(results: RunSet, objectives: Sequence[str], named: str) -> list[str]:

@@ -20,21 +20,26 @@ from workbench.structures.free_map import all_free
 from workbench.workloads.workload import Groups
 
 
-def check_policies(case: Case, groups: Groups, resources: tuple[Resource, ...]) -> None:
-    """Refuse policies whose levers do not go with the machine or the workload."""
+def check_policies(case: Case, resources: tuple[Resource, ...]) -> None:
+    """Refuse policies whose levers do not go with the machine."""
     slots, options = case.slots, case.options
     with at_slot(case.setup, "probe"):
         _check_probes(case, resources)
     labels = [resource.label for resource in resources]
     if len(set(labels)) < len(labels):
         raise InputError(f"machine.more_resources: every resource needs a label of its own. Got {', '.join(labels)}.")
-    slots.priority.check_levels(levels_of(groups), _path(case, "priority"))
-    slots.selection.check_run(channels_of(groups), levels_of(groups), _path(case, "selection"))
     for term in (slots.choice, *(term for term, _ in slots.choice.terms())):
         path = f"policy.choice.{term.name}"
         term.check_resources(labels, path)
         if term.needs_heat() and not options.heat.simulated:
             raise InputError(f"{path} reads temperatures: options.heat must name a thermal model.")
+
+
+def check_levels(case: Case, groups: Groups) -> None:
+    """Refuse policies whose levers do not go with the channels and priorities of the workload."""
+    levels, slots = levels_of(groups), case.slots
+    slots.priority.check_levels(levels, _path(case, "priority"))
+    slots.selection.check_run(channels_of(groups), levels, _path(case, "selection"))
 
 
 def _path(case: Case, slot: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.engines.dispatch.admission import check_groups, check_policies
+from workbench.engines.dispatch.admission import check_groups, check_levels, check_policies
 from workbench.engines.dispatch.beginning import Run, new_state
 from workbench.engines.dispatch.loop import play_until
 from workbench.engines.dispatch.options import DispatchOptions
@@ -32,12 +32,14 @@ class Dispatch(Simulator[DispatchRecord]):
     workload_kind = "groups"
     state, counts, faults = State, COUNT, FAULT
 
+    def check_levers(self, given: Case) -> None:
+        check_policies(_bound(given), given.machine.resources())
+
     def read(self, given: Case) -> Run:
-        resources, slots = given.machine.resources(), given.slots
-        bound = slots.choice.bound([resource.label for resource in resources])
-        given = given._replace(slots=slots._replace(choice=bound))
+        resources, given = given.machine.resources(), _bound(given)
+        check_policies(given, resources)
         groups = given.setup.workload.groups(given.machine, given.streams)
-        check_policies(given, groups, resources)
+        check_levels(given, groups)
         shape, history = shape_of(given, resources), needs_history(given)
         columns = columns_of(given, groups, resources, history)
         check_groups(given, shape, columns, resources)
@@ -119,6 +121,12 @@ class Dispatch(Simulator[DispatchRecord]):
             power=options.power if options.power.simulated else None,
             heat=options.heat if options.heat.simulated else None,
         )
+
+
+def _bound(given: Case) -> Case:
+    """Return a case whose choice knows the resources of its machine by their places."""
+    slots, labels = given.slots, [resource.label for resource in given.machine.resources()]
+    return given._replace(slots=slots._replace(choice=slots.choice.bound(labels)))
 
 
 _TOTALS = {

@@ -101,6 +101,15 @@ class Simulator(Generic[Record]):
         """Return the question that the policy of a slot answers."""
         return question_of(self.decides, slot)
 
+    def check_levers(self, given: Any) -> None:
+        """Refuse levers that do not go together, whatever the workload will ask: what `read` checks before it draws.
+
+        Raises
+        ------
+        InputError
+            The sentence names the lever with its path.
+        """
+
     def read(self, given: Any) -> Any:
         """Return what the setup and the seed determine, with `given` among it; refuse what cannot run.
 

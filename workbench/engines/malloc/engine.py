@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Setup, at_slot
+from workbench.engines.engine import at_slot
 from workbench.engines.kit import Attempt, Simulator, Stop, made
 from workbench.engines.malloc.cutting import cut
 from workbench.engines.malloc.loop import simulate
@@ -82,14 +82,14 @@ class Malloc(Simulator[MallocRecord]):
     workload_kind = "mallocs"
     state, counts, faults = State, COUNT, FAULT
 
-    def validate(self, setup: Setup, seed: int) -> None:
-        check_warps(self.given(setup, seed))
-        super().validate(setup, seed)
+    def check_levers(self, given: Case) -> None:
+        check_warps(given)
+        with at_slot(given.setup, "arenas"):
+            check_policies(given)
 
     def read(self, given: Case) -> Reading:
         """Refuse calls that make no sense; what does not fit into the heap is no mistake, it fails."""
-        with at_slot(given.setup, "arenas"):
-            check_policies(given)
+        self.check_levers(given)
         wanted = given.setup.workload.mallocs(given.machine, given.streams)
         rules = rules_of(given, bool((wanted.free_at >= 0).any()))
         return Reading(given, rules, columns_of(wanted, rules))

@@ -23,6 +23,7 @@ from workbench.engines.node.pages import new_pages
 from workbench.engines.node.parts import Members
 from workbench.engines.node.prepare import Case, Reading, read, rules_of, ways
 from workbench.engines.node.recording import record_of
+from workbench.engines.node.refusals import check_served
 from workbench.engines.node.room import first_room
 from workbench.engines.node.slots import Slots
 from workbench.engines.node.starting import start
@@ -41,6 +42,7 @@ from workbench.engines.node.state import (
     State,
 )
 from workbench.engines.node.waits import who_waits
+from workbench.engines.node.without import removed
 from workbench.machine.node_machine import NodeMachine
 from workbench.policies.policy import Policy
 from workbench.records.node import NodeRecord, time_of
@@ -65,6 +67,9 @@ class Node(Simulator[NodeRecord]):
     machine = NodeMachine
     workload_kind = "applications"
     state, counts, faults = State, COUNT, FAULT
+
+    def check_levers(self, given: Case) -> None:
+        check_served(removed(given))
 
     def read(self, given: Case) -> Reading:
         return read(given)

@@ -61,8 +61,11 @@ class Pool(Simulator[PoolRecord]):
     workload_kind = "pool_requests"
     state, counts, faults = State, COUNT, FAULT
 
-    def read(self, given: Case) -> Run:
+    def check_levers(self, given: Case) -> None:
         check_policies(given)
+
+    def read(self, given: Case) -> Run:
+        self.check_levers(given)
         requests = given.setup.workload.pool_requests(given.machine, given.streams)
         check_requests(requests, given.machine)
         requests = reclaimed(requests)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt, Simulator, Stop
 from workbench.engines.translation.admission import check_candidates, check_options, check_policies, plan_of
 from workbench.engines.translation.counters import COUNT, FAULT
@@ -30,16 +29,15 @@ class Translation(Simulator[TranslationRecord]):
     workload_kind = "accesses"
     state, counts, faults = State, COUNT, FAULT
 
-    def validate(self, setup: Setup, seed: int) -> None:
-        super().validate(setup, seed)
-        check_candidates(self.given(setup, seed))
+    def check_levers(self, given: Case) -> None:
+        check_policies(given, plan_of(given))
+        check_options(given.options, given.machine)
+        check_candidates(given)
 
     def read(self, given: Case) -> Reading:
         """Refuse policies that do not go with the machine; the trace is read as it is played."""
-        plan = plan_of(given)
-        check_policies(given, plan)
-        check_options(given.options, given.machine)
-        return Reading(given, plan)
+        self.check_levers(given)
+        return Reading(given, plan_of(given))
 
     def asked(self, run: Reading) -> list[Policy]:
         """Return the policies whose answers are compiled: of an eviction, the one that it is based on."""
