@@ -5,12 +5,11 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Python keeps what it has read in its own form: the tests start hundreds of processes that would each read it anew.
 unexport PYTHONDONTWRITEBYTECODE
-# What is run a second time interpreted: what engines are built of, each engine's golden records, vectors by hand and its
-# part, stepped; and files that are long where they are compiled (tests/depth.py), as a node's. That all other tests of
-# engines and policies say the same both ways is left to `make test-long`.
-BOTH_WAYS := tests/compiled tests/structures tests/metrics tests/engines/kit tests/engines/test_golden_records.py \
-	$(wildcard tests/engines/test_*_vectors.py tests/engines/test_*_part.py) tests/engines/node \
-	tests/export/test_node_timeline.py tests/studies/test_blame.py tests/dashboards/test_node.py
+# What is run interpreted: each engine's golden records, and files that are long where they are compiled (tests/depth.py),
+# as a node's. That all tests of structures, engines and policies say the same both ways is left to `make test-long`.
+BOTH_WAYS := tests/engines/test_golden_records.py tests/engines/test_shared_memory_part.py tests/engines/test_dispatch_part.py \
+	tests/engines/test_translation_part.py tests/engines/node tests/metrics/test_node.py tests/export/test_node_timeline.py \
+	tests/studies/test_blame.py tests/dashboards/test_node.py
 EVERY_COMPILED_ROOM := tests/compiled tests/structures tests/engines tests/metrics tests/policies
 # Without the tests of policies as values.
 SAME_IN_BOTH := fresh_interpreted_process or refuses_wrong_levers or yaml_and_back or pickles or compiled_and_plain

@@ -55,6 +55,7 @@ def ink(board: Board, place: int) -> int:
     return int(board.page.locator("canvas.wb-canvas").nth(place).evaluate(count))
 
 
+@long
 def test_the_pointer_finds_a_group_on_both_sides_and_the_state_can_be_copied(lasting_board: Board):
     board = lasting_board
     box = board.page.locator("canvas.wb-canvas").nth(1).bounding_box()
@@ -72,6 +73,7 @@ def test_the_pointer_finds_a_group_on_both_sides_and_the_state_can_be_copied(las
     expect(text).to_have_value(re.compile("engine: dispatch"), timeout=1000 * MOVE_SECONDS)
 
 
+@long
 def test_a_slider_moves_every_panel_and_nothing_leaves_the_host(lasting_board: Board, lasting_visit: Visit):
     board = lasting_board
     expect(board.page.locator(".wb-result").first).to_contain_text("served_marks against strict_blocking: mean ")

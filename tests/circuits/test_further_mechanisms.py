@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.depth import long
+from tests.depth import long, thinned
 from workbench.circuits import Simulator, cases_of, circuit_of, differences
 from workbench.errors import InputError
 from workbench.policies.dispatch.units import RotatedSplit
@@ -32,7 +32,7 @@ CASES: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("policy", "size"), CASES, ids=repr)
+@pytest.mark.parametrize(("policy", "size"), thinned(CASES, 4), ids=repr)
 def test_a_circuit_says_what_its_policy_says(policy: Any, size: Any) -> None:
     assert [str(one) for one in differences(circuit_of(policy, size), cases_of(policy, size, 12))] == []
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.depth import long
+from tests.depth import long, thinned
 from workbench.circuits import Simulator, cases_of, circuit_of, differences
 from workbench.errors import InputError
 from workbench.policies.dispatch.choice import LeastRecentEnergy, MostResidual
@@ -40,7 +40,7 @@ CHOICES = [
 CASES = [*((policy, lanes) for policy in WARPS for lanes in (1, 5, 16)), *WINDOWS, *CHOICES]
 
 
-@pytest.mark.parametrize(("policy", "size"), CASES, ids=repr)
+@pytest.mark.parametrize(("policy", "size"), thinned(CASES, 4), ids=repr)
 def test_a_circuit_says_what_its_policy_says(policy: Any, size: Any) -> None:
     assert [str(one) for one in differences(circuit_of(policy, size), cases_of(policy, size, 24))] == []
 

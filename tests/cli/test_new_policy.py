@@ -56,6 +56,7 @@ def test_there_is_a_template_for_every_question():
 
 
 @pytest.mark.deeper
+@long
 def test_policies_their_examples_and_their_tests_pass_as_written(written):
     names = [f"{name_of(question)}.py" for question in QUESTIONS[:: 1 if LONG else 8]]
     files = [file for name in names for file in (name, f"test_{name}")]

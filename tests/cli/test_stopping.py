@@ -71,7 +71,7 @@ def runs_began(folder: Path, least: int) -> bool:
         pytest.param(signal.SIGINT, "0", False, marks=long),
         (signal.SIGINT, "0", True),
         pytest.param(signal.SIGINT, "1", False, marks=long),
-        (signal.SIGINT, "2", False),
+        pytest.param(signal.SIGINT, "2", False, marks=long),
         pytest.param(signal.SIGTERM, "2", False, marks=long),
         pytest.param(signal.SIGHUP, "1", False, marks=long),
     ],

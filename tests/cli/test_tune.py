@@ -50,6 +50,7 @@ def test_what_it_says_fits_the_terminal(study, capsys, monkeypatch):
     assert [line for line in lines if line.startswith("    drain_cycles ") and " (" in line]
 
 
+@long
 def test_the_same_for_a_program(study, capsys):
     assert main(["tune", study, "--out", "out", "--hold-out", OTHER, "--json"]) == 0
     output = json.loads(capsys.readouterr().out)

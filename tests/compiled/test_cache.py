@@ -104,6 +104,7 @@ def asked_in(clone: Path, kept: Path) -> str:
 
 
 @compiled_only
+@long
 def test_an_edit_of_a_called_file_is_seen_by_its_callers(tmp_path):
     """The trap: Numba looks at the file of the function that it loads, not at those that this one calls."""
     copied, kept = copy_of_the_package(tmp_path), tmp_path / "kept"

@@ -95,6 +95,7 @@ def test_a_lever_of_a_score_within_the_sum_counts(shown):
     assert shown.panels.timeline.scene["strips"] != before
 
 
+@long
 def test_without_power_its_panel_says_how_to_turn_it_on(shown):
     shown.sidebar.options.controls["power"].names.value = "no_power"
     complete(shown)
@@ -113,12 +114,14 @@ def test_what_cannot_be_is_a_sentence_and_the_panels_stay(shown):
     assert "wb-stale" not in shown.board._dom_classes
 
 
+@long
 def test_weights_of_the_wrong_number_are_a_sentence(shown):
     choice = shown.sidebar.policies.baseline["choice"].chosen.controls["choices"]
     choice.add.click()
     assert "weights must be 3" in status(shown)
 
 
+@long
 def test_the_view_chooses_colours_modules_and_waiting(shown):
     scene = shown.panels.timeline.scene
     assert (scene["meaning"], [text for _, text in scene["ticks"]]) == ("priority", ["0", "1", "2", "3"])
@@ -133,6 +136,7 @@ def test_the_view_chooses_colours_modules_and_waiting(shown):
     assert all(a > b for a, b in zip(shown.panels.waits.scene["lines"][0]["mean"], mean[0]["mean"], strict=True))
 
 
+@long
 def test_the_same_dispatcher_twice_has_nothing_to_compare(shown):
     shown.sidebar.policies.other["selection"].names.value = ""
     complete(shown)
@@ -149,6 +153,7 @@ def test_what_is_seen_is_what_the_sweep_below_it_gives(shown):
     assert wait["difference"].tolist() == pytest.approx([shown.histogram.scene["mean"]])
 
 
+@long
 def test_waiting_by_priority_is_the_mean_over_the_seeds(shown):
     shown.sidebar.seeds.box.value = 3
     plan = make_plan(read_sweep(shown.sidebar.said()))

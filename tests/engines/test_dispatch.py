@@ -67,7 +67,7 @@ EACH = [pytest.param(slot, policy) for listed in (EVERY, ROUND) for slot, found 
 
 @pytest.mark.parametrize(
     ("slot", "policy"),
-    thinned(EACH, 8 if INTERPRETED else 6),
+    thinned(EACH, 14),
     ids=lambda value: value if isinstance(value, str) else value.short(),
 )
 def test_every_policy_in_a_crowd(slot: str, policy: Any) -> None:
@@ -93,7 +93,7 @@ def roomy(seed: int, **more: Any) -> Case:
     return Case(rows, modules=6, units=2, seed=seed, **more)
 
 
-@pytest.mark.parametrize("choice", EVERY["choice"], ids=lambda choice: choice.short())
+@pytest.mark.parametrize("choice", thinned(EVERY["choice"], 4), ids=lambda choice: choice.short())
 def test_every_choice_where_there_is_room(choice: Any) -> None:
     record = assert_same(roomy(3, policies={"choice": choice}))
     assert record is not None
@@ -110,7 +110,7 @@ def test_every_registered_policy_is_listed() -> None:
         assert registered - listed <= {MOVES_LIVE_RANGES}
 
 
-@pytest.mark.parametrize("slot", thinned([*USERS, "all of them"], 6))
+@pytest.mark.parametrize("slot", [*(pytest.param(slot, marks=long) for slot in USERS), "all of them"])
 def test_policies_of_a_user(slot: str) -> None:
     chosen = {slot: USERS[slot]} if slot in USERS else {**USERS, "probe": EVERY["probe"][0]}
     case = crowded(len(slot), policies=chosen)
@@ -207,7 +207,7 @@ SEEDS = 12 if LONG else 1 if INTERPRETED else 4
 
 @pytest.mark.deeper
 @pytest.mark.parametrize("per_wave", [True, False], ids=["per_wave", "a_group"])
-@pytest.mark.parametrize("placement", thinned(FULL, 3), ids=lambda placement: placement.short())
+@pytest.mark.parametrize("placement", thinned(FULL, 7), ids=lambda placement: placement.short())
 def test_placements_on_full_modules(placement: Any, per_wave: bool) -> None:
     """A placement that draws or remembers is asked again in every round in which nothing else fits."""
     for seed in range(SEEDS):
@@ -222,7 +222,7 @@ ASKED_AGAIN = [RandomFit(), NextFit(), DrawsUnsaid()]
 
 @pytest.mark.parametrize("placement", ASKED_AGAIN, ids=lambda placement: placement.name)
 @pytest.mark.parametrize("round_cycles", [pytest.param(1, marks=long), 3])
-@pytest.mark.parametrize("taken", [0, 2], ids=["one module", "the last of three"])
+@pytest.mark.parametrize("taken", [pytest.param(0, marks=long), 2], ids=["one module", "the last of three"])
 def test_who_draws_or_remembers_is_asked_again(placement: Any, taken: int, round_cycles: int) -> None:
     """Two waves of 3 blocks on one unit of 6: of the four first draws only two leave room for the second wave."""
     row = Row(waves=2, need={"vgpr": 3}, duration=9)

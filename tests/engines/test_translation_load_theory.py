@@ -7,7 +7,7 @@ import heapq
 import numpy as np
 import pytest
 
-from tests.depth import thinned
+from tests.depth import long
 from tests.engines.translation_load_cases import Case, drawn
 from tests.oracles.translation_load import Load, Row
 
@@ -54,7 +54,7 @@ def kiefer_wolfowitz(arrivals: list[int], servers: int) -> list[int]:
     return waits
 
 
-@pytest.mark.parametrize("load", thinned([0.3, 0.8, 0.97, 1.2], 4))
+@pytest.mark.parametrize("load", [0.3, *(pytest.param(load, marks=long) for load in (0.8, 0.97, 1.2))])
 def test_one_walker_is_the_queue_m_d_1(load: float) -> None:
     arrivals = _arrivals(load, 3000, seed=int(100 * load))
     twin, waits = _walks_alone(arrivals, 1), lindley(arrivals)

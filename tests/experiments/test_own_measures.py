@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.depth import long
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.experiments import own_measures as room
@@ -33,6 +34,7 @@ BUILT_IN = {**SWEEP, "measures": ["drain_cycles"]}
 FILE = """
 import workbench as wb
 from beside import FACTOR
+from tests.depth import long
 
 
 @wb.measure(unit="segments", better="lower", description="the mean request, scaled")
@@ -98,8 +100,11 @@ def expected(factor: float = 1.0) -> list[float]:
     return [float(runs.record(run).length.mean() * factor) for run in runs.table["run_id"]]
 
 
+LATER = ({"workers": 1}, {"executor": "threads"}, {"executor": "local:1"})
+
+
 @pytest.mark.parametrize(
-    "how", [{"workers": 0}, {"workers": 1}, {"workers": 2}, {"executor": "threads"}, {"executor": "local:1"}], ids=str
+    "how", [{"workers": 0}, {"workers": 2}, *(pytest.param(how, marks=long) for how in LATER)], ids=str
 )
 def test_it_is_computed_wherever_runs_are_done(how):
     scaled(2.0)
@@ -425,6 +430,7 @@ def test_a_removed_one_is_unknown_and_its_cells_stay_in_the_folder(tmp_path):
     assert heard.done == 0
 
 
+@long
 def test_a_measure_can_be_called_and_called_by_another():
     short = scaled(1.0)
     entered(lambda record: short(record) + 1, "longer")

@@ -60,7 +60,7 @@ def failures(rows: dict[int, Row]) -> dict[int, str]:
         {"workers": 0},
         pytest.param({"workers": 2, "executor": "threads"}, marks=long),
         {"workers": 2, "executor": "processes"},
-        {"executor": "local:2"},
+        pytest.param({"executor": "local:2"}, marks=long),
     ],
     ids=str,
 )

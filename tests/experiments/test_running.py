@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
+from tests.depth import long
 from tests.waiting import wait_until
 from workbench.errors import StoreError, WorkbenchError
 from workbench.experiments.folder import STORE, held
@@ -170,6 +171,7 @@ wb.run(sys.argv[1], sys.argv[2], workers=1)
 """
 
 
+@long
 def test_killing_the_driver_loses_no_row_and_repeats_none(tmp_path):
     sweep = tmp_path / "long.yaml"
     sweep.write_text(
@@ -231,6 +233,7 @@ def test_a_folder_without_results_is_no_results_folder(tmp_path):
         wb.open_results(tmp_path)
 
 
+@long
 def test_a_full_disk_is_one_sentence_and_earlier_rows_stay(tmp_path):
     script = (
         "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"

@@ -322,6 +322,7 @@ def test_a_report_is_read_until_its_place_is_another_bundles():
     mine.close()
 
 
+@long
 def test_a_worker_that_never_begins_is_replaced(monkeypatch):
     """One that was stopped while it had nothing to do."""
     monkeypatch.setattr(scheduler, "START_SECONDS", 1.0)

@@ -94,6 +94,7 @@ def test_the_bundle_alone_is_enough_in_another_process(bundle):
     assert "24 of 24 runs done again gave the same bits" in reply.stdout
 
 
+@long
 def test_an_edited_measure_is_found_in_every_run(bundle):
     (bundle / "inputs" / "scaled.py").write_text("def scaled(value):\n    return 3 * value\n")
     report = verify(bundle, sample=0, figures=False)

@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from tests.depth import long, thinned
 from tests.export.small import runs
 from workbench.cli.main import main
 from workbench.errors import InputError
@@ -37,6 +38,7 @@ def bundle(results, tmp_path_factory):
     return results.export(tmp_path_factory.mktemp("parts") / "paper")
 
 
+@long
 def test_repeated_it_has_the_same_bytes(results, bundle, tmp_path):
     again = results.export(tmp_path / "paper")
     assert digests(again) == digests(bundle)
@@ -182,7 +184,9 @@ def of_one_figure(results, tmp_path_factory):
     return results.export(tmp_path_factory.mktemp("one") / "paper", figures=["pareto"])
 
 
-@pytest.mark.parametrize("name", ["methods.tex", "references.bib", "figures/pareto.tex", "figures/pareto.txt"])
+@pytest.mark.parametrize(
+    "name", thinned(["methods.tex", "references.bib", "figures/pareto.tex", "figures/pareto.txt"], 9)
+)
 def test_what_was_edited_is_found_though_its_digest_was_too(of_one_figure, tmp_path, name):
     folder = shutil.copytree(of_one_figure, tmp_path / "paper")
     text = (folder / name).read_text()

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tests.depth import long
 from tests.export.small import runs
 from workbench.export.manifest import digests
 from workbench.export.owner import OWNED, owned
@@ -16,6 +17,7 @@ import sys, time
 from pathlib import Path
 import workbench.export.{module} as room
 from tests.export.small import runs
+from tests.depth import long
 
 def hang(*args):
     print("here", flush=True)
@@ -52,6 +54,7 @@ def hidden(folder):
     return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
 
 
+@long
 def test_a_killed_export_is_tidied_up_and_a_live_one_left_alone(results, tmp_path):
     process = started(WHILE_WRITING, tmp_path / "paper")
     left = f".paper.{process.pid}"

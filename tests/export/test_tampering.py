@@ -32,7 +32,7 @@ def without_tex():
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    results = runs(figures=["saving_by_policy", "drain_difference", "remaining_over_time"], seeds=3)
+    results = runs(figures=thinned(["saving_by_policy", "drain_difference", "remaining_over_time"], 3), seeds=3)
     return results.export(tmp_path_factory.mktemp("paper") / "paper")
 
 
@@ -70,7 +70,7 @@ def with_cell(lines, places):
     return "\n".join(changed)
 
 
-@pytest.mark.parametrize("name", thinned(TABLES, 2))
+@pytest.mark.parametrize("name", thinned(TABLES, 9))
 def test_every_cell_of_every_table(bundle, name):
     text = (bundle / name).read_text()
     lines, places = table_cells(text)
@@ -85,6 +85,7 @@ def test_every_cell_of_every_table(bundle, name):
 
 @settings(max_examples=12 if LONG else 4, deadline=None)
 @given(st.data())
+@long
 def test_any_one_cell_is_named_by_file_row_and_column(whole, tmp_path_factory, data):
     bundle = shutil.copytree(whole, tmp_path_factory.mktemp("one") / "paper")
     name = data.draw(st.sampled_from(TABLES))
@@ -156,6 +157,7 @@ def test_every_number_of_the_manifest(bundle):
     assert len(paths) > 500
 
 
+@long
 def test_every_fact_of_the_manifest_that_no_run_gives(bundle):
     """Who computed, what else is needed, and what drew it: `provenance.json` says the same."""
     manifest = json.loads((bundle / "manifest.json").read_text())

@@ -46,6 +46,7 @@ def bundle(tmp_path_factory):
         pytest.param("acm", "pdflatex", marks=[needs("pdflatex"), long]),
     ],
 )
+@long
 def test_the_example_is_a_paper(bundle, tmp_path, engine, style):
     results = runs(figures=["drain_difference"])
     folder = results.export(tmp_path / "paper", style=style)

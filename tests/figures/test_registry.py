@@ -58,6 +58,7 @@ def test_matplotlib_is_not_imported_before_something_is_drawn():
     assert reply.stdout.strip() == "False"
 
 
+@long
 def test_without_matplotlib_the_data_are_there_and_the_sentence_says_what_to_install():
     code = """
 import sys

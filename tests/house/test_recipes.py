@@ -42,6 +42,7 @@ def test_the_recipes_that_are_promised_are_there():
     assert set(CONTRIBUTING) == {f"add {'an' if kind[0] in 'ei' else 'a'} {kind}" for kind in kinds}
 
 
+@long
 def test_the_policy_and_the_measure_of_the_readme_run(tmp_path):
     result = recipes((ROOT / "README.md").read_text(encoding="utf-8"))
     assert set(result) == {"your own policy", "your own measure"}
@@ -58,7 +59,7 @@ OF_TEMPLATES = "add a policy"
 EACH = [pytest.param(name, marks=long) if name == OF_TEMPLATES else name for name in CONTRIBUTING]
 
 
-@pytest.mark.parametrize("name", thinned(EACH, 5))
+@pytest.mark.parametrize("name", thinned(EACH, 12))
 def test_recipe(name, tmp_path):
     for kind, text in CONTRIBUTING[name]:
         printed = run_block(kind, text, tmp_path)

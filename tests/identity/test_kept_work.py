@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.depth import compiled_only
+from tests.depth import compiled_only, long
 from tests.identity.table import Case, by_levers, edited
 from workbench.errors import PolicyError
 from workbench.identity import current, one_moment
@@ -153,6 +153,7 @@ print(aim_of(identity_mine.Mine()))
 
 
 @compiled_only
+@long
 def test_what_numba_keeps_on_disk_is_not_taken_for_code_that_reads_another_value(tmp_path):
     (tmp_path / "identity_kept.py").write_text(HELPER)
     (tmp_path / "identity_mine.py").write_text(

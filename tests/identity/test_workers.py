@@ -54,6 +54,7 @@ def test_a_warm_worker_runs_the_module_that_the_driver_has(executor, tmp_path, m
     assert both_times(write, executor, **more) == expected
 
 
+@long
 def test_a_warm_worker_runs_the_helper_that_the_driver_has(tmp_path, monkeypatch, expected):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
@@ -66,6 +67,7 @@ def test_a_warm_worker_runs_the_helper_that_the_driver_has(tmp_path, monkeypatch
     assert both_times(write, "processes", workers=1) == expected
 
 
+@long
 def test_a_warm_worker_runs_a_constant_that_was_edited_in_place(expected):
     """Numba takes a helper that it has met before for the same one, whatever its globals have become."""
     text = "AIM = 0\n@njit\ndef aim():\n    return AIM\n" + policy("aim()")

@@ -101,6 +101,7 @@ def test_a_name_that_the_package_lacks_is_noticed():
 
 
 @pytest.mark.deeper
+@long
 def test_the_first_notebook_shows_the_figures_and_writes_its_own_result():
     notebook = executed("01_placement.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]

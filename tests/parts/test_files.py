@@ -86,6 +86,7 @@ SWEEP = {
 }
 
 
+@long
 def test_a_generator_and_a_figure_run_from_the_command_line_in_workers_too(file, capsys):
     (file.parent / "mine.yaml").write_text(json.dumps(SWEEP))
     assert main(["run", "mine.yaml", "--out", "out", "--workers", "2"]) == 0, capsys.readouterr().err

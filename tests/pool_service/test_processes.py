@@ -71,6 +71,7 @@ def test_two_processes_share_a_region_and_a_killed_one_gives_back_what_it_held(f
     assert sorted(path.name for path in folder.iterdir()) == ["lock"]
 
 
+@long
 def test_a_killed_service_loses_no_byte_of_those_who_live_and_takes_back_what_the_dead_held(folder):
     service = start_service(folder, SMALL)
     living, dying = App(folder), App(folder)

@@ -165,6 +165,7 @@ def assert_all_ran(record: Any, facts: dict[str, int]) -> None:
 
 
 @needs_public_traces
+@long
 def test_the_public_profile_is_an_application() -> None:
     facts = TraceApplications(trace=PROFILE, most_a_kernel=8).facts(NodeMachine.read("dgx_1v"))
     assert facts == {

@@ -146,6 +146,7 @@ def test_what_is_no_notebook_is_one_sentence(tmp_path):
         run_notebook(tmp_path / "bare.ipynb")
 
 
+@long
 def test_a_batch_runs_once_keeps_what_is_finished_and_names_the_failing_cell(tmp_path, capfd):
     (tmp_path / "beside.txt").write_text("beside")
     path = written(

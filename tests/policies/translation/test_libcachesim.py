@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.depth import thinned
 from tests.engines.translation_load_cases import Case
 from tests.needs import needs
 from tests.oracles.translation_load import Row
@@ -74,13 +75,13 @@ def misses_of_libcachesim(policy: str, ways: int, pages: np.ndarray, folder: Pat
     return round(ratio * len(pages))
 
 
-@pytest.mark.parametrize(("policy", "ways"), MISSES)
+@pytest.mark.parametrize(("policy", "ways"), thinned(MISSES, 3))
 def test_misses_are_those_of_libcachesim(policy, ways):
     assert [misses(policy, ways, pages) for pages in TRACES.values()] == MISSES[policy, ways]
 
 
 @needs("libcachesim")
-@pytest.mark.parametrize(("policy", "ways"), MISSES)
+@pytest.mark.parametrize(("policy", "ways"), thinned(MISSES, 3))
 def test_libcachesim_counts_them_again(policy, ways, tmp_path):
     results = [misses_of_libcachesim(policy, ways, pages, tmp_path) for pages in TRACES.values()]
     assert results == MISSES[policy, ways]

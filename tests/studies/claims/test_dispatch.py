@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.depth import thinned
+from tests.depth import long, thinned
 from workbench.studies.claims.dispatch import CLAIMS, matching, recent_past, splitting, starvation
 from workbench.studies.claims.dispatch.modules import calibrated, residual
 from workbench.studies.claims.evidence import Evidence
@@ -84,6 +84,7 @@ def test_probe_timings(evidence):
     assert "1 or 3 cycles against 128" in cases("H3.8", evidence)["N = 128"].note
 
 
+@long
 def test_circuits_as_synthesised_say_other_things_than_gates_as_written(evidence):
     """The three-cycle form is clocked higher at every size; a shared probe saves area, but against no tree."""
     words = {id: BY_ID[id].judged(BY_ID[id].parts(evidence), 1).word for id in ("H3.8c", "H3.9b", "H3.9c", "H3.10c")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.depth import thinned
+from tests.depth import long, thinned
 from workbench.studies.claims.evidence import Evidence, point
 from workbench.studies.claims.pool import CLAIMS, borrowing, caching, experiment, real_service, targets
 
@@ -79,6 +79,7 @@ def test_eight_clients_wait_longer_than_one(short):
     assert results[0].estimate > results[1].estimate > 1
 
 
+@long
 def test_a_claim_that_is_wrong_fails(monkeypatch):
     """A lender that lends nothing, and the most free card in the place of the one with the fastest link."""
     monkeypatch.setattr(borrowing, "LENDING", "local_only")

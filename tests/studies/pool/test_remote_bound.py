@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import workbench as wb
+from tests.depth import long
 from tests.engines.pool_cases import Case, crowd, line
 from tests.oracles import pool_bound as slow
 from workbench.errors import InputError
@@ -80,6 +81,7 @@ def test_whole_regions_are_the_best_of_all_ways_to_lay_them_and_the_bounds_are_i
 
 @settings(max_examples=40, deadline=None)
 @given(said=demands())
+@long
 def test_what_could_be_granted_is_what_laying_byte_after_byte_leaves_room_for(said):
     result = demand(*said)
     assert granted_in_order(result).tolist() == slow.in_order(*said)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.depth import long
 from tests.studies.tuning.small import small
 from tests.waiting import wait_until
 from workbench.cli import main
@@ -51,6 +52,7 @@ def interrupted(displayed):
 
 
 @pytest.mark.parametrize("kind", ["journal", pytest.param("sqlite", marks=pytest.mark.long)])
+@long
 def test_it_answers_on_its_port_until_it_is_interrupted(tmp_path, kind):
     study = small(storage={"journal": None, "sqlite": f"sqlite:///{tmp_path / 'study.db'}"}[kind])
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(study))

@@ -94,6 +94,7 @@ def away(request, storage):
     [(SAMPLERS[0], 5, 1000), pytest.param(SAMPLERS[1], 17, 0, marks=long)],
     ids=["nsga2", "tpe"],
 )
+@long
 def test_a_driver_killed_between_asking_and_telling(tmp_path, monkeypatch, storage, sampler, runs, keep_seconds):
     monkeypatch.setattr("workbench.studies.tuning.book.KEEP_SECONDS", keep_seconds)
     study = small(sampler=sampler, storage=storage)
@@ -156,6 +157,7 @@ def test_a_connection_that_breaks_while_a_trial_is_committed(storage, monkeypatc
     assert results.trials.equals(undisturbed()[0].trials)
 
 
+@long
 def test_one_driver_at_a_time(storage, monkeypatch):
     monkeypatch.setattr("workbench.studies.tuning.database.HANDOVER_SECONDS", 0.2)
     study = read_study(small(storage=storage))
@@ -187,6 +189,7 @@ def test_trials_of_somebody_else_are_refused(storage):
         tune(small(storage=storage))
 
 
+@long
 def test_no_password_is_kept_or_said(tmp_path, storage):
     tune(small(storage=storage), tmp_path / "out", 3)
     for file in (tmp_path / "out").rglob("*"):

@@ -73,6 +73,7 @@ def test_a_killed_study_goes_on_to_the_bit(tmp_path, monkeypatch, sampler, runs,
 
 @pytest.mark.parametrize("sampler", thinned(SAMPLERS, 2))
 @pytest.mark.parametrize("told", [pytest.param(1, marks=long), 4, pytest.param(7, marks=long)])
+@long
 def test_a_death_between_two_trials_of_a_batch(tmp_path, monkeypatch, sampler, told):
     real = Book.append
 

@@ -31,6 +31,7 @@ def test_the_largest_public_trace_takes_less_than_200_mib():
     assert mib < 200
 
 
+@long
 def test_memory_does_not_grow_with_the_events_that_are_passed_over(tmp_path):
     operation = json.dumps(
         {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 2, "args": {"x": "y" * 900}}
