@@ -117,5 +117,7 @@ def test_every_kind_is_a_users_mistake_with_status_2(kind):
     assert kind.exit_status == 2
 
 
-def test_a_missing_part_says_how_to_install_it():
-    assert str(missing_extra("A figure", "figures")).endswith("pip install 'gpu-policy-workbench[figures]'.")
+def test_a_missing_part_says_how_to_install_it(monkeypatch):
+    assert str(missing_extra("A figure", "figures")).endswith("Install it with: pip install -e '.[figures]'.")
+    monkeypatch.setattr("pathlib.Path.is_file", lambda _: False)
+    assert str(missing_extra("A figure", "figures")).endswith("with: pip install 'gpu-policy-workbench[figures]'.")

@@ -13,7 +13,7 @@ import importlib
 import time
 from typing import Any
 
-__version__ = "0.4.0"
+__version__ = "0.5.0.dev0"
 
 IMPORTED_NS = time.time_ns()
 """When this process imported the package: what was edited later is not, or not in whole, what it runs."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class WorkbenchError(Exception):
@@ -60,10 +61,21 @@ def unknown_name(where: str, what: str, got: object, known: Iterable[str]) -> In
     unknown placement policy 'bestfit'; there are best_fit, first_fit. Did you mean best_fit?
     """
     names = sorted(known)
-    there = f"there are {', '.join(names)}" if names else "there are none"
+    there = f"there are {_listed(got, names)}" if names else "there are none"
     guess = nearest_name(got, names)
     cure = f" Did you mean {guess}?" if guess else ""
     return InputError(at(where, f"unknown {what} {shown(got)}; {there}.{cure}"))
+
+
+_MOST_LISTED = 40
+
+
+def _listed(got: object, names: list[str]) -> str:
+    """Return all names, or, of very many, those that are most like what was given and how many there are."""
+    if len(names) <= _MOST_LISTED:
+        return ", ".join(names)
+    near = difflib.get_close_matches(shown(got).strip("'"), names, n=6, cutoff=0.0)
+    return f"{', '.join(near)} and {len(names) - len(near)} more"
 
 
 def nearest_name(got: object, known: Iterable[str]) -> str | None:
@@ -78,9 +90,13 @@ def nearest_name(got: object, known: Iterable[str]) -> str | None:
 
 def missing_extra(what: str, extra: str) -> WorkbenchError:
     """Say which optional part of the installation is needed for something."""
-    return WorkbenchError(
-        f"{what} needs an optional part. Install it with: pip install 'gpu-policy-workbench[{extra}]'."
-    )
+    return WorkbenchError(f"{what} needs an optional part. Install it with: {install_command(extra)}.")
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an optional part: of this checkout, or of the installed package."""
+    is_checkout = (Path(__file__).parents[1] / "pyproject.toml").is_file()
+    return f"pip install -e '.[{extra}]'" if is_checkout else f"pip install 'gpu-policy-workbench[{extra}]'"
 
 
 def shown(value: object, most: int = 80) -> str:

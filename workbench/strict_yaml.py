@@ -50,6 +50,8 @@ def parse_mapping(text: str, where: str) -> dict[str, Any]:
     workbench.errors.InputError: drain.yaml: line 2: the key 'a' comes twice; keep one of them.
     """
     value = parse_value(text, where)
+    if value is None:
+        raise InputError(f"{where}: is empty, or holds comments alone; it must be a mapping of keys to values.")
     if not isinstance(value, dict):
         raise InputError(f"{where}: must be a mapping of keys to values. Got {shown(value)}.")
     return value

@@ -32,7 +32,7 @@ CASES: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("policy", "size"), thinned(CASES, 4), ids=repr)
+@pytest.mark.parametrize(("policy", "size"), thinned([pytest.param(*case) for case in CASES], 4), ids=repr)
 def test_a_circuit_says_what_its_policy_says(policy: Any, size: Any) -> None:
     assert [str(one) for one in differences(circuit_of(policy, size), cases_of(policy, size, 12))] == []
 

@@ -74,7 +74,7 @@ except WorkbenchError as problem:
 """
     reply = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert reply.stdout.strip() == (
-        "drawing a figure needs an optional part. Install it with: pip install 'gpu-policy-workbench[figures]'."
+        "drawing a figure needs an optional part. Install it with: pip install -e '.[figures]'."
     )
 
 

@@ -215,8 +215,8 @@ def test_results_draw_any_figure_of_some_points_as_wide_as_wished(draws, tmp_pat
         (["results", "out", "--figure", "pareto", "--width", "0.5in"], "--width must be from 1in to 40in"),
         (["results", "out", "--figure", "pareto", "--choose", "z=1"], "unknown choice of pareto 'z'; there are"),
         (["results", "out", "--only", "bestfit"], "is 'bestfit'; there are first_fit, 64, best_fit"),
-        (["results", "out", "--width", "7in"], "--width and --choose go together with a figure of runs"),
-        (["figure", "probe_success", "--choose", "x=1"], "--width and --choose go together with a figure of runs"),
+        (["results", "out", "--width", "7in"], "--width and --choose go together with a figure: workbench"),
+        (["figure", "probe_success", "--choose", "x=1"], "unknown choice of probe_success 'x'; there are "),
     ],
 )
 def test_a_figure_that_cannot_be_drawn_is_refused_in_one_sentence(tmp_path, monkeypatch, capsys, arguments, sentence):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,25 @@ def test_the_walls_stand():
     program = Path(sys.executable).parent / "lint-imports"
     reply = subprocess.run([program], cwd=ROOT, capture_output=True, text=True)
     assert reply.returncode == 0, reply.stdout
+
+
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+ROOMS = re.findall(r"workbench\.(\w+)", " ".join(CONTRACTS[0]["layers"]))
+
+
+def test_every_room_is_a_layer_and_stands_in_contributing():
+    there = {
+        path.stem for path in (ROOT / "workbench").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    assert there - {"__init__", "__main__"} == set(ROOMS)
+    drawn = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("```text\n")[1].split("```")[0]
+    assert [room for room in ROOMS if not re.search(rf"\b{room}\b", drawn)] == []
+
+
+@pytest.mark.parametrize("contract", CONTRACTS[3:], ids=lambda contract: contract["name"])
+def test_a_library_that_one_room_knows_is_forbidden_to_all_others(contract):
+    (owner,) = set(ROOMS) - {module.removeprefix("workbench.") for module in contract["source_modules"]}
+    assert re.search(rf"\b{owner}\b", contract["name"])
 
 
 @pytest.mark.parametrize("name", ["utils", "helpers", "core", "common", "misc"])

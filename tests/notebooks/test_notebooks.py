@@ -236,7 +236,6 @@ def test_the_ninth_notebook_counts_circuits_and_asks_for_a_guess():
     assert printed(notebook, "exercise-start").splitlines()[0].endswith("[4]")
 
 
-@long
 def test_the_opening_notebook_goes_from_a_guess_to_a_policy_of_ones_own():
     notebook = executed("00_start_here.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]

@@ -35,7 +35,7 @@ def size_read(text: str) -> Size:
     (128, (128, 64, 48))
     """
     parts: Sequence[str] = text.split(",")
-    if not all(part.strip().isdigit() for part in parts):
+    if not all(part.strip().removeprefix("-").isdigit() for part in parts):
         raise wrong_value("", "--size", "must be a whole number, or several with commas between", text, 128)
     sizes = tuple(map(int, parts))
     return sizes if len(sizes) > 1 else sizes[0]

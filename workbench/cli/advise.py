@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from workbench.records.torch_allocator import CallCosts
     from workbench.studies.pool.resource_advice import ResourceAdvice
     from workbench.studies.torch_memory import Advice, Still
+    from workbench.studies.torch_memory.trial import Trial
 
 SHOWN = 12
 """Settings in the table for a person."""
@@ -39,6 +40,8 @@ def run(given: argparse.Namespace) -> int:
     from workbench.units import parse_bytes
     from workbench.workloads.importers.torch_snapshot import is_snapshot
 
+    if given.figure and Path(given.figure).exists() and not Path(given.figure).is_dir():
+        raise InputError(f"--figure must name a folder. Got {given.figure}, which is a file.")
     for place in (given.html, given.csv):
         if place and not Path(place).absolute().parent.is_dir():
             raise InputError(f"the folder of {place} does not exist; make it, or name another file.")
@@ -145,14 +148,26 @@ def _drawn(folder: str, advice: Advice) -> list[str]:
     return [str(place) for place in save_advice(advice, Path(folder))]
 
 
+def _told_apart(advice: Advice) -> list[tuple[Trial, int]]:
+    """Return the best settings, one of all with the same figures and how many these are; and what a person looks for:
+    the defaults, the recorded settings and expandable segments alone."""
+    groups: dict[tuple[object, ...], list[Trial]] = {}
+    for trial in advice.trials:
+        groups.setdefault(trial.outcome, []).append(trial)
+    looked_for = {"", advice.own_trial.conf, "expandable_segments:True"}
+    displayed = [group[0] for group in groups.values()][:SHOWN]
+    more = [trial for trial in advice.trials if trial.conf in looked_for and trial not in displayed]
+    return [(trial, len(groups[trial.outcome])) for trial in [*displayed, *more]]
+
+
 def _said(advice: Advice) -> pd.DataFrame:
-    """Return the best settings as a table for a person."""
+    """Return the settings that differ, the best first, as a table for a person."""
     import pandas as pd
 
     from workbench.units import bytes_said
 
     rows = []
-    for trial in advice.trials[:SHOWN]:
+    for trial, alike in _told_apart(advice):
         card = trial.smallest_card_bytes
         row = {
             "PYTORCH_ALLOC_CONF": trial.conf or "(defaults)",
@@ -160,6 +175,7 @@ def _said(advice: Advice) -> pd.DataFrame:
             "driver calls": f"{trial.driver_calls:,}",
             "their cost": f"{trial.driver_ns / 1e6:,.1f} ms",
             "smallest card": "-" if card is None else bytes_said(card),
+            "alike": f"{alike:,}",
         }
         rows.append(row if trial.fits is None else {**row, "fits": "yes" if trial.fits else "no"})
     return pd.DataFrame(rows)

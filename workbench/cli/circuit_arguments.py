@@ -32,13 +32,23 @@ def one(given: argparse.Namespace) -> tuple[Policy, Size]:
     return policy_named(given.policy, dict(map(setting_read, given.set))), size_read(given.size)
 
 
+INLINE = "POLICY or POLICY:LEVER=VALUE:..., such as exact_run:encoding=free0"
+
+
 def inline(text: str, size: str) -> tuple[str, Circuit]:
     """Return the circuit of `exact_run`, or, with levers, of `exact_run:chain=doubling:encoding=free0`."""
     from workbench.circuits import circuit_of
-    from workbench.circuits.named import policy_named, setting_read, size_read
+    from workbench.circuits.named import size_read
+
+    policy = policy_inline(text)
+    return policy.short(), circuit_of(policy, size_read(size))
+
+
+def policy_inline(text: str) -> Policy:
+    """Return the policy of `exact_run`, or, with levers, of `exact_run:chain=doubling:encoding=free0`."""
+    from workbench.circuits.named import policy_named, setting_read
 
     name, *levers = text.split(":")
     if not name:
         raise InputError(f"{text!r} must be POLICY or POLICY:LEVER=VALUE:...")
-    policy = policy_named(name, dict(map(setting_read, levers)))
-    return policy.short(), circuit_of(policy, size_read(size))
+    return policy_named(name, dict(map(setting_read, levers)))

@@ -9,6 +9,8 @@ import shutil
 from collections.abc import Callable
 from typing import NamedTuple
 
+from workbench.errors import install_command
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 CARDS = ("/dev/nvidia[0-9]*", "/dev/kfd")
 FETCH_TRACES = (
@@ -50,7 +52,7 @@ def _apt(*packages: str) -> str:
 
 
 def _extra(name: str) -> str:
-    return f"pip install 'gpu-policy-workbench[{name}]'"
+    return install_command(name)
 
 
 def _browser() -> bool:

@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 
 from workbench.cli.command import DONE, Command
-from workbench.cli.kept_figures import ONLY, TO, add_figure_arguments, draw_kept, refuse_figure_arguments
+from workbench.cli.kept_figures import ONLY, TO, add_figure_arguments, draw_kept, inches
 from workbench.cli.output import say_json, say_table
+from workbench.cli.sweep_arguments import levers_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,9 +29,10 @@ def run(given: argparse.Namespace) -> int:
 
         return draw_kept(open_results(given.folder), [given.name], given)
     from workbench.figures import calculated
+    from workbench.figures.ink import Format, formatted
 
-    refuse_figure_arguments(given)
-    saved = calculated(given.name).save(Path(given.to or "figures"))
+    with formatted(Format() if given.width is None else Format(width=inches(given.width))):
+        saved = calculated(given.name).save(Path(given.to or "figures"), **levers_of(given.choose))
     if given.json:
         say_json({"figure": given.name, "files": [str(path) for path in saved]})
     else:

@@ -78,7 +78,9 @@ def cell(name: str, value: Any) -> str:
         return probability(float(value))
     if isinstance(value, int) or (isinstance(value, float) and value.is_integer() and abs(value) < 1e15):
         return f"{value:,.0f}"
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
+    return str(value)
 
 
 def table_lines(table: pd.DataFrame, width: int) -> Iterator[str]:
@@ -90,7 +92,8 @@ def table_lines(table: pd.DataFrame, width: int) -> Iterator[str]:
     excess = sum(widths) + GAP * (len(names) - 1) - width
     if excess > 0 and names:
         widest = max(range(len(names)), key=lambda k: 0 if is_number[k] else widths[k])
-        if is_number[widest] or widths[widest] - excess < max(NARROWEST, len(names[widest])):
+        longest = max(len(word) for row in [names, *rows] for word in row[widest].split() or [""])
+        if is_number[widest] or widths[widest] - excess < max(NARROWEST, longest):
             yield from _one_below_another(names, rows, width)
             return
         widths[widest] -= excess
@@ -99,7 +102,10 @@ def table_lines(table: pd.DataFrame, width: int) -> Iterator[str]:
 
 
 def _row(row: Sequence[str], widths: Sequence[int], is_number: Sequence[bool]) -> Iterator[str]:
-    parts = [textwrap.wrap(text, width, break_long_words=True) or [""] for text, width in zip(row, widths, strict=True)]
+    parts = [
+        textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+        for text, width in zip(row, widths, strict=True)
+    ]
     for k in range(max(map(len, parts))):
         cells = [lines[k] if k < len(lines) else "" for lines in parts]
         shaped = [

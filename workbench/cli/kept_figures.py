@@ -36,9 +36,9 @@ def add_figure_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def refuse_figure_arguments(given: argparse.Namespace) -> None:
-    """Refuse what is said of a figure where none is drawn of runs."""
+    """Refuse what is said of a figure where none is drawn."""
     if given.width is not None or given.choose:
-        raise InputError("--width and --choose go together with a figure of runs: workbench results DIR --figure NAME.")
+        raise InputError("--width and --choose go together with a figure: workbench results DIR --figure NAME.")
 
 
 def draw_kept(results: Results, names: list[str], given: argparse.Namespace) -> int:

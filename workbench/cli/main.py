@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from workbench.cli.command import WRONG_INPUT, Command
+from workbench.cli.command import Command
 from workbench.cli.compile_notice import compile_notice
 from workbench.cli.roads import roads
 from workbench.cli.stopping import stoppable
@@ -64,6 +65,9 @@ SPECIFICATIONS = (
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
+        option = re.match(r"argument (?:.*/)?(--[\w-]+): expected one argument$", message)
+        if option:
+            message += f" (one that begins with '-' is joined to it: {option[1]}=-1)"
         raise InputError(f"{self.prog}: {message}. See: {self.prog} --help")
 
 
@@ -90,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> int:
     if words[:1] in ([], ["-h"], ["--help"]):
         print(_overview() if words else f"{roads()}\n\nAll commands: workbench --help")
-        return 0 if words else WRONG_INPUT
+        return 0
     if words[0] == "--version":
         import workbench
 

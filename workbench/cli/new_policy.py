@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     policy, test = write_policy(given.question, given.name, Path(given.into))
     print(f"wrote {policy} and {test}")
-    print(f"try it:  pytest {test}")
+    print(f"try it:  python -m pytest {test}")
     print(f"use it:  workbench run SWEEP --set policy.{given.question}={policy}:{class_name(given.name)}")
     return DONE
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from workbench.cli.command import DONE, SOME_FAILED, Command
 from workbench.cli.output import say_json, say_notes, say_summary
 from workbench.cli.progress import Bar
 from workbench.cli.sweep_arguments import add_sweep_arguments, add_worker_arguments, executor_of, overrides
+from workbench.errors import InputError
 from workbench.experiments.folder import STORE, TABLE
 from workbench.experiments.kept_front import STUDY
 from workbench.experiments.pools import check_pool
@@ -58,10 +60,12 @@ def run(given: argparse.Namespace) -> int:
         store=given.store,
         limit_seconds=limit,
     )
-    figures = [] if given.no_figures else draw_figures(results, folder / "figures")
+    figures, undrawn = ([], None) if given.no_figures else _drawn(results, folder / "figures")
     if given.events:
         write_events(results, folder)
     _report(results, folder, figures, given)
+    if undrawn is not None:
+        print(f"not drawn: {undrawn}", file=sys.stderr)
     return SOME_FAILED if results.failures or results.unmeasured else DONE
 
 
@@ -90,6 +94,16 @@ def draw_figures(results: Results, folder: Path) -> list[Path]:
     from workbench.figures import draw_all
 
     return draw_all(results, folder)
+
+
+def _drawn(results: Results, folder: Path) -> tuple[list[Path], InputError | None]:
+    """Draw the figures; where runs failed a figure that cannot be drawn without them is told after the results."""
+    try:
+        return draw_figures(results, folder), None
+    except InputError as problem:
+        if not results.failures:
+            raise
+        return sorted(folder.glob("*.png")), problem
 
 
 def write_events(results: Results, folder: Path) -> None:
@@ -127,10 +141,23 @@ def _report(results: Results, folder: Path, figures: list[Path], given: argparse
         print(f"... and {len(failures) - 5} more failed runs (results.table has all)")
     for note in results.notes:
         print(note)
-    print(f"{len(results.rows)} runs in {results.seconds:.1f} s, kept in {folder}")
+    print(f"{len(results.rows)} runs in {results.seconds:.1f} s, kept in {folder}{_kept_beside(results, folder)}")
     for path in figures:
         if path.suffix == ".png":
             print(f"figure: {path}")
+
+
+def _kept_beside(results: Results, folder: Path) -> str:
+    """Return how many kept runs are of seeds or points that the sweep does not name this time."""
+    from workbench.experiments.store import Store
+
+    store = Store(folder / STORE, read_only=True)
+    try:
+        beside = len(store.measured()) - len(results.rows)
+    finally:
+        store.close()
+    runs = f"{beside:,} run{'s' if beside > 1 else ''}"
+    return f" beside {runs} of other seeds or points, which no table here has" if beside > 0 else ""
 
 
 def _stopped(results: Results) -> str | None:

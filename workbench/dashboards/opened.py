@@ -22,7 +22,7 @@ class OpenedPoints:
     def __init__(self, saved: Saved, chosen: Callable[[SavedPoint], None]) -> None:
         self.saved, self._chosen = saved, chosen
         options = [(_words(saved, point), k) for k, point in enumerate(saved.points)]
-        self.names = widgets.Dropdown(options=options, description=f"{len(options)} of them")
+        self.names = widgets.Dropdown(options=options, description=f"{len(options)} points")
         self.names.layout.width = "auto"
         self.names.observe(self._picked, "value")
         title = widgets.HTML()

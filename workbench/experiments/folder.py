@@ -22,6 +22,8 @@ STORE, LOCK, SWEEP, PROVENANCE, TABLE = (
     "provenance.json",
     "results.parquet",
 )
+MANIFEST = "manifest.json"
+"""Stands in an exported bundle, and in no results folder."""
 
 
 @contextmanager
@@ -31,8 +33,11 @@ def held(folder: Path) -> Iterator[Path]:
     Raises
     ------
     StoreError
-        Another driver holds it (the message says which), its lock is a link to another file, or it cannot be made.
+        Another driver holds it (the message says which), its lock is a link to another file, or it cannot be made; or
+        it is an exported bundle, whose files runs would replace.
     """
+    if (folder / MANIFEST).is_file() and not (folder / STORE).exists():
+        raise StoreError(f"{folder} is an exported bundle, and runs would replace its files; name another folder.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         refuse_link(folder / LOCK)

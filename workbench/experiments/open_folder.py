@@ -36,4 +36,5 @@ def open_folder(folder: Path) -> RunSet:
 def _rooms(folder: Path) -> str:
     """Return a sentence that names the results folders inside a folder, such as that of the claims."""
     inside = sorted(path.parent.name for path in folder.glob(f"*/{SWEEP}") if has_store(path.parent, STORE))
-    return f" It holds some: {', '.join(inside)}." if inside else ""
+    made = " `workbench run SWEEP.yaml` makes one and says where."
+    return f" It holds some: {', '.join(inside)}." if inside else made

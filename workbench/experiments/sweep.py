@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.fronts import with_fronts
 from workbench.experiments.measured_by import MeasuredBy, measured_by
-from workbench.experiments.mechanism import Mechanism, mechanism
+from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
 from workbench.experiments.own_measures import OwnMeasure, WithOwn, own_measures
 from workbench.experiments.until import Until, read_until
 from workbench.parts import file_and_name, is_in_file, module_in_file
@@ -243,10 +243,17 @@ def _check_keys(config: Mapping[str, Any], where: str) -> None:
         raise InputError(at(where, f"is a study, not a sweep: it has objectives; run it with: workbench tune {where}"))
     for key in config:
         if key not in KEYS:
-            raise unknown_name(where, "key", key, KEYS)
+            raise _unknown_key(config, key, where)
     for key in REQUIRED:
         if key not in config:
             raise InputError(at(where, f"the key {key} is missing ({KEYS[key]})."))
+
+
+def _unknown_key(config: Mapping[str, Any], key: str, where: str) -> InputError:
+    engine = str(config.get("engine"))
+    if engine in mechanisms() and key in mechanism(engine).engine.slots:
+        return InputError(at(where, f"unknown key {key!r}; it is a decision of the engine: policy.{key}."))
+    return unknown_name(where, "key", key, KEYS)
 
 
 def _strings(config: Mapping[str, Any], key: str, where: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from workbench.experiments.run_set import RunSet
@@ -48,7 +48,8 @@ def _machine(runs: RunSet, entries: Sequence[Cited]) -> Iterator[str]:
     for name in named:
         one = preset(name, type(next(iter(machines.values())))) if machines else preset(name)
         yield f"The machine {escape(one.title)} is the preset {escape(name)}{_cites(entries, f'machine {name}')}."
-    levers = [_levers(spec, _varied_inside(runs, "machine")) for spec in machines.values()]
+    always = (*_varied_inside(runs, "machine"), *_named_by_the_sweep(runs, "machine"))
+    levers = [_levers(spec, always) for spec in machines.values()]
     if not named and levers:
         more = " or ".join(dict.fromkeys(levers))
         yield f"The machine has {more}; what is not named is at its default."
@@ -56,7 +57,8 @@ def _machine(runs: RunSet, entries: Sequence[Cited]) -> Iterator[str]:
 
 def _workload(runs: RunSet, entries: Sequence[Cited]) -> Iterator[str]:
     workloads = _different(runs, "workload")
-    each = list(dict.fromkeys(escape(in_words(spec.short())) for spec in workloads.values()))
+    always = _named_by_the_sweep(runs, "workload")
+    each = list(dict.fromkeys(escape(in_words(spec.short(always))) for spec in workloads.values()))
     if each:
         word = "workload is" if len(each) == 1 else f"{len(each)} workloads are"
         yield f"The {word} {'; '.join(each)}; what is not named is at its default."
@@ -146,6 +148,12 @@ def _different(runs: RunSet, part: str) -> dict[str, Spec]:
     """Return the different machines or workloads of the points, in their order, by what tells them apart."""
     setups = [point.setup for point in runs.points if point.setup is not None]
     return {getattr(setup, part).short(): getattr(setup, part) for setup in setups}
+
+
+def _named_by_the_sweep(runs: RunSet, part: str) -> tuple[str, ...]:
+    """Return the levers of a part that the sweep's file gives: what somebody wrote is named, be it the default."""
+    given = runs.plan.sweep.said.get(part)
+    return tuple(given) if isinstance(given, Mapping) else ()
 
 
 def _varied_inside(runs: RunSet, part: str) -> tuple[str, ...]:

@@ -40,6 +40,8 @@ def figure(name: str, engine: str | None = None, where: str = "") -> Recipe:
     >>> figure("wear_by_segment").description
     'How often each segment is granted, over the mean of the memory.'
     """
+    if name in CALCULATIONS.names() and name not in FIGURES.names():
+        raise InputError(at(where, f"{name} is a figure of theory, drawn of no runs: workbench figure {name}."))
     return FIGURES.find(name, where, {recipe.name: recipe for recipe in figures(engine)})
 
 

@@ -76,7 +76,8 @@ def advice_data(advice: Advice) -> AdviceFigure:
 def _shown(advice: Advice) -> list[tuple[str, int]]:
     """Return the settings with different peaks, the best first; the recorded settings are among them."""
     own = advice.own_trial
-    result = {own.reserved_peak_bytes: f"{own.conf or 'defaults'} (recorded)"}
+    how = "recorded" if advice.is_whole else "as recorded, replayed"
+    result = {own.reserved_peak_bytes: f"{own.conf or 'defaults'} ({how})"}
     for trial in advice.trials:
         result.setdefault(trial.reserved_peak_bytes, trial.conf or "defaults")
     rows = sorted((conf, size) for size, conf in result.items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,7 +45,17 @@ class Calculation(NamedTuple):
         for name in choices:
             if name not in known:
                 raise unknown_name("", f"choice of {self.name}", name, known)
-        return self.data(**choices)
+        return self.data(**{name: self._declared(name, value) for name, value in choices.items()})
+
+    def _declared(self, name: str, value: Any) -> Any:
+        """Return a choice; of one that is a group of values, such as a setting, with those that a mapping gives."""
+        usual = inspect.signature(self.data).parameters[name].default
+        if not (isinstance(value, Mapping) and hasattr(usual, "_replace")):
+            return value
+        for key in value:
+            if key not in usual._fields:
+                raise unknown_name("", f"part of {self.name}'s {name}", key, usual._fields)
+        return usual._replace(**value)
 
     def figure(self, **choices: Any) -> Figure:
         """Return the figure, drawn with Matplotlib; a notebook cell shows it."""

@@ -53,8 +53,9 @@ def name_all(sheet: Sheet, panels: Sequence[Names]) -> None:
 
 
 def _name(unit: float, panel: Names) -> list[Annotation]:
-    """Write names one after the other, each at the first free place around its point; one without is left out.
+    """Write names one after the other, each at the first free place around its point that no other point is nearer to.
 
+    Where every free place is nearer to another, the first is taken; a name without a free place is left out.
     `unit` is the number of dots that a point of print has.
     """
     axes, points, names, _ = panel
@@ -64,7 +65,8 @@ def _name(unit: float, panel: Names) -> list[Annotation]:
     for k, name in names.items():
         size = _size(axes, name, points[k])
         places = ((far, _place(dots[k], size, far * unit, way)) for far in _FAR for way in _WAYS)
-        place_found = next((place for place in places if _is_free(place[1], taken, axes.bbox)), None)
+        free = [place for place in places if _is_free(place[1], taken, axes.bbox)]
+        place_found = next((place for place in free if _is_beside(place[1], dots, k)), free[0] if free else None)
         if place_found is not None:
             far, box = place_found
             written.append(_write(axes, name, points[k], (box.min - dots[k]) / unit, far > _FAR[0]))
@@ -95,6 +97,12 @@ def _place(dot: np.ndarray, size: np.ndarray, far: float, way: tuple[int, int]) 
 
 def _box(corner: np.ndarray, size: np.ndarray) -> Bbox:
     return Bbox(np.stack([corner, corner + size]))
+
+
+def _is_beside(box: Bbox, dots: np.ndarray, k: int) -> bool:
+    """Return whether a name would lie no nearer to any other point than to its own."""
+    away = np.hypot(*(dots - np.clip(dots, box.min, box.max)).T)
+    return bool(away[k] <= away.min())
 
 
 def _is_free(box: Bbox, taken: list[Bbox], panel: Any) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.studies.reachable import family_of
-from workbench.studies.summary import summary
+from workbench.studies.summary import EQUAL, summary
 
 if TYPE_CHECKING:
     from workbench.experiments.run_set import RunSet
@@ -193,9 +193,11 @@ def _line(row: dict[str, Any], levers: list[str]) -> Line:
     point = ", ".join(str(row[lever]) for lever in levers) or "all runs"
     low, high = float(row["low"]), float(row["high"])
     mean, note = float(row["mean"]), str(row.get("note") or "")
+    if note.startswith(EQUAL) and not math.isfinite(float(row.get("p_holm", math.nan))):
+        return Line(point, number(mean, None), note.partition(";")[0])
     if not math.isfinite(float(row.get("p_holm", math.nan))):
         return Line(point, number(mean, decimals(high - low)), _interval(low, high), note)
-    return Line(point, number(mean, decimals(high - low)), _verdict(row), note)
+    return Line(point, number(mean, decimals(high - low)), _verdict(row), "" if note.startswith(EQUAL) else note)
 
 
 def _verdict(row: dict[str, Any]) -> str:
@@ -205,10 +207,16 @@ def _verdict(row: dict[str, Any]) -> str:
     gain = difference if word == "undecided" else abs(difference)
     sides = (low, high) if gain == difference else (-high, -low)
     share = float(row["saving"])
-    percent = "" if word == "undecided" or not math.isfinite(share) else f" ({abs(100 * share):.2g} %)"
+    percent = "" if word == "undecided" or not math.isfinite(share) else f" ({_percent(abs(100 * share))} %)"
     kind = "" if row["estimand"] == "mean difference" else f" ({row['estimand']})"
+    if difference == 0 and not row["better"] and not row["worse"]:
+        return f"undecided, no difference at any of {row['pairs']:.0f} seeds, p {probability(p)}"
     opening = "undecided," if word == "undecided" else f"{word} by"
     return f"{opening} {_with_interval(gain, *sides)}{percent}{kind}, p {probability(p)}"
+
+
+def _percent(value: float) -> str:
+    return f"{value:.2g}" if value < 100 else f"{value:,.0f}"
 
 
 def _with_interval(value: float, low: float, high: float) -> str:
@@ -241,7 +249,7 @@ def number(value: float, digits: int | None) -> str:
         return str(value)
     if digits is None:
         return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4g}"
-    return f"{round(value, digits):,.{max(digits, 0)}f}"
+    return f"{round(value, digits) + 0.0:,.{max(digits, 0)}f}"
 
 
 def probability(p: float) -> str:

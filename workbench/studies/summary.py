@@ -66,13 +66,24 @@ def _row(runs: RunSet, point: PlannedPoint, name: str, values: list[float], span
     note = (
         f"{infinite} of {len(values)} values are infinite, and so is the mean"
         if infinite
-        else _skew_note(interval, values)
+        else _equal_note(interval) or _skew_note(interval, values)
     )
     named = {path: point.coordinates.get(path) for path in runs.varied}
     row = {**named, "measure": name, "n": len(values), "infinite": infinite}
     ends = {"mean": interval.mean, "low": interval.low, "high": interval.high}
     against = _against(runs, point, name)
     return {**row, **ends, **against, "note": note or against.get("note", "")}
+
+
+def _equal_note(interval: Interval) -> str:
+    """Return that a sample shows no spread, and what its limits are then; nothing of another."""
+    if interval.method != "constant":
+        return ""
+    return f"{EQUAL} {interval.n} seeds; the limits bound those that were not seen"
+
+
+EQUAL = "equal at all"
+"""What the note of a sample without spread begins with."""
 
 
 def _skew_note(interval: Interval, values: list[float]) -> str:

@@ -75,13 +75,13 @@ def misses_of_libcachesim(policy: str, ways: int, pages: np.ndarray, folder: Pat
     return round(ratio * len(pages))
 
 
-@pytest.mark.parametrize(("policy", "ways"), thinned(MISSES, 3))
+@pytest.mark.parametrize(("policy", "ways"), thinned([pytest.param(*case) for case in MISSES], 3))
 def test_misses_are_those_of_libcachesim(policy, ways):
     assert [misses(policy, ways, pages) for pages in TRACES.values()] == MISSES[policy, ways]
 
 
 @needs("libcachesim")
-@pytest.mark.parametrize(("policy", "ways"), thinned(MISSES, 3))
+@pytest.mark.parametrize(("policy", "ways"), thinned([pytest.param(*case) for case in MISSES], 3))
 def test_libcachesim_counts_them_again(policy, ways, tmp_path):
     results = [misses_of_libcachesim(policy, ways, pages, tmp_path) for pages in TRACES.values()]
     assert results == MISSES[policy, ways]

@@ -102,7 +102,7 @@ class Simulator(Generic[Record]):
         return question_of(self.decides, slot)
 
     def check_levers(self, given: Any) -> None:
-        """Refuse levers that do not go together, whatever the workload will ask: what `read` checks before it draws.
+        """Refuse levers that do not go together, whatever the workload will ask: what is checked before it draws.
 
         Raises
         ------
@@ -146,6 +146,7 @@ class Simulator(Generic[Record]):
 
     def validate(self, setup: Setup, seed: int) -> None:
         """Refuse, in one sentence, a setup that asks for what its machine can never give."""
+        self.check_levers(self.given(setup, seed))
         self.read(self.given(setup, seed))
 
     def given(self, setup: Setup, seed: int) -> Given[Any, Any, Any]:

@@ -89,7 +89,8 @@ class Malloc(Simulator[MallocRecord]):
 
     def read(self, given: Case) -> Reading:
         """Refuse calls that make no sense; what does not fit into the heap is no mistake, it fails."""
-        self.check_levers(given)
+        with at_slot(given.setup, "arenas"):
+            check_policies(given)
         wanted = given.setup.workload.mallocs(given.machine, given.streams)
         rules = rules_of(given, bool((wanted.free_at >= 0).any()))
         return Reading(given, rules, columns_of(wanted, rules))

@@ -26,10 +26,12 @@ class Exactness(NamedTuple):
     """Allocations that the replay put where they were recorded."""
 
     def __str__(self) -> str:
-        return (
-            f"segment allocations reproduced {self.segment_allocs_reproduced:,} of {self.segment_allocs:,}, "
-            f"addresses {self.addresses_reproduced:,} of {self.allocs:,}"
+        segments = (
+            f"segment allocations reproduced {self.segment_allocs_reproduced:,} of {self.segment_allocs:,}, addresses"
+            if self.segment_allocs
+            else "no segment was allocated in the history; addresses reproduced"
         )
+        return f"{segments} {self.addresses_reproduced:,} of {self.allocs:,}"
 
     @property
     def is_exact(self) -> bool:

@@ -36,8 +36,10 @@ class Translation(Simulator[TranslationRecord]):
 
     def read(self, given: Case) -> Reading:
         """Refuse policies that do not go with the machine; the trace is read as it is played."""
-        self.check_levers(given)
-        return Reading(given, plan_of(given))
+        plan = plan_of(given)
+        check_policies(given, plan)
+        check_options(given.options, given.machine)
+        return Reading(given, plan)
 
     def asked(self, run: Reading) -> list[Policy]:
         """Return the policies whose answers are compiled: of an eviction, the one that it is based on."""

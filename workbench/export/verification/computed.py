@@ -179,7 +179,11 @@ def _pictures(
             files[name] = REDRAWN
             yield Change(name, "", "", "another picture", "the picture of its data")
         else:
-            files[name] = f"it was drawn elsewhere, with Matplotlib {there}; here is {here}"
+            files[name] = (
+                f"it was drawn with Matplotlib {there}; here is {here}"
+                if here != there
+                else "it was drawn on another machine, or where other packages are"
+            )
     for name in manifest["files"]:
         if Path(name).suffix == ".pgf" and name not in now:
             files[name] = "it takes a TeX to draw it"

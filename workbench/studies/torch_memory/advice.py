@@ -75,7 +75,7 @@ class Advice:
         self.exactness: Exactness = replay.exactness
         self.recorded: Recorded = replay.recorded
         self.card_bytes = card_bytes
-        self.trials: list[Trial] = sorted(trials, key=_order)
+        self.trials: list[Trial] = _best_first(trials)
         self.active_peak_bytes = sum(int(one.live.max(initial=0)) for one in requests)
         self.offline_plan_bytes = plan_bytes
         self._asked = list(requests)
@@ -87,9 +87,14 @@ class Advice:
 
     @property
     def best_trial(self) -> Trial:
-        """Return the first of the settings: one that fits on the named card, with the least peak, the fewest driver
-        calls."""
+        """Return the first of the settings: one that fits on the named card, with the least peak; of those with the
+        same peak and within a tenth of the fewest driver calls, the simplest (see `Trial.is_simpler_by`)."""
         return self.trials[0]
+
+    @property
+    def as_good(self) -> int:
+        """Return how many settings reserve as little as the best with no more than a tenth of driver calls more."""
+        return len(_as_good(sorted(self.trials, key=_order)))
 
     @property
     def own_trial(self) -> Trial:
@@ -173,7 +178,21 @@ class Advice:
 
 
 def _order(trial: Trial) -> tuple[Any, ...]:
-    return trial.fits is False, trial.reserved_peak_bytes, trial.driver_calls, len(trial.conf), trial.conf
+    return trial.fits is False, trial.reserved_peak_bytes, trial.driver_calls, trial.is_simpler_by
+
+
+def _best_first(trials: Sequence[Trial]) -> list[Trial]:
+    """Return trials by peak and driver calls, and in front of all the simplest of those that are as good."""
+    ordered = sorted(trials, key=_order)
+    best = min(_as_good(ordered), key=lambda trial: trial.is_simpler_by)
+    return [best, *(trial for trial in ordered if trial is not best)]
+
+
+def _as_good(ordered: Sequence[Trial]) -> list[Trial]:
+    """Return the trials with the first one's peak, and driver calls within a tenth of its own."""
+    first = ordered[0]
+    alike = (it for it in ordered if (it.fits, it.reserved_peak_bytes) == (first.fits, first.reserved_peak_bytes))
+    return [trial for trial in alike if 10 * trial.driver_calls <= 11 * first.driver_calls]
 
 
 def _flat(trial: Trial) -> dict[str, Any]:
@@ -271,7 +290,7 @@ def _with_cards(
     if card_bytes is not None:
         trials = [on_card(trial, requests, card_bytes) for trial in trials]
     few = sum(len(one.requests.kind) for one in requests) <= MOST_ROWS
-    first = min(trials, key=_order).settings
+    first = _best_first(trials)[0].settings
     looked = (few or trial.settings in (own, first) for trial in trials)
     return [with_smallest_card(it, requests) if look else it for it, look in zip(trials, looked, strict=True)]
 

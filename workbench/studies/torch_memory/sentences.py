@@ -37,16 +37,35 @@ def calls_said(trial: Trial) -> str:
 def _best(advice: Advice) -> list[str]:
     best, own = advice.best_trial, advice.own_trial
     peak = f"{bytes_said(best.reserved_peak_bytes)} reserved at the peak, {calls_said(best)}"
-    card = f", from a card of {bytes_said(best.smallest_card_bytes)} on" if best.smallest_card_bytes else ""
-    sentences = [f"Best: {paste(best)} with {peak}{card}."]
+    sentences = [f"Best: {paste(best)} with {peak}{_card(best)}.", *_ties(advice)]
     if best.settings != own.settings:
         saved = own.reserved_peak_bytes - best.reserved_peak_bytes
         figures = f"{bytes_said(own.reserved_peak_bytes)}, {calls_said(own)}"
-        how = "As recorded" if advice.is_whole else "Under the recorded settings, started anew"
-        sentences.append(f"{how} ({own.conf or 'defaults'}): {figures}; the best saves {bytes_said(max(saved, 0))}.")
+        how = "As recorded" if advice.is_whole else "The recorded settings, replayed from where the history begins"
+        sentences.append(
+            f"{how} ({own.conf or 'defaults'}): {figures}; beside that the best saves {bytes_said(max(saved, 0))}."
+        )
     else:
         sentences.append("Nothing that was tried reserves less than the recorded settings.")
     return sentences
+
+
+def _card(best: Trial) -> str:
+    """Return on how small a card a setting runs, and why that may be less than it reserves."""
+    if not best.smallest_card_bytes:
+        return ""
+    smaller = best.smallest_card_bytes < best.reserved_peak_bytes
+    why = " (where memory is short, free segments go back before a request fails)" if smaller else ""
+    return f", from a card of {bytes_said(best.smallest_card_bytes)} on{why}"
+
+
+def _ties(advice: Advice) -> list[str]:
+    if advice.as_good < 2:
+        return []
+    return [
+        f"{advice.as_good} of {len(advice.trials)} settings reserve as little, with driver calls within a tenth; this "
+        "one says least, and limits splitting least."
+    ]
 
 
 def _on_card(advice: Advice) -> list[str]:
@@ -94,10 +113,15 @@ def _failed(advice: Advice) -> list[str]:
 def _least(advice: Advice) -> str:
     best, live = advice.best_trial.reserved_peak_bytes, advice.active_peak_bytes
     over = f"{best / live - 1:.1%}" if live else "0%"
+    low, high = bytes_said(live), bytes_said(advice.offline_plan_bytes)
+    if low == high:
+        return (
+            f"The least possible is {low}, the live bytes at the peak: addresses planned beforehand need no more; the "
+            f"best setting is {over} above it."
+        )
     return (
-        f"The least possible lies between {bytes_said(live)} (live bytes at the peak) and "
-        f"{bytes_said(advice.offline_plan_bytes)} (addresses planned beforehand); the best setting is {over} above the "
-        "former."
+        f"The least possible lies between {low} (live bytes at the peak) and {high} (addresses planned beforehand); "
+        f"the best setting is {over} above the former."
     )
 
 
@@ -125,5 +149,6 @@ def _rests_on(advice: Advice) -> str:
     recorded = bytes_said(advice.recorded.reserved_peak_bytes)
     return (
         f"{basis} The history begins with memory in use: each setting starts with what was live then, laid out anew, "
-        f"and knows nothing of what came and went before; recorded were {recorded}."
+        f"and knows nothing of what came and went before. So the recorded settings may come to another peak here than "
+        f"the {recorded} that were recorded; compare settings with each other."
     )

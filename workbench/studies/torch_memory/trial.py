@@ -46,6 +46,18 @@ class Trial(NamedTuple):
     runs_out: RunsOut | None = None
     """Where it runs out on the named card; where no card was named, on one that is 2 MiB smaller than the smallest."""
 
+    @property
+    def is_simpler_by(self) -> tuple[int, int, str]:
+        """Return what orders settings that do the same, the simplest first: fewest keys, the largest limit on
+        splitting (which leaves most as it is), then by name."""
+        limit = self.settings.max_split_size_mb or 1 << 40
+        return self.conf.count(":") - self.conf.count(":["), -limit, self.conf
+
+    @property
+    def outcome(self) -> tuple[object, ...]:
+        """Return what a table shows of it: settings that are equal in it did the same."""
+        return self.reserved_peak_bytes, self.driver_calls, self.driver_ns, self.smallest_card_bytes, self.fits
+
     def row(self) -> dict[str, object]:
         """Return the figures in plain types."""
         plain = self._asdict()

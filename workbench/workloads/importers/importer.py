@@ -136,8 +136,10 @@ def _importer_of(source: Source) -> Importer:
         if _recognises(importer, source):
             return importer
     refuse_unreadable(source)
-    known = "; ".join(f"{name} ({importer.says})" for name, importer in importers().items())
-    raise InputError(f"{source.where}: is no trace that is read here; there are {known}.")
+    raise InputError(
+        f"{source.where}: is no trace that is read here; it begins with {source.head[:24]!r}. There are readers of "
+        f"{', '.join(importers())}; workbench docs has a page on each."
+    )
 
 
 def _recognises(importer: Importer, source: Source) -> bool:
