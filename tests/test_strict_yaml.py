@@ -27,7 +27,7 @@ MERGES = _tenfold("a: &a {x: 1, y: 2}", "{0}: &{0}\n  <<: [{1}]")
         ("a: 1\nb: {c: 1, c: 2}", "drain.yaml: line 2: the key 'c' comes twice; keep one of them."),
         ("a: !!python/object:os.system x", "drain.yaml: line 1: could not determine a constructor"),
         ("- 1", "drain.yaml: must be a mapping of keys to values. Got [1]."),
-        ("", "drain.yaml: must be a mapping of keys to values. Got None."),
+        ("", "drain.yaml: is empty, or holds comments alone; it must be a mapping of keys to values."),
         ("a: [1", "drain.yaml: line 1: is not YAML"),
         ("? [a]\n: 1", "drain.yaml: line 1: a key must be a plain word."),
         ("a: \x00", "drain.yaml: is not YAML"),

@@ -99,4 +99,4 @@ def test_digits_are_those_of_a_person():
     assert cell("capacity_bytes", 233472) == "233,472"
     assert cell("p_holm", 0.000012) == "<0.001"
     assert cell("quasi_p", 0.0271) == "0.027"
-    assert cell("mean", 5452.83) == "5.45e+03"
+    assert cell("mean", 5452.83) == "5,453"

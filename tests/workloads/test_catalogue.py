@@ -185,7 +185,7 @@ def test_without_a_network_there_is_one_sentence(repository):
 
 def test_without_the_optional_part_the_installation_is_named(nowhere, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(WorkbenchError, match=r"pip install 'gpu-policy-workbench\[traces\]'"):
+    with pytest.raises(WorkbenchError, match=r"pip install -e '\.\[traces\]'"):
         fetch(WHOLE)
 
 

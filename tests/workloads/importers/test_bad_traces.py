@@ -83,12 +83,12 @@ def event(**changes):
         (CSV.replace(b'int)"', b"int)"), "line 3 is no CSV (unexpected end of data)."),
         (
             b"\x89PNG\r\n\x1a\n" + bytes(range(256)),
-            "is no trace that is read here; there are accelsim_trace_grouped (kernel-N.traceg",
+            "is no trace that is read here; there are accelsim_trace_grouped, ",
         ),
-        (b'{"hello": [1, 2]}', "is no trace that is read here; there are accelsim_trace_grouped ("),
-        (b"arrival,length,duration\n0,1,2\n", "is no trace that is read here; there are accelsim_trace_grouped ("),
-        (b"null", "is no trace that is read here; there are accelsim_trace_grouped ("),
-        (b"\n", "is no trace that is read here; there are accelsim_trace_grouped ("),
+        (b'{"hello": [1, 2]}', "is no trace that is read here; there are accelsim_trace_grouped, "),
+        (b"arrival,length,duration\n0,1,2\n", "is no trace that is read here; there are accelsim_trace_grouped, "),
+        (b"null", "is no trace that is read here; there are accelsim_trace_grouped, "),
+        (b"\n", "is no trace that is read here; there are accelsim_trace_grouped, "),
     ],
 )
 def test_a_bad_file_is_refused_in_one_sentence(tmp_path, contents, says):

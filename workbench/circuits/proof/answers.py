@@ -27,11 +27,11 @@ def answers(circuits: Sequence[Circuit], inputs: Mapping[str, int]) -> dict[str,
     """
     if not inputs or any("@" in name for name in inputs):
         return {}
-    said = [_said(circuit, inputs) for circuit in circuits]
-    return {name: [one[name] for one in said] for name in said[0] if len({one[name] for one in said}) > 1}
+    each = [_outputs(circuit, inputs) for circuit in circuits]
+    return {name: [one[name] for one in each] for name in each[0] if len({one[name] for one in each}) > 1}
 
 
-def _said(circuit: Circuit, inputs: Mapping[str, int]) -> dict[str, int]:
+def _outputs(circuit: Circuit, inputs: Mapping[str, int]) -> dict[str, int]:
     running = Simulator(circuit)
     for now in range(circuit.latency + 1):
         begins = {circuit.started_by: int(now == 0)} if circuit.started_by else {}

@@ -136,9 +136,10 @@ def _importer_of(source: Source) -> Importer:
         if _recognises(importer, source):
             return importer
     refuse_unreadable(source)
+    known = ", ".join(name if one.built_in else f"{name} ({one.says})" for name, one in importers().items())
     raise InputError(
-        f"{source.where}: is no trace that is read here; it begins with {source.head[:24]!r}. There are readers of "
-        f"{', '.join(importers())}; workbench docs has a page on each."
+        f"{source.where}: is no trace that is read here; there are {known}. It begins with {source.head[:24]!r}; "
+        "workbench docs has a page on each format."
     )
 
 
