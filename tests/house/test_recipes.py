@@ -38,7 +38,18 @@ def run_block(kind: str, text: str, folder: Path) -> str:
 
 
 def test_the_recipes_that_are_promised_are_there():
-    kinds = ("policy", "slot", "measure", "figure", "claim", "dashboard", "workload generator", "importer", "engine")
+    kinds = (
+        "policy",
+        "slot",
+        "measure",
+        "figure",
+        "claim",
+        "dashboard",
+        "workload generator",
+        "importer",
+        "engine",
+        "circuit",
+    )
     assert set(CONTRIBUTING) == {f"add {'an' if kind[0] in 'ei' else 'a'} {kind}" for kind in kinds}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 
 from tests.depth import deeper
 from tests.engines.test_shared_memory import T1, simulate
+from tests.figures.stand_ins import record as by_hand
 from tests.oracles import shared_memory as slow
+from workbench.errors import InputError
 from workbench.metrics.shared_memory import MEASURES, measure
 from workbench.metrics.statistics import gini
 from workbench.policies.placement import ByteCounter, Compaction, FirstFit, NearestBoundary
@@ -138,3 +141,18 @@ def test_an_empty_run_has_no_averages():
 
 def test_gini_of_known_values():
     assert gini(np.array([1.0, 2.0, 3.0])) == pytest.approx(2 / 9)
+
+
+@pytest.mark.parametrize(
+    ("row", "segments"),
+    [((0, 0, 1, 0, 5), "0 to 4"), ((0, 0, 1, -1, 2), "-1 to 0"), ((0, 0, 1, 3, 2), "3 to 4")],
+)
+def test_a_range_outside_of_the_memory_is_refused_and_written_nowhere(row, segments):
+    sentence = f"the record of a run puts workgroup 0 into segments {segments}, but the memory has segments 0 to 3."
+    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
+        measure(by_hand([row], segments=4))
+
+
+def test_a_move_outside_of_the_memory_is_refused():
+    with pytest.raises(InputError, match="puts workgroup 0 into segments 3 to 4, but "):
+        measure(by_hand([(0, 0, 9, 0, 2), (1, 1, 2, 2, 2)], segments=4, moves=np.array([[1, 0, 0, 3, 1]])))

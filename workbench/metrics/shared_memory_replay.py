@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.compiled import kernel
+from workbench.errors import InputError
 from workbench.records.shared_memory import SharedMemoryRecord
 from workbench.structures.free_map import (
     WORD,
@@ -60,7 +61,14 @@ class Totals(NamedTuple):
 
 
 def replay(record: SharedMemoryRecord) -> Totals:
-    """Add up one run, from the first arrival to the last release."""
+    """Add up one run, from the first arrival to the last release.
+
+    Raises
+    ------
+    InputError
+        A range of the record, of an engine of somebody's own, does not lie in the memory.
+    """
+    _check_ranges(record)
     totals = Totals(np.zeros(7, np.int64), np.zeros(2), np.zeros(record.segments + 1, np.int64))
     grants, releases = record.serial.argsort(kind="stable"), record.release.argsort(kind="stable")
     events = Events(
@@ -77,6 +85,22 @@ def replay(record: SharedMemoryRecord) -> Totals:
     if grants.size:
         _pass(events, all_free(record.segments), record.segments, record.layout == "scattered", totals)
     return totals
+
+
+def _check_ranges(record: SharedMemoryRecord) -> None:
+    """Refuse ranges outside of the memory, at which compiled code would write past its arrays."""
+    if record.layout == "scattered":
+        return
+    moved, _, places = record.moves[:, 1], record.moves[:, 2], record.moves[:, 3]
+    for rows, bases in ((np.arange(len(record.base)), record.base), (moved, places)):
+        outside = np.flatnonzero((bases < 0) | (bases + record.length[rows] > record.segments))
+        if outside.size:
+            row, first = int(rows[outside[0]]), int(bases[outside[0]])
+            last = first + int(record.length[row]) - 1
+            raise InputError(
+                f"the record of a run puts workgroup {row} into segments {first} to {last}, but the memory has "
+                f"segments 0 to {record.segments - 1}."
+            )
 
 
 @kernel

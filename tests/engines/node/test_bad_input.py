@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.depth import long_where_compiled
+from tests.engines.node.test_theory import PAGE, simulated
+from tests.engines.node.test_theory import kernel as of_theory
 from tests.oracles.node.description import Node
 from tests.oracles.node.small import card, kernel, tensor
 from tests.oracles.node_beside import Engine, setup_of
+from workbench.compiled import INTERPRETED
+from workbench.engines.node.keys import MOST_TOUCHES
 from workbench.errors import InputError, PolicyError
 from workbench.policies.malloc import BlockAggregated
 from workbench.workloads.node import (
@@ -145,3 +150,18 @@ def test_a_free_of_a_tensor_in_use_is_an_error_by_lever() -> None:
     values = {"machine": {"cards": [card()]}, "applications": [{"streams": streams}], "couplings": couplings}
     with pytest.raises(PolicyError, match="tensor 0 is freed while kernels that name it have not ended; with free_in"):
         Engine().simulate(setup_of(Node.of(values)), 1)
+
+
+@long_where_compiled
+@pytest.mark.parametrize("more", [0, 1])
+def test_more_pages_in_a_phase_than_there_are_numbers_for(monkeypatch: pytest.MonkeyPatch, more: int) -> None:
+    """Their numbers would come round, and two touches of one cycle be of one name."""
+    most = 6 if INTERPRETED else MOST_TOUCHES
+    monkeypatch.setattr("workbench.engines.node.touching.MOST_TOUCHES", most)
+    steps = (Allocate(0, (most + more) * PAGE), of_theory(np.array([10]), Touch(0, "shared")))
+    run = partial(simulated, Application((steps,)), room=4)
+    if more:
+        with pytest.raises(PolicyError, match="a group touches more than 16,382 pages in one phase, and "):
+            run()
+    else:
+        assert int(run().served.sum()) == most

@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.engines.node.keys import MOST_GROUPS, MOST_PHASES, MOST_STEPS, MOST_WAVES
+from workbench.engines.node.keys import (
+    MOST_APPLICATIONS,
+    MOST_GROUPS,
+    MOST_PHASES,
+    MOST_STEPS,
+    MOST_STREAMS,
+    MOST_WAVES,
+)
 from workbench.errors import InputError
 from workbench.workloads.node.application import (
     PATTERNS,
@@ -230,6 +237,8 @@ def _check_sizes(plan: Plan) -> None:
         (int(plan.waves.max(initial=0)), MOST_WAVES, "waves of a group"),
         (phases, MOST_PHASES, "phases of a kernel"),
         (plan.kind.size, MOST_STEPS, "steps"),
+        (plan.home.size, MOST_APPLICATIONS, "applications"),
+        (int(np.diff(plan.first_stream).max(initial=0)), MOST_STREAMS, "streams of an application"),
     ):
         if count > most:
             raise InputError(f"a node has at most {most} {noun}. Got {count}.")

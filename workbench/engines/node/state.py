@@ -10,6 +10,7 @@ from workbench.engines.kit import STOP, column, log, numbered
 from workbench.engines.kit.faults import full, stuck
 from workbench.engines.node.agenda import Agenda
 from workbench.engines.node.calls import Calls
+from workbench.engines.node.keys import MOST_TOUCHES
 from workbench.engines.node.links import Links
 from workbench.engines.node.pages import Pages
 from workbench.engines.node.plan import Plan
@@ -79,6 +80,10 @@ class Faults(NamedTuple):
     freed_in_use: int = stuck(
         "at cycle {cycle} tensor {answer} is freed while kernels that name it have not ended; with free_in_use: wait "
         "the free waits."
+    )
+    too_many_touches: int = stuck(
+        f"at cycle {{cycle}} a group touches more than {MOST_TOUCHES:,} pages in one phase, and there are no numbers "
+        "for more (spec 6, R3); take larger pages, or options.touches_a_phase."
     )
     agenda_full: int = full("agenda")
     links_full: int = full("links")

@@ -7,6 +7,7 @@ from workbench.compiled import noinline
 from workbench.compiled.entry import call
 from workbench.engines.kit.faults import fail
 from workbench.engines.kit.order import RANK
+from workbench.engines.node.keys import MOST_TOUCHES
 from workbench.engines.node.messages import KIND, tell
 from workbench.engines.node.pages import page_tag
 from workbench.engines.node.patterns import page_simulated, pages_simulated
@@ -104,6 +105,9 @@ def _plan_touch(run: Run, task: int, phase: int, position: int, cycle: int) -> i
     kernel = of_task[TASK.kernel]
     page = find_page(run, kernel, of_task[TASK.group] - run.plan.first_group[kernel], phase, position)
     if page == NONE:
+        return NONE
+    if position >= MOST_TOUCHES:
+        fail(state.counters, FAULT.too_many_touches, present(run), NONE, NONE)
         return NONE
     access = state.counters[COUNT.free_access]
     if access == NONE:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.structures.size_index import FIELDS, NONE, SizeIndex, new_size_index, with_room
+from workbench.structures.size_index import NONE, SizeIndex, new_size_index, with_room
 
 MIB = 1 << 20
 MIN_BLOCK, SMALL_SIZE, SMALL_BUFFER, MIN_LARGE, ROUND_LARGE = 512, MIB, 2 * MIB, 10 * MIB, 2 * MIB
@@ -148,8 +148,3 @@ def _longer(array: np.ndarray, length: int) -> np.ndarray:
     longer = np.full((length, *array.shape[1:]), NONE)
     longer[: len(array)] = array
     return longer
-
-
-def block_capacity(state: State) -> int:
-    """Return for how many blocks there is room."""
-    return state.blocks.nodes.size // FIELDS

@@ -57,11 +57,6 @@ def serve(resource: Resource, requests: CardRequests) -> Served:
     return Served(-1, resource.calls)
 
 
-def served_by_all(resources: list[Resource], cards: list[CardRequests]) -> list[Served]:
-    """Serve the requests of every card with its resource."""
-    return [serve(resource, requests) for resource, requests in zip(resources, cards, strict=True)]
-
-
 def smallest(live_peak: int, step: int, serves: Callable[[int], bool]) -> int:
     """Return the least number of steps that serves, as far as is looked for by halves from what is live at the peak."""
     low = high = max(-(-live_peak // step), 1)

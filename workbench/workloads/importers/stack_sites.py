@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import Any
 
 _LIBRARIES = ("/site-packages/", "/dist-packages/", "/torch/", "<frozen", "<string>")
-MOST_SITES = 1 << 20
 _UNNAMED, _NAMED, _PYTHON, _OWN = range(4)
 
 
