@@ -42,7 +42,7 @@ def of_machine(machine: Any, title: str) -> str:
         picture.words(x, y + 4, card.id, "tiny inside", "middle")
     rate_words = sorted({float(rate) for rate in rates.ravel() if rate})
     rates_text = ", ".join(f"{rate:g}" for rate in rate_words[:6]) + (" ..." if len(rate_words) > 6 else "")
-    picture.words(310, 416, f"GB/s per direction, parallel links added: {rates_text}", "small", "middle")
+    picture.words(310, 416, f"GB/s per direction, parallel links added, thin to thick: {rates_text}", "small", "middle")
     return picture.text()
 
 
@@ -123,5 +123,6 @@ def lending() -> str:
             picture.words(228.5 + k * 40, 38 + row * 44, lender or "no", "tiny inside", "middle")
             if lender:
                 free[lender] -= 20
-    picture.words(210, 110, "each grant leaves less on its card", "small")
+    there = ", ".join(f"{card} {free} at {rate:g}" for card, free, rate in CARDS)
+    picture.words(20, 110, f"gpu0 asks; free at first, and GB/s to it: {there}; the threshold is 48", "small")
     return picture.text()

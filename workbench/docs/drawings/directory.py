@@ -25,8 +25,10 @@ def directory() -> str:
             picture.box(136 + core * 34, top, 28, 28, "chosen" if bit == "1" else "blank")
             picture.words(150 + core * 34, top + 19, bit, "inside", "middle")
         peer = policy_of("peer", "first_bit").ask(bits)
-        reply = f"asks core {peer}" if peer is not None and peer >= 0 else "nobody else has it: the shared TLB is asked"
-        held = "core 0 has it itself" if bits[0] == "1" else reply
+        reply = (
+            f"core 0 asks core {peer}" if peer is not None and peer >= 0 else "nobody has it: the shared TLB is asked"
+        )
+        held = "core 0 has it itself, and asks nobody" if bits[0] == "1" else reply
         picture.words(290, top + 19, f"degree {degree(bits)}; {held}", "small")
     return picture.text()
 
@@ -40,8 +42,13 @@ def protected_eviction() -> str:
     for k, shared in enumerate(degrees):
         kind = "chosen" if k == victim else "taken" if policy.protected(shared) else "free"
         picture.box(30 + k * 90, 20, 80, 44, kind)
-        picture.words(70 + k * 90, 47, f"held by {shared}", "inside", "middle")
-    picture.words(30, 92, f"threshold {policy.share_threshold}: entry {victim} goes, the first below it", "small")
+        picture.words(70 + k * 90, 47, f"{k}: held by {shared}", "inside", "middle")
+    picture.words(
+        30,
+        92,
+        f"threshold {policy.share_threshold}, what reaches it is protected: entry {victim} goes, the first below",
+        "small",
+    )
     return picture.text()
 
 

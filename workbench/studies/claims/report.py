@@ -105,7 +105,7 @@ def _word(one: Outcome) -> str:
 
 def _map(one: Outcome) -> str:
     counts = one.counts
-    return f"{counts['for']} cases for, {counts['against']} against, {counts['neither']} open; "
+    return f"{counts['for']} cases for, {counts['against']} against, {counts['neither']} neither; "
 
 
 def _shown(one: Outcome) -> str:
