@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli.command import DONE, Command
+from workbench.cli.fit import say_lines
 from workbench.cli.output import say_json, say_table
 from workbench.errors import InputError
 
@@ -135,6 +136,7 @@ def _report(given: argparse.Namespace, advice: Advice) -> None:
     for sentence in advice.sentences():
         print(sentence)
     say_table(_said(advice))
+    say_lines([f"a row for all settings with the same figures, {len(advice.trials)} in all; every one: --csv FILE"])
     if given.html:
         print(f"page: {given.html}")
     for place in drawn:
