@@ -29,7 +29,11 @@ from workbench.policies.probes import (
     SharedRun,
     ShiftDoubling,
 )
+from workbench.policies.translation.area import FRAME_BITS
+from workbench.policies.translation.eviction import LRU
+from workbench.policies.translation.peer import FirstBit
 from workbench.studies.claims.dispatch.probe_accuracy import DENSITIES
+from workbench.studies.claims.translation import equal_budget
 from workbench.studies.probe_success import octave_lengths
 
 SIZES = (16, 32, 64, 128)
@@ -47,10 +51,11 @@ def compared() -> Iterator[tuple[Any, Any]]:
     """Yield policies and sizes: what is small first, the exact probes of 128 last."""
     yield from ((WarpAggregated(), lanes) for lanes in (8, 16, 32))
     yield from ((PriorityWindows(), levels) for levels in (4, 16))
+    yield from private_tlbs()
     yield from ((MostResidual(), (modules, 128, 128, 10, 64, 16)) for modules in (4, 16))
     for size in SIZES[:-1]:
         yield from ((policy, size) for policy in (*probes(size), *exact(size)))
-    for size in (SIZES[0], SIZES[2]):
+    for size in (SIZES[0], *SIZES[2:]):
         yield from ((policy, size) for policy in placements())
     masks = ("every_shift", "first_crossing")
     yield from ((SharedRun(width=64, masks=which), sizes) for sizes in (HALVES[:2], HALVES) for which in masks)
@@ -58,6 +63,15 @@ def compared() -> Iterator[tuple[Any, Any]]:
     yield from ((policy, size) for size in (*SIZES[3:], *LARGER) for policy in probes(size))
     budgets = (GroupedRun(groups=64), *(SampledRun(run_lengths=octave_lengths(16, n)) for n in DENSITIES))
     yield from ((policy, SIZES[3]) for policy in (*budgets, *exact(SIZES[3])))
+
+
+def private_tlbs() -> Iterator[tuple[Any, Any]]:
+    """Yield the directory of the pilot's cores, and private TLBs: their own, twice as large, and of equal area."""
+    machine = equal_budget.machine()
+    entries, pages = machine.private_entries, machine.pages.bit_length() - 1
+    yield FirstBit(), (machine.cores, 2 * entries, pages)
+    yield from ((LRU(), (count, pages, FRAME_BITS)) for count in (entries, 2 * entries))
+    yield LRU(), (equal_budget.in_area().more, pages, FRAME_BITS)
 
 
 def probes(size: int) -> Iterator[Any]:

@@ -12,8 +12,8 @@ from workbench.circuits import cases_of, circuit_of, differences
 from workbench.circuits.probes.composed import Composition, composed, compositions
 from workbench.circuits.proof import prove
 from workbench.errors import InputError
+from workbench.gates.netlist import AND, OR
 from workbench.policies.probes import ExactRun, PrefixSuffixTree
-from workbench.policies.probes.circuit.netlist import AND, OR
 
 TABLE = Path(__file__).parents[2] / "data" / "circuits" / "probe_search.csv"
 ALL = [(how, blocks) for blocks in (2, 4, 8, 16, 32) for how in compositions(blocks)]

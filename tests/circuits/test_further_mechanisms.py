@@ -9,10 +9,11 @@ import pytest
 from tests.depth import long, thinned
 from workbench.circuits import Simulator, cases_of, circuit_of, differences
 from workbench.errors import InputError
+from workbench.gates.netlist import NOT
 from workbench.policies.dispatch.units import RotatedSplit
 from workbench.policies.placement import Buddy
 from workbench.policies.pool.target import LeastBorrowed, MostFree, WeightedCards
-from workbench.policies.probes.circuit.netlist import NOT
+from workbench.policies.translation.eviction import LRU, MRU
 from workbench.policies.translation.peer import FirstBit
 
 SPLITS = [
@@ -27,6 +28,7 @@ CASES: list[tuple[Any, Any]] = [
     (SPLITS[0], (1, 4)),
     (FirstBit(), (4, 8, 6)),
     (FirstBit(), (5, 3, 3)),
+    *((evict, size) for evict in (LRU(), MRU()) for size in ((2, 3, 2), (5, 4, 1), (8, 6, 3))),
     *((cards, (8, 10, 6)) for cards in CARDS),
     (CARDS[0], (3, 3, 2)),
 ]
@@ -49,6 +51,7 @@ def test_a_circuit_says_what_its_policy_says(policy: Any, size: Any) -> None:
         (SPLITS[0], (16, 8)),
         (FirstBit(), (8, 16, 12)),
         (FirstBit(), (64, 128, 20)),
+        *((evict, (32, 10, 6)) for evict in (LRU(), MRU())),
         *((cards, (16, 16, 10)) for cards in CARDS),
     ],
     ids=repr,
@@ -77,6 +80,8 @@ def test_the_examples_of_the_policies() -> None:
         (SPLITS[0], (4, 10), "extra"),
         (FirstBit(), (4, 8, 6), "made"),
         (FirstBit(), (4, 8, 6), "others"),
+        (LRU(), (5, 4, 1), "taken"),
+        (MRU(), (5, 4, 1), "goes"),
         (CARDS[0], (4, 4, 3), "sum_1"),
     ],
     ids=repr,

@@ -9,10 +9,10 @@ import pytest
 from tests.depth import long, thinned
 from workbench.circuits import Simulator, cases_of, circuit_of, differences
 from workbench.errors import InputError
+from workbench.gates.netlist import NOT
 from workbench.policies.dispatch.choice import LeastRecentEnergy, MostResidual
 from workbench.policies.dispatch.priority import PriorityWindows
 from workbench.policies.malloc.serve import WarpAggregated
-from workbench.policies.probes.circuit.netlist import NOT
 
 WARPS = [
     WarpAggregated(),

@@ -10,8 +10,8 @@ import pytest
 from tests.depth import long
 from workbench.circuits import Circuit, Simulator, cases_of, circuit_of, differences
 from workbench.errors import InputError
-from workbench.policies.placement import BestFit, FirstFit, LastFit, NearestBoundary, WorstFit
-from workbench.policies.probes.circuit.netlist import NOT
+from workbench.gates.netlist import NOT
+from workbench.policies.placement import BestFit, Buddy, FirstFit, LastFit, NearestBoundary, WorstFit
 
 POLICIES = [
     FirstFit(),
@@ -46,6 +46,17 @@ def test_a_circuit_grants_what_its_policy_grants(policy: Any, segments: int) -> 
 def test_ten_thousand_states(policy: Any, segments: int) -> None:
     """Each case is 24 states from a reset on."""
     assert disagreements(policy, segments, 420) == []
+
+
+@pytest.mark.parametrize("policy", [*POLICIES, Buddy()], ids=repr)
+@pytest.mark.parametrize("segments", [2, 5, 8])
+def test_a_length_that_the_memory_has_not_is_granted_nothing(policy: Any, segments: int) -> None:
+    circuit = circuit_of(policy, segments)
+    every = range(1 << circuit.ports["length"].size)
+    nothing = dict.fromkeys(("frees", "base", "released"), [0] * len(every))
+    granted = Simulator(circuit, len(every)).step({**nothing, "request": [1] * len(every), "length": list(every)})
+    fits = [length in range(1, segments + 1) and policy.footprint(length, segments) <= segments for length in every]
+    assert granted["granted"] == [int(one) for one in fits]
 
 
 def answered(policy: Any, text: str, length: int) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """Synthesis, proof, benches and commands; what an installation lacks is said in one sentence."""
 
 import contextlib
+import csv
 import json
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import psutil
 import pytest
 
+from benchmarks import proofs
 from tests.circuits.test_netlist import counter
 from tests.needs import needs
 from workbench.circuits import Circuit, cases_of, circuit_of
@@ -18,6 +20,7 @@ from workbench.circuits.registry import MAKERS
 from workbench.circuits.synthesis import synthesised, yosys
 from workbench.cli import main
 from workbench.errors import InputError, WorkbenchError
+from workbench.gates.netlist import AND, OR
 from workbench.policies.dispatch.choice import LeastRecentEnergy, MostResidual
 from workbench.policies.dispatch.priority import PriorityWindows
 from workbench.policies.dispatch.units import RotatedSplit
@@ -34,7 +37,7 @@ from workbench.policies.probes import (
     SharedRun,
     ShiftDoubling,
 )
-from workbench.policies.probes.circuit.netlist import AND, OR
+from workbench.policies.translation.eviction import LRU, MRU
 from workbench.policies.translation.peer import FirstBit
 
 
@@ -82,6 +85,19 @@ def test_registers_are_compared_by_induction():
 @needs("bitwuzla")
 def test_a_time_out_is_undecided():
     assert prove(circuit_of(ExactRun(), 96), circuit_of(PrefixSuffixTree(), 96), 0.001).verdict == "undecided"
+
+
+@needs("bitwuzla")
+def test_the_kept_proofs_go_as_far_as_they_say_and_are_made_again():
+    rows = list(csv.DictReader(proofs.PLACE.open()))
+    for first, second in proofs.PAIRS:
+        pair = {"first": first.short(), "second": second.short()}
+        kept = [row for row in rows if pair.items() <= row.items()]
+        assert [int(row["size"]) for row in kept] == list(proofs.SIZES[: len(kept)])
+        assert {row["verdict"] for row in kept[:-1]} == {"equal"}
+        assert kept[-1]["verdict"] == "undecided" or kept[-1]["size"] == str(proofs.SIZES[-1])
+        again = proofs.row_of(first, second, proofs.SIZES[0])
+        assert {**again, "seconds": kept[0]["seconds"]} == kept[0]
 
 
 def test_other_inputs_cannot_be_compared():
@@ -162,6 +178,8 @@ EACH = {
     "priority.priority_windows": (PriorityWindows(lengths=(5, 2, 1)), 3),
     "units.rotated_split": (RotatedSplit(), (4, 10)),
     "peer.first_bit": (FirstBit(), (4, 5, 4)),
+    "eviction.lru": (LRU(), (4, 4, 2)),
+    "eviction.mru": (MRU(), (4, 4, 2)),
     "target.weighted_cards": (WeightedCards(), (4, 6, 4)),
 }
 """A circuit of each maker, and its size."""

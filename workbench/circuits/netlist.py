@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.policies.probes.circuit.netlist import ZERO, Netlist
+from workbench.gates.netlist import ZERO, Netlist
 
 RESERVED = frozenset(
     """

@@ -52,6 +52,8 @@ _FILES = {
     "priority.priority_windows": "dispatch.priority_windows",
     "units.rotated_split": "dispatch.rotated_split",
     "peer.first_bit": "translation.first_bit",
+    "eviction.lru": "translation.private_tlb",
+    "eviction.mru": "translation.private_tlb",
     "target.weighted_cards": "pool.weighted_cards",
 }
 """The file of this room that makes each circuit; only the one that is asked for is imported."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from workbench.circuits.netlist import XOR, Circuit
-from workbench.policies.probes.circuit.netlist import NAND, NOT, ONE, OR, Row
+from workbench.gates.netlist import NAND, NOT, ONE, OR, Row
 
 WORD = 64
 ALL = np.uint64(2**64 - 1)

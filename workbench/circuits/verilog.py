@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from workbench.circuits.netlist import XOR, Circuit
-from workbench.policies.probes.circuit.netlist import AND, NAND, NOT, OR, Row
+from workbench.gates.netlist import AND, NAND, NOT, OR, Row
 
 WIDE = 116
 SIGNS = {AND: "&", OR: "|", XOR: "^", NAND: "&"}

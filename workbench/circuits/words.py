@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from workbench.circuits.netlist import Circuit
-from workbench.policies.probes.circuit.arithmetic import larger, widened
-from workbench.policies.probes.circuit.netlist import ONE, ZERO
+from workbench.gates.netlist import ONE, ZERO
+from workbench.gates.numbers import constant, exceeds, larger, widened
 
 __all__ = [
     "added",
@@ -20,6 +20,7 @@ __all__ = [
     "equal",
     "exceeds",
     "first_one",
+    "from_first_one",
     "larger",
     "larger_of",
     "one_hot",
@@ -29,15 +30,6 @@ __all__ = [
     "subtracted",
     "widened",
 ]
-
-
-def constant(value: int, bits: int) -> np.ndarray:
-    """Return a number that is known when the circuit is built.
-
-    >>> constant(5, 4).tolist()
-    [1, 0, 1, 0]
-    """
-    return np.array([value >> j & 1 for j in range(bits)], np.int32)
 
 
 def added(net: Circuit, a: Any, b: Any, bits: int, carry: Any = ZERO) -> np.ndarray:
@@ -53,16 +45,6 @@ def added(net: Circuit, a: Any, b: Any, bits: int, carry: Any = ZERO) -> np.ndar
 def subtracted(net: Circuit, a: Any, b: Any, bits: int) -> np.ndarray:
     """Subtract a - b in so many bits; below zero it wraps around."""
     return added(net, a, net.not_(widened(b, bits)), bits, ONE)
-
-
-def exceeds(net: Circuit, a: Any, b: Any) -> np.ndarray:
-    """Compare a > b of unsigned numbers: one wire."""
-    width = max(len(a), len(b))
-    result = np.array([ZERO], np.int32)
-    for one, other in zip(widened(a, width)[:, None], widened(b, width)[:, None], strict=True):
-        no = net.not_(other)
-        result = net.or_(net.and_(one, no), net.and_(net.or_(one, no), result))
-    return result
 
 
 def at_least(net: Circuit, a: Any, b: Any) -> np.ndarray:
@@ -85,12 +67,17 @@ def chosen(net: Circuit, which: Any, numbers: Sequence[Any]) -> np.ndarray:
 
 def first_one(net: Circuit, wires: Any) -> np.ndarray:
     """Return the vector with only its lowest 1 kept; the prefix is formed in a logarithmic number of levels."""
-    before = np.asarray(wires, np.int32)
-    step = 1
+    before = from_first_one(net, wires)
+    return net.and_(wires, net.not_(np.concatenate([[np.int32(ZERO)], before[:-1]])))
+
+
+def from_first_one(net: Circuit, wires: Any) -> np.ndarray:
+    """Return ones from the lowest 1 of a vector on."""
+    before, step = np.asarray(wires, np.int32), 1
     while step < before.size:
         before = np.concatenate([before[:step], net.or_(before[step:], before[:-step])])
         step *= 2
-    return net.and_(wires, net.not_(np.concatenate([[np.int32(ZERO)], before[:-1]])))
+    return before
 
 
 def binary(net: Circuit, wires: Any) -> np.ndarray:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.errors import InputError
+from workbench.gates.netlist import AND, OR, Netlist
 from workbench.policies.probes import (
     BitSerial,
     ExactRun,
@@ -17,7 +18,6 @@ from workbench.policies.probes import (
     ShiftDoubling,
 )
 from workbench.policies.probes.circuit.gate_list import GateList
-from workbench.policies.probes.circuit.netlist import AND, OR, Netlist
 
 
 def gates(probe: Probe, blocks: int) -> tuple[int, int]:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from workbench.errors import InputError
+from workbench.gates.netlist import Netlist
 from workbench.policies.probes import ExactRun, GroupedRun, SampledRun
-from workbench.policies.probes.circuit.netlist import Netlist
 from workbench.policies.probes.circuit.shift_and import halves
 from workbench.policies.probes.circuit.trace import trace
 from workbench.policies.probes.run_lengths import primes, remaining, wrong_lengths

@@ -11,8 +11,12 @@ import workbench as wb
 from tests.depth import thinned
 from workbench.experiments.run_set import RunSet
 from workbench.policies.translation import directory_bits, entry_bits
+from workbench.policies.translation.area import FRAME_BITS
+from workbench.policies.translation.eviction import LRU
+from workbench.policies.translation.peer import FirstBit
 from workbench.studies.claims.evidence import Evidence
-from workbench.studies.claims.translation import CLAIMS, benefit, equal_bits, experiment, filling, objections
+from workbench.studies.claims.synthesised import area
+from workbench.studies.claims.translation import CLAIMS, benefit, equal_budget, experiment, filling, objections
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SEEDS = 3
@@ -36,7 +40,7 @@ def short():
 
 
 def test_the_claims_are_those_of_the_specification():
-    added = ["H4.1b", "H4.2b"]
+    added = ["H4.1b", "H4.1c", "H4.2b", "H4.2c"]
     assert sorted([*added, *(f"H4.{k}" for k in range(1, 10))]) == list(BY_ID)
 
 
@@ -57,18 +61,27 @@ def longer():
 
 
 def test_the_sides_of_equal_bits_have_the_entries_that_the_bits_buy():
-    records, entries, more = equal_bits.sizes()
-    machine = wb.planned(equal_bits.against("pilot_zipf")).points[0].setup.machine
+    sizes = equal_budget.in_bits()
+    records, entries, more = sizes
+    plan = wb.planned(equal_budget.against("pilot_zipf", sizes))
+    machine = plan.points[0].setup.machine
     pages = machine.pages.bit_length() - 1
     spare = directory_bits(records, pages, machine.cores) - (more - entries) * entry_bits(pages)
     assert 0 <= spare < entry_bits(pages)
-    sides = [
-        (p.setup.machine.private_entries, p.setup.policies["locate"])
-        for p in wb.planned(equal_bits.against("pilot_zipf")).points
-    ]
+    sides = [(p.setup.machine.private_entries, p.setup.policies["locate"]) for p in plan.points]
     assert [size for size, _ in sides] == [more, more, entries, entries]
     assert [locate.name for _, locate in sides] == ["no_directory"] * 2 + ["directory"] * 2
     assert {locate.entries for size, locate in sides if size == entries} == {records}
+
+
+def test_the_sides_of_equal_area_have_the_entries_that_the_area_buys():
+    """By the figures of all three circuits, and the one that has the entries: within an entry's area."""
+    records, entries, more = equal_budget.in_area()
+    machine = equal_budget.machine()
+    pages = machine.pages.bit_length() - 1
+    few, large = (area((LRU(), (count, pages, FRAME_BITS))) for count in (entries, more))
+    budget = few + area((FirstBit(), (machine.cores, records, pages)))
+    assert abs(budget - large) < 2 * (large - few) / (more - entries)
 
 
 def of_shared_loop(monkeypatch, count):

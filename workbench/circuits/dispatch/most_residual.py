@@ -23,7 +23,7 @@ from workbench.circuits.sources import levers_of, source_of
 from workbench.circuits.vectors import Case, asked
 from workbench.circuits.words import added, larger_of, widened
 from workbench.errors import wrong_value
-from workbench.policies.probes.circuit.netlist import ZERO
+from workbench.gates.netlist import ZERO
 from workbench.streams import Streams
 
 MOST_MODULES = 256

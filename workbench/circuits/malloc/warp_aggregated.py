@@ -19,8 +19,8 @@ from workbench.circuits.sources import levers_of, source_of
 from workbench.circuits.vectors import Case, asked
 from workbench.circuits.words import added, binary, chosen, constant, exceeds, first_one, prefix_sums, subtracted
 from workbench.errors import InputError, wrong_value
+from workbench.gates.netlist import ZERO
 from workbench.policies.malloc.serve.view import ServeView
-from workbench.policies.probes.circuit.netlist import ZERO
 from workbench.streams import Streams
 
 BITS = 16

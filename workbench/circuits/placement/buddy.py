@@ -15,7 +15,7 @@ from workbench.circuits.placement.memory import Memory, begun, cases, finish
 from workbench.circuits.placement.searches import lowest
 from workbench.circuits.registry import Maker
 from workbench.circuits.words import at_least, constant, first_one, widened
-from workbench.policies.probes.circuit.netlist import ONE, ZERO
+from workbench.gates.netlist import ZERO
 
 
 def build(policy: Any, segments: int) -> Circuit:
@@ -23,7 +23,6 @@ def build(policy: Any, segments: int) -> Circuit:
     memory = begun(policy, segments)
     net, alone = memory.net, _alone(memory)
     enough = [at_least(net, constant(1 << order, memory.length.size + 1), memory.length) for order in range(len(alone))]
-    enough[-1] = np.array([ONE], np.int32) if 1 << len(alone) - 1 >= segments else enough[-1]
     there = np.concatenate([net.any_of(row) for row in alone])
     order = net.signal("order", first_one(net, net.and_(np.concatenate(enough), there)))
     result = lowest(net, net.signal("start_map", _starts(net, order, alone, segments)))

@@ -11,8 +11,7 @@ from workbench.circuits.placement.memory import Memory, begun, cases, finish
 from workbench.circuits.placement.searches import highest, lowest
 from workbench.circuits.placement.windows import chained, lengths, starts
 from workbench.circuits.registry import Maker
-from workbench.circuits.words import first_one
-from workbench.policies.probes.circuit.netlist import ZERO
+from workbench.circuits.words import first_one, from_first_one
 
 
 def first(policy: Any, segments: int) -> Circuit:
@@ -35,7 +34,7 @@ def best(policy: Any, segments: int) -> Circuit:
     """Build best fit: of the free runs that are long enough the shortest, found length by length side by side."""
     memory = begun(policy, segments)
     net, runs = memory.net, _whole_runs(memory)
-    requested = _from_there_on(net, lengths(memory))
+    requested = from_first_one(net, lengths(memory))
     there = np.concatenate([net.any_of(row) for row in runs])
     shortest = net.signal("shortest", first_one(net, net.and_(requested, there)))
     passed = np.stack([net.and_(wire, row) for wire, row in zip(shortest, runs, strict=True)])
@@ -56,15 +55,6 @@ def _whole_runs(memory: Memory) -> list[np.ndarray]:
         ends[: size - length] = taken[length:]
         rows.append(net.and_(net.and_(heads, row), ends))
     return rows
-
-
-def _from_there_on(net: Circuit, hot: np.ndarray) -> np.ndarray:
-    """Return ones from the 1 of a one-hot vector on."""
-    reached, step = hot, 1
-    while step < reached.size:
-        before = np.concatenate([np.full(step, ZERO, np.int32), reached[:-step]])
-        reached, step = net.or_(reached, before), 2 * step
-    return reached
 
 
 MAKERS = [

@@ -18,8 +18,8 @@ from workbench.circuits.sources import levers_of, source_of
 from workbench.circuits.vectors import Case, Step
 from workbench.circuits.words import added
 from workbench.errors import wrong_value
+from workbench.gates.netlist import ZERO
 from workbench.policies.placement.question import Placement
-from workbench.policies.probes.circuit.netlist import ZERO
 from workbench.streams import Streams
 
 FEWEST, MOST = 2, 1024

@@ -16,7 +16,7 @@ from workbench.circuits.placement.searches import Found, highest, lowest
 from workbench.circuits.placement.windows import starts
 from workbench.circuits.registry import Maker
 from workbench.circuits.words import added, constant, equal, exceeds, subtracted
-from workbench.policies.probes.circuit.netlist import ONE, ZERO
+from workbench.gates.netlist import ONE, ZERO
 
 
 def build(policy: Any, segments: int) -> Circuit:

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.circuits.netlist import Circuit
 from workbench.circuits.words import binary, first_one
-from workbench.policies.probes.circuit.netlist import ZERO
+from workbench.gates.netlist import ZERO
 
 
 class Found(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.circuits.netlist import Circuit
 from workbench.circuits.placement.memory import Memory, below
 from workbench.circuits.words import one_hot
-from workbench.policies.probes.circuit.netlist import ZERO
+from workbench.gates.netlist import ZERO
 
 
 def starts(memory: Memory, probe: str = "shift_and", mask_source: str = "precomputed") -> np.ndarray:
@@ -48,21 +48,24 @@ def joined(memory: Memory) -> list[np.ndarray]:
 def _masked(memory: Memory, mask_source: str) -> np.ndarray:
     """Return the same by a mask a start: none of its ones is taken, and none lies beyond the end."""
     net, size = memory.net, memory.segments
-    mask = net.signal("mask", _from_table(net, memory) if mask_source == "precomputed" else _computed(net, memory))
-    taken = net.not_(memory.free)
+    mask, fits = _from_table(net, memory) if mask_source == "precomputed" else _computed(net, memory)
+    mask, taken = net.signal("mask", mask), net.not_(memory.free)
     hit = [net.any_of(net.and_(taken[k:], mask[: size - k])) for k in range(size)]
     beyond = np.append(np.int32(ZERO), mask[:0:-1])
-    return net.not_(net.or_(np.concatenate(hit), beyond))
+    return net.and_(fits, net.not_(net.or_(np.concatenate(hit), beyond)))
 
 
-def _from_table(net: Circuit, memory: Memory) -> np.ndarray:
-    """Return the size mask out of a table: a bit is 1 for all lengths above it."""
+def _from_table(net: Circuit, memory: Memory) -> tuple[np.ndarray, np.ndarray]:
+    """Return the size mask out of a table, a bit is 1 for all lengths above it; and whether the length is in it."""
     hot = lengths(memory)
-    return np.concatenate([net.any_of(hot[k:]) for k in range(memory.segments)])
+    mask = np.concatenate([net.any_of(hot[k:]) for k in range(memory.segments)])
+    return mask, mask[:1]
 
 
-def _computed(net: Circuit, memory: Memory) -> np.ndarray:
-    return below(net, memory.length, memory.segments)
+def _computed(net: Circuit, memory: Memory) -> tuple[np.ndarray, np.ndarray]:
+    """Return the size mask of the length, and whether it is no longer than the memory."""
+    mask = below(net, memory.length, memory.segments + 1)
+    return mask[:-1], net.not_(mask[-1:])
 
 
 def _moved(row: Any, by: int) -> np.ndarray:

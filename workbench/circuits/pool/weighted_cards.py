@@ -24,9 +24,9 @@ from workbench.circuits.sources import levers_of, source_of
 from workbench.circuits.vectors import Case, asked
 from workbench.circuits.words import added, at_least, larger_of, widened
 from workbench.errors import InputError, wrong_value
+from workbench.gates.netlist import ONE, ZERO
 from workbench.policies.pool.target.max_bandwidth import MaxBandwidth
 from workbench.policies.pool.target.most_free import MostFree
-from workbench.policies.probes.circuit.netlist import ONE, ZERO
 from workbench.streams import Streams
 
 _LIMITS = {"cards": 64, "free_bits": 48, "gbps_bits": 16}

@@ -18,7 +18,7 @@ import numpy as np
 from workbench.circuits.netlist import Circuit
 from workbench.circuits.words import added, larger, widened
 from workbench.errors import wrong_value
-from workbench.policies.probes.circuit.netlist import ONE
+from workbench.gates.netlist import ONE
 
 LEAVES = (1, 2, 4, 8, 16)
 

@@ -11,7 +11,7 @@ from workbench.circuits.netlist import Circuit
 from workbench.circuits.probes.asking import begun, number_of, states
 from workbench.circuits.registry import Maker
 from workbench.circuits.vectors import Case, Step
-from workbench.policies.probes.circuit.netlist import ZERO
+from workbench.gates.netlist import ZERO
 from workbench.policies.probes.circuit.serial import step
 from workbench.structures.free_map import packed
 

@@ -12,7 +12,7 @@ from workbench.circuits.probes.asking import number_of, sources, states
 from workbench.circuits.registry import Maker
 from workbench.circuits.vectors import Case, Step
 from workbench.errors import InputError, wrong_value
-from workbench.policies.probes.circuit.netlist import ONE, ZERO
+from workbench.gates.netlist import ONE, ZERO
 from workbench.policies.probes.shared.layout import fields
 from workbench.policies.probes.shared.masks import FORMS, mask
 from workbench.structures.free_map import packed

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from workbench.circuits.netlist import XOR, Circuit
 from workbench.errors import missing_extra
-from workbench.policies.probes.circuit.netlist import AND, NAND, NOT, OR
+from workbench.gates.netlist import AND, NAND, NOT, OR
 
 
 class Solver(NamedTuple):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.policies.probes.circuit.netlist import AND, DECODE, NAND, NOT, OR, REGISTER, Netlist
+from workbench.gates.netlist import AND, DECODE, NAND, NOT, OR, REGISTER, Netlist
 from workbench.policies.probes.hardware import REGISTER_LEVELS, SELECTOR_LEVELS, ProbeCost
 
 

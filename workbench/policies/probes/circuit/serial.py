@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.policies.probes.circuit.arithmetic import larger, sum_of
+from workbench.gates.netlist import ZERO, Netlist
+from workbench.gates.numbers import larger, sum_of
 from workbench.policies.probes.circuit.gate_list import GateList
-from workbench.policies.probes.circuit.netlist import ZERO, Netlist
 
 
 def build(blocks: int) -> GateList:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from workbench.gates.netlist import DECODE, ONE, ZERO, Netlist
 from workbench.policies.probes.circuit.gate_list import GateList
-from workbench.policies.probes.circuit.netlist import DECODE, ONE, ZERO, Netlist
 
 
 class Form(NamedTuple):
@@ -22,24 +22,43 @@ class Form(NamedTuple):
     chain: Literal["running", "doubling"]
 
 
+Vectors = dict[int, np.ndarray]
+"""A row for each k: where a run of k + 1 free blocks ends, in the direction of the shift."""
+
+
 def build(blocks: int, lengths: Sequence[int], form: Form, groups: int = 0) -> GateList:
     """Build the circuit for the run lengths that it tells apart, counted in groups where there are any."""
     net, size = Netlist(blocks), blocks // groups if groups else 1
-    state, piped = _grouped(net, size, form), form.timing != "comb_1cycle"
-    shifted = _shifts(net, state, lengths, form)
-    if piped:
-        shifted = {k: net.held(vector) for k, vector in shifted.items()}
-        net.next_cycle()
-    chained = _doubled(net, shifted[0], lengths, form) if form.chain == "doubling" else _chained(net, shifted, form)
-    kept = [chained[length - 1] for length in lengths]
-    if piped:
-        kept = [net.held(vector) for vector in kept]
-        net.next_cycle()
-    reduce = net.any_of if form.encoding == "free1" else net.not_all_of
-    bits = np.concatenate([reduce(vector) for vector in kept])
+    rows = chained(net, grouped(net, net.inputs, size, form), lengths, form)
+    bits = any_left(net, rows, lengths, form)
     net.part = DECODE
     report = decoded(net, bits, [n * size for n in lengths], form)
     return GateList(net, report, reused=form.timing == "pipe_3cycle_shared_hw")
+
+
+def grouped(net: Netlist, state: np.ndarray, size: int, form: Form) -> np.ndarray:
+    """Return one wire a group: whether it is wholly free, formed for all groups side by side."""
+    members, gate = state.reshape(-1, size), gate_of(net, form)
+    while members.shape[1] > 1:
+        pairs = members.shape[1] // 2
+        halved = gate(members[:, :pairs], members[:, pairs : 2 * pairs])
+        members = np.concatenate([halved, members[:, 2 * pairs :]], 1)
+    return members[:, 0]
+
+
+def chained(net: Netlist, state: np.ndarray, lengths: Sequence[int], form: Form) -> Vectors:
+    """Return the rows of the lengths, after the registers of a probe in three cycles."""
+    piped = form.timing != "comb_1cycle"
+    most = 1 if form.chain == "doubling" else max(lengths)
+    shifted = _behind_registers(net, {k: moved(state, k, form) for k in range(most)}, piped)
+    rows = _doubled(net, shifted[0], lengths, form) if form.chain == "doubling" else _running(net, shifted, form)
+    return _behind_registers(net, {length - 1: rows[length - 1] for length in lengths}, piped)
+
+
+def any_left(net: Netlist, rows: Vectors, lengths: Sequence[int], form: Form) -> np.ndarray:
+    """Return SAR, a wire a length: whether a free block is left in its row."""
+    reduce = net.any_of if form.encoding == "free1" else net.not_all_of
+    return np.concatenate([reduce(rows[length - 1]) for length in lengths])
 
 
 def decoded(net: Netlist, bits: np.ndarray, numbers: Sequence[int], form: Form) -> np.ndarray:
@@ -60,11 +79,6 @@ def _occupied(form: Form) -> int:
     return ZERO if form.encoding == "free1" else ONE
 
 
-def _grouped(net: Netlist, size: int, form: Form) -> np.ndarray:
-    combine = net.all_of if form.encoding == "free1" else net.any_of
-    return np.concatenate([combine(group) for group in net.inputs.reshape(-1, size)])
-
-
 def moved(vector: np.ndarray, by: int, form: Form) -> np.ndarray:
     """Return a vector shifted, occupied blocks coming in: wiring, no gates."""
     coming = np.full(min(by, vector.size), _occupied(form), np.int32)
@@ -73,29 +87,35 @@ def moved(vector: np.ndarray, by: int, form: Form) -> np.ndarray:
     return np.concatenate([vector[by:], coming])
 
 
-def _shifts(net: Netlist, state: np.ndarray, lengths: Sequence[int], form: Form) -> dict[int, np.ndarray]:
-    """Return S[0] to that of the longest length; a chain by doubling shifts its own vectors and needs S[0] alone."""
-    most = 1 if form.chain == "doubling" else max(lengths)
-    return {k: moved(state, k, form) for k in range(most)}
+def _behind_registers(net: Netlist, rows: Vectors, piped: bool) -> Vectors:
+    """Return rows a cycle later where the probe takes three."""
+    if not piped:
+        return rows
+    held = {k: net.held(row) for k, row in rows.items()}
+    net.next_cycle()
+    return held
 
 
-def _chained(net: Netlist, shifted: dict[int, np.ndarray], form: Form) -> dict[int, np.ndarray]:
+def _running(net: Netlist, shifted: Vectors, form: Form) -> Vectors:
     """Chain SA[i] = SA[i - 1] AND S[i]: passes through every i, sampled or not."""
-    combine = net.and_ if form.encoding == "free1" else net.or_
-    vectors = {0: shifted[0]}
+    rows, gate = {0: shifted[0]}, gate_of(net, form)
     for i in range(1, len(shifted)):
-        vectors[i] = combine(vectors[i - 1], shifted[i])
-    return vectors
+        rows[i] = net.signal(f"sa_{i}", gate(rows[i - 1], shifted[i]))
+    return rows
 
 
-def _doubled(net: Netlist, state: np.ndarray, lengths: Sequence[int], form: Form) -> dict[int, np.ndarray]:
-    """Form SA[k + d] = SA[k] AND SA[k] shifted by d, legal for d <= k + 1: from the shortest vector that reaches."""
-    combine = net.and_ if form.encoding == "free1" else net.or_
-    vectors, formed = {0: state}, [0, *halves(lengths)]
+def _doubled(net: Netlist, state: np.ndarray, lengths: Sequence[int], form: Form) -> Vectors:
+    """Form SA[k + d] = SA[k] AND SA[k] shifted by d, legal for d <= k + 1: from the shortest row that reaches."""
+    rows, formed, gate = {0: state}, [0, *halves(lengths)], gate_of(net, form)
     for k in formed[1:]:
         base = formed[bisect_left(formed, k // 2)]
-        vectors[k] = combine(vectors[base], moved(vectors[base], k - base, form))
-    return vectors
+        rows[k] = net.signal(f"sa_{k}", gate(rows[base], moved(rows[base], k - base, form)))
+    return rows
+
+
+def gate_of(net: Netlist, form: Form) -> Callable[[Any, Any], np.ndarray]:
+    """Return the gate that keeps a block free only where both are."""
+    return net.and_ if form.encoding == "free1" else net.or_
 
 
 def halves(lengths: Sequence[int]) -> list[int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from workbench.policies.probes.circuit.netlist import AND, OR
+from workbench.gates.netlist import AND, OR
 from workbench.policies.probes.shared.masks import Masks
 from workbench.policies.probes.shared.netlist import LOAD, MASKS, shared_netlist
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.policies.probes.circuit.netlist import ONE, SEARCH, ZERO, Netlist
+from workbench.gates.netlist import ONE, SEARCH, ZERO, Netlist
 from workbench.policies.probes.shared.layout import fields
 from workbench.policies.probes.shared.masks import FORMS, Masks, mask
 

@@ -103,6 +103,10 @@ class Netlist:
         wires[real] = self._made(REGISTER, wires[real], wires[real])
         return wires
 
+    def signal(self, name: str, wires: Any) -> np.ndarray:
+        """Name wires for a reader, where a netlist keeps names, and return them."""
+        return np.atleast_1d(np.asarray(wires, np.int32))
+
     def next_cycle(self) -> None:
         """Say that what follows happens a cycle later."""
         self.depths.append(0)
