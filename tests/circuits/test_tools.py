@@ -6,12 +6,14 @@ import json
 import shutil
 import subprocess
 import sys
+from itertools import islice
 
 import psutil
 import pytest
 
-from benchmarks import proofs
+from benchmarks import proofs, synthesis
 from tests.circuits.test_netlist import counter
+from tests.depth import long
 from tests.needs import needs
 from workbench.circuits import Circuit, cases_of, circuit_of
 from workbench.circuits.bench import write_bench
@@ -238,3 +240,19 @@ def _processes(pid):
         process = psutil.Process(pid)
         return [] if process.status() == psutil.STATUS_ZOMBIE else [process]
     return []
+
+
+@needs("pyosys")
+@long
+def test_the_benchmark_of_a_comparison_tells_what_each_circuit_took(capsys, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_CACHE", "where the benchmark puts its own")
+    synthesis.main(["--size", "16", "--circuits", "3"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 5
+    assert lines[3].startswith("3 circuits of 16: ")
+    assert "did not end" not in "".join(lines)
+
+
+def test_forty_different_circuits_are_compared():
+    names = [name for name, _ in islice(synthesis.compared(128), synthesis.CIRCUITS)]
+    assert len(set(names)) == synthesis.CIRCUITS == 40

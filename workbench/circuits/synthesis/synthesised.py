@@ -36,7 +36,7 @@ def synthesised(circuit: Circuit, seconds: float = SECONDS) -> Counts:
         No synthesiser is installed and the circuit is none of those that come with the package, or it took longer.
     """
     counts = known(circuit)
-    return _asked(circuit, synthesiser().name, seconds) if counts is None else counts
+    return synthesised_here(circuit, seconds) if counts is None else counts
 
 
 def known(circuit: Circuit) -> Counts | None:
@@ -60,8 +60,15 @@ def _installed() -> str | None:
     return None
 
 
-def _asked(circuit: Circuit, by: str, seconds: float) -> Counts:
-    """Return the figures of a circuit, synthesised here unless somebody else has done so meanwhile."""
+def synthesised_here(circuit: Circuit, seconds: float = SECONDS) -> Counts:
+    """Return what this machine's synthesiser makes of a circuit, once and then out of the cache.
+
+    Raises
+    ------
+    WorkbenchError
+        No synthesiser is installed, or it took longer.
+    """
+    by = synthesiser().name
     place = _place(circuit, by)
     with _alone(place):
         counts = _kept(place)

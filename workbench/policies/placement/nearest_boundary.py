@@ -18,11 +18,11 @@ from workbench.policies.placement.circuit.leading_one import (
     lowest_by_scan,
     padded,
 )
-from workbench.policies.placement.circuit.masks import bitmap
 from workbench.policies.placement.circuit.window_tests import start_bits
 from workbench.policies.placement.free_map_text import Bits, as_words, bits_text
 from workbench.policies.placement.question import REFUSED, Placement
 from workbench.policies.placement.view import PlacementNotice, PlacementView
+from workbench.structures.bitmap import bitmap
 from workbench.structures.windows import NOWHERE, first_start, last_start
 
 PROBE, MASK_SOURCE, SCAN_ORDER, LEADING_ONE, LUT_BITS, ENCODING = 2, 3, 4, 5, 6, 7

@@ -11,7 +11,6 @@ from workbench.compiled import creates_arrays
 from workbench.errors import wrong_value
 from workbench.levers import lever
 from workbench.policies.arguments import listed, wholes
-from workbench.policies.placement.circuit.masks import bitmap
 from workbench.policies.placement.free_map_text import MOST_SEGMENTS, Bits, as_bits
 from workbench.policies.probes.exact_run import ExactRun
 from workbench.policies.probes.question import Probe, Schedule
@@ -25,6 +24,7 @@ from workbench.policies.probes.shared.reduction import sequence
 from workbench.policies.probes.shared.trace import SharedTrace, check_together, trace
 from workbench.policies.probes.view import ProbeView
 from workbench.policies.probes.word_parallel import longest_free_run
+from workbench.structures.bitmap import bitmap
 from workbench.structures.free_map import packed
 
 if TYPE_CHECKING:

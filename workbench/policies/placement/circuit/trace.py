@@ -7,9 +7,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from workbench.policies.placement.circuit.leading_one import highest_raw_by_halving, lowest_by_halving, padded
-from workbench.policies.placement.circuit.masks import bitmap, window_masks
+from workbench.policies.placement.circuit.masks import window_masks
 from workbench.policies.placement.circuit.window_tests import WINDOW_AND, start_bits
 from workbench.policies.placement.free_map_text import Bits, Encoding, as_words, bits_text
+from workbench.structures.bitmap import bitmap
 
 
 class CircuitTrace(NamedTuple):

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.policies.placement.circuit.masks import bitmap
 from workbench.policies.placement.free_map_text import bits_text
 from workbench.policies.probes.circuit.vectors import (
     DIRECTION,
@@ -20,6 +19,7 @@ from workbench.policies.probes.circuit.vectors import (
     report,
     shifts,
 )
+from workbench.structures.bitmap import bitmap
 
 
 class ProbeTrace(NamedTuple):
