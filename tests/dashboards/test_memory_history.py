@@ -54,7 +54,7 @@ def test_the_recorded_curve_stands_beside_the_replayed_one(panel):
     assert panel.layout.display is None and panel.seen.layout.display is None
     names = [line["name"] for line in panel.curves.scene["curves"]]
     assert names == [
-        "allocated (recorded, and the same replayed)",
+        "allocated (the same replayed)",
         "reserved, recorded",
         "reserved, replayed under expandable_segments:True",
     ]

@@ -1,17 +1,20 @@
 // Bytes over the events of a history: what was recorded as full lines, what is replayed dashed; a click chooses a moment.
 
-const HIGH = 190, HEAD = 26, FOOT = 46;
+const HIGH = 190, LINE = 18, HEAD = 2 * LINE + 8, FOOT = 46;
 
+/** What the lines are: the replayed one, whose name is long, on a line of its own. */
 function drawKey(sheet, curves) {
   const { ink } = sheet;
   let x = LEFT;
   for (const { name, colour, dash } of curves) {
+    const y = dash.length ? LINE * 1.5 : LINE / 2;
+    if (dash.length) x = LEFT;
     strokeWith(ink, colour, dash);
     ink.beginPath();
-    ink.moveTo(x, HEAD / 2 - 3);
-    ink.lineTo(x + 26, HEAD / 2 - 3);
+    ink.moveTo(x, y);
+    ink.lineTo(x + 26, y);
     ink.stroke();
-    x += 32 + sheet.words(name, x + 32, HEAD / 2 - 3, { most: Math.max(sheet.right - x - 32, 40) }) + 16;
+    x += 32 + sheet.words(name, x + 32, y, { most: Math.max(sheet.right - x - 32, 40) }) + 16;
   }
   strokeWith(ink, QUIET, []);
   ink.lineWidth = 1;

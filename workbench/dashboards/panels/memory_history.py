@@ -21,6 +21,7 @@ from workbench.workloads.allocator_log import ACTIONS
 
 GREY, BLACK, ORANGE = "#8a949e", "#222222", "#e8590c"
 _WIDE = {"width": "auto", "flex": "1 1 240px"}
+_WHOLE = {"description_width": "initial"}
 
 
 class MemoryHistoryPanel(widgets.VBox):
@@ -39,10 +40,16 @@ class MemoryHistoryPanel(widgets.VBox):
         self.settings = self._choice("replayed under", self._show_curves)
         self.colour = self._choice("colour", self._show_moment, [("by age", "age"), ("by state", "state")])
         self.own = widgets.Text(
-            placeholder="PYTORCH_ALLOC_CONF of your own", continuous_update=False, layout=_WIDE, description="or under"
+            placeholder="PYTORCH_ALLOC_CONF of your own",
+            continuous_update=False,
+            layout=_WIDE,
+            style=_WHOLE,
+            description="or under",
         )
         self.own.observe(lambda _: self._show_curves(), "value")
-        self.place = widgets.IntSlider(0, 0, 0, description="after event", layout={**_WIDE, "flex": "1 1 300px"})
+        self.place = widgets.IntSlider(
+            0, 0, 0, description="after event", layout={**_WIDE, "flex": "1 1 300px"}, style=_WHOLE
+        )
         self.place.observe(lambda _: self._show_moment(), "value")
         self.back = _button("◀", "the event before", lambda: self.step(-1))
         self.forth = _button("▶", "the next event", lambda: self.step(1))
@@ -83,7 +90,7 @@ class MemoryHistoryPanel(widgets.VBox):
         self._pick(self._cards[self.card.value].fullest)
 
     def _choice(self, name: str, changed: Callable[[], None], options: Sequence[Any] = ()) -> widgets.Dropdown:
-        choice = widgets.Dropdown(description=name, options=options, layout=_WIDE)
+        choice = widgets.Dropdown(description=name, options=options, layout=_WIDE, style=_WHOLE)
         choice.observe(lambda _: changed(), "value")
         return choice
 
@@ -152,7 +159,7 @@ class MemoryHistoryPanel(widgets.VBox):
         self.words.value = f"<h4>What the snapshot recorded</h4>{_exactness(one)}{_peaks(one, replayed, chosen)}"
         self.curves.show(
             [
-                Line("allocated (recorded, and the same replayed)", one.recorded.allocated, GREY),
+                Line("allocated (the same replayed)", one.recorded.allocated, GREY),
                 Line("reserved, recorded", one.recorded.reserved, BLACK),
                 Line(f"reserved, replayed under {_name(chosen, one.own)}", replayed, ORANGE, (6, 4)),
             ]
@@ -172,7 +179,7 @@ class MemoryHistoryPanel(widgets.VBox):
             f"<p>{_event(one, after)}: {bytes_said(moment.reserved_bytes)} reserved in "
             f"{len(moment.segment_size):,} segments; {bytes_said(moment.block_bytes)} in {len(moment.size):,} blocks, "
             f"{bytes_said(free)} free, the longest run {bytes_said(moment.largest_free_bytes)}. "
-            f"A line of the map is {bytes_said(scene['row'])}; white is not reserved then.</p>"
+            f"A line of the map is {bytes_said(scene['row'])}; gaps are not reserved then.</p>"
         )
 
 

@@ -1,11 +1,11 @@
 // Segments as lines of text: address by address, row after row; the blocks in them by size and colour, what is free pale.
 
-const HIGH = 14, GAP = 3, HEAD = 24, FOOT = 8, FREE = "#e2e7ec", EDGE = "#5b6770";
+const HIGH = 14, GAP = 3, LINE = 18, FOOT = 8, FREE = "#e2e7ec", EDGE = "#5b6770";
 const UNITS = [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10], ["B", 1]];
 
-function bytesTold(size) {
+function bytesTold(size, digits = 4) {
   const [word, unit] = UNITS.find(([, each]) => size >= each) ?? UNITS.at(-1);
-  return `${Number((size / unit).toPrecision(4)).toLocaleString("en")} ${word}`;
+  return `${Number((size / unit).toPrecision(digits)).toLocaleString("en")} ${word}`;
 }
 
 function timeTold(us) {
@@ -35,14 +35,15 @@ class SegmentMap {
     Object.assign(this, { scene, marked: -1, segments: columns(scene.segments), blocks: columns(scene.blocks) });
   }
 
-  top(row) { return HEAD + row * (HIGH + GAP); }
+  top(row) { return this.head + row * (HIGH + GAP); }
 
   draw() {
     const { sheet, scene } = this;
-    sheet.begin(HEAD + scene.rows * (HIGH + GAP) + FOOT);
+    this.head = (sheet.canvas.clientWidth < 800 ? 2 : 1) * LINE + 6;
+    sheet.begin(this.head + scene.rows * (HIGH + GAP) + FOOT);
     this.wide = sheet.right - LEFT;
     this.drawKey();
-    for (let row = 0; row < scene.rows; row += 4) sheet.words(bytesTold(row * scene.row), LEFT - 8, this.top(row) + HIGH / 2, { align: "right" });
+    for (let row = 0; row < scene.rows; row += 4) sheet.words(bytesTold(row * scene.row, 3), LEFT - 8, this.top(row) + HIGH / 2, { align: "right" });
     this.drawAll(this.segments, () => FREE, 0);
     this.drawAll(this.blocks, (k) => scene.fills[this.blocks.fill[k]], 0.5);
     this.drawEdges();
@@ -50,11 +51,13 @@ class SegmentMap {
   }
 
   drawKey() {
-    let x = LEFT;
+    const { ink, right } = this.sheet;
+    let x = LEFT + this.sheet.words(this.scene.heading, LEFT, LINE / 2) + 8, y = LINE / 2;
     for (const [text, fill] of [...this.scene.key, ["free", FREE]]) {
-      this.sheet.ink.fillStyle = fill;
-      this.sheet.ink.fillRect(x, HEAD / 2 - 8, 12, 12);
-      x += 16 + this.sheet.words(text, x + 16, HEAD / 2 - 2) + 12;
+      if (x + 16 + ink.measureText(text).width > right) [x, y] = [LEFT, y + LINE];
+      ink.fillStyle = fill;
+      ink.fillRect(x, y - 6, 12, 12);
+      x += 16 + this.sheet.words(text, x + 16, y) + 12;
     }
   }
 
@@ -95,7 +98,7 @@ class SegmentMap {
 
   /** The byte under a place on the sheet, -1 = none. */
   byteAt(x, y) {
-    const row = Math.floor((y - HEAD) / (HIGH + GAP)), share = (x - LEFT) / this.wide;
+    const row = Math.floor((y - this.head) / (HIGH + GAP)), share = (x - LEFT) / this.wide;
     if (row < 0 || row >= this.scene.rows || share < 0 || share >= 1) return -1;
     return (row + share) * this.scene.row;
   }

@@ -22,12 +22,12 @@ SCATTERED = 4
 AGES = (10, 100, 1_000, 10_000)
 """Events at which another colour begins."""
 AGE_KEY = (
-    ("under 10 events old", "#e0cf2e"),
-    ("under 100", "#7ad151"),
-    ("under 1,000", "#22a884"),
-    ("under 10,000", "#2a788e"),
+    ("< 10", "#e0cf2e"),
+    ("< 100", "#7ad151"),
+    ("< 1,000", "#22a884"),
+    ("< 10,000", "#2a788e"),
     ("older", "#414487"),
-    ("older than the history", "#440154"),
+    ("before the history", "#440154"),
 )
 """Light is young and dark is old, in steps that are told apart without their hue (viridis)."""
 STATE_KEY = (("in use", "#0072b2"), ("freed, awaits other streams", "#e69f00"))
@@ -111,12 +111,12 @@ def map_scene(lives: Lives, moment: Moment, time_us: np.ndarray, colour: Colour,
             "awaited": column(moment.is_awaited),
             "fill": column(age_fills(moment) if colour == "age" else moment.is_awaited),
         },
-        **_key(AGE_KEY if colour == "age" else STATE_KEY),
+        **(_key("age in events:", AGE_KEY) if colour == "age" else _key("state:", STATE_KEY)),
     }
 
 
-def _key(key: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    return {"key": [list(pair) for pair in key], "fills": [fill for _, fill in key]}
+def _key(heading: str, key: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    return {"heading": heading, "key": [list(pair) for pair in key], "fills": [fill for _, fill in key]}
 
 
 def age_fills(moment: Moment) -> np.ndarray:
