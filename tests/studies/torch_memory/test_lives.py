@@ -18,7 +18,7 @@ from workbench.engines.torch_allocator.asking import asking_of
 from workbench.studies.torch_memory.card_history import card_histories
 from workbench.studies.torch_memory.moment import moment_of
 from workbench.studies.torch_memory.trial import tried
-from workbench.workloads.allocator_log import OOM
+from workbench.workloads.allocator_log import ALLOC, OOM, SEGMENT_ALLOC
 
 SHIPPED = Path(__file__).parents[3] / "data" / "made_up_snapshot.pickle.gz"
 GROWS, SHRINKS = ("segment_alloc", "segment_map"), ("segment_free", "segment_unmap")
@@ -109,12 +109,27 @@ def test_the_shipped_snapshot_ends_as_it_shows_and_is_reserved_as_it_was_replaye
     snapshot = plain(SHIPPED)
     as_the_snapshot_shows(card, snapshot)
     as_the_events_tell(card, snapshot, 5)
-    at = np.flatnonzero(card.log.events.action == 0) + 1  # a replay gets its segment with the request, not before it
+    got = card.log.events.action == SEGMENT_ALLOC  # a replay gets its segment with the request, not before it
+    at = np.flatnonzero(~got) + 1
     assert np.array_equal(card.reserved()[at], card.recorded.reserved[at])
+    assert (np.diff(card.reserved())[got] == 0).all()
     (failed,) = np.flatnonzero(card.log.events.action == OOM)
     anew = card.reserved(card.own)  # asks for what the recorded allocator refused too
-    assert np.array_equal(anew[at[at <= failed]], card.recorded.reserved[at[at <= failed]])
+    before = np.flatnonzero(card.log.events.action[:failed] == ALLOC) + 1
+    assert np.array_equal(anew[before], card.recorded.reserved[before])
     assert anew.max() == tried([asking_of(card.replay.recording)], card.own).reserved_peak_bytes
+
+
+def test_a_segment_whose_own_event_is_cut_off_is_there_from_the_beginning(tmp_path):
+    made = Recorder(Rules(max_split=24 * MIB))
+    made.malloc(0, 23 * MIB)  # served from a segment that no cached one could have been: it would be too large for it
+    place = tmp_path / "made.pickle"
+    place.write_bytes(pickle.dumps(made.snapshot(1)))
+    (card,) = card_histories(place)
+    assert card.replay.recording.implied == 1 and card.events == 1
+    assert card.recorded.reserved.tolist() == [24 * MIB] * 2
+    assert [card.moment(after).reserved_bytes for after in (0, 1)] == [24 * MIB] * 2
+    assert [card.moment(after).block_bytes for after in (0, 1)] == [0, 24 * MIB]
 
 
 def test_an_allocation_keeps_the_frames_that_asked_for_it(tmp_path):

@@ -81,7 +81,7 @@ def card_histories(path: str | Path) -> list[CardHistory]:
     --------
     >>> (card,) = card_histories("data/made_up_snapshot.pickle.gz")
     >>> card.events, card.fullest, len(card.moment(card.fullest).segment_size)
-    (1842, 1085, 84)
+    (1842, 561, 68)
     """
     source = Source(trace_file(str(path)))
     with as_one_sentence(source, "torch_memory_snapshot"):

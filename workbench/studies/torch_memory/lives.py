@@ -84,7 +84,7 @@ def lives_of(recording: Recording) -> Lives:
     >>> from pathlib import Path
     >>> from workbench.workloads.importers.source import Source
     >>> from workbench.workloads.importers.torch_snapshot import read_snapshot
-    >>> from workbench.studies.torch_memory.replay import recording_of
+    >>> from workbench.engines.torch_allocator.recording import recording_of
     >>> log = read_snapshot(Source(Path("data/made_up_snapshot.pickle.gz"))).logs[0]
     >>> lives = lives_of(recording_of(log))
     >>> lives.events, int((lives.segments.gone == NEVER).sum()) == len(log.segments.size)
