@@ -65,6 +65,28 @@ def on_a_ring_of_its_own(board: Board) -> None:
         board.wait_for_another(place, before[place - 1])
 
 
+def through_its_history(board: Board) -> None:
+    """The slider goes through the moments by the keyboard; the map follows, and a block says what it is."""
+    page = board.page
+    said = page.locator(".wb-advice p:has-text('After event')")
+    expect(said).to_have_text(re.compile(r"After event 59 of 61 .* 30 GiB reserved in 30 segments"))
+    canvas = page.locator("canvas[aria-label^='map of segments']")
+    picture = canvas.evaluate("canvas => canvas.toDataURL()")
+    page.locator(".widget-hslider:has-text('after event') .noUi-handle").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(said).to_contain_text("After event 58 of 61")
+    page.keyboard.press("ArrowLeft")
+    expect(said).to_contain_text("29 GiB reserved in 29 segments")
+    page.wait_for_function(
+        "([canvas, before]) => canvas.toDataURL() !== before", arg=[canvas.element_handle(), picture]
+    )
+    canvas.hover()
+    expect(page.locator(".wb-stack")).to_contain_text("Block of 1 GiB, in a segment of 1 GiB: in use, allocated")
+    canvas.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".wb-stack")).to_contain_text("No stack was recorded.")
+
+
 def with_a_snapshot_of_its_own(board: Board, place: Path) -> None:
     """A file dropped into the page is one run on either side; what is too large is refused without being sent."""
     made = Recorder()
@@ -75,7 +97,8 @@ def with_a_snapshot_of_its_own(board: Board, place: Path) -> None:
     expect(board.page.locator(".wb-drop")).to_contain_text("own.pickle: 3.0", timeout=1000 * MOVE_SECONDS)
     expect(board.status).to_have_text("1 paired runs.", timeout=1000 * MOVE_SECONDS)
     board.wait_for_result("round_robin against local_only, one run: better by 0.")
-    expect(board.page.locator(".wb-advice")).to_contain_text("snapshot", timeout=1000 * FIRST_SECONDS)
+    expect(board.page.locator(".wb-advice").last).to_contain_text("snapshot", timeout=1000 * FIRST_SECONDS)
+    through_its_history(board)
     with place.open("r+b") as file:
         file.truncate((256 << 20) + 1)
     board.page.locator(".wb-drop input").set_input_files(place)

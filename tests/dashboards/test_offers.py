@@ -12,7 +12,7 @@ import workbench as wb
 from workbench.dashboards import offers
 from workbench.dashboards.controls.number import NumberControl
 from workbench.dashboards.controls.pick import NameControl
-from workbench.dashboards.offers import Offers, choosing, drop_downs, narrow, sliders
+from workbench.dashboards.offers import Offers, catalogues, choosing, drop_downs, marking, narrow, sliders
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanism
@@ -145,6 +145,104 @@ def test_no_drop_down_of_a_page_offers_what_its_check_refuses(name):
         list(choosing(each, check))
         assert not refused(each, check, [name for _, name in each.shown.options])
     assert page.setting() == before
+
+
+MARKED = {
+    "translation": {"protect_low_degree", "sharing_aware_eviction"},
+    "pool": {"compaction"},
+    "malloc": {"compaction"},
+    "dispatch": {"coolest_first", "h100"},
+    "node": set(),
+}
+"""Some that are refused as a page opens."""
+
+
+@pytest.mark.parametrize("name", ["shared_memory", *(pytest.param(name, marks=pytest.mark.long) for name in MARKED)])
+def test_a_policy_or_preset_is_marked_where_the_check_refuses_it_and_only_there(name):
+    page, heard, seen = sidebar(name), [], set()
+    check, before = Offers(page).check, page.setting()
+    page.on_change(lambda: heard.append(1))
+    for each in catalogues(page):
+        list(marking(each, check))
+        for words, member in each.names.options:
+            says = "(refused here: " in words
+            seen |= {member} if says else set()
+            assert says == chosen_is_refused(each, check, member), (words, member)
+    assert MARKED.get(name, set()) <= seen
+    assert (page.setting(), heard) == (before, [])
+
+
+def chosen_is_refused(control, check, member):
+    """Ask of the setting with another member: is it refused, though its own levers are complete?"""
+    try:
+        with control.trying(member):
+            return not is_fine(check)
+    except InputError:
+        return False
+
+
+def is_fine(check):
+    try:
+        check()
+    except InputError:
+        return False
+    return True
+
+
+def test_marks_stay_with_a_new_catalogue_and_go_with_their_reason():
+    page = sidebar("translation")
+    eviction = page.policies.baseline.get("shared_eviction") or page.policies.common["shared_eviction"]
+    list(marking(eviction, Offers(page).check))
+    assert any("(refused here: policy.shared_eviction must not be" in words for words, _ in eviction.names.options)
+    eviction.refresh()
+    assert any("(refused here: " in words for words, _ in eviction.names.options)
+    list(marking(eviction, lambda: None))
+    assert not any("refused" in words for words, _ in eviction.names.options)
+
+
+def test_what_is_marked_can_still_be_chosen():
+    driver, heard = sidebar("pool").policies.baseline["driver"], []
+    driver.on_change(lambda: heard.append(1))
+    opened = driver.plain()
+
+    def check():
+        if driver.plain() != opened:
+            raise InputError("sweep: driver must stay.")
+
+    list(marking(driver, check))
+    words = {name: words for words, name in driver.names.options}
+    assert "refused" not in words[driver.names.value]
+    assert words["best_fit"] == "best fit (refused here: driver must stay.)" and heard == []
+    driver.names.value = "best_fit"
+    assert "best_fit" in driver.plain() and heard == [1]
+    list(marking(driver, check))
+    assert driver.names.value == "best_fit"
+    assert not any("refused" in words for words, _ in driver.names.options), "a page that is refused itself marks none"
+
+
+def test_a_rule_that_needs_a_file_first_is_not_marked():
+    machine = sidebar("pool").machine
+
+    def check():
+        if machine.plain() != {"preset": "dgx_1v"}:
+            raise InputError("only this board.")
+
+    list(marking(machine, check))
+    marks = {name for words, name in machine.names.options if "refused" in words}
+    assert marks == set(machine.choices) - {"dgx_1v", "topology_file"}
+
+
+def test_a_preset_is_tried_as_it_would_be_chosen():
+    machine = sidebar("dispatch").machine
+    opened, holds = machine.plain(), machine.holds.value
+    with machine.trying("h100"):
+        assert machine.plain() == {"preset": "h100"}
+    machine.say_refused({"h100": "too small " * 30})
+    (words,) = (words for words, name in machine.names.options if name == "h100")
+    assert words.endswith("...)") and len(words) < 200
+    assert (machine.plain(), machine.holds.value) == (opened, holds)
+    machine.names.value = "h100"
+    assert machine.plain()["preset"] == "h100"
 
 
 def test_looking_changes_nothing_and_tells_nobody():

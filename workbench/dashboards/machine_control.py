@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import ipywidgets as widgets
@@ -10,6 +11,7 @@ import ipywidgets as widgets
 from workbench.dashboards.blocks_control import machine_levers
 from workbench.dashboards.controls import Control, LeversControl
 from workbench.dashboards.controls.control import mark, row
+from workbench.dashboards.controls.marked import marked
 from workbench.dashboards.opening import Opening
 from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanism
@@ -29,6 +31,8 @@ class MachineControl(Control):
         self._note = opening.machine_note
         names = [(f"{row['name']}: {row['title']}", row["name"]) for row in presets(self._of)]
         names += [(words, spec.name) for words, spec in opening.machine_rules.items()]
+        self._words, self._refused = names, dict[str, str]()
+        self._tried: str | None = None
         self.names = widgets.Dropdown(options=names, value=opening.machine_named, tooltip=_PRESET.description)
         self.names.add_class("wb-pick")
         self.levers = machine_levers(self.lever, opening.machine_levers, self._preset)
@@ -44,7 +48,41 @@ class MachineControl(Control):
         self.widget = widgets.VBox([self.inside])
         self._turned()
 
+    @property
+    def choices(self) -> list[str]:
+        """Return the names of every preset and rule."""
+        return [name for _, name in self._words]
+
+    @contextmanager
+    def trying(self, name: str) -> Iterator[None]:
+        """Let `plain` return another preset or rule meanwhile, as it would be if it were chosen.
+
+        Raises
+        ------
+        InputError
+            A rule is not complete: what is to be typed first nobody can try.
+        """
+        if name in self.rules:
+            self._of.read(self.rules[name].plain())
+        self._tried = name
+        try:
+            yield
+        finally:
+            self._tried = None
+
+    def say_refused(self, refused: Mapping[str, str]) -> None:
+        """Mark the names that the check of the whole setting refuses, each with the reason; nobody is called."""
+        if dict(refused) != self._refused:
+            self._refused, present = dict(refused), self.names.value
+            self.names.unobserve(self._chosen, "value")
+            with self.names.hold_sync():
+                self.names.options = [(marked(words, self._refused.get(name)), name) for words, name in self._words]
+                self.names.value = present
+            self.names.observe(self._chosen, "value")
+
     def plain(self) -> dict[str, Any]:
+        if self._tried is not None and self._tried != self.names.value:
+            return self.rules[self._tried].plain() if self._tried in self.rules else {"preset": self._tried}
         if self.names.value in self.rules:
             return self.rules[self.names.value].plain()
         return {"preset": self.names.value, **self.levers.plain()}

@@ -5,7 +5,8 @@ against levers. No workload is drawn, which can take seconds at the end of a sli
 only then is refused when it is chosen. A slider of few stops is asked for each of them; of a longer one its ends are,
 and where an end is refused, the last stop that is not is looked for by halves; if one of a few stops between the two
 ends is refused, or one beyond them is not (what must divide, or be divided), all are asked for. A drop-down is asked
-for every name.
+for every name: a lever's that is refused is left out; a policy or a preset that is refused is marked, with the reason,
+for a lever of its own may be the cure.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 
 from workbench.dashboards.blocks_control import BlocksControl
+from workbench.dashboards.controls.family import ChoiceControl
 from workbench.dashboards.controls.number import NumberControl
 from workbench.dashboards.controls.pick import NameControl
 from workbench.dashboards.controls.stops import nearest_stop
 from workbench.dashboards.later import Later, has_loop
+from workbench.dashboards.machine_control import MachineControl
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import WorkbenchError
 from workbench.experiments.plan import setups_read
@@ -37,6 +40,9 @@ GAP_SECONDS = 0.01
 
 ROOMS = ("policy", "other", "machine", "workload", "options")
 """Where the controls of what is run stand in a page."""
+
+CATALOGUES = ("policy", "other", "machine")
+"""Those of them in which policies and presets are chosen."""
 
 Check = Callable[[], object]
 Passes = Callable[[float], bool]
@@ -65,6 +71,8 @@ class Offers:
             yield from narrowing(slider, self.check)
         for names in list(drop_downs(self._sidebar)):
             yield from choosing(names, self.check)
+        for members in list(catalogues(self._sidebar)):
+            yield from marking(members, self.check)
 
     def _next(self) -> None:
         """Make one check: what a user does meanwhile waits no longer than that takes."""
@@ -92,6 +100,44 @@ def drop_downs(sidebar: Sidebar) -> Iterator[NameControl]:
     for path, control in sidebar.walk():
         if isinstance(control, NameControl) and path.partition(".")[0] in ROOMS:
             yield control
+
+
+def catalogues(sidebar: Sidebar) -> Iterator[ChoiceControl | MachineControl]:
+    """Yield what is one of a catalogue: the policies of both sides, those that they hold, and the presets."""
+    for path, control in sidebar.walk():
+        if isinstance(control, (ChoiceControl, MachineControl)) and path.partition(".")[0] in CATALOGUES:
+            yield control
+
+
+def marking(control: ChoiceControl | MachineControl, check: Check) -> Iterator[None]:
+    """Mark the names that a setting would be refused with, each with the reason; yield after a check.
+
+    Where the present setting is refused itself, and of a name that needs something typed first, nothing is said.
+    """
+    fine, refused = _passes(check), dict[str, str]()
+    yield
+    for name in control.choices if fine else ():
+        why = _refusal(control, name, check)
+        refused |= {name: why} if why else {}
+        yield
+    control.say_refused(refused)
+
+
+def _refusal(control: ChoiceControl | MachineControl, name: str, check: Check) -> str:
+    """Return why a setting with another name is refused, empty = it is not."""
+    try:
+        with control.trying(name):
+            return _why(check)
+    except WorkbenchError:
+        return ""  # its own levers are not complete
+
+
+def _why(check: Check) -> str:
+    try:
+        check()
+    except WorkbenchError as mistake:
+        return str(mistake)
+    return ""
 
 
 def choosing(control: NameControl, check: Check) -> Iterator[None]:
@@ -182,8 +228,4 @@ def _reach(stops: Sequence[float], passes: Passes) -> Generator[None, None, int]
 
 
 def _passes(check: Check) -> bool:
-    try:
-        check()
-    except WorkbenchError:
-        return False
-    return True
+    return not _why(check)

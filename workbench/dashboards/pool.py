@@ -13,7 +13,9 @@ from workbench.dashboards.paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.panels.advice import AdvicePanel
 from workbench.dashboards.panels.card_memory import CardMemoryPanel
+from workbench.dashboards.panels.dropped_trace import snapshot_of
 from workbench.dashboards.panels.intervals import IntervalsPanel, Side
+from workbench.dashboards.panels.memory_history import MemoryHistoryPanel
 from workbench.engines.pool import Pool
 from workbench.experiments.run_set import RunSet
 from workbench.figures.means import mean_curve, rests_on
@@ -50,15 +52,17 @@ class PoolPanels:
         pairs = [widgets.HBox([self.used, self.lent]), widgets.HBox([self.source, self.latency])]
         for pair in pairs:
             pair.add_class("wb-beside")
-        self.advice = AdvicePanel()
-        self.widgets = [self.memory, self.seeds, *pairs, self.advice]
+        self.history, self.advice = MemoryHistoryPanel(), AdvicePanel()
+        self.widgets = [self.memory, self.seeds, *pairs, self.history, self.advice]
 
     def show_seed(self, names: Sequence[str], records: Sequence[PoolRecord], view: Any) -> None:
         self.memory.show(names, records)
 
     def show_runs(self, runs: PairedRuns, run_set: RunSet, view: Any) -> None:
         self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
-        self.advice.show(runs.points[0].setup.workload)
+        workload = runs.points[0].setup.workload
+        self.history.show(snapshot_of(workload))
+        self.advice.show(workload)
         board: Any = runs.points[0].setup.machine
         cards = [card.id for card in board.cards if card.free_bytes]
         self.used.show("Memory", "", "in use, on average (%)", _sides(runs, "used"), names=cards)

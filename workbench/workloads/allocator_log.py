@@ -81,7 +81,9 @@ class AllocatorLog(NamedTuple):
     pools: tuple[tuple[int, int], ...]
     """The ids of private pools, `NO_POOL` first."""
     sites: tuple[str, ...]
-    """Places in the program that asked for memory, from the stacks."""
+    """Places in the program that asked for memory, from the stacks; one a stack, so that names come several times."""
+    stacks: tuple[tuple[str, ...], ...]
+    """Of each of `sites` the innermost Python frames that asked, the innermost first: file:line and function."""
     settings: Mapping[str, Any]
     """What the snapshot says under `allocator_settings`."""
 

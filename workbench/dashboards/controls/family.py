@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import ipywidgets as widgets
 
 from workbench.dashboards.controls.control import Control, mark, row
 from workbench.dashboards.controls.levers import LeversControl
+from workbench.dashboards.controls.marked import marked
 from workbench.levers import Family, Lever, Spec
 from workbench.policies.policy import Policy, policies
 from workbench.workloads.outside import all_outside
@@ -62,6 +64,8 @@ class ChoiceControl(Control):
         self._known = members or (lambda: alternatives(base))
         self._stand_ins = stand_ins or {}
         self._made: dict[str, tuple[type[Spec], LeversControl]] = {}
+        self._refused: Mapping[str, str] = {}
+        self._tried: str | None = None
         self.names = widgets.Dropdown(options=self._options(), tooltip=lever.description)
         if not lever.required:  # a member that holds another of its kind must not begin with one like itself
             self.names.value = lever.check(lever.default).name
@@ -78,8 +82,44 @@ class ChoiceControl(Control):
         return self._levers(self.names.value)
 
     def plain(self) -> Any:
-        levers = {} if self.names.value in self._stand_ins else self.chosen.plain()
-        return {self.names.value: levers} if levers else self.names.value
+        name = self.names.value if self._tried is None else self._tried
+        levers = {} if name in self._stand_ins else self._plain_levers(name)
+        return {name: levers} if levers else name
+
+    @property
+    def choices(self) -> list[str]:
+        """Return every name that there is to choose."""
+        return [name for _, name in self._options()]
+
+    @contextmanager
+    def trying(self, name: str) -> Iterator[None]:
+        """Let `plain` return another member meanwhile, as it would be if it were chosen; nothing on the screen changes.
+
+        Raises
+        ------
+        InputError
+            Its own levers are not complete: what is to be typed first nobody can try.
+        """
+        if name not in self._stand_ins:
+            self._known()[name].read({name: self._plain_levers(name)})
+        self._tried = name
+        try:
+            yield
+        finally:
+            self._tried = None
+
+    def say_refused(self, refused: Mapping[str, str]) -> None:
+        """Mark the names that the check of the whole setting refuses, each with the reason; nobody is called.
+
+        They can still be chosen: a lever of their own may be what it takes.
+        """
+        if dict(refused) != dict(self._refused):
+            self._refused = dict(refused)
+            present = self.names.value
+            with self._quietly(), self.names.hold_sync():
+                self.names.options = self._options()
+                self.names.value = present
+                self._put_inside()
 
     def show(self, value: Any) -> None:
         if isinstance(value, str) and value in self._stand_ins:
@@ -109,7 +149,8 @@ class ChoiceControl(Control):
 
     def _options(self) -> list[tuple[str, str]]:
         stand_ins = [(words, name) for name, words in self._stand_ins.items()]
-        return [*stand_ins, *((name.replace("_", " "), name) for name in self._known())]
+        members = ((name.replace("_", " "), name) for name in self._known())
+        return [(marked(words, self._refused.get(name)), name) for words, name in (*stand_ins, *members)]
 
     def _show(self, value: Spec) -> None:
         self.refresh()
@@ -126,6 +167,11 @@ class ChoiceControl(Control):
         stands = self.names.value in self._stand_ins
         self.inside.children = [] if stands or not self.chosen.controls else [self.chosen.widget]
         self.names.tooltip = self.lever.description if stands else _says(self._known()[self.names.value])
+
+    def _plain_levers(self, name: str) -> Any:
+        """Return the levers of a member as they would be; of one never chosen none is made unless it needs some."""
+        needs = any(lever.required for lever in self._known()[name].levers.values())
+        return self._levers(name).plain() if needs or name in self._made else {}
 
     def _levers(self, name: str) -> LeversControl:
         """Return the levers of a member, kept as the user left them while the member is the same class."""

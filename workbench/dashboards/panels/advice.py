@@ -10,11 +10,8 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.dashboards.panels.caches import caches_of
+from workbench.dashboards.panels.dropped_trace import is_snapshot_file, trace_of
 from workbench.errors import WorkbenchError
-from workbench.workloads.importers.source import Source
-from workbench.workloads.trace_pool import TracePool
-
-_PICKLE = b"\x80"
 
 
 class AdvicePanel(widgets.HTML):
@@ -32,7 +29,7 @@ class AdvicePanel(widgets.HTML):
 
     def show(self, workload: Any) -> None:
         """Show what is known of a workload, if it is a trace; one that is shown already stays."""
-        requests = _trace(workload)
+        requests = trace_of(workload)
         if requests == self._shown:
             return
         self._shown = requests
@@ -49,29 +46,11 @@ class AdvicePanel(widgets.HTML):
     def _advise(self, requests: tuple[str, str]) -> None:
         path = requests[0]
         table = caches_of(path)
-        if requests == self._shown and _is_snapshot(path):
+        if requests == self._shown and is_snapshot_file(path):
             self.value = table + _fine("Trying settings of PyTorch's allocator on this snapshot ...")
             table += _advice(path)
         if requests == self._shown:
             self.value = table
-
-
-def _trace(workload: Any) -> tuple[str, str] | None:
-    """Return the file of a trace and its digest; None of any other workload."""
-    if not isinstance(workload, TracePool):
-        return None
-    try:
-        result = workload.found()
-    except WorkbenchError:
-        return None  # which the panels say
-    return str(result.path), result.sha256
-
-
-def _is_snapshot(path: str) -> bool:
-    try:
-        return Source(Path(path)).head.startswith(_PICKLE)
-    except WorkbenchError:
-        return False
 
 
 def _advice(path: str) -> str:

@@ -1,4 +1,5 @@
-"""Which place in a program asked for memory: one frame of a recorded stack, as a person would name it."""
+"""Which place in a program asked for memory: one frame of a recorded stack, as a person would name it, and those around
+it."""
 
 from __future__ import annotations
 
@@ -7,14 +8,18 @@ from typing import Any
 
 _LIBRARIES = ("/site-packages/", "/dist-packages/", "/torch/", "<frozen", "<string>")
 _UNNAMED, _NAMED, _PYTHON, _OWN = range(4)
+MOST_FRAMES = 6
+"""Python frames of a stack that are kept, the innermost first."""
+Stack = tuple[str, ...]
 
 
 class Sites:
-    """The places that stacks lead to, each once."""
+    """The places that stacks lead to, each once a stack of Python frames."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
-        self._numbers: dict[str, int] = {}
+        self.stacks: list[Stack] = []
+        self._numbers: dict[tuple[str, Stack], int] = {}
         self._of_stack: dict[int, int] = {}
         self._held: list[Any] = []
 
@@ -32,16 +37,17 @@ class Sites:
         known = self._of_stack.get(id(frames))
         if known is None:
             name = site_of(frames)
-            known = self.add(name) if name else -1
+            known = self.add(name, stack_of(frames)) if name else -1
             self._of_stack[id(frames)] = known
             self._held.append(frames)
         return known
 
-    def add(self, name: str) -> int:
-        """Return the number of a place by its name."""
-        known = self._numbers.setdefault(name, len(self._numbers))
+    def add(self, name: str, stack: Stack) -> int:
+        """Return the number of a place by its name and its stack."""
+        known = self._numbers.setdefault((name, stack), len(self._numbers))
         if known == len(self.names):
             self.names.append(name)
+            self.stacks.append(stack)
         return known
 
 
@@ -60,10 +66,33 @@ def site_of(frames: list[Any]) -> str:
             chosen, best = frame, kind
         if best == _OWN:
             break
-    if chosen is None:
-        return ""
-    where = "/".join(_slashed(chosen).split("/")[-2:])
-    return f"{where}:{chosen.get('line', 0)} {chosen.get('name', '')}"[:200].strip()
+    return "" if chosen is None else _named(chosen)
+
+
+def stack_of(frames: list[Any]) -> Stack:
+    """Return the innermost Python frames, at most `MOST_FRAMES`, with the program's own innermost among them.
+
+    >>> inner = {"name": "empty_strided", "filename": "/venv/lib/site-packages/torch/_ops.py", "line": 9}
+    >>> outer = {"name": "forward", "filename": "/home/me/model.py", "line": 54}
+    >>> stack_of([{"name": "malloc", "filename": "??", "line": 0}, *[inner] * 9, outer])[-2:]
+    ('torch/_ops.py:9 empty_strided', 'me/model.py:54 forward')
+    """
+    kept: list[str] = []
+    has_own = False
+    for frame in frames:
+        kind = _kind(frame.get("filename")) if isinstance(frame, dict) else _UNNAMED
+        if kind < _PYTHON or (len(kept) >= MOST_FRAMES - 1 and not has_own and kind < _OWN):
+            continue
+        kept.append(_named(frame))
+        has_own = has_own or kind == _OWN
+        if len(kept) == MOST_FRAMES:
+            break
+    return tuple(kept)
+
+
+def _named(frame: dict[str, Any]) -> str:
+    where = "/".join(_slashed(frame).split("/")[-2:])
+    return f"{where}:{frame.get('line', 0)} {frame.get('name', '')}"[:200].strip()
 
 
 def _kind(filename: Any) -> int:

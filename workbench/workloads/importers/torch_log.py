@@ -141,6 +141,7 @@ def torch_logs(found: Any, where: str, most: int, gathered: EventRows | None = N
             blocks=_columns(Blocks, blocks.get(device, [])),
             pools=pools,
             sites=tuple(sites.names),
+            stacks=tuple(sites.stacks),
             settings=settings,
         )
         for device in devices
@@ -218,7 +219,8 @@ class EventRows:
 
     def events(self, sites: Sites) -> Events:
         """Return the columns, with the numbers that the places of the program have among others."""
-        numbers = np.array([sites.add(name) for name in self._sites.names], np.int32)
+        own = self._sites
+        numbers = np.array([sites.add(*it) for it in zip(own.names, own.stacks, strict=True)], np.int32)
         columns = [np.array(column) for column in self._columns]
         known = columns[-1] >= 0
         columns[-1][known] = numbers[columns[-1][known]]

@@ -1,0 +1,194 @@
+"""The pool dashboard shows what a dropped snapshot recorded: curves, and its segments at any moment."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from tests.oracles.torch_allocator import MIB, Rules
+from tests.recorded_torch import Recorder, exercised
+from workbench.dashboards.panels.dropped_trace import snapshot_of, trace_of
+from workbench.dashboards.panels.memory_curves import Line, curves_scene, highest
+from workbench.dashboards.panels.memory_history import MemoryHistoryPanel
+from workbench.dashboards.panels.segment_map import AGE_KEY, ROWS, age_fills, map_scene, places_of
+from workbench.dashboards.pool import PoolPanels
+from workbench.studies.torch_memory.card_history import CardHistory
+from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.torch_snapshot import read_snapshot
+from workbench.workloads.synthetic.mixed_jobs import MixedJobs
+from workbench.workloads.trace_pool import TracePool
+
+
+def dropped(folder, snapshot, name="own.pickle"):
+    place = folder / name
+    place.write_bytes(pickle.dumps(snapshot))
+    return snapshot_of(TracePool(trace=str(place)))
+
+
+def numbers(column: bytes) -> np.ndarray:
+    return np.frombuffer(column, "<f8")
+
+
+@pytest.fixture
+def made():
+    return exercised(Recorder(Rules(), seed=2), 60, 2)
+
+
+@pytest.fixture
+def panel(made, tmp_path):
+    panel = MemoryHistoryPanel()
+    panel.show(dropped(tmp_path, made.snapshot()))
+    panel.wait()
+    return panel
+
+
+def card_of(folder, made) -> CardHistory:
+    place = folder / "made.pickle"
+    place.write_bytes(pickle.dumps(made.snapshot()))
+    return CardHistory(read_snapshot(Source(place)).logs[0])
+
+
+def test_the_recorded_curve_stands_beside_the_replayed_one(panel):
+    assert panel.layout.display is None and panel.seen.layout.display is None
+    names = [line["name"] for line in panel.curves.scene["curves"]]
+    assert names == [
+        "allocated (the same replayed)",
+        "reserved, recorded",
+        "reserved, replayed under expandable_segments:True",
+    ]
+    assert [bool(line["dash"]) for line in panel.curves.scene["curves"]] == [False, False, True]
+    assert "Reserved at most: " in panel.words.value and "segment allocations reproduced" in panel.words.value
+    panel.settings.index = 0
+    recorded, replayed = (numbers(line["value"]) for line in panel.curves.scene["curves"][1:])
+    assert recorded.max() == replayed.max() and recorded[-1] == replayed[-1]
+    panel.own.value = "max_split_size_mb:64"
+    assert panel.curves.scene["curves"][2]["name"] == "reserved, replayed under max_split_size_mb:64"
+    panel.own.value = "max_split_size_mb:much"
+    assert "max_split_size_mb" in panel.words.value and "wb-mistake" in panel.words.value
+
+
+def test_the_slider_goes_through_the_moments(panel, made):
+    assert panel.place.max == len(made.events)
+    held = panel.map.scene
+    panel.place.value = panel.place.max
+    assert panel.curves.at == panel.map.scene["after"] == panel.place.max
+    segments = numbers(panel.map.scene["segments"]["size"])
+    assert segments.sum() == made.reserved() and len(segments) == len(made.segments)
+    assert panel.map.scene != held and f"After event {panel.place.max:,} of " in panel.says.value
+    panel.step(1)
+    assert panel.place.value == panel.place.max
+    panel.curves._heard(panel.curves, {"what": "pick", "at": -3}, [])
+    assert panel.place.value == 0 and "Before the first event" in panel.says.value
+    assert not len(numbers(panel.map.scene["blocks"]["at"]))
+    panel.go_to_fullest()
+    assert numbers(panel.map.scene["segments"]["size"]).sum() / MIB == pytest.approx(
+        numbers(panel.curves.scene["curves"][1]["value"]).max() * (1024 if panel.curves.scene["unit"] == "GiB" else 1)
+    )
+
+
+def test_a_block_says_which_frames_asked(panel):
+    panel.place.value = panel.place.max
+    stacks = {int(k) for k in numbers(panel.map.scene["blocks"]["stack"])}
+    assert {panel.map.stacks[k][0] for k in stacks} <= {f"me/model.py:9 {name}" for name in ("load", "step", "loss")}
+
+
+def test_colours_are_of_ages_or_of_states(panel):
+    panel.place.value = panel.place.max
+    assert panel.map.scene["key"] == [list(pair) for pair in AGE_KEY]
+    panel.colour.value = "state"
+    assert len(panel.map.scene["key"]) == 2
+    fill = numbers(panel.map.scene["blocks"]["fill"])
+    assert np.array_equal(fill, numbers(panel.map.scene["blocks"]["awaited"]))
+
+
+def test_a_segment_keeps_its_place_while_the_moment_moves(tmp_path, made):
+    card = card_of(tmp_path, made)
+    peak, seen = int(card.recorded.reserved.max()), {}
+    for after in range(card.events + 1):
+        moment = card.moment(after)
+        scene = map_scene(card.lives, moment, card.log.events.time_us, "age", peak)
+        assert scene["rows"] <= ROWS
+        for address, at in zip(moment.segment_address.tolist(), numbers(scene["segments"]["at"]), strict=True):
+            assert seen.setdefault(address, at) == at
+        edges = numbers(scene["blocks"]["at"])
+        assert (np.diff(edges) >= numbers(scene["blocks"]["size"])[:-1]).all(), "blocks do not overlap"
+
+
+def test_ages_begin_with_the_allocation(tmp_path, made):
+    card = card_of(tmp_path, made)
+    moment = card.moment(card.events)
+    for born, fill in zip(moment.born.tolist(), age_fills(moment).tolist(), strict=True):
+        age = card.events - born
+        assert fill == sum(age >= least for least in (10, 100, 1_000, 10_000))
+    older = moment._replace(born=np.zeros(len(moment.born), np.int64))
+    assert set(age_fills(older).tolist()) == {len(AGE_KEY) - 1}
+
+
+def test_what_lay_at_many_places_is_drawn_without_gaps(tmp_path):
+    """Memory that always goes back and comes from elsewhere."""
+    made = Recorder(Rules())
+    for _ in range(12):
+        made.free(made.malloc(0, 30 * MIB))
+        made.empty_cache()
+    card = card_of(tmp_path, made)
+    peak = int(card.recorded.reserved.max())
+    assert places_of(card.lives.segments.address, card.lives.segments.size).total == 12 * peak
+    moment = card.moment(card.fullest)
+    scene = map_scene(card.lives, moment, card.log.events.time_us, "age", peak)
+    assert numbers(scene["segments"]["at"]).tolist() == [0] and scene["row"] * scene["rows"] < 2 * peak
+
+
+def test_a_snapshot_without_a_history_says_so_and_shows_its_moment(tmp_path, made):
+    snapshot = made.snapshot() | {"device_traces": [[]]}
+    panel = MemoryHistoryPanel()
+    panel.show(dropped(tmp_path, snapshot))
+    panel.wait()
+    assert "holds no history" in panel.words.value and panel.curves.layout.display == "none"
+    assert numbers(panel.map.scene["segments"]["size"]).sum() == made.reserved()
+    panel.show(None)
+    assert panel.layout.display == "none"
+
+
+def test_a_file_that_is_none_is_a_sentence_without_its_folder(tmp_path, made):
+    known = dropped(tmp_path, made.snapshot())
+    (tmp_path / "own.pickle").write_bytes(b"\x80\x04]")
+    panel = MemoryHistoryPanel()
+    panel.show(known)
+    panel.wait()
+    assert "own.pickle" in panel.words.value and str(tmp_path) not in panel.words.value
+    assert panel.seen.layout.display == "none"
+
+
+def test_two_cards_are_chosen_between(tmp_path, made):
+    snapshot = made.snapshot()
+    other = exercised(Recorder(Rules(), seed=5), 20, 5).snapshot()
+    snapshot["segments"] += [{**segment, "device": 1} for segment in other["segments"]]
+    snapshot["device_traces"] += other["device_traces"]
+    panel = MemoryHistoryPanel()
+    panel.show(dropped(tmp_path, snapshot))
+    panel.wait()
+    assert [name for name, _ in panel.card.options] == ["GPU 0", "GPU 1"] and panel.card.layout.display is None
+    panel.card.index = 1
+    assert panel.place.max == len(other["device_traces"][0])
+
+
+def test_other_workloads_show_nothing(tmp_path):
+    log = tmp_path / "rmm.csv"
+    log.write_text("Thread,Time,Action,Pointer,Size,Stream\n1,9:00:00.0,allocate,0x1,2097152,0\n")
+    trace = TracePool(trace=str(log))
+    assert trace_of(trace) is not None and snapshot_of(trace) is None
+    assert snapshot_of(MixedJobs()) is None
+    panels = PoolPanels()
+    panels.history.show(None)
+    assert panels.history.layout.display == "none"
+
+
+def test_peaks_stay_where_a_line_is_thinned_out():
+    values = np.zeros(40_000, np.int64)
+    values[12_345] = 7 << 30
+    assert len(highest(values)) == 1500 and highest(values).max() == 7 << 30
+    scene = curves_scene([Line("one", values, "#222222")])
+    assert scene["unit"] == "GiB" and numbers(scene["curves"][0]["value"]).max() == 7 and scene["events"] == 39_999
+    assert curves_scene([])["curves"] == []

@@ -1,0 +1,222 @@
+"""A recorded history as lives: every block and every segment, from which event to which it was there.
+
+What is there after any number of events is one comparison of columns, so a moment of a long history costs no more than
+one of a short one with as many blocks.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.torch_allocator import state as rows
+from workbench.engines.torch_allocator.recording import Recording
+from workbench.engines.torch_allocator.sizes import rounded_sizes
+from workbench.workloads.allocator_log import (
+    ALLOC,
+    FREE_COMPLETED,
+    FREE_REQUESTED,
+    INACTIVE,
+    SEGMENT_ALLOC,
+    SEGMENT_FREE,
+    SEGMENT_MAP,
+    SEGMENT_UNMAP,
+    AllocatorLog,
+)
+
+
+class BlockLives(NamedTuple):
+    """One row a block that was in use at any time; it is there after `born` events, and no more after `gone`."""
+
+    address: np.ndarray
+    size: np.ndarray
+    """int64[blocks], bytes that it takes: those asked for as the allocator rounds them, at the end as recorded."""
+    site: np.ndarray
+    """int64[blocks], which of `AllocatorLog.sites` asked, -1 = no stack was recorded."""
+    born: np.ndarray
+    """int64[blocks], 0 = before the first event."""
+    awaited: np.ndarray
+    """int64[blocks], after how many events it was freed, though other streams may still have used it."""
+    gone: np.ndarray
+    """int64[blocks], `NEVER` = it is there after the last event."""
+
+
+class SegmentLives(NamedTuple):
+    """One row a segment, or a mapped part of an expandable one."""
+
+    address: np.ndarray
+    size: np.ndarray
+    mapped: np.ndarray
+    """int64[segments], 1 = a part of an expandable segment, which is one with its neighbours."""
+    born: np.ndarray
+    gone: np.ndarray
+
+
+class Lives(NamedTuple):
+    """The history of one card."""
+
+    events: int
+    blocks: BlockLives
+    segments: SegmentLives
+
+
+NEVER = np.iinfo(np.int64).max
+"""After how many events what is there at the end is gone."""
+
+
+def lives_of(recording: Recording) -> Lives:
+    """Return the lives of all blocks and segments of a card's history.
+
+    Parameters
+    ----------
+    recording : Recording
+        Of `workbench.engines.torch_allocator.recording.recording_of`.
+
+    Returns
+    -------
+    Lives
+        In the order in which they ended; what is there at the end comes last.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from workbench.workloads.importers.source import Source
+    >>> from workbench.workloads.importers.torch_snapshot import read_snapshot
+    >>> from workbench.engines.torch_allocator.recording import recording_of
+    >>> log = read_snapshot(Source(Path("data/made_up_snapshot.pickle.gz"))).logs[0]
+    >>> lives = lives_of(recording_of(log))
+    >>> lives.events, int((lives.segments.gone == NEVER).sum()) == len(log.segments.size)
+    (1842, True)
+    """
+    log = recording.log
+    kept = _Kept(recording)
+    events = log.events
+    rounded = rounded_sizes(recording.settings.rules(recording.private), np.maximum(events.size, 1))
+    telling = np.flatnonzero(events.action <= SEGMENT_UNMAP)
+    columns = (events.action, events.address, events.size, rounded, events.site)
+    for at, action, *what in zip(telling.tolist(), *(column[telling].tolist() for column in columns), strict=True):
+        kept.enter(at + 1, action, *what)
+    return Lives(len(events.action), kept.blocks(log), kept.segments())
+
+
+class _Kept:
+    """What is there while the events are walked through, and what is there no more."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._live: dict[int, list[int]] = _blocks_before(recording)
+        self._ended: list[tuple[int, ...]] = []
+        self._ranges = _Ranges()
+        _enter_ranges_before(recording, self._ranges)
+
+    def enter(self, after: int, action: int, address: int, size: int, rounded: int, site: int) -> None:
+        """Take one event, the number `after` from the first."""
+        if action == ALLOC:
+            self._end(address, after)
+            self._live[address] = [address, rounded, site, after, NEVER]
+        elif action == FREE_REQUESTED and address in self._live:
+            self._live[address][4] = after
+        elif action == FREE_COMPLETED:
+            self._end(address, after)
+        elif action in (SEGMENT_ALLOC, SEGMENT_MAP):
+            self._ranges.begin(address, size, action == SEGMENT_MAP, after)
+        elif action in (SEGMENT_FREE, SEGMENT_UNMAP):
+            self._ranges.end(address, size, after)
+
+    def blocks(self, log: AllocatorLog) -> BlockLives:
+        """Return the lives of blocks; those that the snapshot shows take what it says."""
+        held = log.blocks.state != INACTIVE
+        known = dict(zip(log.blocks.address[held].tolist(), log.blocks.size[held].tolist(), strict=True))
+        last = [(at, known.get(at, size), *more, NEVER) for at, size, *more in self._live.values()]
+        return BlockLives(*_columns([*self._ended, *last], len(BlockLives._fields)))
+
+    def segments(self) -> SegmentLives:
+        """Return the lives of segments and mapped parts."""
+        return SegmentLives(*_columns(self._ranges.lives(), len(SegmentLives._fields)))
+
+    def _end(self, address: int, after: int) -> None:
+        block = self._live.pop(address, None)
+        if block is not None:
+            self._ended.append((*block, after))
+
+
+class _Ranges:
+    """The memory that the driver has given, in ranges that do not overlap; one that goes back in part is cut."""
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._held: dict[int, tuple[int, int, int]] = {}
+        self._ended: list[tuple[int, ...]] = []
+
+    def begin(self, address: int, size: int, mapped: bool, after: int) -> None:
+        """Enter a range; what was there of it, against all reason, ends."""
+        self.end(address, size, after)
+        self._enter(address, size, int(mapped), after)
+
+    def end(self, address: int, size: int, after: int) -> None:
+        """Let a range end; of the ranges in which it lies the other parts stay."""
+        end, at = address + size, max(bisect_left(self._starts, address + 1) - 1, 0)
+        touched = [it for it in self._overlapping(at, end) if it + self._held[it][0] > address]
+        for start in touched:
+            length, mapped, born = self._held.pop(start)
+            del self._starts[bisect_left(self._starts, start)]
+            low, high = max(start, address), min(start + length, end)
+            self._ended.append((low, high - low, mapped, born, after))
+            for first, stop in ((start, low), (high, start + length)):
+                if stop > first:
+                    self._enter(first, stop - first, mapped, born)
+
+    def lives(self) -> list[tuple[int, ...]]:
+        """Return all ranges, those that are there still with `NEVER`."""
+        return [*self._ended, *((at, *self._held[at], NEVER) for at in self._starts)]
+
+    def _enter(self, address: int, size: int, mapped: int, born: int) -> None:
+        insort(self._starts, address)
+        self._held[address] = size, mapped, born
+
+    def _overlapping(self, at: int, end: int) -> list[int]:
+        stop = bisect_left(self._starts, end)
+        return self._starts[at:stop]
+
+
+def _blocks_before(recording: Recording) -> dict[int, list[int]]:
+    """Return the blocks in use before the first event by address, each as address, size, site, born and awaited."""
+    start, blocks = recording.start, recording.log.blocks
+    sites = dict(zip(blocks.address.tolist(), blocks.site.tolist(), strict=True))
+    sites |= _sites_of_frees(recording.log)
+    held = start.handle >= 0
+    columns = (start.address[held], start.size[held], start.kind[held])
+    return {
+        address: [address, size, sites.get(address, -1), 0, 0 if kind == rows.AWAITED else NEVER]
+        for address, size, kind in zip(*(column.tolist() for column in columns), strict=True)
+    }
+
+
+def _sites_of_frees(log: AllocatorLog) -> dict[int, int]:
+    """Return -1 for each address that is freed in the history: who frees a block need not have asked for it."""
+    return dict.fromkeys(log.events.address[log.events.action == FREE_COMPLETED].tolist(), -1)
+
+
+def _enter_ranges_before(recording: Recording, ranges: _Ranges) -> None:
+    """Enter the segments before the first event, and those whose own event was cut off before it."""
+    start, supply = recording.start, recording.supply
+    first, sizes, mapped = 0, dict[int, int](), dict[int, bool]()
+    columns = (start.address, start.size, start.kind, start.base, start.first)
+    unmapped = False
+    for address, size, kind, base, is_first in zip(*(column.tolist() for column in columns), strict=True):
+        if kind == rows.UNMAPPED:
+            unmapped = True
+            continue
+        if is_first or unmapped:
+            first, unmapped = address, False
+        sizes[first] = sizes.get(first, 0) + size
+        mapped[first] = base >= 0
+    for address, size in sizes.items():
+        ranges.begin(address, size, mapped[address], 0)
+    for address, size in zip(supply.address[: recording.implied], supply.size[: recording.implied], strict=True):
+        ranges.begin(int(address), int(size), False, 0)
+
+
+def _columns(table: list[tuple[int, ...]], count: int) -> list[np.ndarray]:
+    return [np.array(column, np.int64) for column in zip(*table, strict=True)] or [np.zeros(0, np.int64)] * count
