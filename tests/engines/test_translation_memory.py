@@ -22,7 +22,7 @@ ROWS = 256
 class Endless(Workload):
     """So many blocks of accesses, each made when it is asked for."""
 
-    blocks: int = lever(1, least=1, most=1000, unit="blocks", description="of 256 accesses")
+    blocks: int = lever(1, least=1, most=4000, unit="blocks", description="of 256 accesses")
 
     def accesses(self, machine, streams):
         for block in range(self.blocks):
@@ -48,6 +48,6 @@ def test_a_long_trace_takes_no_more_memory_than_a_short_one(policy, monkeypatch)
     """The narrowest column is four bytes a row; a byte a row is more than what a call from Python leaves for a while,
     some hundred thousand bytes whatever the length."""
     monkeypatch.setattr(trace, "PIECE", ROWS)
-    short, long = 40, 1000
+    short, long = 40, 4000
     peak_bytes(short, policy)
     assert peak_bytes(long, policy) - peak_bytes(short, policy) < ROWS * (long - short)

@@ -211,7 +211,9 @@ def test_the_seventh_notebook_takes_a_group_s_time_apart_and_chooses_modules_by_
     assert f"{10 * (3 if LONG else FEW)} runs" in printed(notebook, "run")
     for cell in ("run", "add-run", "own-run"):
         assert "0 failed" in printed(notebook, cell)
-    assert len(printed(notebook, "largest").splitlines()) == len(printed(notebook, "both-said").splitlines()) == 5
+    *messages, seeds = printed(notebook, "both-said").splitlines()
+    assert len(printed(notebook, "largest").splitlines()) == len(messages) == 5
+    assert "comparisons at 3 seeds cannot give p_holm < 0.05" in seeds or not LONG
 
 
 @long

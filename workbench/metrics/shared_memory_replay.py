@@ -91,16 +91,26 @@ def _check_ranges(record: SharedMemoryRecord) -> None:
     """Refuse ranges outside of the memory, at which compiled code would write past its arrays."""
     if record.layout == "scattered":
         return
-    moved, _, places = record.moves[:, 1], record.moves[:, 2], record.moves[:, 3]
-    for rows, bases in ((np.arange(len(record.base)), record.base), (moved, places)):
-        outside = np.flatnonzero((bases < 0) | (bases + record.length[rows] > record.segments))
-        if outside.size:
-            row, first = int(rows[outside[0]]), int(bases[outside[0]])
-            last = first + int(record.length[row]) - 1
-            raise InputError(
-                f"the record of a run puts workgroup {row} into segments {first} to {last}, but the memory has "
-                f"segments 0 to {record.segments - 1}."
-            )
+    row, first = _outside(record.base, record.length, record.moves, record.segments)
+    if row >= 0:
+        last = first + int(record.length[row]) - 1
+        raise InputError(
+            f"the record of a run puts workgroup {row} into segments {first} to {last}, but the memory has "
+            f"segments 0 to {record.segments - 1}."
+        )
+
+
+@kernel
+def _outside(base: np.ndarray, length: np.ndarray, moves: np.ndarray, segments: int) -> tuple[int, int]:
+    """Return the first workgroup that was granted or moved to a range outside of the memory, and its base; or -1."""
+    for row in range(base.size):
+        if base[row] < 0 or base[row] + length[row] > segments:
+            return row, base[row]
+    for k in range(moves.shape[0]):
+        row = moves[k, 1]
+        if moves[k, 3] < 0 or moves[k, 3] + length[row] > segments:
+            return row, moves[k, 3]
+    return -1, 0
 
 
 @kernel
