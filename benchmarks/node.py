@@ -20,6 +20,7 @@ from workbench.engines.kit.slots import defaults_of, question_of
 from workbench.engines.node.engine import Node
 from workbench.engines.node.options import NodeOptions
 from workbench.engines.node.slots import Slots
+from workbench.levers import lever
 from workbench.machine.node_machine import NodeMachine
 from workbench.policies.policy import read_policy
 from workbench.records.node import NodeRecord
@@ -40,10 +41,7 @@ MOST_BYTES = 128
 class Repeated(Workload):
     """On each card an application whose kernels follow each other; what one has written the next reads."""
 
-    def __init__(self, groups: int) -> None:
-        object.__setattr__(self, "count", groups)
-
-    count: int
+    count: int = lever(GROUPS, least=CARDS * GROUPS_A_KERNEL, most=1 << 24, unit="groups", description="of all cards")
 
     def applications(self, machine: Any, streams: Any) -> Applications:
         return tuple(Application((tuple(self._steps()),), home=card) for card in range(CARDS))
@@ -93,7 +91,7 @@ def setup(groups: int) -> Setup:
         "selection": "strict_priority", "shared_placement": "nearest_boundary",
     }  # fmt: skip
     policies = {slot: read_policy(question_of(Slots, slot), name, slot) for slot, name in chosen.items()}
-    return Setup("node", machine, Repeated(groups), policies, options)
+    return Setup("node", machine, Repeated(count=groups), policies, options)
 
 
 def simulated(groups: int) -> NodeRecord:
