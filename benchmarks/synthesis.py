@@ -13,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
 from functools import partial
 from itertools import islice
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
@@ -70,15 +69,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(f"{seconds:8.1f} s  {name}")
         wall, worked = time.monotonic() - began, sum(getrusage(who).ru_utime for who in (RUSAGE_SELF, RUSAGE_CHILDREN))
         print(f"{len(made)} circuits of {options.size}: {wall / 60:.1f} min, {worked / 60:.1f} min of processor time")
-        again = [_again(one) for one in made]
-        print(f"out of the cache: at most {max(again):.3f} s a circuit")
+        again = [seconds for one in made if (seconds := _again(one)) is not None]
+        print(f"{len(again)} out of the cache: at most {max(again):.3f} s a circuit")
 
 
-def _again(made: Made) -> float:
-    """Return the seconds until a circuit that is built has its figures out of the cache."""
+def _again(made: Made) -> float | None:
+    """Return the seconds until a circuit that is built has its figures out of the cache; None where it has none."""
     circuit, began = made[1](), time.monotonic()
-    with suppress(WorkbenchError):
+    try:
         synthesised_here(circuit, 0.001)
+    except WorkbenchError:
+        return None
     return time.monotonic() - began
 
 

@@ -168,8 +168,13 @@ class Circuit(Netlist):
     def digest(self) -> str:
         """Return a digest of what the circuit is: its gates, ports and registers, not its header."""
         held = hashlib.sha256(repr([self.name, self.latency, self.started_by]).encode())
-        for kind, first, second, out in ((row.kind, row.first, row.second, row.out) for row in self.rows):
-            held.update(repr((kind, out.size)).encode() + first.tobytes() + second.tobytes() + out.tobytes())
+        heads = dict[tuple[Any, int], bytes]()
+        for row in self.rows:
+            out = row.out
+            head = (row.kind, out.size)
+            held.update(heads.get(head) or heads.setdefault(head, repr(head).encode()))
+            if head[1]:
+                held.update(row.first.tobytes() + row.second.tobytes() + out.tobytes())
         for name, wires in (*self.ports.items(), *self.outputs.items()):
             held.update(name.encode() + wires.tobytes())
         for name, one in self.registers.items():
