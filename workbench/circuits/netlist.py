@@ -169,12 +169,10 @@ class Circuit(Netlist):
         """Return a digest of what the circuit is: its gates, ports and registers, not its header."""
         held = hashlib.sha256(repr([self.name, self.latency, self.started_by]).encode())
         heads = dict[tuple[Any, int], bytes]()
-        for row in self.rows:
-            out = row.out
-            head = (row.kind, out.size)
-            held.update(heads.get(head) or heads.setdefault(head, repr(head).encode()))
-            if head[1]:
-                held.update(row.first.tobytes() + row.second.tobytes() + out.tobytes())
+        for kind, _, _, first, second, out in self.rows:
+            named = (kind, out.size)
+            head = heads.get(named) or heads.setdefault(named, repr(named).encode())
+            held.update(head + first.tobytes() + second.tobytes() + out.tobytes() if named[1] else head)
         for name, wires in (*self.ports.items(), *self.outputs.items()):
             held.update(name.encode() + wires.tobytes())
         for name, one in self.registers.items():
