@@ -6,28 +6,24 @@ READY := $(VENV)/.ready
 # Python keeps what it has read in its own form: the tests start hundreds of processes that would each read it anew.
 unexport PYTHONDONTWRITEBYTECODE
 # What is run interpreted: each engine's golden records, and files that are long where they are compiled (tests/depth.py),
-# as a node's. That all tests of structures, engines and policies say the same both ways is left to `make test-long`.
+# as a node's. That all tests of structures, engines and policies say the same both ways is left to the long tests.
 BOTH_WAYS := tests/engines/test_golden_records.py tests/engines/test_shared_memory_part.py tests/engines/test_dispatch_part.py \
 	tests/engines/test_translation_part.py tests/engines/node tests/metrics/test_node.py tests/export/test_node_timeline.py \
-	tests/studies/test_blame.py tests/dashboards/test_node.py
-EVERY_COMPILED_ROOM := tests/compiled tests/structures tests/engines tests/metrics tests/policies
+	tests/studies/test_blame.py tests/dashboards/test_node.py tests/workloads/test_trace_applications.py
 # Without the tests of policies as values.
-SAME_IN_BOTH := fresh_interpreted_process or refuses_wrong_levers or yaml_and_back or pickles or compiled_and_plain
-# Nor those that count thousands of draws: that each draw is the same in both is shown by its twin and its contract.
-SAME_IN_BOTH += or is_uniform or as_likely_as_another or draws_are_independent
-IN_ONE_WAY := $(SAME_IN_BOTH) or mean_wait or in_every_order
+IN_ONE_WAY := fresh_interpreted_process or refuses_wrong_levers or yaml_and_back or pickles or compiled_and_plain
 # Nor what is compared with theory or with recordings at length: twins and golden records say that both ways are one.
-IN_ONE_WAY += or the_queue_m_d or snapshots_come_out_exactly
-# No examples are looked for in the tests, which would import each of their files once more; nor are the files with most
-# tests begun first, but those that take longest (tests/conftest.py).
+IN_ONE_WAY += or mean_wait or in_every_order or the_queue_m_d or snapshots_come_out_exactly
+# No examples are looked for in the tests, which would import each of their files once more.
 TESTS_ALONE := --no-loadscope-reorder -o addopts="--import-mode=importlib -q -p no:cacheprovider"
 
-.PHONY: run paper test test-long check warm compiled browser examples interpreted docs lab dashboard bench pictures verdict-table lock clean help
+.PHONY: run paper test test-long due proven check warm compiled browser examples interpreted docs lab dashboard bench pictures verdict-table lock clean help
 
 help:
 	@echo "make run        set up .venv, run the main sweeps, say where the results are"
 	@echo "make test       set up .venv, run every check and test, say what this machine lacks"
 	@echo "make test-long  what is long by nature: proofs, fuzzing, error rates, everything interpreted once more"
+	@echo "make due        of that what was proven longest ago, as CI does; make proven says what was proven when"
 	@echo "make paper      a complete short paper from runs to PDF, in results/paper/paper"
 	@echo "make check      the quick checks alone: format, lint, types, import walls"
 	@echo "make compiled   the tests alone, without those in a browser and the examples"
@@ -65,25 +61,29 @@ test: $(READY)
 	@$(BIN)/python -m tests.needs
 
 test-long: $(READY) warm
-	WORKBENCH_LONG=1 $(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/browser -m "long or deeper or hypothesis"
-	$(BIN)/python -m pytest $(TESTS_ALONE) tests/browser -m long
-	WORKBENCH_LONG=1 $(BIN)/python -m pytest -p tests.examples workbench
-	WORKBENCH_LONG=1 NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -k "not ($(SAME_IN_BOTH))" $(EVERY_COMPILED_ROOM)
+	$(BIN)/python -m tests.rotation run all
 	@$(BIN)/python -m tests.needs
+
+# What this landing proves of it: the part that was proven longest ago (tests/rotation.py).
+due: $(READY)
+	$(BIN)/python -m tests.rotation ci
+
+proven: $(READY)
+	@$(BIN)/python -m tests.rotation
 
 warm: $(READY)
 	$(BIN)/python -m tests.compile_first
 
-# Two workers, and beside them one process with the rest: tests of deaths and time limits wait a fifth of the time. Each
-# worker collects every file, which takes it as long as a hundred tests.
+# Two workers that take tests from each other, and beside them one process with the rest: tests of deaths and time limits
+# wait a fifth of the time. Each worker collects every file, which takes it as long as a hundred tests.
 compiled: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(TESTS_ALONE) --ignore=tests/browser -m "not long" tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(TESTS_ALONE) --ignore=tests/browser -m "not long" tests
 
 browser: $(READY)
 	$(BIN)/python -m pytest $(TESTS_ALONE) tests/browser -m "not long"
 
 examples: $(READY)
-	$(BIN)/python -m pytest -p tests.examples workbench
+	$(BIN)/python -m pytest -p tests.examples -m "not long" workbench
 
 interpreted: $(READY)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(TESTS_ALONE) -m "not long" -k "not ($(IN_ONE_WAY))" $(BOTH_WAYS)

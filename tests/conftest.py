@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 import workbench as wb
-from tests import needs
+from tests import needs, rotation
 from tests.depth import LONG
 from workbench.compiled import INTERPRETED
 from workbench.experiments.mechanism import mechanisms
@@ -31,44 +31,23 @@ for _signal, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
     if threading.current_thread() is threading.main_thread() and signal.getsignal(_signal) is signal.SIG_IGN:
         signal.signal(_signal, _usual)
 
-# No deadline: the first call of compiled code waits for its compilation. Interpreted, the same code meets fewer
-# examples: it is slow there, and what is looked for is a difference between the two ways of running, no rare input.
-EXAMPLES = {"usual": 30, "long": 300, "interpreted": 10, "interpreted long": 30}
-for profile, examples in EXAMPLES.items():
-    settings.register_profile(profile, deadline=None, max_examples=examples)
-settings.load_profile(" ".join(["interpreted"] * INTERPRETED + ["long"] * LONG) or "usual")
-
-LONGEST = (
-    "experiments/test_user_faults.py",
-    "experiments/test_pools.py",
-    "experiments/test_faults.py",
-    "docs/test_site.py",
-    "notebooks/test_notebooks.py",
-    "pool_service/test_service.py",
-    "studies/tuning/test_database.py",
-    "experiments/test_running.py",
-    "studies/tuning/test_resume.py",
-    "house/test_recipes.py",
-    "cli/test_new_policy.py",
-    "export/test_inputs.py",
-    "export/test_tex.py",
-    "pool_service/test_folder.py",
-    "identity/test_compiled_runs.py",
-    "compiled/test_cache.py",
-    "engines/test_dispatch.py",
-    "engines/test_translation_load.py",
-    "export/test_own_parts.py",
+# The gate meets the same examples each time, so that no change is refused for another one's fault; the long tests meet
+# others in each rotation (tests/rotation.py). No deadline: the first call of compiled code waits for its compilation.
+# Interpreted, the same code meets fewer examples: it is slow there, and what is looked for is a difference between the
+# two ways of running, no rare input.
+settings.register_profile(
+    "gate", deadline=None, database=None, derandomize=True, max_examples=10 if INTERPRETED else 30
 )
-"""Files whose tests take longest or wait most: workers that begin with them have only short ones left in the end."""
+settings.register_profile("rotating", deadline=None, database=None, max_examples=30 if INTERPRETED else 300)
+settings.load_profile("rotating" if LONG else "gate")
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     for item in items:
         if getattr(item, "originalname", None) == COMPILES_ANEW:
             item.add_marker(pytest.mark.long)
-    places = {f"tests/{file}": place for place, file in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(places)))
+    rotation.keep_part(config, items)
 
 
 COMPILES_ANEW = "test_stays_within_its_arrays"
@@ -91,6 +70,7 @@ def pytest_runtest_setup(item):
 
 
 def pytest_terminal_summary(terminalreporter):
+    rotation.write_failures(terminalreporter.stats)
     skipped = terminalreporter.stats.get("skipped", [])
     counts = needs.counted(str(report.longrepr[2]) for report in skipped)
     if counts:

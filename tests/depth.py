@@ -1,4 +1,4 @@
-"""How much a test looks at: a little in `make test`, all of it in `make test-long`."""
+"""How much a test looks at: the same little in each `make test`, all of it in `make test-long` or in its shards."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ LONG_WHERE_COMPILED = [] if INTERPRETED else [long]
 compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code: it runs where that is compiled")
 """Marks what the interpreted pass leaves out: every such test runs in the compiled pass of the same command."""
 
+ROTATION = int(os.environ.get("WORKBENCH_ROTATION", "0"))
+"""Which block of seeds the long tests look at (`tests/rotation.py`): each landing looks at another one."""
+
 FAR = 1 if LONG else 4
 """What a long walk is divided by: `make test` goes a quarter of the way."""
 
@@ -40,6 +43,25 @@ def deeper(examples: int, in_long: int) -> Callable[[_Test], _Test]:
         return pytest.mark.deeper(settings(max_examples=meets, deadline=None)(test))
 
     return chosen
+
+
+def seeds(gate: int, rotating: int, known: Sequence[int] = ()) -> list[Any]:
+    """The seeds of a test: a fixed block for `make test`, and one for the long tests that each rotation moves on.
+
+    Parameters
+    ----------
+    gate, rotating : int
+        How many seeds each block has.
+    known : sequence of int
+        Seeds that a rotation met and that fail since before: fixed examples, which block nothing until they are mended.
+    """
+    first = gate + ROTATION * rotating
+    fails = pytest.mark.xfail(reason="fails since before: `known` in tests/proven.json", strict=True)
+    return [
+        *range(gate),
+        *(pytest.param(seed, marks=fails) for seed in known),
+        *(pytest.param(seed, marks=long) for seed in range(first, first + rotating)),
+    ]
 
 
 def thinned(cases: Sequence[Any], every: int) -> list[Any]:

@@ -1,8 +1,8 @@
-"""Leaves examples that compile a node, which nothing else of `make test` does, to `make test-long`."""
+"""Marks examples that compile a node, which nothing else of `make test` does, as long."""
 
 from __future__ import annotations
 
-from tests.depth import LONG
+import pytest
 
 OF_A_NODE = {
     "workbench.api.blame",
@@ -11,11 +11,11 @@ OF_A_NODE = {
     "workbench.engines.node.pages.new_pages",
     "workbench.engines.node.pool_part.PoolPart",
 }
-"""Examples as doctest names them."""
+"""Examples as doctest names them; `tests/engines/node/test_node.py` runs them."""
 
 
-def pytest_collection_modifyitems(config, items):
-    """Keep what this command runs; of the rest it is said how many there are."""
-    kept = [item for item in items if (item.name in OF_A_NODE) == LONG]
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = kept
+def pytest_collection_modifyitems(items):
+    """Mark them, and leave them out of what is not long."""
+    for item in items:
+        if item.name in OF_A_NODE:
+            item.add_marker(pytest.mark.long)

@@ -9,7 +9,7 @@ import pytest
 from workbench.cli import doctor, doctor_facts
 from workbench.cli.doctor_things import THINGS, Thing
 from workbench.cli.main import main
-from workbench.compiled.cache import cache_folder
+from workbench.compiled.cache import cache_folder, code_home
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_json_says_the_same_in_bytes(two_things, capsys):
     assert main(["doctor", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert [thing["present"] for thing in report["things"]] == [True, False]
-    assert report["compile_cache"]["folder"] == str(cache_folder())
+    assert report["compile_cache"]["folder"] == str(code_home())
     assert report["free_disk_bytes"]["here"] > 0 and report["versions"]["numba"] != "absent"
 
 
@@ -46,12 +46,14 @@ def test_the_cache_tells_its_own_folder_from_earlier_ones(monkeypatch, tmp_path)
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "cache"))
     assert doctor_facts.compile_cache().state.startswith("empty")
     assert not (tmp_path / "cache").exists()
-    own, earlier = cache_folder(), tmp_path / "cache" / ("0" * 16)
-    for folder, content in ((own, b"12345"), (earlier, b"123")):
+    own = cache_folder("workbench.structures.free_map")
+    edited, of_all_sources = own.parent / ("0" * 16), tmp_path / "cache" / ("0" * 16)
+    for folder, content in ((own, b"12345"), (edited, b"123"), (of_all_sources, b"12")):
         folder.mkdir(parents=True)
         (folder / "answer.nbi").write_bytes(content)
     cache = doctor_facts.compile_cache()
-    assert (cache.functions, cache.bytes, cache.earlier, cache.earlier_bytes) == (1, 5, [str(earlier)], 3)
+    assert (cache.functions, cache.bytes, cache.earlier_bytes) == (1, 5, 5)
+    assert cache.earlier == [str(edited), str(of_all_sources)]
     assert cache.state == "compiled functions of these sources: 1"
 
 

@@ -1,78 +1,215 @@
-"""The folder of compiled code is named after the sources: an edit anywhere that matters gives another one."""
+"""The folders of compiled code are named after the sources: an edit that matters gives another one, no other does."""
 
 from __future__ import annotations
 
+import ast
+import json
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import workbench
+from tests.compile_first import RUNS
 from tests.depth import compiled_only, long
-from workbench.compiled.cache import ROOMS, cache_folder, may_be_kept, source_digest
+from workbench.compiled.cache import ROOMS, SOURCES, Sources, cache_folder, code_home, may_be_kept, sources
+
+PACKAGE = Path(workbench.__file__).parent
+FILES = {
+    "engines/__init__.py": "",
+    "engines/pool/__init__.py": "",
+    "engines/pool/loop.py": """from workbench.records.pool import (
+    A,  # a comment, with a name
+    B as C,
+)
+from workbench.structures import heap, ring as round_one
+from workbench.machine.board import Board
+""",
+    "engines/node/__init__.py": "",
+    "engines/node/loop.py": "if True:\n    from workbench.engines.pool.loop import step\n",
+    "engines/malloc/__init__.py": "",
+    "engines/malloc/loop.py": "from workbench.compiled import kernel\n\n\n@kernel\ndef run(x):\n    return x\n",
+    "metrics/pool.py": "from workbench.records.pool import A\n",
+    "records/pool.py": "A, B = 1, 2\n",
+    "structures/__init__.py": "from workbench.structures.ring import ring\n",
+    "structures/heap.py": "",
+    "structures/ring.py": "",
+    "machine/board.py": "from workbench.policies.fit import fit\n",
+    "policies/fit.py": "",
+    "compiled/__init__.py": "",
+}
+POOL = {"engines.pool.loop", "records.pool", "structures", "structures.heap", "structures.ring"}
 
 
-def sources(root: Path) -> Path:
-    for room in ROOMS:
-        (root / room / "inner").mkdir(parents=True)
-        (root / room / "inner" / "kernels.py").write_text("def f(x):\n    return x\n")
-    return root
+@pytest.fixture
+def root(tmp_path):
+    """A small package, of which nothing is imported."""
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_an_edit_changes_the_digest(tmp_path, room):
-    root = sources(tmp_path)
-    before = source_digest(root)
-    assert source_digest(root) == before
-    called = root / room / "inner" / "kernels.py"
-    called.write_text("def f(x):\n    return y\n")
-    assert source_digest(root) != before
-    called.write_text("def f(x):\n    return x\n")
-    assert source_digest(root) == before
+def test_a_closure_is_what_a_module_imports_within_the_rooms_of_compiled_code(root):
+    known = Sources(root)
+    assert known.closure("engines.pool.loop") == POOL
+    assert known.closure("engines.node.loop") == POOL | {"engines.node.loop"}
+    assert known.closure("metrics.pool") == {"metrics.pool", "records.pool"}
+    assert known.closure("engines.malloc.loop") == {"engines.malloc.loop", "compiled"}
+    assert known.closure("no.such.module") == {"no.such.module"}
 
 
-def test_a_new_a_gone_and_a_moved_file_change_the_digest(tmp_path):
-    root = sources(tmp_path)
-    digests = {source_digest(root)}
-    added = root / ROOMS[0] / "added.py"
-    added.write_text("")
-    digests.add(source_digest(root))
-    added.rename(root / ROOMS[0] / "moved.py")
-    digests.add(source_digest(root))
-    (root / ROOMS[1] / "inner" / "kernels.py").unlink()
-    digests.add(source_digest(root))
-    assert len(digests) == 4
+MODULES = ("engines.pool.loop", "engines.node.loop", "engines.malloc.loop", "metrics.pool")
 
 
-def test_a_boundary_between_files_is_part_of_the_digest(tmp_path):
-    one, other = tmp_path / "one" / ROOMS[0], tmp_path / "other" / ROOMS[0]
-    for folder, first, second in ((one, "ab", "c"), (other, "a", "bc")):
-        folder.mkdir(parents=True)
-        (folder / "x.py").write_text(first)
-        (folder / "y.py").write_text(second)
-    assert source_digest(one.parent) != source_digest(other.parent)
+@pytest.mark.parametrize(
+    ("edited", "changed"),
+    [
+        ("records/pool.py", {"engines.pool.loop", "engines.node.loop", "metrics.pool"}),
+        ("structures/ring.py", {"engines.pool.loop", "engines.node.loop"}),
+        ("engines/pool/loop.py", {"engines.pool.loop", "engines.node.loop"}),
+        ("metrics/pool.py", {"metrics.pool"}),
+        ("compiled/__init__.py", {"engines.malloc.loop"}),
+        ("policies/fit.py", set()),
+        ("machine/board.py", set()),
+    ],
+)
+def test_an_edit_changes_the_digests_of_all_that_can_have_it_compiled_in(root, edited, changed):
+    before = {module: Sources(root).digest(module) for module in MODULES}
+    with open(root / edited, "a") as file:
+        file.write("# edited\n")
+    assert {module for module in MODULES if Sources(root).digest(module) != before[module]} == changed
 
 
-def test_a_room_without_kernels_costs_no_compilation(tmp_path):
-    root = sources(tmp_path)
-    before = source_digest(root)
-    (root / "figures").mkdir()
-    (root / "figures" / "drain.py").write_text("x = 1\n")
-    assert source_digest(root) == before
+def test_a_gone_and_a_moved_file_change_the_digest(root):
+    digests = {Sources(root).digest("engines.pool.loop")}
+    (root / "structures" / "heap.py").rename(root / "structures" / "tree.py")
+    digests.add(Sources(root).digest("engines.pool.loop"))
+    (root / "engines" / "pool" / "loop.py").write_text("from workbench.structures import tree\n")
+    digests.add(Sources(root).digest("engines.pool.loop"))
+    assert len(digests) == 3
 
 
-def test_the_folder_carries_the_digest_of_this_package(monkeypatch, tmp_path):
+def test_several_modules_have_one_digest_in_any_order(root):
+    known = Sources(root)
+    assert known.digest("metrics.pool", "engines.malloc.loop") == known.digest("engines.malloc.loop", "metrics.pool")
+    assert known.digest("metrics.pool", "engines.malloc.loop") != known.digest("metrics.pool")
+
+
+def test_the_modules_that_hold_compiled_functions_stand_for_an_engine(root):
+    assert Sources(root).kernels("engines.malloc") == ["engines.malloc.loop"]
+    assert Sources(root).kernels("engines.pool") == []
+    assert sources().kernels("engines.shared_memory") == [
+        "engines.shared_memory_asking",
+        "engines.shared_memory_loop",
+    ]
+
+
+def compiled_into(engine: str) -> set[str]:
+    return set().union(*map(sources().closure, sources().kernels(f"engines.{engine}")))
+
+
+def test_an_edit_of_a_measure_or_of_a_policy_compiles_no_engine():
+    judges = {"metrics.pool", "metrics.dispatch"}
+    answers = {"policies.placement.nearest_boundary", "policies.dispatch.choice.most_residual"}
+    for engine in RUNS:
+        assert not (judges | answers) & compiled_into(engine), engine
+    parts = sources().closure("policies.placement.nearest_boundary") | sources().closure("metrics.pool")
+    assert answers & parts and judges & parts
+
+
+def test_an_edit_of_the_pool_compiles_the_pool_and_the_node():
+    assert {engine for engine in (*RUNS, "node") if "engines.pool.loop" in compiled_into(engine)} == {"pool", "node"}
+
+
+def names_taken(text: str, exists) -> Iterator[tuple[str, str]]:
+    """Each name that a compiled function of a source takes from another module of the package, behind that module."""
+    tree = ast.parse(text)
+    origin = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("workbench."):
+            for name in node.names:
+                part = f"{node.module}.{name.name}".removeprefix("workbench.")
+                origin[name.asname or name.name] = part if exists(part) else part.rpartition(".")[0]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.decorator_list:
+            inside = {part.id for line in node.body for part in ast.walk(line) if isinstance(part, ast.Name)}
+            yield from ((origin[name], name) for name in sorted(inside & set(origin)))
+
+
+def exists(module: str) -> bool:
+    return bool(sources()._source(module))
+
+
+def kernel_modules() -> list[str]:
+    return [module for room in ROOMS for module in sources().kernels(room)]
+
+
+def test_compiled_functions_take_nothing_from_rooms_that_are_not_in_the_digests():
+    modules = kernel_modules()
+    assert len(modules) > 150
+    for module in modules:
+        text = PACKAGE.joinpath(*module.split(".")).with_suffix(".py").read_text()
+        for source, name in names_taken(text, exists):
+            assert source in sources().closure(module), f"{module} takes {name} from {source}"
+        assert not re.search(r"^ *(from \.|import workbench)", text, re.MULTILINE), f"{module}: an import unseen"
+
+
+def test_a_name_from_another_room_is_seen():
+    text = "from workbench.units import KIB as K\n\n@kernel\ndef f(x):\n    return x * K\n"
+    assert list(names_taken(text, exists)) == [("units", "K")]
+    assert "units" not in SOURCES
+
+
+COMPILES = """
+import sys, json
+import workbench as wb
+from numba.core import event
+from tests.compile_first import RUNS
+modules = set()
+class Listener(event.Listener):
+    def on_start(self, event): pass
+    def on_end(self, event): modules.add(event.data["dispatcher"].py_func.__module__)
+event.register("numba:compile", Listener())
+engine = sys.argv[1]
+for run in RUNS.get(engine) or [{"workload": "training_step", "options": {"iterations": 1}}]:
+    assert not wb.run({"engine": engine, "seeds": 1, **run}, workers=1).failures
+print(json.dumps(sorted(modules)))
+"""
+
+
+@compiled_only
+@long
+@pytest.mark.parametrize("engine", RUNS)
+def test_all_that_is_compiled_for_an_engine_is_in_its_digest(engine, tmp_path):
+    """Found by compiling: each module of which a function is compiled, but for those of measures and answers."""
+    environment = {**os.environ, "WORKBENCH_CACHE": str(tmp_path)}
+    command = [sys.executable, "-c", COMPILES, engine]
+    child = subprocess.run(command, env=environment, cwd=PACKAGE.parent, capture_output=True, text=True, check=True)
+    modules = {module.removeprefix("workbench.") for module in json.loads(child.stdout.splitlines()[-1])}
+    loops = {module for module in modules if module.startswith(("engines.", "structures."))}
+    assert f"engines.{engine}" in {".".join(module.split(".")[:2]).removesuffix("_loop") for module in loops}
+    others = set().union(*map(sources().closure, (module for module in modules if not module.startswith("engines."))))
+    assert loops <= compiled_into(engine) | others
+    assert all(module in others for module in loops - compiled_into(engine))
+
+
+def test_the_folder_is_a_module_s_and_carries_its_digest(monkeypatch, tmp_path):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
-    assert cache_folder() == tmp_path / source_digest(Path(workbench.__file__).parent)
+    digest = Sources(PACKAGE).digest("structures.free_map")
+    assert cache_folder("workbench.structures.free_map") == tmp_path / "code" / "structures.free_map" / digest
+    assert code_home() == tmp_path / "code"
 
 
 def test_who_may_be_kept():
     assert may_be_kept("workbench.policies.placement.first_fit")
     assert not may_be_kept("__main__")
     assert not may_be_kept("workbenches.policies")
-    with pytest.raises(RuntimeError, match="not part of the digest"):
+    with pytest.raises(RuntimeError, match="not part of the digests"):
         may_be_kept("workbench.figures.drain")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.depth import compiled_only, long, thinned
+from tests.depth import compiled_only, long, seeds, thinned
 from tests.engines.dispatch_cases import Case, Row
 from tests.engines.dispatch_in_a_node import Played, Twin, drawn_plan
 from tests.engines.dispatch_policies import EVERY
@@ -40,7 +40,7 @@ CHOICES = ("first_module", "balanced", "least_energy", "affinity")
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize("seed", thinned(range(40), 10))
+@pytest.mark.parametrize("seed", seeds(5, 35))
 def test_it_says_what_the_twin_says(seed: int, choice: str) -> None:
     plan = drawn_plan(seed, choice)
     keeps = ("record", "live")[seed // 2 % 2]

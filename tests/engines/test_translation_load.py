@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import long
+from tests.depth import seeds
 from tests.engines.translation_cases import GivenAccesses, simulate
 from tests.engines.translation_load_cases import EARLIER, Case, differences, drawn
-from workbench.compiled import INTERPRETED
 from workbench.engines.translation import Translation
 from workbench.policies.translation import (
     LRU,
@@ -39,13 +38,7 @@ SIZE = 20
 """Cases of one test: a sixth of a second each."""
 
 
-def begun(few: int, many: int) -> list[Any]:
-    """So many seeds, of which `make test` looks at few, and at a quarter of these interpreted."""
-    few = -(-few // 4) if INTERPRETED else few
-    return [*range(few), *(pytest.param(seed, marks=long) for seed in range(few, many))]
-
-
-@pytest.mark.parametrize("part", begun(1, 200))
+@pytest.mark.parametrize("part", seeds(2, 158))
 def test_the_engine_and_its_event_driven_twin_agree(part: int) -> None:
     for seed in range(SIZE * part, SIZE * (part + 1)):
         result = differences(drawn(seed))
@@ -63,13 +56,13 @@ def same(one: Any, other: Any, besides: tuple[str, ...] = ("log",)) -> None:
     assert not unequal
 
 
-@pytest.mark.parametrize("seed", begun(60, 2000))
+@pytest.mark.parametrize("seed", seeds(40, 960))
 def test_keeping_a_log_which_allows_no_shortcut_changes_nothing(seed: int) -> None:
     case = drawn(seed)
     same(quick(case), case.engine())
 
 
-@pytest.mark.parametrize("seed", begun(40, 1000))
+@pytest.mark.parametrize("seed", seeds(40, 480))
 def test_undisturbed_misses_are_served_in_one_step_as_by_events(seed: int) -> None:
     draw = np.random.default_rng(seed)
     case, plain = drawn(seed), {"locate": NoDirectory(), "eviction": LRU(), "fill": DemandAlways()}
@@ -79,7 +72,7 @@ def test_undisturbed_misses_are_served_in_one_step_as_by_events(seed: int) -> No
     same(quick(case), case.engine())
 
 
-@pytest.mark.parametrize("seed", begun(60, 2000))
+@pytest.mark.parametrize("seed", seeds(40, 960))
 def test_misses_before_the_next_event_are_answered_in_one_step_as_by_events(seed: int) -> None:
     """Beside a directory or none, rows from close together to far apart: some misses are disturbed, some are not."""
     draw = np.random.default_rng([seed, 6])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import LONG_WHERE_COMPILED, compiled_only, long
+from tests.depth import LONG_WHERE_COMPILED, compiled_only, seeds
 from tests.engines.translation_load_cases import Case, Row, drawn, drawn_with_walks
 from tests.engines.translation_node_cases import PartRun, TwinRun
 from tests.engines.translation_node_cases import drawn as drawn_load
@@ -49,11 +49,6 @@ pytestmark = LONG_WHERE_COMPILED
 LOG = {"logged": 1 << 16}
 
 
-def begun(few: int, many: int) -> list[Any]:
-    """So many seeds, of which `make test` looks at few."""
-    return [*range(few), *(pytest.param(seed, marks=long) for seed in range(few, many))]
-
-
 def whole_run(case: Case, seed: int) -> tuple[Part, list[Any]]:
     """Ask the rows of a case one after the other, and let what happens happen in bites of any length."""
     draw, state, told = Random(seed), new_part(case.setup(), case.seed, logs=LOG), list[Any]()
@@ -85,7 +80,7 @@ def assert_as_the_engine(case: Case, seed: int) -> None:
     assert len({answer.ticket for answer in answers}) == len(answers)
 
 
-@pytest.mark.parametrize("seed", begun(4, 400))
+@pytest.mark.parametrize("seed", seeds(8, 232))
 def test_a_part_that_is_asked_row_by_row_does_as_a_whole_run(seed: int) -> None:
     assert_as_the_engine((drawn_with_walks if seed % 2 else drawn)(seed), seed)
 
@@ -124,7 +119,7 @@ def test_under_every_policy(slot: str, name: str) -> None:
         assert_as_the_engine(case, 1)
 
 
-@pytest.mark.parametrize("seed", begun(10, 2000))
+@pytest.mark.parametrize("seed", seeds(40, 960))
 def test_the_part_does_as_the_nodes_twin(seed: int) -> None:
     """Every row in its order, with unmappings, stalls and walks whose bytes are under way; and where time went."""
     load = drawn_load(seed)
@@ -307,7 +302,7 @@ class Forgetful(PartRun):
         return self.__dict__.setdefault("_draw", Random(1))
 
 
-@pytest.mark.parametrize("seed", begun(4, 200))
+@pytest.mark.parametrize("seed", seeds(8, 112))
 def test_forgetting_pages_changes_nothing(seed: int) -> None:
     load = drawn_load(seed)
     assert Forgetful(load).outcome() == TwinRun(load).outcome()

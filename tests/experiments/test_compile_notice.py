@@ -82,10 +82,18 @@ def test_it_is_said_once_and_before_the_first_run(cold, options):
 
 def test_an_engine_that_is_compiled_is_not_announced(cold):
     (cold / "cache").mkdir()
-    (cold / "cache" / "shared_memory.warm").touch()
+    warm._marker("shared_memory").touch()
     watch = Lines()
     wb.run(SWEEP, workers=1, progress=watch)
     assert watch.lines == ["begin"]
+
+
+def test_where_a_measure_was_edited_it_is_not_said_that_the_engine_is_compiled(cold):
+    (cold / "cache").mkdir()
+    warm._engine_marker("dispatch").touch()
+    messages = []
+    warm.say_compiling("dispatch", messages.append)
+    assert messages == ["compiling the measures of the engine dispatch, once"]
 
 
 def test_interpreted_nothing_is_compiled_and_nothing_is_said(cold, monkeypatch):
@@ -162,7 +170,7 @@ def test_a_command_that_runs_says_it_first_of_all(cold, capsys, monkeypatch, nam
 def test_whatever_a_command_compiles_beyond_plans_is_said_too(cold, capsys, monkeypatch, compiled, marked, said):
     (cold / "cache").mkdir()
     for engine in marked:
-        (cold / "cache" / f"{engine}.warm").touch()
+        warm._marker(engine).touch()
 
     def run(given):
         for _ in range(2):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.depth import LONG_WHERE_COMPILED, thinned
+from tests.depth import LONG_WHERE_COMPILED, seeds
 from tests.oracles.node.description import Node
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.small import card, kernel, tensor
@@ -42,7 +42,7 @@ def by_thread(events: list[dict[str, Any]]) -> dict[str, list[tuple[int, int]]]:
     return result
 
 
-@pytest.mark.parametrize("seed", thinned(range(30), 29))
+@pytest.mark.parametrize("seed", seeds(2, 28))
 def test_slices_of_a_thread_do_not_overlap_and_every_thread_has_a_name(seed: int) -> None:
     events = list(node_events(run_both(random_node(seed)).record))
     for slices in by_thread(events).values():
@@ -54,7 +54,7 @@ def test_slices_of_a_thread_do_not_overlap_and_every_thread_has_a_name(seed: int
     assert len(set(names.values())) == len(names)
 
 
-@pytest.mark.parametrize("seed", thinned(range(30), 29))
+@pytest.mark.parametrize("seed", seeds(2, 28))
 def test_as_many_slices_as_the_twin_logs(seed: int) -> None:
     both = run_both(random_node(seed))
     events, log = list(node_events(both.record)), both.twin.log
@@ -70,7 +70,7 @@ def test_as_many_slices_as_the_twin_logs(seed: int) -> None:
         assert found["section"] == len(log.of("malloc", "acquire"))
 
 
-@pytest.mark.parametrize("seed", thinned(range(30), 29))
+@pytest.mark.parametrize("seed", seeds(2, 28))
 def test_no_more_walks_at_a_time_than_walkers(seed: int) -> None:
     both = run_both(random_node(seed))
     threads = [name for name in by_thread(list(node_events(both.record))) if ": walkers" in name]
@@ -78,7 +78,7 @@ def test_no_more_walks_at_a_time_than_walkers(seed: int) -> None:
     assert max(Counter(name.partition(":")[0] for name in threads).values(), default=0) <= walkers
 
 
-@pytest.mark.parametrize("seed", thinned(range(30), 29))
+@pytest.mark.parametrize("seed", seeds(2, 28))
 def test_counters_are_never_below_zero_and_end_with_what_is_left(seed: int) -> None:
     both = run_both(random_node(seed))
     counted = of_phase(list(node_events(both.record)), "C")

@@ -8,6 +8,7 @@ from itertools import islice
 
 import pytest
 
+from tests.depth import ROTATION
 from tests.fuzz.campaign import crashes, faults, mutations
 from tests.fuzz.readers import CRASHES, READERS, corpus, fault
 from workbench.errors import InputError
@@ -16,8 +17,8 @@ COUNT = {"traces": 120, "profiles": 120, "topologies": 60, "yaml": 60}
 """Mutations of `make test`; 40 where nothing is said. They are the same each time."""
 SECONDS = 20
 """Of each reader in `make test-long`, which goes on where `make test` ends."""
-SEED = int(os.environ.get("FUZZ_SEED", "19"))
-"""Of the mutations of `make test-long`: another number looks at others."""
+SEED = int(os.environ.get("FUZZ_SEED", 19 + ROTATION))
+"""Of the mutations of `make test-long`: another number looks at others, as each rotation does."""
 
 
 @pytest.mark.parametrize("reader", READERS)

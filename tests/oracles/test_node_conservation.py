@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from tests.depth import thinned
+from tests.depth import seeds
 from tests.oracles.node.conservation import broken
 from tests.oracles.node.description import Node
 from tests.oracles.node.measures import ended_groups
@@ -14,20 +14,20 @@ from tests.oracles.node.node import simulate
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.times import PARTS, parts_of
 
-SEEDS = range(300)
+SEEDS = seeds(12, 288)
 
 
-@pytest.mark.parametrize("seed", thinned(SEEDS, 24))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_coupled_node(seed: int) -> None:
     assert broken(simulate(Node.of(random_node(seed)))) == []
 
 
-@pytest.mark.parametrize("seed", thinned(SEEDS, 25))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_neutral_node(seed: int) -> None:
     assert broken(simulate(Node.of(random_node(seed, neutral=True)))) == []
 
 
-@pytest.mark.parametrize("seed", thinned(SEEDS, 25))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_horizon(seed: int) -> None:
     assert broken(simulate(Node.of(random_node(seed) | {"horizon": 700}))) == []
 

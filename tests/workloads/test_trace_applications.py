@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.depth import compiled_only, long
+from tests.depth import compiled_only, long, long_where_compiled
 from tests.public_traces import needs_public_traces
 from workbench.api import planned, run
 from workbench.errors import InputError
@@ -175,6 +175,7 @@ def test_the_public_profile_is_an_application() -> None:
 
 
 @needs_public_traces
+@long_where_compiled
 def test_the_beginning_of_a_training_step_runs_through_all_five_mechanisms() -> None:
     node = {
         "board": {"cards": [{"id": "gpu0", "kind": "gpu", "memory_bytes": 1 << 35}], "links": []},

@@ -17,11 +17,11 @@ class CompileCache(NamedTuple):
     """Where compiled engines are kept, and what is there."""
 
     folder: str
-    """Of the sources as they are now."""
+    """Below which all of it lies."""
     functions: int
-    """Compiled functions kept for these sources."""
+    """Compiled functions kept for the sources as they are now."""
     bytes: int
-    """Of this folder."""
+    """Of these."""
     earlier: list[str]
     """Folders of other states of the sources, which may be deleted."""
     earlier_bytes: int
@@ -55,13 +55,16 @@ def _version(name: str) -> str:
 
 def compile_cache() -> CompileCache:
     """Return where compiled code is kept and how much there is; nothing is created."""
-    from workbench.compiled.cache import cache_folder
+    from workbench.compiled.cache import code_home, is_current
 
-    folder = cache_folder()
-    earlier = [path for path in sorted(folder.parent.glob("[0-9a-f]" * 16)) if path != folder and path.is_dir()]
-    functions = sum(1 for _ in folder.rglob("*.nbi"))
-    sizes = folder_bytes(folder), sum(map(folder_bytes, earlier))
-    return CompileCache(str(folder), functions, sizes[0], list(map(str, earlier)), sizes[1], _writable(folder))
+    home = code_home()
+    folders = [path for path in sorted(home.glob("*/*")) if path.is_dir()]
+    own = [path for path in folders if is_current(path)]
+    # Of other states of a module's sources, and, as 0.4 had them, of all sources.
+    earlier = [path for path in folders if path not in own] + sorted(home.parent.glob("[0-9a-f]" * 16))
+    functions = sum(1 for folder in own for _ in folder.rglob("*.nbi"))
+    sizes = sum(map(folder_bytes, own)), sum(map(folder_bytes, earlier))
+    return CompileCache(str(home), functions, sizes[0], list(map(str, earlier)), sizes[1], _writable(home))
 
 
 def folder_bytes(folder: Path) -> int:

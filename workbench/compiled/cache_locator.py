@@ -1,4 +1,4 @@
-"""Where Numba puts the compiled form of one function of this package: by the file's place in the package.
+"""Where Numba puts the compiled form of one function of this package: into the folder of its module (`cache.py`).
 
 Numba's own locators name the folder after the absolute path of the source, so that a second clone with equal sources
 would compile everything again.
@@ -6,27 +6,23 @@ would compile everything again.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core.caching import UserProvidedCacheLocator
 
 _config: Any = numba.config
-_ROOT = Path(__file__).parent.parent
 
 
 class PackageCacheLocator(UserProvidedCacheLocator):
-    """Puts `workbench/engines/pool/loop.py` into the sub-folder `engines.pool`, wherever the clone lies.
+    """Puts a function into the folder that Numba's setting names while it is defined, wherever the clone lies.
 
     The index holds a digest of the file's contents beside it, as with Numba's own locators.
     """
 
     def __init__(self, py_func: Any, py_file: str) -> None:
         super().__init__(py_func, py_file)
-        folder = Path(os.path.abspath(py_file)).parent.relative_to(_ROOT)
-        self._cache_path = os.path.join(_config.CACHE_DIR, ".".join(folder.parts))
+        self._cache_path = _config.CACHE_DIR
 
 
 LOCATOR = f"{__name__}.{PackageCacheLocator.__name__}"

@@ -25,7 +25,6 @@ _config: Any = numba.config
 INTERPRETED = bool(_config.DISABLE_JIT)
 """True when kernels run as plain Python."""
 
-_FOLDER = str(cache_folder())
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -98,7 +97,7 @@ def compiled_answer(function: _Function, signature: Any, built_in: bool, checked
     """
     counts = not built_in or hasattr(function, "creates_arrays")
     options: dict[str, Any] = {
-        "folder": os.path.join(_FOLDER, "answers", digest),
+        "part": os.path.join("answers", digest),
         "boundscheck": checked,
         "error_model": "python",
         "cache": built_in and not checked,
@@ -108,11 +107,13 @@ def compiled_answer(function: _Function, signature: Any, built_in: bool, checked
     return _compiled(function, signature, **options)
 
 
-def _compiled(function: _Function, *signature: Any, folder: str = _FOLDER, **options: Any) -> Any:
+def _compiled(function: _Function, *signature: Any, part: str = "", **options: Any) -> Any:
     # Without the entry that C would call it by, which nobody uses: a twentieth of the time that compiling takes.
     options |= {"nogil": True, "no_cfunc_wrapper": True}
     theirs = _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES
-    _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES = folder, LOCATOR
+    if options["cache"]:
+        folder = os.path.join(cache_folder(function.__module__), part)
+        _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES = folder, LOCATOR
     try:
         return numba.njit(*signature, **options)(function)
     finally:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.compiled import INTERPRETED
-from workbench.compiled.cache import cache_folder
+from workbench.compiled.cache import code_home, sources
 from workbench.compiling import COMPILING
 from workbench.engines.engine import Setup
 from workbench.errors import WorkbenchError
@@ -47,7 +47,10 @@ _ready: set[str] = set()
 _said: set[str] = set()
 """The engines of which this process has said that they are compiled."""
 
-_folder = functools.cache(cache_folder)
+
+def _folder() -> Path:
+    """Return where it is kept which engines were compiled here, and from which sources."""
+    return code_home() / "warm"
 
 
 def warm_up(setup: Setup, say: Say) -> None:
@@ -86,6 +89,8 @@ def say_as_it_compiles(say: Say) -> Callable[[str], None]:
 
 
 def _sentence(engine: str) -> str:
+    if _engine_marker(engine).is_file():
+        return f"compiling the measures of the engine {engine}, once"
     about = _seconds_here().get(engine) or USUAL_SECONDS.get(engine)
     return f"compiling the engine {engine}, once{f', about {about:.0f} s' if about else ''}"
 
@@ -120,16 +125,34 @@ def first_run(engine: str) -> Iterator[float]:
         with open(marker.with_suffix(".lock"), "w") as lock:
             with suppress(OSError):
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            compiled, before = marker.is_file(), COMPILING.seconds()  # somebody else may have done it meanwhile
+            # Somebody else may have done it meanwhile; of measures alone nothing is learned about the engine.
+            compiled, before = marker.is_file() or _engine_marker(engine).is_file(), COMPILING.seconds()
             yield LOADING_SECONDS
             marker.touch()
+            _engine_marker(engine).touch()
             if not compiled:
                 _remember(engine, COMPILING.seconds() - before)
     _ready.add(engine)
 
 
 def _marker(engine: str) -> Path:
-    return _folder() / f"{engine}.warm"
+    """Return the file that is there once an engine was run, and measured, with the sources as they are."""
+    return _marker_of(engine, *_engine_modules(engine), f"metrics.{engine}")
+
+
+def _engine_marker(engine: str) -> Path:
+    """Return the file that is there once the engine itself was, whatever its measures were then."""
+    return _marker_of(engine, *_engine_modules(engine))
+
+
+@functools.cache
+def _engine_modules(engine: str) -> list[str]:
+    """Return the modules that bring along all that is compiled into an engine; a user's has its parts from the kit."""
+    return sources().kernels(f"engines.{engine}") or sources().kernels("engines.kit")
+
+
+def _marker_of(engine: str, *modules: str) -> Path:
+    return _folder() / f"{engine}-{sources().digest(*modules)}.warm"
 
 
 def _remember(engine: str, seconds: float) -> None:

@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from tests.depth import LONG_WHERE_COMPILED, thinned
+from tests.depth import LONG_WHERE_COMPILED, seeds
 from tests.oracles.node import frames as twin
 from workbench.compiled.bound import Referent
 from workbench.compiled.entry import call, entry_of
@@ -58,7 +58,7 @@ def joined(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda it: it.name)
-@pytest.mark.parametrize("seed", thinned(range(20), 10))
+@pytest.mark.parametrize("seed", seeds(3, 17))
 def test_frames_are_those_of_the_twin(seed: int, policy: Frames) -> None:
     """Allocations of two cards until these are full, frees, and looks at parts of what is held."""
     random, granules = Random(seed), Random(seed).choice([40, 600])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.depth import LONG_WHERE_COMPILED, thinned
+from tests.depth import LONG_WHERE_COMPILED, seeds
 from tests.oracles.node.calendar import Calendar, Key, Rank
 from tests.oracles.node.description import Card, Link, Machine, Pool
 from tests.oracles.node.links import Links as TwinLinks
@@ -123,7 +123,7 @@ def script(seed: int) -> tuple[Machine, list[Sent]]:
     return machine, sent
 
 
-@pytest.mark.parametrize("seed", thinned(range(60), 12))
+@pytest.mark.parametrize("seed", seeds(6, 54))
 def test_transfers_arrive_as_those_of_the_twin(seed: int) -> None:
     machine, sent = script(seed)
     assert arrivals(machine, sent) == arrivals_of_twin(machine, sent)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
+from importlib import import_module
 from typing import Any
 
 import pytest
 
-from tests.depth import long_where_compiled, thinned
+from tests.depth import long_where_compiled, seeds
+from tests.examples import OF_A_NODE
 from tests.oracles.node.description import MIB, Node
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.small import card, groups_of, kernel, tensor
@@ -106,7 +109,7 @@ def test_who_waits_for_what_when_nothing_is_pending() -> None:
 
 
 @long_where_compiled
-@pytest.mark.parametrize("seed", thinned(range(40), 10))
+@pytest.mark.parametrize("seed", seeds(5, 35))
 def test_neutral_nodes_beside_the_twin(seed: int) -> None:
     result = run_both(random_node(seed, neutral=True))
     assert result.difference is None
@@ -114,7 +117,7 @@ def test_neutral_nodes_beside_the_twin(seed: int) -> None:
 
 
 @long_where_compiled
-@pytest.mark.parametrize("seed", thinned(range(80), 10))
+@pytest.mark.parametrize("seed", seeds(9, 71))
 def test_nodes_in_which_everything_acts_on_everything_beside_the_twin(seed: int) -> None:
     """The logs are equal, and where the twin waits for ever the engine says so too (E7)."""
     result = run_both(random_node(seed))
@@ -122,3 +125,14 @@ def test_nodes_in_which_everything_acts_on_everything_beside_the_twin(seed: int)
     assert_times(result)
     fails = result.play.state.counters[STOP.fault] == FAULT.waits_for_ever
     assert fails == bool(result.twin.failure)
+
+
+@long_where_compiled
+@pytest.mark.parametrize("name", sorted(OF_A_NODE))
+def test_an_example_that_runs_a_node(name: str) -> None:
+    """`make examples` leaves them out: they compile a node."""
+    module, _, last = name.rpartition(".")
+    source = import_module(module)
+    (example,) = doctest.DocTestFinder(recurse=False).find(getattr(source, last), name, source, vars(source).copy())
+    assert example.examples
+    assert doctest.DocTestRunner(verbose=False).run(example).failed == 0

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tests.depth import LONG_WHERE_COMPILED, thinned
+from tests.depth import LONG_WHERE_COMPILED, seeds, thinned
 from tests.engines.node.pool_scripts import MIB, Ask, Play, Script, part_of, played_by_twin, script, setup_of
 from tests.engines.pool_cases import Fixed
 from tests.engines.pool_cases import Row as Asked
@@ -29,7 +29,7 @@ pytestmark = LONG_WHERE_COMPILED
 
 
 @pytest.mark.parametrize("by_links", [False, True], ids=["local", "links"])
-@pytest.mark.parametrize("seed", thinned(range(60), 10))
+@pytest.mark.parametrize("seed", seeds(7, 53))
 def test_says_what_the_twin_says(seed: int, by_links: bool) -> None:
     one = script(seed)
     expected, played = played_by_twin(one, by_links), Play(one, part_of(one, by_links=by_links)).run()
@@ -88,7 +88,7 @@ def test_what_it_is_asked_gives_the_record_of_the_engine(number: int) -> None:
 
 @pytest.mark.parametrize("limit", [0, 700])
 @pytest.mark.parametrize("order", ["first_come", "any_that_fits"])
-@pytest.mark.parametrize("seed", thinned(range(12), 6))
+@pytest.mark.parametrize("seed", seeds(3, 9))
 def test_who_waits_is_told_when_the_single_part_says(seed: int, order: str, limit: int) -> None:
     """Requests that wait for memory: the engine's own part, asked row by row, answers at the same nanoseconds."""
     one = neutral(seed, "wait")

@@ -1,11 +1,12 @@
 """TOST: the interval and the two tests agree, against scipy, with the error rate that is promised."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.depth import long
@@ -16,25 +17,58 @@ samples = st.lists(st.integers(-20, 20), min_size=2, max_size=30).filter(lambda 
 bands = st.tuples(st.integers(-15, 14), st.integers(1, 30)).map(lambda b: (b[0] + 0.25, b[0] + 0.25 + b[1]))
 
 
-@given(samples, bands)
+nearly_equal = st.tuples(
+    st.integers(-20, 20), st.integers(8, 30), st.lists(st.integers(-20, 20), min_size=1, max_size=3)
+)
+mostly_one_value = nearly_equal.map(lambda v: [v[0]] * v[1] + v[2]).filter(lambda v: len(set(v)) > 1)
+
+
+def counted(distances):
+    """The chance that so few of the values that are not the usual one come nearer, where 80 % are equal; else 0."""
+    (usual, often), nearest = Counter(distances).most_common(1)[0], min(distances)
+    if often < 0.8 * len(distances) or usual <= 0 or nearest >= 0:
+        return 0.0
+    nearer = sum(distance < usual for distance in distances)
+    return scipy.stats.binomtest(nearer, len(distances), usual / (usual - nearest), alternative="less").pvalue
+
+
+@given(samples | mostly_one_value, bands)
+@example([0, 0, 0, 0, 1], (-0.75, 0.25))
 def test_mean_agrees_with_scipy_and_with_its_interval(sample, band):
+    """By Student's t where values spread, and by counting those that differ where nearly all are equal."""
     got = equivalent_mean(sample, band)
-    assert got.p_low == pytest.approx(scipy.stats.ttest_1samp(sample, band[0], alternative="greater").pvalue)
-    assert got.p_high == pytest.approx(scipy.stats.ttest_1samp(sample, band[1], alternative="less").pvalue)
+    low_t = scipy.stats.ttest_1samp(sample, band[0], alternative="greater").pvalue
+    high_t = scipy.stats.ttest_1samp(sample, band[1], alternative="less").pvalue
+    assert got.p_low == pytest.approx(max(low_t, counted([value - band[0] for value in sample])))
+    assert got.p_high == pytest.approx(max(high_t, counted([band[1] - value for value in sample])))
     low, high = scipy.stats.ttest_1samp(sample, 0).confidence_interval(0.9)
     assert (got.interval.low, got.interval.high) == pytest.approx((low, high))
-    inside, outside = band[0] < low and high < band[1], low > band[1] or high < band[0]
-    assert got.place == ("inside" if inside else "outside" if outside else "across")
-    assert (got.place == "inside") == (got.p_value < 0.05)
+    outside = low > band[1] or high < band[0]
+    assert got.place == ("inside" if got.p_value < 0.05 else "outside" if outside else "across")
+    assert got.p_value >= 0.05 or band[0] < low < high < band[1]
+
+
+def test_where_nearly_all_values_are_equal_those_that_differ_are_counted():
+    got = equivalent_mean([0, 0, 0, 0, 1], (-0.75, 0.25))
+    assert got.p_high == pytest.approx(scipy.stats.binomtest(1, 5, 0.25, alternative="less").pvalue)
+    assert got.p_high == pytest.approx(0.6328125)
+    assert equivalent_mean([0, 0, 0, 1, 1], (-0.75, 0.25)).p_high == pytest.approx(
+        scipy.stats.ttest_1samp([0, 0, 0, 1, 1], 0.25, alternative="less").pvalue
+    )
 
 
 @given(st.lists(st.tuples(st.integers(40, 160), st.integers(60, 140)), min_size=3, max_size=30))
+@example([(40, 60), (58, 60), (58, 60), (58, 60), (58, 60)])
 def test_ratio_agrees_with_scipy(values):
+    """The distances from each end of the band are tested as those of a mean are."""
     upper, lower = np.array(values, dtype=float).T
     got = equivalent_ratio(upper, lower, (0.955, 1.045))
-    if min(np.ptp(upper - 0.955 * lower), np.ptp(1.045 * lower - upper)) > 1e-9:  # else the spread is rounding
-        p_low = scipy.stats.ttest_1samp(upper - 0.955 * lower, 0, alternative="greater").pvalue
-        p_high = scipy.stats.ttest_1samp(1.045 * lower - upper, 0, alternative="greater").pvalue
+    above, below = upper - 0.955 * lower, 1.045 * lower - upper
+    if min(np.ptp(above), np.ptp(below)) > 1e-9:  # else the spread is rounding
+        p_low, p_high = (
+            max(scipy.stats.ttest_1samp(distances, 0, alternative="greater").pvalue, counted(distances.tolist()))
+            for distances in (above, below)
+        )
         assert (got.p_low, got.p_high) == pytest.approx((p_low, p_high))
         assert got.p_value == max(got.p_low, got.p_high)
         assert (got.place == "inside") == (got.p_value < 0.05 and not math.isnan(got.interval.low))

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.depth import long
+from tests.depth import seeds
 from tests.public_recordings import recording
 from tests.workloads.importers import profiles
 from tests.workloads.importers.profiles import field, message
@@ -141,7 +141,7 @@ def test_a_bad_xplane_is_refused_in_one_sentence(tmp_path, contents, says):
     assert refusal(tmp_path / "t", contents).startswith(says)
 
 
-@pytest.mark.parametrize("seed", [*range(40), *(pytest.param(seed, marks=long) for seed in range(40, 400))])
+@pytest.mark.parametrize("seed", seeds(40, 360))
 def test_a_damaged_profile_is_read_or_refused_in_one_sentence(tmp_path, seed):
     contents = (profiles.xplane(), profiles.perfetto(), jax())[seed % 3]
     (tmp_path / "t").write_bytes(damaged(contents, seed, most=6))

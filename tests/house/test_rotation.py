@@ -1,0 +1,177 @@
+"""What a landing proves follows from the ledger, covers every long test in turn, and tells old faults from new."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from types import SimpleNamespace
+
+import pytest
+
+from tests import rotation
+from tests.depth import seeds
+from tests.rotation import JOBS, PARTS, ROOT, SHARDS, Ledger, breaks, keep_part, ledger_of, part_of, passes, record
+
+
+def ledger(*landings):
+    return Ledger([{"commit": f"{k:040}", "date": "", "parts": parts} for k, parts in enumerate(landings)], [])
+
+
+def test_the_parts_proven_longest_ago_are_due_the_first_of_several():
+    assert ledger().due() == ["shard 1", "site", "notebooks"]
+    assert ledger(["shard 1", "site"], ["shard 2", "tex"]).due() == ["shard 3", "notebooks", "kills"]
+    everything = ledger(PARTS, ["shard 1", "shard 3", "notebooks", "wheel", "browser"])
+    assert everything.due() == ["shard 2", "site", "kills"]
+
+
+def test_all_parts_are_due_within_as_many_landings_as_there_are_shards():
+    rows = []
+    for _ in SHARDS:
+        rows.append(ledger(*rows).due())
+    assert {part for row in rows for part in row} == set(PARTS)
+    assert ledger(*rows).due()[0] == SHARDS[0]
+    assert rotation.report(ledger(*rows))[-3] == "Nothing is older than 8 landings."
+    assert rotation.report(ledger(PARTS))[-2] == "All is fresh for a release."
+    assert rotation.report(ledger(*rows, *[rows[1]] * 2))[-3] == "Old: shard 1."
+
+
+def test_every_test_belongs_to_one_part_and_shards_are_of_like_size():
+    names = [f"tests/engines/test_pool.py::test_one[{seed}]" for seed in range(8000)]
+    counts = {part: sum(part_of(name) == part for name in names) for part in PARTS}
+    assert sum(counts.values()) == 8000
+    assert all(900 < counts[shard] < 1100 for shard in SHARDS)
+    assert part_of("tests/paper/test_paper.py::test_one") == "tex"
+    assert part_of("tests/docs/test_site.py::test_one") == "site"
+    assert part_of("tests/documents.py::test_one") in SHARDS
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_the_files_of_a_job_are_there_and_it_collects_them(job):
+    for place in JOBS[job]:
+        assert (ROOT / "tests" / place).exists()
+    (one,) = passes(job)
+    assert all((ROOT / name).is_dir() for name in one.selection if name.startswith("tests/"))
+    assert {f"tests/{place.partition('/')[0]}" for place in JOBS[job]} == {
+        name for name in one.selection if name.startswith("tests/")
+    }
+
+
+class Kept:
+    """What pytest is told of the tests that a part leaves out."""
+
+    def __init__(self):
+        self.hook, self.left_out = self, []
+
+    def pytest_deselected(self, items):
+        self.left_out = [item.nodeid for item in items]
+
+
+def test_a_part_keeps_its_tests_alone_and_without_one_all_are_kept(monkeypatch):
+    names = [f"tests/test_units.py::test_one[{seed}]" for seed in range(50)]
+    config = Kept()
+    items = [type("Item", (), {"nodeid": name})() for name in names]
+    keep_part(config, items)
+    assert len(items) == 50
+    monkeypatch.setenv("WORKBENCH_PART", "shard 3")
+    keep_part(config, items)
+    assert [item.nodeid for item in items] == [name for name in names if part_of(name) == "shard 3"]
+    assert len(config.left_out) + len(items) == 50
+
+
+def test_each_rotation_has_other_seeds_behind_the_gate_s(monkeypatch):
+    def values():
+        return [one if isinstance(one, int) else one.values[0] for one in seeds(4, 10, known=[77])]
+
+    blocks = []
+    for number in (0, 1, 2):
+        monkeypatch.setattr("tests.depth.ROTATION", number)
+        assert values()[:5] == [0, 1, 2, 3, 77]
+        blocks.append(values()[5:])
+    assert [*blocks[0], *blocks[1], *blocks[2]] == [*range(4, 34)]
+
+
+def test_what_fails_at_the_last_landing_too_is_known_and_what_the_change_breaks_is_not():
+    names = [f"tests/test_units.py::test_one[{seed}]" for seed in range(4)]
+    before = {names[1], names[2]}.__contains__
+    assert breaks(names, [names[0]], before) == ([names[3]], [names[1], names[2]])
+    assert breaks([], [], before) == ([], [])
+    job = "tests/paper/test_paper.py::test_one"
+    assert breaks([job], [], lambda name: True) == ([job], [])
+    many = [f"tests/test_units.py::test_one[{seed}]" for seed in range(30)]
+    assert breaks(many, [], lambda name: True) == (many, [])
+
+
+def test_names_of_failures_are_written_where_the_run_asks_for_them(monkeypatch, tmp_path):
+    stats = {
+        "failed": [SimpleNamespace(nodeid="b")],
+        "error": [SimpleNamespace(nodeid="a"), SimpleNamespace(nodeid="b")],
+    }
+    rotation.write_failures(stats)
+    monkeypatch.setenv("WORKBENCH_FAILURES", str(tmp_path / "failures"))
+    rotation.write_failures(stats)
+    assert (tmp_path / "failures").read_text() == "b\na\n"
+
+
+@pytest.fixture
+def history(monkeypatch, tmp_path):
+    """A repository of its own with three commits: the ledger's, and two landings."""
+
+    def git(*words):
+        command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.strip()
+
+    (tmp_path / "tests").mkdir()
+    (tmp_path / rotation.LEDGER).write_text(json.dumps(ledger(PARTS)._asdict()))
+    git("init", "-q")
+    commits = []
+    for number in range(3):
+        (tmp_path / "code").write_text(str(number))
+        git("add", ".")
+        git("commit", "-q", "-m", "step")
+        commits.append(git("rev-parse", "HEAD"))
+    monkeypatch.setattr(rotation, "ROOT", tmp_path)
+    return commits
+
+
+def test_a_landing_is_entered_once_with_what_its_parent_made_due(history):
+    record(history[1], 1200.0)
+    record(history[1])
+    made = ledger_of()
+    assert len(made.landings) == 2
+    assert made.landings[1] | {"date": ""} == {
+        "commit": history[1],
+        "date": "",
+        "seconds": 1200.0,
+        "parts": ["shard 1", "site", "notebooks"],
+    }
+    assert made.due() == ["shard 2", "kills", "browser"]
+    record(history[2], 4000.0, PARTS)
+    assert rotation.report(ledger_of())[-2] == "All is fresh for a release."
+
+
+def test_a_run_can_be_repeated_and_an_amended_message_changes_nothing(history, tmp_path):
+    due = rotation.parent_ledger().due()
+    record(history[2])  # of this landing itself, not committed yet
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--amend", "-m", "other words"],
+                   cwd=tmp_path, check=True)  # fmt: skip
+    assert rotation.parent_ledger().due() == due
+
+
+def test_what_the_history_lacks_is_compared_with_the_parent(history):
+    assert rotation.last_landing(ledger_of()) == "HEAD^"
+    record(history[1])
+    assert rotation.last_landing(ledger_of()) == history[1]
+
+
+def test_the_ledger_of_this_tree_is_sound():
+    here = ledger_of()
+    for row in here.landings:
+        assert {"commit", "date", "seconds", "parts"} == set(row)
+        assert len(row["commit"]) == 40
+        assert set(row["parts"]) <= set(PARTS)
+    assert all({"test", "rotation"} <= set(row) for row in here.known)
+
+
+def test_an_unknown_word_shows_how_it_is_used(capsys):
+    assert rotation.main(["shards"]) == 0
+    assert "python -m tests.rotation ci" in capsys.readouterr().out
