@@ -15,6 +15,7 @@ from tests import needs, rotation
 from tests.depth import LONG
 from workbench.compiled import INTERPRETED
 from workbench.experiments.mechanism import mechanisms
+from workbench.policies import policy as catalogue
 
 # A check of web addresses that nobody here asks for: jsonschema would build forty grammars for it, at every import.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
@@ -55,12 +56,17 @@ COMPILES_ANEW = "test_stays_within_its_arrays"
 
 
 @pytest.fixture(autouse=True, scope="module")
-def _engines_of_a_module():
-    """Take the engines back that a module's tests entered: another module's sentences list all that there are."""
-    before = set(mechanisms())
+def _parts_of_a_module():
+    """Take back the engines and policies that a module's tests entered: another module's lists hold all that there are."""
+    engines, policies = set(mechanisms()), {question: dict(room) for question, room in catalogue._CATALOGUE.items()}
     yield
-    for name in set(mechanisms()) - before:
+    for name in set(mechanisms()) - engines:
         wb.remove("engine", name)
+    for question, room in catalogue._CATALOGUE.items():
+        before = policies.get(question, {})
+        kept = {name: before.get(name, policy) for name, policy in room.items() if name in before or policy.built_in}
+        room.clear()
+        room.update(kept)
 
 
 def pytest_runtest_setup(item):

@@ -39,6 +39,8 @@ FOLDERS = _folders()
 FACTS = _facts()
 NAMED = os.pathsep.join(map(str, FOLDERS))
 """The folders as the variable names them."""
+if NAMED:
+    os.environ[FOLDER_VARIABLE] = NAMED  # the package itself reads them there, also those beside the checkout
 needs_public_traces = pytest.mark.needs("public traces")
 
 

@@ -134,12 +134,12 @@ def test_what_cannot_be_written_is_one_sentence(tmp_path, question, name, senten
 
 def test_the_command_says_how_it_is_used_and_overwrites_nothing(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert main(["new-policy", "placement", "my_fit"]) == 0
-    assert "workbench run SWEEP --set policy.placement=my_fit.py:MyFit" in capsys.readouterr().out
+    assert main(["new-policy", "placement", "aimed_fit"]) == 0
+    assert "workbench run SWEEP --set policy.placement=aimed_fit.py:AimedFit" in capsys.readouterr().out
     sweep = next((ROOT / "sweeps" / "placement").glob("drain.yaml"))
-    mine = ["--set", "policy.placement=my_fit.py:MyFit", "--set", "figures=[]"]
+    mine = ["--set", "policy.placement=aimed_fit.py:AimedFit", "--set", "figures=[]"]
     assert main(["run", str(sweep), "--seeds", "2", "--out", "out", *mine]) == 0
-    assert main(["new-policy", "placement", "my_fit"]) == 2
+    assert main(["new-policy", "placement", "aimed_fit"]) == 2
     assert "exists already" in capsys.readouterr().err
 
 

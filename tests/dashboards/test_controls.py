@@ -326,7 +326,8 @@ def test_a_chosen_member_that_is_gone_gives_way(own_policy):
     control = control_for(Lever("placement", "spec", "gone_hand", spec=Placement))
     own_policy.forget()
     control.refresh()
-    assert control.plain() in policies("placement")
+    chosen = control.plain()
+    assert (chosen if isinstance(chosen, str) else next(iter(chosen))) in policies("placement")
 
 
 class Nest(Spec):
