@@ -43,6 +43,10 @@ settings.register_profile("rotating", deadline=None, database=None, max_examples
 settings.load_profile("rotating" if LONG else "gate")
 
 
+def pytest_addoption(parser):
+    rotation.add_options(parser)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     for item in items:
@@ -57,7 +61,7 @@ COMPILES_ANEW = "test_stays_within_its_arrays"
 
 @pytest.fixture(autouse=True, scope="module")
 def _parts_of_a_module():
-    """Take back the engines and policies that a module's tests entered: another module's lists hold all that there are."""
+    """Take back the engines and policies that a module's tests entered: others list all that there are."""
     engines, policies = set(mechanisms()), {question: dict(room) for question, room in catalogue._CATALOGUE.items()}
     yield
     for name in set(mechanisms()) - engines:
@@ -76,7 +80,7 @@ def pytest_runtest_setup(item):
 
 
 def pytest_terminal_summary(terminalreporter):
-    rotation.write_failures(terminalreporter.stats)
+    rotation.write_failures(terminalreporter.config, terminalreporter.stats)
     skipped = terminalreporter.stats.get("skipped", [])
     counts = needs.counted(str(report.longrepr[2]) for report in skipped)
     if counts:

@@ -104,18 +104,24 @@ def part_of(test: str) -> str:
     return SHARDS[zlib.crc32(test.encode()) % len(SHARDS)]
 
 
+def add_options(parser: Any) -> None:
+    """Options of pytest rather than variables: the processes that tests start have none of them."""
+    parser.addoption("--part", default="all", help="run the tests of one part alone (tests/rotation.py)")
+    parser.addoption("--failures", help="write the names of failed tests into this file, a line each")
+
+
 def keep_part(config: Any, items: list[Any]) -> None:
-    """Deselect all tests but those of the part that the environment names, if it names one."""
-    part = os.environ.get("WORKBENCH_PART", "all")
+    """Deselect all tests but those of the part that the run is told."""
+    part = config.getoption("--part")
     if part != "all":
         kept = [item for item in items if part_of(item.nodeid) == part]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
         items[:] = kept
 
 
-def write_failures(stats: Mapping[str, Sequence[Any]]) -> None:
-    """Write the names of failed tests into the file that the environment names, a line each."""
-    if file := os.environ.get("WORKBENCH_FAILURES"):
+def write_failures(config: Any, stats: Mapping[str, Sequence[Any]]) -> None:
+    """Write the names of failed tests into the file that the run is told."""
+    if file := config.getoption("--failures"):
         names = dict.fromkeys(report.nodeid for kind in ("failed", "error") for report in stats.get(kind, ()))
         Path(file).write_text("".join(f"{name}\n" for name in names))
 
@@ -183,11 +189,11 @@ def run(part: str, rotation: int, failures: Path, tree: Path = ROOT, only: Seque
     statuses, failed = [], []
     for each in passes(part):
         environment = {**os.environ, "WORKBENCH_LONG": "1", "WORKBENCH_ROTATION": str(rotation)}
-        environment |= {"WORKBENCH_FAILURES": str(failures), "WORKBENCH_PART": "all" if only else part}
         if each.interpreted:
             environment["NUMBA_DISABLE_JIT"] = "1"
-        arguments = (*ALONE, *only) if only else (*each.arguments, *each.selection)
-        command = [sys.executable, "-m", "pytest", f"--hypothesis-seed={rotation}", *arguments]
+        arguments = (*ALONE, *only) if only else (f"--part={part}", *each.arguments, *each.selection)
+        told = (f"--hypothesis-seed={rotation}", f"--failures={failures}")
+        command = [sys.executable, "-m", "pytest", *told, *arguments]
         failures.unlink(missing_ok=True)
         statuses.append(subprocess.run(command, cwd=tree, env=environment, check=False).returncode)
         failed += failures.read_text().splitlines() if failures.exists() else []

@@ -56,23 +56,25 @@ def test_the_files_of_a_job_are_there_and_it_collects_them(job):
     }
 
 
-class Kept:
-    """What pytest is told of the tests that a part leaves out."""
+class Config:
+    """What a run is told, and what it is told of the tests that a part leaves out."""
 
-    def __init__(self):
-        self.hook, self.left_out = self, []
+    def __init__(self, **options):
+        self.hook, self.left_out, self.options = self, [], options
+
+    def getoption(self, name):
+        return self.options.get(name.removeprefix("--"))
 
     def pytest_deselected(self, items):
         self.left_out = [item.nodeid for item in items]
 
 
-def test_a_part_keeps_its_tests_alone_and_without_one_all_are_kept(monkeypatch):
+def test_a_part_keeps_its_tests_alone_and_all_keeps_all():
     names = [f"tests/test_units.py::test_one[{seed}]" for seed in range(50)]
-    config = Kept()
     items = [type("Item", (), {"nodeid": name})() for name in names]
-    keep_part(config, items)
+    keep_part(Config(part="all"), items)
     assert len(items) == 50
-    monkeypatch.setenv("WORKBENCH_PART", "shard 3")
+    config = Config(part="shard 3")
     keep_part(config, items)
     assert [item.nodeid for item in items] == [name for name in names if part_of(name) == "shard 3"]
     assert len(config.left_out) + len(items) == 50
@@ -101,14 +103,13 @@ def test_what_fails_at_the_last_landing_too_is_known_and_what_the_change_breaks_
     assert breaks(many, [], lambda name: True) == (many, [])
 
 
-def test_names_of_failures_are_written_where_the_run_asks_for_them(monkeypatch, tmp_path):
+def test_names_of_failures_are_written_where_the_run_asks_for_them(tmp_path):
     stats = {
         "failed": [SimpleNamespace(nodeid="b")],
         "error": [SimpleNamespace(nodeid="a"), SimpleNamespace(nodeid="b")],
     }
-    rotation.write_failures(stats)
-    monkeypatch.setenv("WORKBENCH_FAILURES", str(tmp_path / "failures"))
-    rotation.write_failures(stats)
+    rotation.write_failures(Config(), stats)
+    rotation.write_failures(Config(failures=str(tmp_path / "failures")), stats)
     assert (tmp_path / "failures").read_text() == "b\na\n"
 
 
