@@ -112,7 +112,7 @@ def add_options(parser: Any) -> None:
 
 def keep_part(config: Any, items: list[Any]) -> None:
     """Deselect all tests but those of the part that the run is told."""
-    part = config.getoption("--part")
+    part = config.getoption("--part", default="all")
     if part != "all":
         kept = [item for item in items if part_of(item.nodeid) == part]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
@@ -121,7 +121,7 @@ def keep_part(config: Any, items: list[Any]) -> None:
 
 def write_failures(config: Any, stats: Mapping[str, Sequence[Any]]) -> None:
     """Write the names of failed tests into the file that the run is told."""
-    if file := config.getoption("--failures"):
+    if file := config.getoption("--failures", default=None):
         names = dict.fromkeys(report.nodeid for kind in ("failed", "error") for report in stats.get(kind, ()))
         Path(file).write_text("".join(f"{name}\n" for name in names))
 
