@@ -13,6 +13,7 @@ from workbench.errors import (
     StoreError,
     WorkbenchError,
     at,
+    install_command,
     missing_extra,
     nearest_name,
     shown,
@@ -117,7 +118,8 @@ def test_every_kind_is_a_users_mistake_with_status_2(kind):
     assert kind.exit_status == 2
 
 
-def test_a_missing_part_says_how_to_install_it(monkeypatch):
+def test_a_missing_part_says_how_to_install_it_by_packages_that_an_index_has(monkeypatch):
     assert str(missing_extra("A figure", "figures")).endswith("Install it with: pip install -e '.[figures]'.")
     monkeypatch.setattr("pathlib.Path.is_file", lambda _: False)
-    assert str(missing_extra("A figure", "figures")).endswith("with: pip install 'gpu-policy-workbench[figures]'.")
+    assert str(missing_extra("A figure", "figures")).endswith("Install it with: pip install 'matplotlib>=3.9'.")
+    assert install_command("circuits") == "pip install 'bitwuzla>=0.9.1' 'pyosys>=0.70'"

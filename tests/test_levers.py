@@ -2,6 +2,7 @@
 
 import pickle
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -11,10 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import workbench as wb
 from tests.junk import ANYTHING, refusal
 from workbench.errors import InputError
 from workbench.identity import digest_of
-from workbench.levers import REQUIRED, Lever, Spec, lever, read_spec, snake_case
+from workbench.levers import REQUIRED, Lever, Spec, identity_of, lever, read_spec, snake_case
+from workbench.policies.placement import Placement
 
 
 class Tyre(Spec):
@@ -383,3 +386,37 @@ def test_a_range_that_is_none_is_refused_when_it_is_declared(part, value, says):
         type("Wrong", (Spec,), {"__annotations__": {"depth": int}, "depth": lever(1, **{part: value})})
     assert str(refused.value).startswith("Wrong.depth")
     assert says in str(refused.value)
+
+
+def test_what_an_init_sets_beside_the_levers_is_refused_where_runs_would_lose_it():
+    class Counting(Spec):
+        count: int = lever(1, description="a lever")
+
+        def __init__(self, start: int = 0, **levers):
+            super().__init__(**levers)
+            if start:
+                vars(self)["start"] = start
+
+        @cached_property
+        def twice(self) -> int:
+            return 2 * self.count
+
+    plain = Counting(count=3)
+    assert plain.twice == 6
+    assert identity_of(plain)["counting"] == {"count": 3}
+    with pytest.raises(InputError, match=r"counting\.start is set outside of the levers, .* `start: int = lever\("):
+        identity_of(Counting(40))
+
+
+def test_no_two_policies_that_differ_by_their_init_are_one_point():
+    class Shifted(Placement):
+        def __init__(self, shift: int):
+            super().__init__()
+            vars(self)["shift"] = shift
+
+        def answer(free, segments, length, params, memory):
+            return -1
+
+    sweep = {"engine": "shared_memory", "workload": "large_uniform", "seeds": 1}
+    with pytest.raises(InputError, match=r"shifted\.shift is set outside of the levers"):
+        wb.run({**sweep, "policy": {"placement": {"vary": [Shifted(0), Shifted(40)]}}}, workers=1)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from pathlib import Path
+
+DISTRIBUTION = "gpu-policy-workbench"
+"""What the package is called where it is installed."""
 
 
 class WorkbenchError(Exception):
@@ -88,15 +92,28 @@ def nearest_name(got: object, known: Iterable[str]) -> str | None:
     return close[0] if close else None
 
 
-def missing_extra(what: str, extra: str) -> WorkbenchError:
+class MissingPart(WorkbenchError):
+    """Something that needs a package which is not installed; what does not need it goes on."""
+
+
+def missing_extra(what: str, extra: str) -> MissingPart:
     """Say which optional part of the installation is needed for something."""
-    return WorkbenchError(f"{what} needs an optional part. Install it with: {install_command(extra)}.")
+    return MissingPart(f"{what} needs an optional part. Install it with: {install_command(extra)}.")
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an optional part: of this checkout, or of the installed package."""
-    is_checkout = (Path(__file__).parents[1] / "pyproject.toml").is_file()
-    return f"pip install -e '.[{extra}]'" if is_checkout else f"pip install 'gpu-policy-workbench[{extra}]'"
+    """Return the command that installs an optional part: of this checkout, or the packages that it stands for."""
+    if (Path(__file__).parents[1] / "pyproject.toml").is_file():
+        return f"pip install -e '.[{extra}]'"
+    return f"pip install {' '.join(map(repr, _packages_of(extra)))}"
+
+
+def _packages_of(extra: str) -> list[str]:
+    """Return what the installed package says that an optional part needs."""
+    from importlib.metadata import requires
+
+    needs = (need.partition(";") for need in requires(DISTRIBUTION) or ())
+    return [name.strip() for name, _, marker in needs if re.search(rf"extra == ['\"]{extra}['\"]", marker)]
 
 
 def shown(value: object, most: int = 80) -> str:

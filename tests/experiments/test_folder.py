@@ -1,12 +1,16 @@
-"""Links in a results folder that came from somebody else do not lead to the user's own files."""
+"""Runs write over no file of the user's: neither one in their place, nor one that a link in the folder leads to."""
 
 import os
 
 import pytest
+import yaml
 
+import workbench as wb
 from tests.studies.tuning.small import small
+from workbench.cli import main
 from workbench.errors import StoreError
-from workbench.experiments.folder import LOCK, held, write_whole
+from workbench.experiments import folder
+from workbench.experiments.folder import FILES, LOCK, OWN, PROVENANCE, SWEEP, held, write_own, write_whole
 from workbench.studies.tuning import tune
 from workbench.studies.tuning.journal import JOURNAL
 
@@ -23,15 +27,15 @@ def thesis(tmp_path):
 
 @pytest.mark.parametrize("link", LINKS)
 def test_a_lock_that_leads_to_another_file_is_refused(tmp_path, thesis, link):
-    folder = tmp_path / "out"
-    folder.mkdir()
-    link(thesis, folder / LOCK)
+    place = tmp_path / "out"
+    place.mkdir()
+    link(thesis, place / LOCK)
     with (
         pytest.raises(
             StoreError,
             match=r"driver\.lock leads to another file, .* put a copy in its place, or choose another folder",
         ),
-        held(folder),
+        held(place),
     ):
         pass
 
@@ -45,8 +49,88 @@ def test_what_lies_beside_a_file_that_is_written_is_not_written_through(tmp_path
 
 @pytest.mark.parametrize("link", LINKS)
 def test_a_journal_of_a_study_that_leads_to_another_file_is_refused(tmp_path, thesis, link):
-    folder = tmp_path / "out"
-    folder.mkdir()
-    link(thesis, folder / JOURNAL)
+    place = tmp_path / "out"
+    place.mkdir()
+    link(thesis, place / JOURNAL)
     with pytest.raises(StoreError, match=r"study\.journal leads to another file"):
-        tune(small(), folder, 1)
+        tune(small(), place, 1)
+
+
+SWEEP_OF_TWO = {
+    "engine": "shared_memory",
+    "workload": {"regime": "large_uniform", "count": 10},
+    "policy": {"placement": {"vary": ["first_fit", "best_fit"]}},
+    "seeds": 1,
+    "measures": ["drain_cycles"],
+}
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_of_the_user_s_in_the_place_of_a_run_s_is_refused_and_stays(tmp_path, name, capsys):
+    sweep = tmp_path / "mine.yaml" if name != SWEEP else tmp_path / SWEEP
+    sweep.write_text(yaml.safe_dump(SWEEP_OF_TWO))
+    (tmp_path / name).write_bytes((tmp_path / name).read_bytes() if name == SWEEP else b"three years of work")
+    before = contents(tmp_path)
+    assert main(["run", str(sweep), "--out", str(tmp_path)]) == 2
+    assert f"{name} is not as a run has left it, and runs would write over it; move it away" in capsys.readouterr().err
+    after = contents(tmp_path)
+    after.pop(LOCK, None)
+    assert after == before
+
+
+def test_figures_of_the_user_s_are_refused_too(tmp_path):
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "drain.pdf").write_text("mine")
+    with pytest.raises(StoreError, match="figures is not as a run has left it"):
+        wb.run(SWEEP_OF_TWO, tmp_path)
+
+
+def test_runs_write_over_what_they_have_left_and_not_over_what_was_edited_since(tmp_path):
+    wb.run(SWEEP_OF_TWO, tmp_path)
+    wb.run(SWEEP_OF_TWO, tmp_path, seeds=3)
+    assert yaml.safe_load((tmp_path / SWEEP).read_text())["seeds"] == {"first": 0, "count": 3}
+    (tmp_path / SWEEP).write_text((tmp_path / SWEEP).read_text() + "# a thought\n")
+    before = contents(tmp_path)
+    with pytest.raises(StoreError, match=r"sweep\.yaml is not as a run has left it"):
+        wb.run(SWEEP_OF_TWO, tmp_path, seeds=4)
+    assert contents(tmp_path) == before
+
+
+def test_the_folder_of_an_earlier_version_is_taken_as_it_is(tmp_path):
+    wb.run(SWEEP_OF_TWO, tmp_path)
+    (tmp_path / OWN).unlink()
+    wb.run(SWEEP_OF_TWO, tmp_path, seeds=2)
+    (tmp_path / PROVENANCE).write_text("edited")
+    with pytest.raises(StoreError, match=r"provenance\.json is not"):
+        wb.run(SWEEP_OF_TWO, tmp_path, seeds=2)
+
+
+def test_a_run_that_is_killed_between_the_mark_and_the_file_leaves_no_stranger(tmp_path, monkeypatch):
+    with held(tmp_path):
+        write_own(tmp_path / SWEEP, "first")
+        whole = folder.write_whole
+
+        def killed(path, content):
+            if path.name == SWEEP:
+                raise KeyboardInterrupt
+            whole(path, content)
+
+        monkeypatch.setattr(folder, "write_whole", killed)
+        with pytest.raises(KeyboardInterrupt):
+            write_own(tmp_path / SWEEP, "second")
+    monkeypatch.undo()
+    assert (tmp_path / SWEEP).read_text() == "first"
+    with held(tmp_path):
+        write_own(tmp_path / SWEEP, "third")
+    assert (tmp_path / SWEEP).read_text() == "third"
+
+
+def test_a_study_writes_over_no_table_of_the_user_s(tmp_path):
+    (tmp_path / "trials.csv").write_text("mine")
+    with pytest.raises(StoreError, match=r"trials\.csv is not as a run has left it"):
+        tune(small(), tmp_path, 1)
+    assert (tmp_path / "trials.csv").read_text() == "mine"

@@ -1,16 +1,28 @@
 """Every preset is complete, keeps simulators apart from cards, and agrees with what public traces record."""
 
+import json
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.public_traces import needs_public_traces, path
+from workbench.cli import main
 from workbench.errors import InputError
-from workbench.machine import Machine, preset, preset_for_device, presets, presets_holding, presets_table
-from workbench.machine.preset import DOUBTFUL, FOLDER, MARKS, preset_names, read_preset
+from workbench.machine import (
+    Machine,
+    preset_for_device,
+    presets,
+    presets_holding,
+    presets_table,
+    unreadable_presets,
+)
+from workbench.machine.preset import DOUBTFUL, FOLDER, MARKS, preset, preset_names, read_preset
 from workbench.workloads.importers import read_trace
 
+preset_module = sys.modules[read_preset.__module__]  # the package has a function of its name
 SEGMENTS = {
     "v100": 384, "a100": 1312, "h100": 1824, "vega10": 128, "mi250x": 128, "mi300x": 128, "mi350x": 128, "mi355x": 128,
     "mgpusim_r9_nano": 256, "mgpusim_mi300a": 256, "gem5": 128, "patent": 128, "patent_dispatch": 128,
@@ -161,3 +173,36 @@ def test_what_a_card_said_of_itself_in_a_trace_is_what_its_preset_says(file, nam
     assert card.waves_a_unit == machine.waves_a_unit
     if machine.wave_size == 32:
         assert card.registers_a_unit == machine.vgprs_a_unit
+
+
+@pytest.fixture
+def with_bad_files(monkeypatch, tmp_path):
+    """The presets of the package beside three files that are none."""
+    shutil.copytree(FOLDER, tmp_path / "presets")
+    cards = tmp_path / "presets" / "machine"
+    whole = yaml.safe_load((cards / "h100.yaml").read_text())
+    half = {**whole, "figures": {"compute_units": whole["figures"]["compute_units"]}}
+    (cards / "half.yaml").write_text(yaml.safe_dump(half))
+    (cards / "aaa_torn.yaml").write_text("title: [")
+    (cards / "named.yaml").write_text(yaml.safe_dump({**whole, "devices": 5}))
+    monkeypatch.setattr(preset_module, "FOLDER", tmp_path / "presets")
+    preset_module._preset.cache_clear()
+    yield len(whole["figures"]) - 1
+    preset_module._preset.cache_clear()
+
+
+def test_a_file_that_is_no_preset_hides_no_other_and_says_all_that_it_lacks(with_bad_files, capsys):
+    assert {row["name"]: row["segments"] for row in presets(Machine)} == SEGMENTS
+    assert preset_for_device("Tesla V100-SXM2-32GB") == "v100"
+    assert presets_holding(100_000)[-1] == "h100"
+    torn, half, named = unreadable_presets(Machine)
+    assert "aaa_torn.yaml: line 1: is not YAML" in torn
+    assert half.startswith("half.yaml: figures are missing: ")
+    assert half.count(",") == with_bad_files - 1
+    assert named.startswith("named.yaml: devices must be a list")
+    assert main(["presets"]) == 0
+    assert "half.yaml: figures are missing" in capsys.readouterr().out.replace("\n", " ")
+    assert main(["presets", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["unreadable"] == [torn, half, named]
+    with pytest.raises(InputError, match=r"half\.yaml: figures are missing"):
+        preset("half")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli.command import DONE, Command
-from workbench.cli.output import add_table_arguments, say_json, say_table
+from workbench.cli.output import add_table_arguments, say_json, say_notes, say_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,13 +17,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     import pandas as pd
 
-    from workbench.machine import presets_table
+    from workbench.machine import presets_table, unreadable_presets
 
-    rows = presets_table(given.name)
+    rows, problems = presets_table(given.name), [] if given.name else unreadable_presets()
     if given.json:
-        say_json({"preset": given.name, "figures": rows} if given.name else {"presets": rows})
+        say_json({"preset": given.name, "figures": rows} if given.name else {"presets": rows, "unreadable": problems})
     else:
         say_table(pd.DataFrame(rows), given.wide, given.csv)
+        say_notes([f"not listed: {problem}" for problem in problems])
     return DONE
 
 

@@ -11,7 +11,7 @@ from workbench.cli.command import DONE, SOME_FAILED, Command
 from workbench.cli.output import say_json, say_notes, say_summary
 from workbench.cli.progress import Bar
 from workbench.cli.sweep_arguments import add_sweep_arguments, add_worker_arguments, executor_of, overrides
-from workbench.errors import InputError
+from workbench.errors import InputError, MissingPart, WorkbenchError
 from workbench.experiments.folder import STORE, TABLE
 from workbench.experiments.kept_front import STUDY
 from workbench.experiments.pools import check_pool
@@ -96,10 +96,12 @@ def draw_figures(results: Results, folder: Path) -> list[Path]:
     return draw_all(results, folder)
 
 
-def _drawn(results: Results, folder: Path) -> tuple[list[Path], InputError | None]:
-    """Draw the figures; where runs failed a figure that cannot be drawn without them is told after the results."""
+def _drawn(results: Results, folder: Path) -> tuple[list[Path], WorkbenchError | None]:
+    """Draw the figures; one that failed runs or a missing package keep from being drawn is told after the results."""
     try:
         return draw_figures(results, folder), None
+    except MissingPart as problem:
+        return sorted(folder.glob("*.png")), problem
     except InputError as problem:
         if not results.failures:
             raise

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import socket
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
@@ -22,19 +23,30 @@ STORE, LOCK, SWEEP, PROVENANCE, TABLE = (
     "provenance.json",
     "results.parquet",
 )
+TABLE_AS_CSV = "results.csv"
+FILES = (SWEEP, PROVENANCE, TABLE, TABLE_AS_CSV)
+"""What every run leaves beside its store."""
+OWN = ".own.json"
+"""The file that marks which files runs have written: their digests, by name."""
+FIGURES = "figures"
 MANIFEST = "manifest.json"
 """Stands in an exported bundle, and in no results folder."""
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[Path]:
+def held(folder: Path, files: Iterable[str] = FILES) -> Iterator[Path]:
     """Make a folder and hold it while a driver writes to it; the lock goes with the process, however that ends.
+
+    Parameters
+    ----------
+    files : iterable of str
+        Names of what will be written there by `write_own`.
 
     Raises
     ------
     StoreError
         Another driver holds it (the message says which), its lock is a link to another file, or it cannot be made; or
-        it is an exported bundle, whose files runs would replace.
+        it is an exported bundle, or has a file of such a name that runs have not left there: they would replace it.
     """
     if (folder / MANIFEST).is_file() and not (folder / STORE).exists():
         raise StoreError(f"{folder} is an exported bundle, and runs would replace its files; name another folder.")
@@ -49,8 +61,76 @@ def held(folder: Path) -> Iterator[Path]:
             lock.seek(0)
             holder = lock.read().strip() or "another process"
             raise StoreError(f"{folder} is in use by {holder}; wait for it or choose another folder.")
+        _mark(folder, tuple(files))
         _sign(lock, folder)
         yield folder
+
+
+def write_own(path: Path, content: str | bytes) -> None:
+    """Write a file of a results folder, whole or not at all, where there is none or one that runs have left there.
+
+    It is marked before it is written, beside what it was, so that a run that is killed between the two leaves no
+    stranger.
+
+    Raises
+    ------
+    StoreError
+        There is one of the user's, or it was edited since.
+    """
+    whole = content.encode() if isinstance(content, str) else content
+    marks = _marks(path.parent) or {}
+    _refuse_foreign(path, marks)
+    before, now = marks.get(path.name, []), _digest(whole)
+    if before != [now]:
+        write_json(path.parent / OWN, {**marks, path.name: [*before[-1:], now]})
+    write_whole(path, whole)
+
+
+def _mark(folder: Path, files: tuple[str, ...]) -> None:
+    """Refuse a folder with files of the user's in the places of a run's; one of before it was marked is marked."""
+    marks = _marks(folder)
+    if marks is None:
+        of_before = (folder / STORE).exists()
+        marks = {name: [_digest(_content(folder / name))] for name in files if of_before and (folder / name).is_file()}
+        if not of_before and files and any((folder / FIGURES).glob("*")):
+            raise _foreign(folder / FIGURES)
+    for name in files:
+        _refuse_foreign(folder / name, marks)
+    if files and marks != _marks(folder):
+        write_json(folder / OWN, marks)
+
+
+def _refuse_foreign(path: Path, marks: dict[str, list[str]]) -> None:
+    if path.exists() and _digest(_content(path)) not in marks.get(path.name, []):
+        raise _foreign(path)
+
+
+def _foreign(path: Path) -> StoreError:
+    return StoreError(
+        f"{path} is not as a run has left it, and runs would write over it; move it away, or choose another folder."
+    )
+
+
+def _marks(folder: Path) -> dict[str, list[str]] | None:
+    """Return the digests of what runs have written, the last one and the one before; None where nothing is marked."""
+    try:
+        marks = json.loads((folder / OWN).read_text())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        return {}
+    return marks if isinstance(marks, dict) else {}
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise StoreError(f"{path} cannot be read: {problem.strerror}.") from None
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def refuse_link(path: Path) -> None:
@@ -125,4 +205,9 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 def write_json(path: Path, value: Any) -> None:
     """Write plain types as readable JSON, whole or not at all."""
-    write_whole(path, json.dumps(value, indent=2, sort_keys=True) + "\n")
+    write_whole(path, as_json(value))
+
+
+def as_json(value: Any) -> str:
+    """Return plain types as readable JSON."""
+    return json.dumps(value, indent=2, sort_keys=True) + "\n"

@@ -8,25 +8,23 @@ from typing import Any
 
 import yaml
 
-from workbench.experiments.folder import PROVENANCE, SWEEP, TABLE, write_json, write_whole
+from workbench.experiments.folder import PROVENANCE, SWEEP, TABLE, TABLE_AS_CSV, as_json, write_own
 from workbench.experiments.named_files import with_files
 from workbench.experiments.provenance import provenance
 from workbench.experiments.run_set import RunSet
 from workbench.levers import Spec
 
-TABLE_AS_CSV = "results.csv"
-
 
 def keep_files(runs: RunSet, folder: Path) -> None:
     """Write the files beside the store, each whole or not at all."""
     keep_sweep(runs, folder)
-    write_json(folder / PROVENANCE, provenance(runs))
+    write_own(folder / PROVENANCE, as_json(provenance(runs)))
     keep_table(runs, folder)
 
 
 def keep_sweep(runs: RunSet, folder: Path) -> None:
     """Write the sweep as it is run: with it, results can be looked at however the run ends."""
-    write_whole(folder / SWEEP, yaml.safe_dump(resolved(runs), sort_keys=False, allow_unicode=True))
+    write_own(folder / SWEEP, yaml.safe_dump(resolved(runs), sort_keys=False, allow_unicode=True))
 
 
 def resolved(runs: RunSet) -> dict[str, Any]:
@@ -43,9 +41,9 @@ def keep_table(runs: RunSet, folder: Path) -> Path:
     try:
         runs.table.to_parquet(buffer, index=False)
     except ImportError:
-        write_whole(folder / TABLE_AS_CSV, runs.table.to_csv(index=False))
+        write_own(folder / TABLE_AS_CSV, runs.table.to_csv(index=False))
         return folder / TABLE_AS_CSV
-    write_whole(folder / TABLE, buffer.getvalue())
+    write_own(folder / TABLE, buffer.getvalue())
     return folder / TABLE
 
 

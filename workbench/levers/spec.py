@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
@@ -166,11 +167,15 @@ class Spec:
         return f"{type(self).__name__}({', '.join(f'{n}={v!r}' for n, v in self.values().items())})"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        _check_state(self)
         return _rebuilt, (type(self), self.values())
 
 
 def _rebuilt(cls: type[Spec], values: dict[str, Any]) -> Spec:
-    return cls(**values)
+    """Return a spec by its levers, whatever an `__init__` of its class takes."""
+    spec = cls.__new__(cls)
+    Spec.__init__(spec, **values)
+    return spec
 
 
 def identity_of(spec: Spec) -> dict[str, Any]:
@@ -184,9 +189,21 @@ def identity_of(spec: Spec) -> dict[str, Any]:
     Raises
     ------
     InputError
-        The code refers to something that has no digest.
+        The code refers to something that has no digest; or the spec holds a value that is no lever, such as one that
+        its own `__init__` sets: no id would tell two of them apart, and no other process would have it.
     """
+    _check_state(spec)
     return {**spec.identity(), "code": current(type(spec)).digest}
+
+
+def _check_state(spec: Spec) -> None:
+    """Refuse values beside the levers, such as an `__init__` of the user's sets."""
+    for name, value in vars(spec).items():
+        if name not in spec.levers and not isinstance(getattr(type(spec), name, None), cached_property):
+            raise InputError(
+                f"{spec.name}.{name} is set outside of the levers, so runs cannot tell two values of it apart: declare "
+                f"it in the class, `{name}: {type(value).__name__} = lever(...)`, and give it by name."
+            )
 
 
 def code_of(*specs: Spec) -> tuple[str, ...]:

@@ -10,7 +10,15 @@ from workbench.machine.network import Network
 from workbench.machine.node_machine import NodeMachine
 from workbench.machine.paths import Paths, best_paths
 from workbench.machine.power import ClassPower, NoPower, Power
-from workbench.machine.preset import Figure, Preset, preset, preset_for_device, presets, presets_holding
+from workbench.machine.preset import (
+    Figure,
+    Preset,
+    preset,
+    preset_for_device,
+    presets,
+    presets_holding,
+    unreadable_presets,
+)
 from workbench.machine.read import presets_table, read_machine
 from workbench.machine.resource import Resource
 from workbench.machine.translation_machine import TranslationMachine
@@ -41,4 +49,5 @@ __all__ = [
     "presets_holding",
     "presets_table",
     "read_machine",
+    "unreadable_presets",
 ]

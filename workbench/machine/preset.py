@@ -8,7 +8,8 @@ hardware; what nobody published is marked as an assumption.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -132,8 +133,28 @@ def presets(of: Any = None) -> list[dict[str, Any]]:
     >>> from workbench.machine import Machine
     >>> [row["segments"] for row in presets(Machine) if row["name"] in ("mgpusim_mi300a", "patent")]
     [256, 128]
+
+    A file that is no preset has no row; `unreadable_presets` says why.
     """
-    return [{**_row(preset(name, of)), "name": name} for name in _named(of)]
+    return [{**_row(one), "name": name} for name, one in _readable(of)]
+
+
+def unreadable_presets(of: Any = None) -> list[str]:
+    """Return a sentence for each preset's file, of every kind of machine or of one, that cannot be read."""
+    sentences = []
+    for name in _named(of):
+        try:
+            preset(name, of)
+        except InputError as problem:
+            sentences.append(str(problem))
+    return sentences
+
+
+def _readable(of: Any = None) -> Iterator[tuple[str, Preset]]:
+    """Yield the presets whose files can be read, by name: one that is being written hides no other."""
+    for name in _named(of):
+        with suppress(InputError):
+            yield name, preset(name, of)
 
 
 def presets_holding(shared_bytes: int, threads: int = -1, vgprs: int = -1) -> list[str]:
@@ -144,7 +165,7 @@ def presets_holding(shared_bytes: int, threads: int = -1, vgprs: int = -1) -> li
     >>> presets_holding(100_000)
     ['mi350x', 'mi355x', 'a100', 'h100']
     """
-    cards = [preset(name) for name in preset_names(KIND_OF_MACHINE["machine"]) if preset(name).kind == "hardware"]
+    cards = [card for _, card in _readable(KIND_OF_MACHINE["machine"]) if card.kind == "hardware"]
     machines = {card.name: card.machine() for card in cards}
     asked = [np.array([count]) for count in (shared_bytes, threads, vgprs)]
     fitting = [name for name, machine in machines.items() if machine.resident(*asked)[0] > 0]
@@ -157,15 +178,17 @@ def preset_for_device(device: str) -> str | None:
     >>> preset_for_device("Tesla V100-SXM2-32GB"), preset_for_device("AMD Instinct MI210")
     ('v100', None)
     """
-    for name in preset_names(KIND_OF_MACHINE["machine"]):
-        if any(re.search(rf"\b{re.escape(word)}\b", device, re.IGNORECASE) for word in preset(name).devices):
+    for name, card in _readable(KIND_OF_MACHINE["machine"]):
+        if any(re.search(rf"\b{re.escape(word)}\b", device, re.IGNORECASE) for word in card.devices):
             return name
     return None
 
 
 def read_preset(path: Path, of: Any) -> Preset:
-    """Read a preset of one kind of machine from its file, every key and figure checked; the file's name is the
-    preset's."""
+    """Read a preset of one kind of machine from its file, every key and figure and the machine that they make checked.
+
+    The file's name is the preset's.
+    """
     given, where = read_mapping(path), path.name
     _only(where, "key", given, ("title", "kind", "devices", "figures"))
     if given["kind"] not in KINDS:
@@ -174,8 +197,15 @@ def read_preset(path: Path, of: Any) -> Preset:
     if not isinstance(figures, Mapping):
         raise wrong_value(where, "figures", "must be a mapping of figures", figures)
     _only(where, "figure", figures, tuple(of.figures()))
+    if not isinstance(given["devices"], list):
+        raise wrong_value(where, "devices", "must be a list of words in the names of devices", given["devices"])
     read = {name: _figure(where, declared, figures[name]) for name, declared in of.figures().items()}
-    return Preset(path.stem, str(given["title"]), given["kind"], tuple(given["devices"]), of, read)
+    made = Preset(path.stem, str(given["title"]), given["kind"], tuple(map(str, given["devices"])), of, read)
+    try:
+        made.machine()
+    except InputError as problem:
+        raise InputError(f"{where}: {problem}") from None
+    return made
 
 
 def _only(where: str, what: str, given: Mapping[str, Any], wanted: tuple[str, ...]) -> None:
@@ -184,9 +214,11 @@ def _only(where: str, what: str, given: Mapping[str, Any], wanted: tuple[str, ..
     for key in given:
         if key not in wanted:
             raise unknown_name(where, what, key, wanted)
-    for key in wanted:
-        if key not in given:
-            raise InputError(f"{where}: the {what} {key} is missing.")
+    missing = [key for key in wanted if key not in given]
+    if len(missing) == 1:
+        raise InputError(f"{where}: the {what} {missing[0]} is missing.")
+    if missing:
+        raise InputError(f"{where}: {what}s are missing: {', '.join(missing)}.")
 
 
 def _figure(where: str, declared: Lever, given: object) -> Figure:

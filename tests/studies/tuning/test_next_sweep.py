@@ -10,6 +10,7 @@ import yaml
 import workbench as wb
 from tests.studies.tuning.small import Counts, small
 from workbench.errors import InputError
+from workbench.experiments.folder import OWN
 from workbench.studies.tuning import importances, tune
 
 OTHER = {"regime": "small_uniform", "count": 20}
@@ -83,6 +84,7 @@ def test_a_folder_that_was_run_says_so_when_the_front_became_another(tuned, tmp_
     for slot in kept["policy"].values():
         slot["vary"] = slot["vary"][1:]
     (tmp_path / "next" / "sweep.yaml").write_text(yaml.safe_dump(kept))
+    (tmp_path / "next" / OWN).unlink()  # else it is an edited file
     wb.run(sweep, tmp_path / "next", progress=Hears())
     assert Hears.lines == [
         f"the front of {tuned.folder} is another than when this folder was run: 1 point is new, 0 are gone."

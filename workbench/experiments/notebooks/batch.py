@@ -82,7 +82,7 @@ def run_notebook(
     folder = Path(out) if out is not None else Path("results", "notebooks", source.path.stem)
     provenance = {"notebook": source.path.name, "notebook_digest": source.digest, **environment()}
     runs: dict[str, NotebookRun] = {}
-    with held(folder):
+    with held(folder, files=()):
         report = HtmlReport(folder, source, tasks, provenance) if html or (folder / REPORT).is_dir() else None
 
         def ended(run: NotebookRun) -> None:

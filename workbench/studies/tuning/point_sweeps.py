@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from workbench.experiments.folder import write_whole
+from workbench.experiments.folder import write_own, write_whole
 from workbench.experiments.keep import named, shortest
 from workbench.experiments.named_files import with_files
 from workbench.experiments.sweep import KEYS
@@ -48,7 +48,7 @@ def keep_points(front: Front, folder: Path) -> None:
     for path in points.glob("trial_*.yaml"):
         if path.name not in texts:
             path.unlink()
-    write_whole(folder / BEST, _text(front, front.chosen, folder))
+    write_own(folder / BEST, _text(front, front.chosen, folder))
 
 
 def _text(front: Front, place: int, folder: Path) -> str:

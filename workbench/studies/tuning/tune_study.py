@@ -22,7 +22,7 @@ from workbench.studies.tuning.evaluate import Evaluator
 from workbench.studies.tuning.hold_out import FOLDER, HoldOut, run_hold_out
 from workbench.studies.tuning.holdout import check_fresh, different, front_sweep
 from workbench.studies.tuning.journal import Journal
-from workbench.studies.tuning.keep_study import keep_results, keep_study
+from workbench.studies.tuning.keep_study import STUDY_FILES, keep_results, keep_study
 from workbench.studies.tuning.quiet import quiet
 from workbench.studies.tuning.results import StudyResults
 from workbench.studies.tuning.space import plain
@@ -101,7 +101,7 @@ def tune(
         store = Store(None)
         results = _tuned(requested, workload, identity, store, None, workers, executor, watch)
         return _compared(results, other, workload, workers, executor, watch)
-    with held(Path(out)) as folder:
+    with held(Path(out), STUDY_FILES) as folder:
         store = Store(folder / STORE, f"study {requested.name}")
         try:
             results = _tuned(requested, workload, identity, store, folder, workers, executor, watch)
