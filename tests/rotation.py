@@ -209,7 +209,7 @@ def breaks(
     Parameters
     ----------
     failed, known : sequence of str
-        Names of tests: that failed now, and that the ledger knows to.
+        Names of tests: that failed now, and that the ledger knows to fail with these seeds.
     fails_before : function
         Whether a test fails at the last landing too; one that is not there does not.
     """
@@ -246,9 +246,8 @@ def ci() -> int:
             for part in parts:
                 statuses = run(part, rotation, failures)
                 failed = failures.read_text().splitlines()
-                new, old = breaks(
-                    failed, [row["test"] for row in ledger.known], lambda name, part=part: fails_before(part, name)
-                )
+                familiar = [row["test"] for row in ledger.known if row["rotation"] == rotation]
+                new, old = breaks(failed, familiar, lambda name, part=part: fails_before(part, name))
                 known += [{"test": name, "rotation": rotation} for name in old]
                 broken |= bool(new) or any(status not in (0, 1) for status in statuses)
                 broken |= 1 in statuses and not failed
