@@ -45,3 +45,24 @@ def test_a_study_is_followed_while_it_is_tuned_and_a_point_of_its_front_is_loade
         expect(board.page.locator(".wb-result").first).not_to_have_text(words, timeout=1000 * MOVE_SECONDS)
         expect(board.mistake).to_have_count(0)
     assert visit.outside == []
+
+
+HOSTILE = "<img src=x onerror=\"document.title='overtaken'\">"
+
+
+@long
+def test_a_file_whose_name_is_markup_is_shown_letter_by_letter(tmp_path: Path, visit: Visit):
+    file = tmp_path / f"{HOSTILE}.yaml"
+    file.write_text(
+        "engine: shared_memory\nworkload: large_uniform\npolicy: {placement: {vary: [first_fit, best_fit]}}\n"
+        "baseline: {placement: first_fit}\nseeds: 3\nmeasures: [drain_cycles]\n"
+    )
+    port = free_port()
+    command = ["workbench", "dashboard", file.name, f"--port={port}", "--no-browser"]
+    with running(command, port, "/voila/static/favicon.ico", tmp_path, {}) as address:
+        visit.page.goto(address, timeout=240_000)
+        expect(visit.page.locator(".wb-opened b")).to_have_text(f"Opened: {file.name}.", timeout=240_000)
+        visit.page.locator("button:has-text('save')").first.wait_for(state="attached")
+        assert visit.page.locator("img[src=x]").count() == 0
+        assert "overtaken" not in visit.page.title()
+    assert visit.outside == []

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 
 import pytest
 import yaml
 
 import workbench as wb
 from tests.depth import thinned
-from workbench.dashboards import check_name
+from workbench.dashboards import check_name, markup
 from workbench.dashboards.opened import setting_of
 from workbench.dashboards.paired_runs import PairedRuns
-from workbench.dashboards.save_box import saved_as
+from workbench.dashboards.save_box import SaveBox, saved_as
 from workbench.dashboards.saved import read_saved
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError, StoreError
@@ -121,3 +122,26 @@ def test_a_sweep_is_saved_once_and_never_over_another(tmp_path):
         saved_as("a", "")
     with pytest.raises(StoreError, match="there is no folder"):
         saved_as(str(tmp_path / "none" / "a.yaml"), "")
+
+
+def test_a_name_that_is_markup_is_shown_letter_by_letter(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "<img src=x onerror=alert(1)>.yaml"
+    path.write_text(yaml.safe_dump(SWEEP))
+    page = wb.dashboard(path.name)
+    title = page.opened.children[0].children[0].value
+    assert "Opened: &lt;img src=x onerror=alert(1)&gt;.yaml." in title
+    page.close()
+    box = SaveBox("<b>mine</b>.yaml")
+    box.save.click()
+    assert box.words.value.count("&lt;b&gt;mine&lt;/b&gt;.yaml") == 2 or "mistake" in box.words.value
+    assert "<b>" not in box.words.value
+
+
+def test_every_text_gets_into_a_page_by_one_way():
+    """Nobody but `markup` escapes, and nobody writes its two kinds of sentences by hand."""
+    folder = Path(markup.__file__).parent
+    for file in folder.rglob("*.py"):
+        if file.name != "markup.py":
+            source = file.read_text()
+            assert not [word for word in ("html.escape", '"wb-fine"', '"wb-mistake"') if word in source], file

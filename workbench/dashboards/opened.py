@@ -8,6 +8,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.dashboards import markup
 from workbench.dashboards.panels.measures_table import number
 from workbench.dashboards.panels.points import PointsPanel
 from workbench.dashboards.policies_control import SAME
@@ -26,7 +27,7 @@ class OpenedPoints:
         self.names.layout.width = "auto"
         self.names.observe(self._picked, "value")
         title = widgets.HTML()
-        title.value = f"<b>Opened: {saved.title}.</b> A point that is chosen sets every lever."
+        title.value = f"<b>Opened: {markup.text(saved.title)}.</b> A point that is chosen sets every lever."
         inside: list[widgets.Widget] = [title, self.names]
         places = [point.values for point in saved.points]
         self.picture = PointsPanel(self.pick)

@@ -7,7 +7,6 @@ completed while the user looks; any further turn of a lever comes first.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as widgets
 import yaml
 
+from workbench.dashboards import markup
 from workbench.dashboards.address import Address
 from workbench.dashboards.catalogue_watch import CatalogueWatch
 from workbench.dashboards.history import History, Setting
@@ -300,18 +300,18 @@ class PairedDashboard(widgets.HBox):
             yield
         except WorkbenchError as mistake:
             message = str(mistake).removeprefix("sweep: ")  # there is no file that the sentence could be about
-            self.status.value = f'<span class="wb-mistake" role="alert">{html.escape(message)}</span>'
+            self.status.value = markup.mistake(message)
             if stale:
                 self.sidebar.mark(message)
                 self.board.add_class("wb-stale")
 
     def _say(self, sentence: str) -> None:
-        self.status.value = f'<span class="wb-fine">{html.escape(sentence)}</span>'
+        self.status.value = markup.fine(sentence)
 
 
 def heading(opening: Opening) -> str:
     """Return what a page says before anything else: a title, what one sees, and what the colours mean, as HTML."""
-    title, seen = html.escape(opening.title), html.escape(opening.seen)
+    title, seen = markup.text(opening.title), markup.text(opening.seen)
     return f'<div class="wb-heading"><h2>{title}</h2><p>{seen}</p><p class="wb-legend">{_LEGEND}</p></div>'
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from pathlib import Path
 
 import ipywidgets as widgets
 
+from workbench.dashboards import markup
 from workbench.errors import InputError, StoreError, WorkbenchError
 from workbench.experiments.folder import write_whole
 
@@ -26,9 +26,9 @@ class SaveBox:
     def _save(self) -> None:
         try:
             path = saved_as(self.name.value, self.text.value)
-            self.words.value = f"Saved as {html.escape(str(path))}. To see it again: workbench dashboard {path}"
+            self.words.value = f"Saved as {markup.text(path)}. To see it again: workbench dashboard {markup.text(path)}"
         except WorkbenchError as mistake:
-            self.words.value = f'<span class="wb-mistake" role="alert">{html.escape(str(mistake))}</span>'
+            self.words.value = markup.mistake(mistake)
 
 
 def saved_as(name: str, text: str) -> Path:

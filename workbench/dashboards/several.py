@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
 from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.dashboards import markup
 from workbench.dashboards.later import Later
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.panels.multiples import MultiplesPanel
@@ -34,7 +34,7 @@ class SeveralPolicies:
         self.names = widgets.SelectMultiple(rows=8, description="policies", layout={"width": "auto"})
         self.begin = widgets.Button(description="compare", tooltip="run them all at the seeds of this page")
         self.begin.on_click(lambda _: self.compare())
-        self.words = widgets.HTML(_fine(f"Choose two to {MOST} policies (Ctrl or Shift for several)."))
+        self.words = widgets.HTML(markup.fine(f"Choose two to {MOST} policies (Ctrl or Shift for several)."))
         self.picture = MultiplesPanel(self._pick)
         self._runs: PairedRuns | None = None
         self._kept: list[Any] = []
@@ -100,7 +100,7 @@ class SeveralPolicies:
         self.picture.show(difference, list(range(len(difference.panels))))
         left = runs.asked - runs.done
         done = f"{runs.done} of {runs.asked}" if left else f"{runs.done}"
-        self.words.value = _fine(f"{done} seeds, each policy against the baseline. Click one to see it large.")
+        self.words.value = markup.fine(f"{done} seeds, each policy against the baseline. Click one to see it large.")
         if left:
             self._rest.start(0)
 
@@ -118,8 +118,4 @@ class SeveralPolicies:
     def _say_mistake(self, mistake: WorkbenchError) -> None:
         self.picture.clear()
         message = str(mistake).removeprefix("sweep: ")
-        self.words.value = f'<span class="wb-mistake" role="alert">{html.escape(message)}</span>'
-
-
-def _fine(sentence: str) -> str:
-    return f'<span class="wb-fine">{html.escape(sentence)}</span>'
+        self.words.value = markup.mistake(message)

@@ -10,6 +10,7 @@ from pathlib import Path
 import ipywidgets as widgets
 import numpy as np
 
+from workbench.dashboards import markup
 from workbench.dashboards.later import Later
 from workbench.dashboards.panels.points import PointsPanel
 from workbench.dashboards.panels.study import Growth, Shares, StudyPanel
@@ -98,7 +99,7 @@ class StudyView:
 
     def draw(self) -> None:
         """Draw all of it."""
-        self.progress.value = f'<span class="wb-fine">{_counted(self.results, self.is_tuned_now)}</span>'
+        self.progress.value = markup.fine(_counted(self.results, self.is_tuned_now))
         self._draw_points()
         goal = str(self.goal.value)
         rows, floor = self.shares.get(goal, ([], 0.0))
@@ -118,7 +119,7 @@ class StudyView:
         pale = [[values[one.name] for one in measures] for values in every]
         names = [f"trial {trial.number}" for trial in front]
         self.points.show([one.label for one in measures], places, names, self.chosen, pale)
-        self.note.value = f'<span class="wb-fine">{note}</span>'
+        self.note.value = markup.fine(note)
 
     def _places(self, measures: list[Measure]) -> tuple[list[list[float]], str]:
         """Return where the points of the front lie, on fresh seeds where they were run there, and what to say of it."""

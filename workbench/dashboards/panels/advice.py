@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import threading
 from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.dashboards import markup
 from workbench.dashboards.panels.caches import caches_of
 from workbench.dashboards.panels.dropped_trace import is_snapshot_file, trace_of
 from workbench.errors import WorkbenchError
@@ -33,7 +33,7 @@ class AdvicePanel(widgets.HTML):
         if requests == self._shown:
             return
         self._shown = requests
-        self.value = "" if requests is None else _fine("Trying other caches on this trace ...")
+        self.value = "" if requests is None else markup.fine("Trying other caches on this trace ...")
         if requests is not None:
             self._working = threading.Thread(target=self._advise, args=(requests,), daemon=True)
             self._working.start()
@@ -47,7 +47,7 @@ class AdvicePanel(widgets.HTML):
         path = requests[0]
         table = caches_of(path)
         if requests == self._shown and is_snapshot_file(path):
-            self.value = table + _fine("Trying settings of PyTorch's allocator on this snapshot ...")
+            self.value = table + markup.fine("Trying settings of PyTorch's allocator on this snapshot ...")
             table += _advice(path)
         if requests == self._shown:
             self.value = table
@@ -60,11 +60,7 @@ def _advice(path: str) -> str:
     try:
         result = advice_or_still(path)
     except WorkbenchError as mistake:
-        return _fine(str(mistake).replace(path, Path(path).name))
+        return markup.fine(str(mistake).replace(path, Path(path).name))
     if isinstance(result, Still):
-        return "".join(f"<p>{html.escape(line.replace(path, Path(path).name))}</p>" for line in result.sentences())
+        return "".join(f"<p>{markup.text(line.replace(path, Path(path).name))}</p>" for line in result.sentences())
     return f"<h4>PyTorch's own settings</h4>{result._repr_html_()}"
-
-
-def _fine(sentence: str) -> str:
-    return f'<span class="wb-fine">{html.escape(sentence)}</span>'

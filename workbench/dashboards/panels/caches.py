@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from workbench.dashboards import markup
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.errors import WorkbenchError
 from workbench.policies.policy import policies
@@ -36,7 +36,7 @@ def caches_of(path: str) -> str:
         results = PairedRuns(replay_sweep(path, caches=[name for name in CACHES if name in known])).advance(math.inf)
         return caches_table(replayed(results))  # which reads the file once more: it is gone where its page was closed
     except WorkbenchError as mistake:
-        return f'<span class="wb-fine">{html.escape(str(mistake).replace(path, Path(path).name))}</span>'
+        return markup.fine(str(mistake).replace(path, Path(path).name))
 
 
 def caches_table(rows: Sequence[Replayed]) -> str:
@@ -49,7 +49,7 @@ def caches_table(rows: Sequence[Replayed]) -> str:
 
 
 def _cells(row: Replayed) -> Iterable[str]:
-    yield html.escape(row.policy.replace("_", " "))
+    yield markup.text(row.policy.replace("_", " "))
     yield _bytes(row.reserved_peak_bytes)
     yield _bytes(row.active_peak_bytes)
     yield _share(row.fragmentation)

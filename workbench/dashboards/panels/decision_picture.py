@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 
+from workbench.dashboards import markup
 from workbench.dashboards.panels.decision_words import candidates
 from workbench.studies.decisions import Decision
 from workbench.studies.decisions.decision import OWN
@@ -80,7 +80,7 @@ def _box(x: float, y: float, wide: float, high: float, fill: str) -> str:
 
 
 def _text(x: float, y: float, words: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="10" fill="currentColor">{html.escape(words)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="10" fill="currentColor">{markup.text(words)}</text>'
 
 
 def _svg(high: float, inside: str) -> str:

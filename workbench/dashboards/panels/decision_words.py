@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from typing import Any
 
+from workbench.dashboards import markup
 from workbench.dashboards.panels.measures_table import number
 from workbench.studies.decisions import Decision
 from workbench.studies.decisions.holes import holes
@@ -16,9 +16,9 @@ MOST_SHOWN = 12
 
 def decision_words(decision: Decision) -> str:
     """Return what a page says of a decision."""
-    who = f"<b>{html.escape(decision.policy)}</b> is asked: {html.escape(decision.question)}."
-    rule = f"<p>{html.escape(decision.rule)}</p>" if decision.rule else ""
-    return f"<p>{who}</p>{rule}<p><b>{html.escape(answer_words(decision))}</b></p>{_table(decision)}"
+    who = f"<b>{markup.text(decision.policy)}</b> is asked: {markup.text(decision.question)}."
+    rule = f"<p>{markup.text(decision.rule)}</p>" if decision.rule else ""
+    return f"<p>{who}</p>{rule}<p><b>{markup.text(answer_words(decision))}</b></p>{_table(decision)}"
 
 
 def answer_words(decision: Decision) -> str:
@@ -66,7 +66,7 @@ def candidates(decision: Decision, field: str, values: dict[str, Any] | None = N
 
 def _table(decision: Decision) -> str:
     rows = "".join(
-        f"<tr><td>{html.escape(name)}</td><td>{_short(value)}</td><td>{html.escape(decision.about[name])}</td></tr>"
+        f"<tr><td>{markup.text(name)}</td><td>{_short(value)}</td><td>{markup.text(decision.about[name])}</td></tr>"
         for name, value in {**decision.saw, **decision.wrote}.items()
         if name != "free" or "segments" not in decision.saw
     )

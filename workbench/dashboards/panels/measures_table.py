@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterator, Sequence
 
+from workbench.dashboards import markup
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
@@ -19,7 +19,7 @@ def measures_table(runs: RunSet, names: Sequence[str], points: Sequence[PlannedP
 
     Means and differences are over the seeds at which both are defined; a difference above 0 is for the better.
     """
-    sides = map(html.escape, names)
+    sides = map(markup.text, names)
     head = "".join(f"<th>{word}</th>" for word in ("measure", *sides, "difference, 95 % interval", "better / worse"))
     body = "".join(_rows(runs, points))
     return f'<table class="wb-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
@@ -31,7 +31,7 @@ def _rows(runs: RunSet, points: Sequence[PlannedPoint]) -> Iterator[str]:
         if values[0].keys() & values[1].keys():
             pairs = pair(*values)
             means = "".join(f"<td>{in_unit(side.mean(), measure.unit)}</td>" for side in (pairs.baseline, pairs.other))
-            named = f'<td title="{html.escape(measure.description)}">{_named(measure)}</td>'
+            named = f'<td title="{markup.text(measure.description)}">{_named(measure)}</td>'
             yield f"<tr>{named}{means}{_difference(pairs, measure)}</tr>"
 
 
@@ -41,7 +41,7 @@ def _finite(runs: RunSet, point: PlannedPoint, name: str) -> dict[int, float]:
 
 def _named(measure: Measure) -> str:
     arrow = {"lower": "↓", "higher": "↑", "neither": ""}[measure.better]
-    return f"{html.escape(measure.label)} {arrow}".rstrip()
+    return f"{markup.text(measure.label)} {arrow}".rstrip()
 
 
 def _difference(pairs: Pairs, measure: Measure) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.dashboards import markup
 from workbench.dashboards.panels.memory_curves import Line, MemoryCurvesPanel
 from workbench.dashboards.panels.segment_map import SegmentMapPanel, map_scene
 from workbench.engines.torch_allocator.settings import AllocatorSettings
@@ -72,7 +72,7 @@ class MemoryHistoryPanel(widgets.VBox):
         self._hide()
         if snapshot is not None:
             self.layout.display = None
-            self.words.value = _fine("Reading what the snapshot recorded ...")
+            self.words.value = markup.fine("Reading what the snapshot recorded ...")
             self._working = threading.Thread(target=self._read, args=(snapshot,), daemon=True)
             self._working.start()
 
@@ -110,7 +110,7 @@ class MemoryHistoryPanel(widgets.VBox):
         if snapshot != self._shown:
             return
         if not cards:
-            self.words.value = _fine(mistake) if mistake else ""
+            self.words.value = markup.fine(mistake) if mistake else ""
             return
         self._cards = cards
         self._fill(lambda: _set(self.card, [(f"GPU {one.log.device}", k) for k, one in enumerate(cards)]))
@@ -153,7 +153,7 @@ class MemoryHistoryPanel(widgets.VBox):
         try:
             chosen = AllocatorSettings.parse(self.own.value) if self.own.value.strip() else self.settings.value
         except WorkbenchError as wrong:
-            self.words.value = f'<span class="wb-mistake" role="alert">{html.escape(str(wrong))}</span>'
+            self.words.value = markup.mistake(wrong)
             return
         replayed = one.reserved(chosen)
         self.words.value = f"<h4>What the snapshot recorded</h4>{_exactness(one)}{_peaks(one, replayed, chosen)}"
@@ -208,7 +208,7 @@ def _peaks(one: CardHistory, replayed: Any, chosen: AllocatorSettings | None) ->
     recorded, under = int(one.recorded.reserved.max()), int(replayed.max())
     anew = chosen is not None and not one.replay.recording.is_whole
     start = " The replay starts with what was live before the history, laid out anew." if anew else ""
-    name = html.escape(_name(chosen, one.own))
+    name = markup.text(_name(chosen, one.own))
     return f"<p>Reserved at most: {bytes_said(recorded)} recorded, {bytes_said(under)} under {name}.{start}</p>"
 
 
@@ -233,7 +233,3 @@ def _button(words: str, meaning: str, press: Callable[[], None]) -> widgets.Butt
     button = widgets.Button(description=words, tooltip=meaning, layout={"width": "auto", "flex": "0 0 auto"})
     button.on_click(lambda _: press())
     return button
-
-
-def _fine(sentence: str) -> str:
-    return f'<span class="wb-fine">{html.escape(sentence)}</span>'

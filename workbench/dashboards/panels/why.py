@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import threading
 from collections.abc import Callable, Sequence
 
 import ipywidgets as widgets
 
+from workbench.dashboards import markup
 from workbench.dashboards.panels.decision_picture import decision_picture
 from workbench.dashboards.panels.decision_words import decision_words
 from workbench.engines.engine import Setup
@@ -43,7 +43,7 @@ class WhyPanel(widgets.VBox):
         self.back = _button("◀", "the decision before", lambda: self.step(-1))
         self.forth = _button("▶", "the next decision", lambda: self.step(1))
         self.part = _button("first difference", "the first decision at which the sides part", self.go_to_difference)
-        self.words, self.sides = widgets.HTML(_fine(_ASKS)), [widgets.HTML(), widgets.HTML()]
+        self.words, self.sides = widgets.HTML(markup.fine(_ASKS)), [widgets.HTML(), widgets.HTML()]
         for side in self.sides:
             side.add_class("wb-decision")
         self.moves = widgets.HBox([self.back, self.forth, self.part, self.place])
@@ -61,7 +61,7 @@ class WhyPanel(widgets.VBox):
         """Go to the first decision at which the two sides part."""
         number = first_difference(*self._filtered_sides())
         if number is None:
-            self.words.value = _fine("The two sides do not part in the decisions that are kept.")
+            self.words.value = markup.fine("The two sides do not part in the decisions that are kept.")
         else:
             self.place.value = min(number, self.place.max)
             self._show()
@@ -73,7 +73,7 @@ class WhyPanel(widgets.VBox):
 
     def _go(self) -> None:
         if self._working is None or not self._working.is_alive():
-            self.words.value = _fine("Both sides run in plain Python, which takes some seconds ...")
+            self.words.value = markup.fine("Both sides run in plain Python, which takes some seconds ...")
             self._working = threading.Thread(target=self._run, daemon=True)
             self._working.start()
 
@@ -84,7 +84,7 @@ class WhyPanel(widgets.VBox):
         except WorkbenchError as mistake:
             self._kept = [[], []]
             self._filtered()
-            self.words.value = f'<span class="wb-mistake" role="alert">{html.escape(str(mistake))}</span>'
+            self.words.value = markup.mistake(mistake)
             return
         self._names, self._kept = names, kept
         questions = sorted({decision.question for side in kept for decision in side})
@@ -105,9 +105,11 @@ class WhyPanel(widgets.VBox):
         sides, at = self._filtered_sides(), self.place.value
         if not any(sides):
             answered = any(self._kept)
-            self.words.value = _fine("Neither side was asked anything." if not answered else "Nobody was asked this.")
+            self.words.value = markup.fine(
+                "Neither side was asked anything." if not answered else "Nobody was asked this."
+            )
         else:
-            self.words.value = _fine(_where(sides, at))
+            self.words.value = markup.fine(_where(sides, at))
         for name, side, panel in zip(self._names, sides, self.sides, strict=True):
             panel.value = _side(name, side, at)
 
@@ -121,9 +123,11 @@ def _where(sides: Sequence[Sequence[Decision]], at: int) -> str:
 
 
 def _side(name: str, side: Sequence[Decision], at: int) -> str:
-    title = f"<h4>{html.escape(name)}</h4>"
+    title = f"<h4>{markup.text(name)}</h4>"
     if at >= len(side):
-        return f"{title}{_fine('No such decision on this side.' if side else 'This side decides without being asked.')}"
+        return title + markup.fine(
+            "No such decision on this side." if side else "This side decides without being asked."
+        )
     return f"{title}{decision_picture(side[at])}{decision_words(side[at])}"
 
 
@@ -131,7 +135,3 @@ def _button(words: str, meaning: str, press: Callable[[], None]) -> widgets.Butt
     button = widgets.Button(description=words, tooltip=meaning, layout={"width": "auto", "flex": "0 0 auto"})
     button.on_click(lambda _: press())
     return button
-
-
-def _fine(sentence: str) -> str:
-    return f'<span class="wb-fine">{html.escape(sentence)}</span>'
