@@ -38,7 +38,9 @@ def both_times(write, executor, **more):
     result = []
     for aim in (0, 40):
         write(aim)
-        result.append(drains(fresh("identity_worked").Mine(), executor=executor, **more))
+        module = fresh("identity_worked")
+        assert getattr(module, "AIM", aim) == aim, f"Python itself imported {module.__file__} as it was before"
+        result.append(drains(module.Mine(), executor=executor, **more))
     return result
 
 
