@@ -1,6 +1,7 @@
 """Workers run what the driver has in memory, also when they are warm and their own modules are older."""
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -28,8 +29,10 @@ def expected():
 
 
 def fresh(name):
-    """Import a module as its file is now."""
-    sys.modules.pop(name, None)
+    """Import a module as its file is now: Python takes bytecode of the same second and size for that of its source."""
+    known = sys.modules.pop(name, None)
+    if known is not None:
+        Path(known.__cached__ or "").unlink(missing_ok=True)
     return __import__(name)
 
 
