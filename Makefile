@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Python keeps what it has read in its own form: the tests start hundreds of processes that would each read it anew.
 unexport PYTHONDONTWRITEBYTECODE
+# What every process that computes rows has: a set of texts is in the same order in all of them.
+export PYTHONHASHSEED := 6640
 # What is run interpreted: each engine's golden records, and files that are long where they are compiled (tests/depth.py),
 # as a node's. That all tests of structures, engines and policies say the same both ways is left to the long tests.
 BOTH_WAYS := tests/engines/test_golden_records.py tests/engines/test_shared_memory_part.py tests/engines/test_dispatch_part.py \

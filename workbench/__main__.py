@@ -1,5 +1,5 @@
 import sys
 
-from workbench.cli.main import main
+from workbench.cli.main import program
 
-sys.exit(main())
+sys.exit(program())

@@ -25,7 +25,7 @@ from workbench.experiments import strikes
 from workbench.experiments.chunks import Bundler
 from workbench.experiments.executors import in_pool
 from workbench.experiments.pools import connect, pool_of
-from workbench.experiments.pools.worker_process import ONE_THREAD
+from workbench.experiments.pools.worker_process import WORKER_ENVIRONMENT
 from workbench.experiments.progress import Silent
 from workbench.experiments.row import Row
 from workbench.experiments.runner import run_missing
@@ -286,12 +286,12 @@ def alive(process: int) -> bool:
 
 
 def environment() -> dict[str, str | None]:
-    return {name: os.environ.get(name) for name in ONE_THREAD}
+    return {name: os.environ.get(name) for name in WORKER_ENVIRONMENT}
 
 
 class TellsItsThreads(Faulty):
     def workgroups(self, machine, streams):
-        raise ValueError("one thread" if environment() == ONE_THREAD else "several")
+        raise ValueError("one thread" if environment() == WORKER_ENVIRONMENT else "several")
 
 
 def test_workers_do_their_arithmetic_in_one_thread():
@@ -301,7 +301,7 @@ def test_workers_do_their_arithmetic_in_one_thread():
     rows = outcome(replace(plan, points=[plan.points[0]._replace(setup=reply)]), workers=2)
     assert "raised ValueError (one thread)" in failures(rows)[0]
     client = connect.connection("local:2").client
-    assert set(map(str, client.run(environment).values())) == {str(ONE_THREAD)}
+    assert set(map(str, client.run(environment).values())) == {str(WORKER_ENVIRONMENT)}
 
 
 def test_a_broken_executor_that_was_handed_in_is_one_sentence():

@@ -15,6 +15,7 @@ from workbench.cli.compile_notice import compile_notice
 from workbench.cli.roads import roads
 from workbench.cli.stopping import stoppable
 from workbench.errors import InputError, WorkbenchError, unknown_name
+from workbench.hash_seed import ENVIRONMENT, has_fixed_hash_seed
 
 COMMANDS = {
     "plan": "plan",
@@ -89,6 +90,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
+
+
+def program() -> int:
+    """Run the command that this process was called with, as `main` does.
+
+    Where Python draws its hash seed, the process begins anew with the fixed one that workers have: rows that are
+    computed here, or in a kernel that is started from here, are then as theirs.
+    """
+    if not has_fixed_hash_seed() and not ENVIRONMENT.items() <= os.environ.items():
+        os.environ.update(ENVIRONMENT)
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+    return main()
 
 
 def _run(words: list[str]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workbench.engines.engine import Setup
@@ -39,6 +39,11 @@ def own_classes(part: Any) -> Iterator[type]:
     elif isinstance(part, tuple):
         for one in part:
             yield from own_classes(one)
+
+
+def has_own_code(setup: Setup, own: Mapping[str, Any]) -> bool:
+    """Return whether anything of the user's is executed in a run: of its setup, its engine or the measures of it."""
+    return bool(setup.code or setup.engine_code or own)
 
 
 def name_of(cls: type) -> str:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from workbench.experiments.provenance import environment
 from workbench.experiments.row import Row
 from workbench.experiments.run_id import canonical
+from workbench.hash_seed import hash_seed
 
 WHEN = "when"
 UNKNOWN = "origin unknown"
@@ -37,8 +38,13 @@ class RowsOfOrigin(NamedTuple):
 
 
 @functools.cache
-def own_origin() -> str:
-    """Return the origin of every row that this process computes, as canonical JSON; fixed when it is first asked."""
+def own_origin(own_code: bool = False) -> str:
+    """Return the origin of every row that this process computes, as canonical JSON; fixed when it is first asked.
+
+    That of rows of a user's own code names the hash seed too, on which such code may depend.
+    """
+    if own_code:
+        return canonical({**json.loads(own_origin()), "hash_seed": hash_seed()})
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return canonical({**environment(), WHEN: now})
 

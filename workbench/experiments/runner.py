@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Executor
 from contextlib import closing
 
 from workbench.compiling import working_clock
-from workbench.errors import wrong_value
-from workbench.experiments.chunks import Bundler
+from workbench.errors import WorkbenchError, wrong_value
+from workbench.experiments.board import SILENT
+from workbench.experiments.chunks import Bundler, Chunk
 from workbench.experiments.executors import in_pool, in_process
 from workbench.experiments.foreign_rows import foreign_sentence
 from workbench.experiments.interrupts import held_back, noticed, raise_swallowed
 from workbench.experiments.measured import lacking
 from workbench.experiments.measuring_again import MeasuringAgain
 from workbench.experiments.plan import Plan, PlannedRun
+from workbench.experiments.planned_code import has_own_code
 from workbench.experiments.point_ids import PointIds
 from workbench.experiments.pools import check_pool, cores, pool_of
+from workbench.experiments.pools.request import Requests
 from workbench.experiments.printed import Echo, contain, routed
 from workbench.experiments.progress import Progress, Silent
 from workbench.experiments.row_origins import own_origin
@@ -26,6 +29,7 @@ from workbench.experiments.store import Store
 from workbench.experiments.warm import say_compiling
 from workbench.experiments.watchers import usual_watcher
 from workbench.experiments.work import Done, Own
+from workbench.hash_seed import FIXED, VARIABLE, has_fixed_hash_seed
 from workbench.identity import one_moment
 
 TRY_SECONDS = 1.0
@@ -85,7 +89,7 @@ def run_missing(
         with (
             noticed(),
             routed(),
-            closing(_batches(pending, plan.sweep.own, workers, executor, limit_seconds)) as batches,
+            closing(_batches(pending, plan.sweep.own, workers, executor, limit_seconds, watch.say)) as batches,
         ):
             _keep(batches, store, watch, again)
         store.prove_place()
@@ -138,17 +142,50 @@ def _elsewhere(executor: Executor | str | None) -> bool:
 
 
 def _batches(
-    pending: list[PlannedRun], own: Own, workers: int | None, executor: Executor | str | None, limit: float
+    pending: list[PlannedRun],
+    own: Own,
+    workers: int | None,
+    executor: Executor | str | None,
+    limit: float,
+    say: Callable[[str], None],
 ) -> Generator[Done]:
     bundler = Bundler(pending, own)
     if not pending:
         return
+    in_driver = executor == "threads" or (executor is None and (workers is None or workers <= 1))
+    if in_driver and not has_fixed_hash_seed() and any(has_own_code(run.point.setup, own) for run in pending):
+        reason = _reason_to_stay(pending, own, workers, executor)
+        if not reason:
+            yield from in_pool(bundler, pool_of(None, workers or min(cores(), len(pending))), limit)
+            return
+        say(
+            f"these runs are done in this process, as {reason}: code of your own that goes through a set of texts may "
+            "give other numbers elsewhere, for this process orders such sets in its own way; start Python with "
+            f"{VARIABLE}={FIXED}."
+        )
     if executor is None and workers is None:
         yield from _as_it_pays(bundler, len(pending), limit)
     elif executor is None and workers is not None and workers <= 1:
         yield from in_process(bundler, limit if workers else None)
     else:
         yield from in_pool(bundler, pool_of(executor, workers), limit)
+
+
+def _reason_to_stay(pending: list[PlannedRun], own: Own, workers: int | None, executor: Executor | str | None) -> str:
+    """Return why runs of a user's code cannot be handed to a worker, which orders sets as all workers do; empty if they
+    can."""
+    if executor is not None:
+        return f"the executor {executor!r} was named"
+    if workers == 0:
+        return "workers=0 was asked for"
+    requests = Requests()
+    kinds = {(setup.engine, setup.code, setup.engine_code): run for run in pending if (setup := run.point.setup)}
+    try:
+        for run in kinds.values():
+            requests.pack(Chunk({run.point.id: run.point.setup}, [], own), 0.0, SILENT)
+    except WorkbenchError as problem:
+        return str(problem).rstrip(".")
+    return ""
 
 
 def _as_it_pays(bundler: Bundler, total: int, limit: float) -> Iterator[Done]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from workbench import IMPORTED_NS
 from workbench.errors import WorkbenchError
 from workbench.file_systems import on_network
+from workbench.hash_seed import FIXED, VARIABLE, has_fixed_hash_seed, hash_seed
 
 _ROOT = Path(__file__).parent.parent
 _COMPUTES = ("numba", "llvmlite", "numpy", "scipy")
@@ -150,4 +151,19 @@ def check_origin(driver: Origin) -> None:
         raise WorkbenchError(
             f"a worker has {difference}; install the same versions everywhere, or start again if sources were edited "
             "while this ran."
+        )
+
+
+def check_hash_seed() -> None:
+    """Refuse to execute a user's code in a worker that orders sets of texts in its own way.
+
+    Raises
+    ------
+    WorkbenchError
+        It does: it is a worker of a cluster or an executor that somebody else started.
+    """
+    if not has_fixed_hash_seed():
+        raise WorkbenchError(
+            f"a worker has the hash seed {hash_seed()!r}, by which code of your own that goes through a set of texts "
+            f"may give other numbers than elsewhere; start the workers with {VARIABLE}={FIXED} in their environment."
         )

@@ -23,11 +23,11 @@ from workbench.experiments.mechanism import is_loaded, mechanism
 from workbench.experiments.own_cells import Task, own_cells
 from workbench.experiments.own_measures import OwnMeasure
 from workbench.experiments.pickled_setup import opened
-from workbench.experiments.planned_code import check_code
+from workbench.experiments.planned_code import check_code, has_own_code
 from workbench.experiments.printed import install
 from workbench.experiments.row import Row
 from workbench.experiments.row_origins import own_origin
-from workbench.experiments.sources import Origin, check_origin, check_unedited
+from workbench.experiments.sources import Origin, check_hash_seed, check_origin, check_unedited
 from workbench.experiments.unfit import Unfit, unfit
 from workbench.experiments.warm import COMPILING_SECONDS, first_run
 from workbench.experiments.watched import Watched
@@ -83,7 +83,9 @@ def prepared(setup: Setup, own: Own = NOTHING, see: Callable[[Any], None] | None
     """Look up what all runs of a setup share; parameters as of `work`."""
     named = mechanism(setup.engine)
     measured = measured_by(named, own).text
-    return Prepared(setup, named.engine.simulate, named.measure, own, see, own_origin(), measured)
+    return Prepared(
+        setup, named.engine.simulate, named.measure, own, see, own_origin(has_own_code(setup, own)), measured
+    )
 
 
 def work(
@@ -187,7 +189,8 @@ def work_in_worker(
     Raises
     ------
     WorkbenchError
-        This process computes with something else than the driver, or its sources were edited since it began.
+        This process computes with something else than the driver, its sources were edited since it began, or it orders
+        sets of texts in its own way and there is code of the user's.
     Unfit
         Something else than a run raised, in the midst of runs or after some.
     """
@@ -204,6 +207,8 @@ def work_in_worker(
         }
         if engine is not None and not is_here(engine):
             enter_only(_importers(setups))
+        if any(isinstance(setup, Setup) and has_own_code(setup, own) for setup in setups.values()):
+            check_hash_seed()
         return _in_worker(setups, tasks, limit_seconds, report, own)
 
 

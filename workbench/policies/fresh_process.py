@@ -22,6 +22,7 @@ from pkgutil import iter_modules
 from typing import IO, NamedTuple
 
 from workbench import policies
+from workbench.hash_seed import ENVIRONMENT
 
 _SERVE = "from workbench.policies.fresh_process import serve; serve()"
 
@@ -118,7 +119,7 @@ class _Nursery(NamedTuple):
 @cache
 def _nursery(folder: str, path: tuple[str, ...]) -> _Nursery:
     """Return the process that forks, for one working folder and path of modules."""
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(path)}
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", **ENVIRONMENT, "PYTHONPATH": os.pathsep.join(path)}
     pipe = subprocess.PIPE
     process = subprocess.Popen([sys.executable, "-c", _SERVE], stdin=pipe, stdout=pipe, cwd=folder, env=environment)
     assert process.stdin is not None

@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.errors import InputError, WorkbenchError, missing_extra
 from workbench.experiments import sources
-from workbench.experiments.pools.worker_process import ONE_THREAD
+from workbench.experiments.pools.worker_process import WORKER_ENVIRONMENT
 from workbench.experiments.sources import Origin, differences, origin
 from workbench.units import is_count
 
@@ -136,7 +136,7 @@ def _local(address: str) -> Connection:
     config.set(_FOR_GOOD)
     settings = {
         "distributed.scheduler.allowed-failures": ALLOWED_FAILURES,
-        "distributed.nanny.pre-spawn-environ": ONE_THREAD,
+        "distributed.nanny.pre-spawn-environ": WORKER_ENVIRONMENT,
     }
     with config.set(settings):
         own = dask.LocalCluster(

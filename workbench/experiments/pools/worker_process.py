@@ -14,11 +14,16 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from workbench.errors import WorkbenchError
+from workbench.hash_seed import ENVIRONMENT
 
-ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
-)
-"""The environment of a worker: there are as many workers as cores, and each does its arithmetic in one thread."""
+WORKER_ENVIRONMENT = {
+    **dict.fromkeys(
+        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
+    ),
+    **ENVIRONMENT,
+}
+"""What a worker has in its environment: there are as many workers as cores, each does its arithmetic in one thread, and
+a set of texts has the same order in all of them."""
 
 LOOK_SECONDS = 0.5
 """How often a worker that says nothing is looked at: a copy of it may hold its socket open."""
@@ -60,7 +65,7 @@ class Worker:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._errors,
-            env={**os.environ, **ONE_THREAD},
+            env={**os.environ, **WORKER_ENVIRONMENT},
         )
         os.close(lifeline)
         theirs.close()
