@@ -299,6 +299,20 @@ def test_e20_what_was_cached_is_zeroed_where_pages_are_added_to_it():
     assert record.done.tolist() == [0, 1 + 4 * mib, 1 + 4 * mib + 6 * mib]
 
 
+def test_e20_what_the_driver_gave_for_a_region_that_moved_is_cached_for_the_next():
+    """Pages of 10 MiB: region 2 moves to c0 for region 3, which does not fit nevertheless, as region 1 has no way to go;
+    so region 3 goes to c0 as well, onto the 6 MiB that region 2 has left of its page, and 10 MiB that are new."""
+    mib = 1 << 20
+    rows = [(0, 2, 2, ALLOC, 1, 5 * mib), (1, 1, 1, ALLOC, 2, 4 * mib), (2, 1, 1, ALLOC, 3, 16 * mib)]
+    policies = {"cache": ExpandableSegments(large_page=10 * mib), "residency": ManagedMemory(to="target")}
+    options = {"zero_gbps": 1.0, "path_metric": "direct_only"}
+    record = assert_same(Case(rows, line(40 * mib, 20 * mib, 1), policies, options))
+    assert came_of(record) == ["physical", "cached", "physical"]
+    assert record.card.tolist() == [1, 1, 0]
+    assert record.identifier[2] == 4 * mib
+    assert record.done.tolist() == [0, 1 + 4 * mib, 1 + 4 * mib + 4 * mib // 16 + 6 * mib]
+
+
 def test_r25_r27_a_client_maps_what_it_gets_and_unmaps_what_it_gives():
     """The service is done at 10, 20, 30, 40, 50 and 60: mapping of one client does not keep another one waiting."""
     options = {"service_ns": 10, "map_ns": 300, "unmap_ns": 200}

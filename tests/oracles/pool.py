@@ -87,6 +87,7 @@ class Service:
             for k, (term, weight) in enumerate(policies["target"].terms())
         ]
         self.regions, self.lendings, self.calls, self.row, self.driver_ns, self.begin = {}, [], [], 0, 0, 0
+        self.serving_since = 0
         self.places = Places(self)
         self.paths()
 
@@ -135,10 +136,11 @@ class Service:
         return {"app": app, "handle": handle, "allocation": self.row, **row, "work": work}
 
     def reused(self, row):
-        """Bytes of a grant that somebody may have had before: all but what the driver gave for it."""
+        """Bytes of a grant that lay in the cache when it was made: all but what the driver gave for it, no matter what
+        it gave for regions that the request moved."""
         if row["outcome"] != "physical":
             return row["taken"]
-        got = [range(at, at + size) for of, card, at, size in self.calls if (of, card) == (self.row, row["card"])]
+        got = [range(at, at + size) for _, card, at, size in self.calls[self.serving_since :] if card == row["card"]]
         mine = range(row["identifier"], row["identifier"] + row["taken"])
         fresh = (min(mine.stop, it.stop) - max(mine.start, it.start) for it in got)
         return row["taken"] - sum(bytes_ for bytes_ in fresh if bytes_ > 0)
@@ -253,7 +255,7 @@ class Service:
         return next((b for b in cached if (b.size, b.address) == results), None)
 
     def serve(self, card, size, own):
-        need = self.cutting.need(size)
+        need, self.serving_since = self.cutting.need(size), len(self.calls)
         if block := self.cached_block(card, size):
             return "cached", card, [self.use(card, block, need)]
         if self.cutting.stitches and self.stitchable(card, size):
