@@ -22,7 +22,8 @@ def opening(name):
 
 @pytest.fixture
 def dispatch() -> Sidebar:
-    return Sidebar(mechanism("dispatch"), opening("dispatch"))
+    first = ("policy.probe.*.groups", "policy.priority.*.lengths", "policy.choice.*.nx")
+    return Sidebar(mechanism("dispatch"), opening("dispatch")._replace(first=first))
 
 
 def seen(sidebar, path):
@@ -66,6 +67,19 @@ def test_both_sides_of_a_lever_stand_in_one_row(dispatch):
         for row in dispatch.first.widget.children
         if "wb-pinned" in row._dom_classes
     )
+
+
+def test_the_two_columns_say_whose_they_are(dispatch):
+    def heads():
+        return [[label.value for label in one.children] for one in dispatch.first.widget.children if _is_head(one)]
+
+    def _is_head(one):
+        return "wb-sides" in one._dom_classes
+
+    assert heads() == [["baseline", "other"]]
+    dispatch.policies.baseline["priority"].names.value = "ageing"
+    dispatch.policies.baseline["choice"].names.value = "round_robin"
+    assert heads() == []
 
 
 def test_a_search_shows_what_it_names_wherever_it_is_folded(dispatch):

@@ -8,6 +8,7 @@ from typing import Literal
 import ipywidgets as widgets
 import numpy as np
 
+from workbench.dashboards.dispatch_levers import seven_levers
 from workbench.dashboards.opening import Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import PairedRuns
@@ -154,16 +155,7 @@ OPENING = Opening(
     seeds=8,
     measure="groups_per_kilocycle",
     view=DispatchView,
-    first=(
-        "machine.compute_units",
-        "machine.vgprs_a_unit",
-        "machine.simds_a_unit",
-        "workload.*.count",
-        "policy.probe.*.groups",
-        "policy.probe.*.run_lengths",
-        "policy.priority.*.lengths",
-        "policy.choice.*.nx",
-        "policy.*.threshold",
-    ),
+    first=("machine.compute_units", "machine.simds_a_unit", "workload.*.count"),
+    cards=seven_levers,
 )
 """The document's dispatcher on both sides, but one side lets nobody pass whom the most urgent group keeps waiting."""

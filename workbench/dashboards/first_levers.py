@@ -47,13 +47,27 @@ def first_of(walked: Walked, patterns: Sequence[str]) -> list[tuple[str, Control
 
 
 def _rows(chosen: Sequence[tuple[str, Control]]) -> list[widgets.Widget]:
-    """Return a row a lever; the same lever of both sides' same policy is one row."""
+    """Return a row a lever; the same lever of both sides' same policy is one row, above the first of which stands whose
+    the columns are."""
     sides: dict[str, dict[str, Control]] = {}
     for path, control in chosen:
         side, _, rest = path.partition(".")
         key = rest if side in ("policy", "other") else path
         sides.setdefault(key, {})[side] = control
-    return [_row(key, controls) for key, controls in sides.items()]
+    rows = [_row(key, controls) for key, controls in sides.items()]
+    paired = [place for place, one in enumerate(rows) if "wb-pinned" in one._dom_classes]
+    return [*rows[: paired[0]], _whose(), *rows[paired[0] :]] if paired else rows
+
+
+def _whose() -> widgets.Widget:
+    """Return the heading of the two columns."""
+    heads = [widgets.Label(side) for side in ("baseline", "other")]
+    for head, side in zip(heads, ("wb-baseline", "wb-other"), strict=True):
+        head.add_class(side)
+    both = widgets.HBox(heads)
+    both.add_class("wb-two")
+    both.add_class("wb-sides")
+    return both
 
 
 def _row(key: str, controls: dict[str, Control]) -> widgets.Widget:

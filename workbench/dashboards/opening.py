@@ -53,6 +53,8 @@ class Opening(NamedTuple):
     """What else may say the machine, beside the presets: the words of the drop-down, and the levers below it."""
     dropped: type[Workload] | None = None
     """The workload that a file dropped into the page becomes, by its lever `trace`; None = none can be dropped."""
+    cards: Callable[[], Sequence[Any]] = tuple
+    """Makes the levers that the page is about, of which each gets a card on top of it (`CardLever`)."""
     options_titled: str = ""
     """The name of a section of the engine's options alone, before that of the policies that both sides share."""
 

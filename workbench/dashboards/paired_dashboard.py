@@ -20,6 +20,7 @@ from workbench.dashboards.address import Address
 from workbench.dashboards.catalogue_watch import CatalogueWatch
 from workbench.dashboards.history import History, Setting
 from workbench.dashboards.later import Later
+from workbench.dashboards.lever_cards import LeverCards
 from workbench.dashboards.offers import Offers
 from workbench.dashboards.opened import OpenedPoints, setting_of
 from workbench.dashboards.opening import Opening, Panels, widened
@@ -69,6 +70,7 @@ class PairedDashboard(widgets.HBox):
         self.sidebar = Sidebar(mechanism(opening.engine), opening)
         self.histogram, self.panels = HistogramPanel(), panels
         self.heading = widgets.HTML(heading(opening))
+        self.heading.add_class("wb-top")
         self.status, self.table = widgets.HTML(), widgets.HTML()
         self.status.add_class("wb-status")
         self.stop = widgets.Button(description="stop", tooltip="do not run the seeds that are left")
@@ -86,8 +88,11 @@ class PairedDashboard(widgets.HBox):
         self.board.add_class("wb-board")
         style = widgets.HTML(f"<style>{_STYLE.read_text()}</style>")
         self.opened = widgets.VBox([])
+        self.cards = LeverCards(opening.cards(), self.sidebar)
+        above = [self.heading, self.cards.widget] if self.cards.cards else []
+        beside = [] if above else [self.heading]
         right = widgets.VBox(
-            [self.heading, self.opened, Pulse(), widgets.HBox([self.status, self.stop]), self.board],
+            [*beside, self.opened, Pulse(), widgets.HBox([self.status, self.stop]), self.board],
             layout={"flex": "4 1 480px", "min_width": "0"},
         )
         self.opened_with = self.sidebar.setting()
@@ -96,7 +101,7 @@ class PairedDashboard(widgets.HBox):
         self.tools.allow(undo=False, redo=False, reset=False)
         self.address = Address(self._follow)
         self.sidebar.widget.children = [self.tools.widget, *self.sidebar.widget.children]
-        super().__init__([style, self.sidebar.widget, right, self.address])
+        super().__init__([style, *above, self.sidebar.widget, right, self.address])
         self.add_class("wb-dashboard")
         if self.address.alone:
             self.add_class("wb-page")
@@ -129,6 +134,7 @@ class PairedDashboard(widgets.HBox):
             self._show_runs(self._runs, COARSE_SECONDS, REST_SECONDS)
             self.sidebar.mark("")
             self._write_sweep()
+        self.cards.refresh()
 
     def show(self, setting: Setting) -> None:
         """Show a setting as if it had been turned to; one that is not valid is a sentence, and changes nothing."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote
@@ -64,6 +65,56 @@ def from_link(opening: Mapping[str, Any], link: str) -> dict[str, Any]:
         path, _, text = part.partition("=")
         _put(setting, unquote(path), _value(text, path))
     return setting
+
+
+def path_of(value: Any, name: str) -> str | None:
+    """Return where a key stands in plain types, the first of several; None where it does not.
+
+    >>> path_of({"weighted": {"choices": [{"free": {}}, {"recent": {"nx": 64}}]}}, "nx")
+    'weighted.choices[1].recent.nx'
+    """
+    if isinstance(value, Mapping):
+        inner = [(f".{key}", one) for key, one in value.items()]
+        if name in value:
+            return name
+    else:
+        inner = [(f"[{place}]", one) for place, one in enumerate(value)] if isinstance(value, list) else []
+    for step, one in inner:
+        rest = path_of(one, name)
+        if rest is not None:
+            return f"{step}.{rest}".replace(".[", "[").lstrip(".")
+    return None
+
+
+def found(value: Any, name: str) -> Any:
+    """Return what a key holds wherever it stands in plain types, the first of several; None where there is none."""
+    path = path_of(value, name)
+    return None if path is None else look_up(value, path)
+
+
+def look_up(value: Any, path: str) -> Any:
+    """Return what stands at a path in plain types."""
+    for step in _steps(path):
+        value = value[step]
+    return value
+
+
+def put(value: Any, path: str, what: Any) -> Any:
+    """Return plain types with something else at a path; what was given stays as it is.
+
+    >>> put({"a": [{"b": 1}, {"b": 2}], "c": 3}, "a[1].b", 9)
+    {'a': [{'b': 1}, {'b': 9}], 'c': 3}
+    """
+    result = node = copy.deepcopy(value)
+    *parents, last = _steps(path)
+    for step in parents:
+        node = node[step]
+    node[last] = what
+    return result
+
+
+def _steps(path: str) -> list[Any]:
+    return [int(place) if place else key for key, place in re.findall(r"([^.\[\]]+)(?!\])|\[(\d+)\]", path)]
 
 
 def _value(text: str, path: str) -> Any:

@@ -107,6 +107,18 @@ class Sidebar:
         finally:
             self._look_again()
 
+    def turn(self, change: Mapping[str, Any]) -> None:
+        """Turn controls, by their paths, to plain values as if the user had.
+
+        Raises
+        ------
+        InputError
+            A value is none of its lever's; those before it are turned.
+        """
+        controls = dict(self.walk())
+        for path, value in change.items():
+            controls[path].turn(value)
+
     def looked_at(self) -> Spec:
         """Return what the panels are to show."""
         return self._view.read(self.view.plain())

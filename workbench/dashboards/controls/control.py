@@ -39,6 +39,11 @@ class Control:
         with self._quietly():
             self._show(self.lever.check(value))
 
+    def turn(self, value: Any) -> None:
+        """Show a value as if the user had turned to it: whoever listens is told."""
+        self.show(value)
+        self._changed()
+
     def on_change(self, listener: Listener) -> None:
         """Call someone whenever the user changes the value."""
         self._listeners.append(listener)

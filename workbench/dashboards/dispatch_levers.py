@@ -1,0 +1,271 @@
+"""The seven levers of the source document's dispatcher, each with the policy that it belongs to (spec 3, section 2)."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from workbench.dashboards.history import Setting
+from workbench.dashboards.lever_bounds import blocks_allowed, groups_allowed, vgpr_blocks, waves_allowed
+from workbench.dashboards.lever_cards import BOTH, CardLever, Change, State
+from workbench.dashboards.setting import found, look_up, path_of, put
+from workbench.errors import InputError
+from workbench.levers import Lever
+from workbench.machine import Machine
+from workbench.policies.dispatch.choice.least_recent_energy import LeastRecentEnergy
+from workbench.policies.dispatch.priority.priority_windows import PriorityWindows
+from workbench.policies.dispatch.stuck.backfill import Backfill
+from workbench.policies.dispatch.stuck.never_split import NeverSplit
+from workbench.policies.dispatch.stuck.split_when_stuck import SplitWhenStuck
+from workbench.policies.policy import policies
+from workbench.policies.probes.exact_run import ExactRun
+from workbench.policies.probes.grouped_run import GroupedRun
+from workbench.policies.probes.grouped_sampled_run import GroupedSampledRun
+from workbench.policies.probes.run_lengths import powers_and_halfway
+from workbench.policies.probes.sampled_run import SampledRun
+from workbench.workloads.synthetic.laws import Law
+
+_PATHS = {"baseline": "policy", "other": "other"}
+_PLAIN = (ExactRun.name, "static_priority", NeverSplit.name, "most_residual")
+"""What a slot has when the lever's policy was turned off."""
+SAME = ""
+"""What stands for the baseline's policy on the other side."""
+LEVELS = 4
+"""Priorities of a workload whose law does not say how many."""
+
+
+class Blocks(CardLever):
+    """N: the blocks of vector registers that each SIMD has."""
+
+    letter, title = "N", "blocks a SIMD (vgpr)"
+    names = ("vgprs_a_unit",)
+    lever = Lever("N", "integer", 128, least=1, most=4096, unit="blocks", description="vector registers of a SIMD")
+    sides = (BOTH,)
+
+    def state(self, setting: Setting, side: str) -> State:
+        return State(vgpr_blocks(setting), True, "the machine")
+
+    def change(self, setting: Setting, side: str, value: Any) -> Change:
+        machine = Machine.read(setting["machine"])
+        return {"machine.vgprs_a_unit": value * machine.simds_a_unit * machine.wave_size * machine.vgpr_granule}
+
+    def offers(self, setting: Setting, side: str) -> Sequence[int]:
+        return blocks_allowed(setting)
+
+
+class Waves(CardLever):
+    """M: the most waves that a workgroup has; its law is drawn in from above."""
+
+    letter, title = "M", "waves a workgroup, at most"
+    names = ("waves",)
+    lever = Lever("M", "integer", 16, least=1, most=1024, unit="waves", description="waves of the largest workgroup")
+    sides = (BOTH,)
+
+    def __init__(self) -> None:
+        self._whole: Any = None
+        self._drawn_in: Any = None
+
+    def state(self, setting: Setting, side: str) -> State:
+        law = _waves(setting)
+        if law is None:
+            return State(None, False, "as the file says")
+        return State(Law.read(law).span()[1], True, "the workload")
+
+    def change(self, setting: Setting, side: str, value: Any) -> Change:
+        law = _waves(setting)
+        if law != self._drawn_in:  # somebody else chose it: from now on this is what is drawn in
+            self._whole = law
+        self._drawn_in = drawn_in(self._whole, value)
+        return {"workload.random_groups.waves": self._drawn_in}
+
+    def offers(self, setting: Setting, side: str) -> Sequence[int]:
+        return waves_allowed(setting)
+
+
+@dataclasses.dataclass(frozen=True)
+class OfPolicy(CardLever):
+    """A lever of a policy, which is chosen when the lever is moved, unless one that has it is chosen already."""
+
+    letter: str
+    title: str
+    slot: str
+    lever: Lever
+    on: Callable[[Any, Any], Any]
+    """The policy that takes the place of another one, with a value of the lever."""
+    off: Callable[[Any], Any]
+    """What takes the place of that policy when the lever is to count no more."""
+    usual: Callable[[Setting], Any]
+    """The value that the lever would have, where no policy has it."""
+    allowed: Callable[[Setting], Sequence[float]] | None = None
+    sides = ("baseline", "other")
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (self.lever.name,)
+
+    def state(self, setting: Setting, side: str) -> State:
+        policy = effective(setting, side, self.slot)
+        value = found(policy, self.lever.name)
+        name = _name(policy).replace("_", " ")
+        same = side == "other" and setting["other"][self.slot] == SAME
+        if value is None:
+            return State(self.usual(setting), False, "as the baseline" if same else f"off: {name}")
+        return State(value or self.usual(setting), True, "as the baseline" if same else name)
+
+    def change(self, setting: Setting, side: str, value: Any) -> Change:
+        policy = effective(setting, side, self.slot)
+        path, inside = f"{_PATHS[side]}.{self.slot}", path_of(policy, self.lever.name)
+        if inside is None:
+            return {path: self.on(policy, value)}
+        if setting[side][self.slot] == SAME:
+            return {path: put(policy, inside, value)}
+        return {f"{path}.{inside}": value}
+
+    def turned_off(self, setting: Setting, side: str) -> Change:
+        left = self.off(setting[side][self.slot])
+        return {f"{_PATHS[side]}.{self.slot}": SAME if side == "other" and _name(left) in _PLAIN else left}
+
+    def can_turn_off(self, setting: Setting, side: str) -> bool:
+        return found(setting[side][self.slot], self.lever.name) is not None
+
+    def offers(self, setting: Setting, side: str) -> Sequence[float]:
+        return self.allowed(setting) if self.allowed else ()
+
+
+def seven_levers() -> list[CardLever]:
+    """Make N, M, Z, the sampled lengths, the windows, the threshold and nx, in the order of their cards."""
+    return [
+        Blocks(),
+        Waves(),
+        OfPolicy(
+            "Z", "groups of blocks", "probe", GroupedRun.levers["groups"], _grouped, _ungrouped, _usual_groups,
+            groups_allowed,
+        ),
+        Sampling("k", "sampled run lengths", "probe", SampledRun.levers["run_lengths"], _sampled, _unsampled, _lengths),
+        OfPolicy(
+            "t", "priority windows (cycles)", "priority", PriorityWindows.levers["lengths"],
+            lambda _, lengths: {"priority_windows": {"lengths": lengths}}, lambda _: "static_priority", _windows,
+        ),
+        OfPolicy(
+            "G", "failed rounds to a split", "stuck", SplitWhenStuck.levers["threshold"], _splitting, _whole,
+            lambda _: SplitWhenStuck().threshold,
+        ),
+        OfPolicy(
+            "nx", "cycles of history", "choice", LeastRecentEnergy.levers["nx"],
+            lambda _, nx: {"least_recent_energy": {"nx": nx}}, lambda _: "most_residual",
+            lambda _: LeastRecentEnergy().nx,
+        ),
+    ]  # fmt: skip
+
+
+def drawn_in(law: Any, most: int) -> Any:
+    """Return a law whose largest number is another one; what would lie above it is drawn in.
+
+    >>> drawn_in({"uniform": {"low": 8, "high": 16}}, 4)
+    {'uniform': {'low': 4, 'high': 4}}
+    >>> both = {"bimodal": {"small_share": 0.8, "small": {"low": 1, "high": 4}, "large": {"low": 24, "high": 32}}}
+    >>> drawn_in(both, 20)["bimodal"]["large"], drawn_in(both, 3)
+    ({'low': 20, 'high': 20}, {'uniform': {'low': 1, 'high': 3}})
+    """
+    ((name, levers),) = law.items()
+    law_read = Law.read(law)
+    largest = law_read.largest
+    lowest = re.sub("high$", "low", largest)
+    if largest:
+        tried = put(levers, largest, most)
+        tried = put(tried, lowest, min(look_up(levers, lowest), most)) if lowest != largest else tried
+        try:
+            if Law.read({name: tried}).span()[1] == most:
+                return {name: tried}
+        except InputError:
+            pass  # two ranges would overlap
+    return {"uniform": {"low": min(law_read.span()[0], most), "high": most}}
+
+
+class Sampling(OfPolicy):
+    """The run lengths of a probe; those that the resource is too short for are not built, and not seen."""
+
+    def state(self, setting: Setting, side: str) -> State:
+        seen = super().state(setting, side)
+        groups = found(effective(setting, side, "probe"), "groups") if seen.on else None
+        most = groups or vgpr_blocks(setting)
+        words = f"{seen.words}, in groups" if groups else seen.words
+        return seen._replace(value=[length for length in seen.value if length <= most], words=words)
+
+
+def effective(setting: Setting, side: str, slot: str) -> Any:
+    """Return the policy that a side has in a slot, in plain types: the baseline's where the other has none."""
+    return setting[side][slot] if setting[side][slot] != SAME else setting["baseline"][slot]
+
+
+def _waves(setting: Setting) -> Any:
+    """Return the law of the waves in plain types; None where a file or a trace says how many there are."""
+    return setting["workload"].get("random_groups", {}).get("waves")
+
+
+def _name(policy: Any) -> str:
+    return policy if isinstance(policy, str) else next(iter(policy))
+
+
+def _shift_probe(name: str, before: Any, **levers: Any) -> Any:
+    """Return a probe by shifting with the levers that it has in common with another one."""
+    common = policies("probe")[name].levers
+    own = before[_name(before)] if isinstance(before, dict) else {}
+    kept = {key: own[key] for key in ("direction", "encoding", "decode", "chain", "timing") if key in own}
+    return {name: {**{key: value for key, value in kept.items() if key in common}, **levers}}
+
+
+def _grouped(before: Any, groups: int) -> Any:
+    if _name(before) == SampledRun.name:
+        lengths = powers_and_halfway(groups)
+        return _shift_probe(GroupedSampledRun.name, before, groups=groups, run_lengths=list(lengths))
+    return _shift_probe(GroupedRun.name, before, groups=groups)
+
+
+def _ungrouped(before: Any) -> Any:
+    return _shift_probe(SampledRun.name if _name(before) == GroupedSampledRun.name else ExactRun.name, before)
+
+
+def _sampled(before: Any, lengths: Sequence[int]) -> Any:
+    if _name(before) == GroupedRun.name:
+        groups = found(before, "groups")
+        return _shift_probe(GroupedSampledRun.name, before, groups=groups, run_lengths=lengths)
+    return _shift_probe(SampledRun.name, before, run_lengths=lengths)
+
+
+def _unsampled(before: Any) -> Any:
+    if _name(before) == GroupedSampledRun.name:
+        return _shift_probe(GroupedRun.name, before, groups=found(before, "groups"))
+    return _shift_probe(ExactRun.name, before)
+
+
+def _splitting(before: Any, threshold: int) -> Any:
+    split = {SplitWhenStuck.name: {"threshold": threshold}}
+    if _name(before) == Backfill.name:
+        return put(before, f"{Backfill.name}.upstream", split)
+    return split
+
+
+def _whole(before: Any) -> Any:
+    if _name(before) == Backfill.name:
+        return put(before, f"{Backfill.name}.upstream", NeverSplit.name)
+    return NeverSplit.name
+
+
+def _usual_groups(setting: Setting) -> int:
+    """Return a quarter of the blocks, as the source document has it, or the nearest number that can be (¶129)."""
+    quarter = vgpr_blocks(setting) // 4
+    return min(groups_allowed(setting), key=lambda groups: (abs(groups - quarter), groups))
+
+
+def _lengths(setting: Setting) -> list[int]:
+    return list(powers_and_halfway(vgpr_blocks(setting)))
+
+
+def _windows(setting: Setting) -> list[int]:
+    """Return the windows that a policy without lengths of its own has (spec 3, E8)."""
+    law = setting["workload"].get("random_groups", {}).get("priority")
+    levels = Law.read(law).span()[1] if law else LEVELS
+    return [PriorityWindows().shortest * (levels - place) for place in range(levels)]
