@@ -10,7 +10,7 @@ from tests.studies.tuning.small import small
 from workbench.cli import main
 from workbench.errors import StoreError
 from workbench.experiments import folder
-from workbench.experiments.folder import FILES, LOCK, OWN, PROVENANCE, SWEEP, held, write_own, write_whole
+from workbench.experiments.folder import FILES, LOCK, OWN, PROVENANCE, SWEEP, TABLE, held, write_own, write_whole
 from workbench.studies.tuning import tune
 from workbench.studies.tuning.journal import JOURNAL
 
@@ -77,9 +77,39 @@ def test_a_file_of_the_user_s_in_the_place_of_a_run_s_is_refused_and_stays(tmp_p
     before = contents(tmp_path)
     assert main(["run", str(sweep), "--out", str(tmp_path)]) == 2
     assert f"{name} is not as a run has left it, and runs would write over it; move it away" in capsys.readouterr().err
-    after = contents(tmp_path)
-    after.pop(LOCK, None)
-    assert after == before
+    assert contents(tmp_path) == before
+
+
+def test_all_files_of_the_user_s_are_named_in_one_sentence_and_nothing_joins_them(tmp_path):
+    for name in (SWEEP, PROVENANCE, TABLE):
+        (tmp_path / name).write_text("three years of work")
+    before = contents(tmp_path)
+    with pytest.raises(StoreError) as refusal:
+        wb.run(SWEEP_OF_TWO, tmp_path)
+    assert str(refusal.value) == (
+        f"{tmp_path / SWEEP}, {PROVENANCE}, {TABLE} are not as a run has left them, and runs would write over them; "
+        "move them away, or choose another folder."
+    )
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"sweep.yaml": "5e"}', "\xff"])
+def test_a_damaged_mark_is_named_and_not_what_it_marks(tmp_path, content):
+    wb.run(SWEEP_OF_TWO, tmp_path)
+    (tmp_path / OWN).write_text(content, encoding="latin-1")
+    with pytest.raises(StoreError, match=r"\.own\.json, which says what runs have written .* is damaged; move it away"):
+        wb.run(SWEEP_OF_TWO, tmp_path)
+    (tmp_path / OWN).unlink()
+    assert len(wb.run(SWEEP_OF_TWO, tmp_path, seeds=2).table) == 4
+
+
+def test_a_lock_that_drivers_have_signed_stays(tmp_path):
+    wb.run(SWEEP_OF_TWO, tmp_path)
+    (tmp_path / SWEEP).write_text("edited")
+    before = contents(tmp_path)
+    with pytest.raises(StoreError, match=r"sweep\.yaml is not as a run has left it"):
+        wb.run(SWEEP_OF_TWO, tmp_path)
+    assert contents(tmp_path) == before and LOCK in before
 
 
 def test_figures_of_the_user_s_are_refused_too(tmp_path):
@@ -87,6 +117,7 @@ def test_figures_of_the_user_s_are_refused_too(tmp_path):
     (tmp_path / "figures" / "drain.pdf").write_text("mine")
     with pytest.raises(StoreError, match="figures is not as a run has left it"):
         wb.run(SWEEP_OF_TWO, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["figures"]
 
 
 def test_runs_write_over_what_they_have_left_and_not_over_what_was_edited_since(tmp_path):

@@ -61,7 +61,12 @@ def held(folder: Path, files: Iterable[str] = FILES) -> Iterator[Path]:
             lock.seek(0)
             holder = lock.read().strip() or "another process"
             raise StoreError(f"{folder} is in use by {holder}; wait for it or choose another folder.")
-        _mark(folder, tuple(files))
+        try:
+            _mark(folder, tuple(files))
+        except StoreError:
+            if os.fstat(lock.fileno()).st_size == 0:  # no driver has signed it: it was made here
+                (folder / LOCK).unlink(missing_ok=True)
+            raise
         _sign(lock, folder)
         yield folder
 
@@ -79,7 +84,7 @@ def write_own(path: Path, content: str | bytes) -> None:
     """
     whole = content.encode() if isinstance(content, str) else content
     marks = _marks(path.parent) or {}
-    _refuse_foreign(path, marks)
+    _refuse_foreign([path], marks)
     before, now = marks.get(path.name, []), _digest(whole)
     if before != [now]:
         write_json(path.parent / OWN, {**marks, path.name: [*before[-1:], now]})
@@ -93,21 +98,24 @@ def _mark(folder: Path, files: tuple[str, ...]) -> None:
         of_before = (folder / STORE).exists()
         marks = {name: [_digest(_content(folder / name))] for name in files if of_before and (folder / name).is_file()}
         if not of_before and files and any((folder / FIGURES).glob("*")):
-            raise _foreign(folder / FIGURES)
-    for name in files:
-        _refuse_foreign(folder / name, marks)
+            raise _foreign([folder / FIGURES])
+    _refuse_foreign([folder / name for name in files], marks)
     if files and marks != _marks(folder):
         write_json(folder / OWN, marks)
 
 
-def _refuse_foreign(path: Path, marks: dict[str, list[str]]) -> None:
-    if path.exists() and _digest(_content(path)) not in marks.get(path.name, []):
-        raise _foreign(path)
+def _refuse_foreign(paths: list[Path], marks: dict[str, list[str]]) -> None:
+    foreign = [path for path in paths if path.exists() and _digest(_content(path)) not in marks.get(path.name, [])]
+    if foreign:
+        raise _foreign(foreign)
 
 
-def _foreign(path: Path) -> StoreError:
+def _foreign(paths: list[Path]) -> StoreError:
+    named = ", ".join([str(paths[0]), *(path.name for path in paths[1:])])
+    are, them = ("is", "it") if len(paths) == 1 else ("are", "them")
     return StoreError(
-        f"{path} is not as a run has left it, and runs would write over it; move it away, or choose another folder."
+        f"{named} {are} not as a run has left {them}, and runs would write over {them}; move {them} away, or choose "
+        "another folder."
     )
 
 
@@ -118,8 +126,13 @@ def _marks(folder: Path) -> dict[str, list[str]] | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError):
-        return {}
-    return marks if isinstance(marks, dict) else {}
+        marks = None
+    if not isinstance(marks, dict) or not all(isinstance(one, list) for one in marks.values()):
+        raise StoreError(
+            f"{folder / OWN}, which says what runs have written in this folder, is damaged; move it away if none of "
+            f"{', '.join(FILES)} there is yours or was edited, or choose another folder."
+        )
+    return marks
 
 
 def _content(path: Path) -> bytes:
