@@ -21,7 +21,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 from benchmarks.row import fastest, row
 from tests.browser.board import Board
 from tests.browser.conftest import FLAGS, chromium
-from tests.browser.server import free_port, running
+from tests.browser.server import served
 from workbench.dashboards.paired_runs import PairedRuns
 
 MOVES = 25
@@ -112,11 +112,9 @@ def _latency(subject: Subject) -> list[dict[str, Any]]:
 
 @contextmanager
 def _page(name: str) -> Iterator[Page]:
-    port = free_port()
-    command = ["workbench", "dashboard", name, f"--port={port}", "--no-browser"]
     with (
         tempfile.TemporaryDirectory() as folder,
-        running(command, port, "/voila/static/favicon.ico", Path(folder), {}) as address,
+        served(name, Path(folder)) as address,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))

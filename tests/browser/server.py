@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -19,6 +20,7 @@ from tests.waiting import wait_until
 
 HOST = "127.0.0.1"
 READY_SECONDS = 240
+TOKEN = "a test's own & secret"
 
 
 def free_port() -> int:
@@ -49,6 +51,17 @@ def running(module: Sequence[str], port: int, path: str, folder: Path, env: dict
         yield f"http://{HOST}:{port}"
     finally:
         end(process)
+
+
+@contextmanager
+def served(name: str, folder: Path, env: dict[str, str] | None = None, options: Sequence[str] = ()) -> Iterator[str]:
+    """Run `workbench dashboard` until the body ends; the value is the address that opens the page."""
+    port = free_port()
+    query = f"?{urlencode({'token': TOKEN})}"
+    command = ["workbench", "dashboard", name, f"--port={port}", "--no-browser", *options]
+    ready = f"/voila/static/favicon.ico{query}"
+    with running(command, port, ready, folder, {"JUPYTER_TOKEN": TOKEN, **(env or {})}) as address:
+        yield f"{address}/{query}"
 
 
 def end(process: subprocess.Popen[bytes], patience: float = 15) -> None:

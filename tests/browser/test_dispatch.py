@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.board import MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
-from tests.browser.server import free_port, running
+from tests.browser.server import served
 from tests.depth import long
 
 CANVASES = 5
@@ -19,9 +19,7 @@ CANVASES = 5
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    port = free_port()
-    command = ["workbench", "dashboard", "dispatch", f"--port={port}", "--no-browser"]
-    with running(command, port, "/voila/static/favicon.ico", tmp_path_factory.mktemp("voila"), {}) as result:
+    with served("dispatch", tmp_path_factory.mktemp("voila")) as result:
         yield result
 
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.board import MOVE_SECONDS, Board
 from tests.browser.conftest import Visit, opened
-from tests.browser.server import free_port, running
+from tests.browser.server import served
 from tests.depth import long
 
 
@@ -38,10 +38,9 @@ def dashboard(address: str, visit: Visit) -> Board:
 def test_a_killed_kernel_is_a_sentence_and_another_page_goes_on(
     tmp_path_factory: pytest.TempPathFactory, visit: Visit, browser: Browser
 ):
-    folder, port = tmp_path_factory.mktemp("voila"), free_port()
-    command = ["workbench", "dashboard", "shared_memory", f"--port={port}", "--no-browser"]
+    folder = tmp_path_factory.mktemp("voila")
     own = {"WORKBENCH_TEST_FOLDER": str(folder)}
-    with running(command, port, "/voila/static/favicon.ico", folder, own) as address, opened(browser) as other:
+    with served("shared_memory", folder, own) as address, opened(browser) as other:
         board = dashboard(address, visit)
         (first,) = kernels(str(folder))
         second = dashboard(address, other)

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.board import MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
-from tests.browser.server import free_port, running
+from tests.browser.server import served
 from tests.depth import long
 
 CANVASES = 4
@@ -20,9 +20,7 @@ COMPILED_SECONDS = 900
 def test_cards_and_a_coupling_move_the_panels_and_nothing_leaves_the_host(
     tmp_path_factory: pytest.TempPathFactory, visit: Visit
 ):
-    port = free_port()
-    command = ["workbench", "dashboard", "node", f"--port={port}", "--no-browser"]
-    with running(command, port, "/voila/static/favicon.ico", tmp_path_factory.mktemp("voila"), {}) as address:
+    with served("node", tmp_path_factory.mktemp("voila")) as address:
         visit.page.goto(address, timeout=240_000)
         board = Board(visit.page, CANVASES)
         board.wait(COMPILED_SECONDS)

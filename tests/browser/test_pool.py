@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.browser.board import FIRST_SECONDS, MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
-from tests.browser.server import free_port, running
+from tests.browser.server import served
 from tests.depth import long
 from tests.recorded_snapshots import Recorder
 
@@ -23,9 +23,7 @@ CANVASES = 6
 def test_a_policy_moves_every_panel_and_the_pointer_finds_a_card(
     tmp_path_factory: pytest.TempPathFactory, visit: Visit
 ):
-    port = free_port()
-    command = ["workbench", "dashboard", "pool", f"--port={port}", "--no-browser"]
-    with running(command, port, "/voila/static/favicon.ico", tmp_path_factory.mktemp("voila"), {}) as address:
+    with served("pool", tmp_path_factory.mktemp("voila")) as address:
         page = visit.page
         page.goto(address, timeout=240_000)
         board = Board(page, CANVASES)

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 import workbench as wb
 from tests.browser.board import MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
-from tests.browser.server import free_port, running
+from tests.browser.server import served
 from tests.depth import long
 from tests.studies.tuning.small import small
 from workbench.experiments.folder import held
@@ -28,9 +28,7 @@ def test_a_study_is_followed_while_it_is_tuned_and_a_point_of_its_front_is_loade
         (folder / name).write_bytes((done.folder / name).read_bytes())
     journal = (done.folder / JOURNAL).read_bytes().splitlines(keepends=True)
     (folder / JOURNAL).write_bytes(b"".join(journal[: 3 * len(journal) // 4]))
-    port = free_port()
-    command = ["workbench", "dashboard", str(folder), f"--port={port}", "--no-browser"]
-    with held(folder), running(command, port, "/voila/static/favicon.ico", tmp_path, {}) as address:
+    with held(folder), served(str(folder), tmp_path) as address:
         visit.page.goto(address, timeout=240_000)
         board = Board(visit.page, CANVASES)
         board.wait()
@@ -57,9 +55,7 @@ def test_a_file_whose_name_is_markup_is_shown_letter_by_letter(tmp_path: Path, v
         "engine: shared_memory\nworkload: large_uniform\npolicy: {placement: {vary: [first_fit, best_fit]}}\n"
         "baseline: {placement: first_fit}\nseeds: 3\nmeasures: [drain_cycles]\n"
     )
-    port = free_port()
-    command = ["workbench", "dashboard", file.name, f"--port={port}", "--no-browser"]
-    with running(command, port, "/voila/static/favicon.ico", tmp_path, {}) as address:
+    with served(file.name, tmp_path) as address:
         visit.page.goto(address, timeout=240_000)
         expect(visit.page.locator(".wb-opened b")).to_have_text(f"Opened: {file.name}.", timeout=240_000)
         visit.page.locator("button:has-text('save')").first.wait_for(state="attached")

@@ -6,6 +6,7 @@ import argparse
 
 from workbench.cli.command import Command
 from workbench.dashboards import DASHBOARDS
+from workbench.dashboards.serve import MOST_PAGES, serve
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,12 +19,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--port", type=int, default=8866, metavar="PORT", help="where it listens; 0 = any free port")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
+    parser.add_argument(
+        "--token",
+        metavar="TEXT",
+        help="what the address must hold (default: JUPYTER_TOKEN, which other users do not see, or a new one)",
+    )
+    parser.add_argument(
+        "--pages",
+        type=int,
+        default=MOST_PAGES,
+        metavar="N",
+        help=f"how many may be open at once (default: {MOST_PAGES})",
+    )
 
 
 def run(given: argparse.Namespace) -> int:
-    from workbench.dashboards.serve import serve
-
-    return serve(given.name, given.port, not given.no_browser)
+    return serve(given.name, given.port, not given.no_browser, given.token, given.pages)
 
 
 COMMAND = Command("dashboard", "Serve a dashboard in a browser, without any request off this host.", add_arguments, run)

@@ -1,10 +1,11 @@
-"""A dashboard as a page of its own: Voila, on this host alone, over a notebook of one cell."""
+"""A dashboard as a page of its own: Voila, on this host alone, over a notebook of one cell, behind a token."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
 import os
+import secrets
 import socket
 import sys
 import tempfile
@@ -16,19 +17,31 @@ from typing import Any
 from workbench.dashboards import check_name
 from workbench.dashboards.leash import call_on_leash
 from workbench.dashboards.page import ALONE
-from workbench.errors import InputError, missing_extra
+from workbench.errors import InputError, missing_extra, wrong_value
 
 HOST = "127.0.0.1"
 TEMPLATE = "offline"
 """Voila's page without the style sheets that it would fetch from a public host (`share/`)."""
 
+TOKEN, TOKEN_FILE = "JUPYTER_TOKEN", "JUPYTER_TOKEN_FILE"
+"""The variables in which Jupyter's servers find their token, and so does this one."""
+MOST_PAGES = 8
+"""How many pages may be open at once: each has a process of some 300 MB."""
+
 _SHARED = Path(__file__).parent / "share" / "jupyter"
 
 
-def serve(name: str = "shared_memory", port: int = 8866, open_browser: bool = True) -> int:
+def serve(
+    name: str = "shared_memory",
+    port: int = 8866,
+    open_browser: bool = True,
+    token: str | None = None,
+    pages: int = MOST_PAGES,
+) -> int:
     """Serve a dashboard at http://127.0.0.1:PORT until it is stopped; return Voila's exit status.
 
-    However this process ends, the server and its kernel end with it.
+    The address that is printed holds a token, without which nothing is answered. However this process ends, the server
+    and its kernels end with it.
 
     Parameters
     ----------
@@ -38,33 +51,73 @@ def serve(name: str = "shared_memory", port: int = 8866, open_browser: bool = Tr
         Where it listens; 0 takes any free one.
     open_browser : bool
         Whether the user's browser is sent there.
+    token : str, optional
+        What the address must hold; by default that of the variable JUPYTER_TOKEN or of the file that JUPYTER_TOKEN_FILE
+        names, else a new one.
+    pages : int
+        How many may be open at once, each with a kernel of its own.
 
     Raises
     ------
     InputError
-        There is no such dashboard, or the port is taken.
+        There is no such dashboard, the port is taken, the token is empty, or no page may be open.
     WorkbenchError
         The optional part `dashboards` of the installation is missing.
     """
     if importlib.util.find_spec("voila") is None:
         raise missing_extra("workbench dashboard", "dashboards")
     check_name(name)
+    if pages < 1:
+        raise wrong_value("--pages", "the pages that may be open at once", "must be 1 or more", pages)
+    given = token_of(token)
     with _notebook(name) as notebook:
-        command = voila_command(notebook, free_port(port), open_browser)
-        return call_on_leash(command, environment())
+        command = voila_command(notebook, free_port(port), open_browser, pages)
+        return call_on_leash(command, environment(given))
 
 
-def voila_command(notebook: Path, port: int, open_browser: bool) -> list[str]:
+def voila_command(notebook: Path, port: int, open_browser: bool, pages: int = MOST_PAGES) -> list[str]:
     """Return the command that runs Voila for one notebook, by the Python that runs this."""
-    options = [f"--Voila.ip={HOST}", f"--port={port}", f"--template={TEMPLATE}"]
-    return [sys.executable, "-m", "voila", str(notebook), *options, *([] if open_browser else ["--no-browser"])]
+    options = [f"--Voila.ip={HOST}", f"--port={port}", "--Voila.port_retries=0", f"--template={TEMPLATE}"]
+    options += [f"--PageKernels.most_pages={pages}", *([] if open_browser else ["--no-browser"])]
+    return [sys.executable, "-m", "workbench.dashboards.admission", str(notebook), *options]
 
 
-def environment() -> dict[str, str]:
-    """Return this process's environment, with the folder of our template, which an installation from a source tree does
-    not copy."""
+def environment(token: str) -> dict[str, str]:
+    """Return this process's environment with the token, which a command's arguments would show to other users, and with
+    the folder of our template, which an installation from a source tree does not copy."""
     known = os.environ.get("JUPYTER_PATH")
-    return {**os.environ, "JUPYTER_PATH": os.pathsep.join([str(_SHARED), *([known] if known else [])])}
+    path = os.pathsep.join([str(_SHARED), *([known] if known else [])])
+    return {**os.environ, "JUPYTER_PATH": path, TOKEN: token}
+
+
+def token_of(given: str | None) -> str:
+    """Return the token that is given, or that Jupyter's variables name; else a new one.
+
+    Raises
+    ------
+    InputError
+        The one that is given is empty, or the file of it cannot be read.
+
+    Examples
+    --------
+    >>> token_of("mine"), len(token_of(None)) > 30
+    ('mine', True)
+    >>> token_of("")
+    Traceback (most recent call last):
+    workbench.errors.InputError: --token is empty, and no dashboard is served without one: leave it out for a new one.
+    """
+    if given is not None:
+        if not given.strip():
+            raise InputError("--token is empty, and no dashboard is served without one: leave it out for a new one.")
+        return given.strip()
+    named = os.environ.get(TOKEN, "").strip()
+    file = os.environ.get(TOKEN_FILE)
+    if not named and file:
+        try:
+            named = Path(file).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as problem:
+            raise InputError(f"{TOKEN_FILE} names {file}, which cannot be read: {problem}.") from None
+    return named or secrets.token_urlsafe(32)
 
 
 def free_port(port: int) -> int:
