@@ -39,6 +39,24 @@ def test_a_block_is_held_until_its_last_piece_is_given_up():
     assert alone["peak_heap_bytes"] <= 512 + 16 * 32
 
 
+def test_a_piece_that_is_given_up_in_a_block_that_is_still_held_is_fragmentation():
+    """31 of 32 lanes give up at 5,000, the block is held until 9,000: 31 x 16 of 512 bytes for 4,000 cycles."""
+    rows = [(0, t, 16, 9000 if t == 31 else 5000) for t in range(32)]
+    record = simulate(rows, WarpAggregated())
+    (granted,), (returned,) = record.granted.tolist(), record.returned.tolist()
+    wasted = 31 * 16 * (9000 - 5000) + 512 * (returned - 9000)
+    assert measure(record)["fragmentation"] == pytest.approx(wasted / (512 * (returned - granted)))
+    assert measure(record)["internal_fragmentation"] == 0
+    assert measure(record)["power_proxy_cv"] == 0, "there is one warp"
+
+
+def test_two_warps_of_which_one_waits_for_the_other_are_out_of_balance():
+    measures = measure(record := simulate(batch([16] * 64), WarpAggregated()))
+    first, second = (32 * int(one) for one in record.ready)
+    assert first != second
+    assert measures["power_proxy_cv"] == pytest.approx(abs(first - second) / (first + second))
+
+
 def test_a_refused_warp_is_32_failures():
     measures = measure(simulate(batch([16] * 64), heap_bytes=600))
     assert (measures["failures"], measures["failure_rate"]) == (32, 0.5)

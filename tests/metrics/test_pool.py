@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def slow_measures(record):
     cards = range(len(record.cards))
     active, reserved, held = 0, [0 for _ in cards], [0 for _ in cards]
     lent, peaks, shares, late = [0 for _ in cards], [0, 0, 0, 0, 0], [[] for _ in cards], 0
-    had, wanted, moves = 0, 0, record.moves.tolist()
+    had, wanted, moves, over_time = 0, 0, record.moves.tolist(), [0 for _ in cards]
     away, reading, then = {}, 0.0, int(record.time[0])
     lenders, speeds, waits, granted, borrowed, cached_hits, calls = [], [], [], 0, 0, 0, record.calls.tolist()
     for row in range(record.time.size):
@@ -90,8 +91,10 @@ def slow_measures(record):
             reserved[calls[0][1]] += calls.pop(0)[3]
         now = active, sum(reserved), sum(reserved) - sum(held), sum(lent), max(np.subtract(reserved, held))
         peaks = [max(pair) for pair in zip(peaks, now, strict=True)]
+        lasting = int(record.done[row + 1] - record.done[row]) if row + 1 < record.time.size else 0
         for k in cards:
             shares[k].append(held[k] / record.capacity[k])
+            over_time[k] += held[k] * lasting
     chances = [lenders.count(card) / len(lenders) for card in set(lenders)]
     used = [sum(each) / len(each) for each in shares]
     apart = sum(abs(one - other) for one in used for other in used) / (2 * len(used) * sum(used))
@@ -99,7 +102,11 @@ def slow_measures(record):
     longest = sorted(waited for waited, _ in waits)
     if waits:
         waiting = {"wait_mean_ns": sum(longest) / len(waits), "wait_p99_ns": longest[math.ceil(0.99 * len(waits)) - 1]}
+    span = max(record.answered.tolist()) - min(record.time.tolist())
+    loads = [load for load, host in zip(over_time, record.hosts.tolist(), strict=True) if not host]
     return {
+        "power_proxy_cv": statistics.pstdev(loads) / statistics.mean(loads),
+        "allocations_per_millisecond": granted / (span / 1e6),
         "completed_rate": granted / allocations,
         "granted_bytes": had,
         "granted_bytes_rate": had / wanted,
@@ -125,7 +132,7 @@ def slow_measures(record):
         "waited_rate": sum(served for _, served in waits) / granted,
         "waited_in_vain_rate": sum(not served for _, served in waits) / allocations,
         "never_asked_rate": sum(~requested) / requested.size,
-        "span_ns": max(record.answered.tolist()) - min(record.time.tolist()),
+        "span_ns": span,
         **(waiting if waits else {}),
     }
 
@@ -164,6 +171,17 @@ def test_series_and_regions_are_those_of_a_replay_move_by_move(policies):
     rows = np.unique(result.region[remote(record, result)])
     assert measure(record)["remote_access_mean_ns"] == pytest.approx(record.access_ns[rows].mean())
     assert (record.access_ns[rows] > 0).sum() > 5, "hardly anything is borrowed: the case tests nothing"
+
+
+def test_power_is_balanced_over_gpus_and_by_time():
+    """Two GPUs hold 60 bytes for 100 ns and 20 for 300: balanced; a CPU is no GPU, and capacities do not matter."""
+    rows = [(0, 0, 0, 0, 1, 60), (100, 0, 0, 1, 1, 0), (100, 1, 1, 0, 2, 20), (400, 1, 1, 1, 2, 0)]
+    for board in (line(200, 60), line(60, 200, 500, cpus=(2,))):
+        measures = measure(Case(rows, board).simulate())
+        assert measures["power_proxy_cv"] == pytest.approx(0, abs=1e-12)
+        assert measures["allocations_per_millisecond"] == 2 / (400 / 1e6)
+    twice = [*rows[:3], (700, 1, 1, 1, 2, 0)]
+    assert measure(Case(twice, line(200, 60)).simulate())["power_proxy_cv"] == pytest.approx(1 / 3)
 
 
 def test_measures_of_nothing():

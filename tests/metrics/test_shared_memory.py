@@ -16,6 +16,7 @@ from tests.figures.stand_ins import record as by_hand
 from tests.oracles import shared_memory as slow
 from workbench.errors import InputError
 from workbench.metrics.shared_memory import MEASURES, measure
+from workbench.metrics.shared_memory_wear import held_by_segment
 from workbench.metrics.statistics import gini
 from workbench.policies.placement import ByteCounter, Compaction, FirstFit, NearestBoundary
 from workbench.policies.queueing import AfterKCycles, NextCycle
@@ -60,10 +61,13 @@ def slow_measures(jobs: list[tuple[int, int, int]], segments: int) -> dict[str, 
     for row, base in happened.base.items():
         for k in range(jobs[row][1]):
             wear[base + k] += 1
+    held = [sum(not free[k] for free in happened.free) for k in range(segments)]
     waits = sorted(happened.grant[row] - jobs[row][0] for row in range(len(jobs)))
     half = segments // 2
     return {
         "drain_cycles": drained,
+        "workgroups_per_kilocycle": len(jobs) / (drained / 1000),
+        "power_proxy_cv": float(np.std(held) / np.mean(held)),
         "mean_queue": sum(happened.queue[c] for c in cycles) / len(cycles),
         "utilisation": sum(segments - sum(happened.free[c]) for c in cycles) / (segments * len(cycles)),
         "mean_free_segments": over_waiting([sum(free) for free, _ in shapes]),
@@ -110,7 +114,9 @@ def test_a_byte_counter_has_no_shape_and_no_wear():
     measures = measure(simulate(T1, placement=ByteCounter()))
     assert math.isnan(measures["mean_external_fragmentation"])
     assert math.isnan(measures["wear_gini"])
-    assert math.isnan(measures["low_end_share"])
+    assert math.isnan(measures["low_end_share"]) and math.isnan(measures["power_proxy_cv"])
+    with pytest.raises(InputError, match="there is no time by segment: these grants are not ranges"):
+        held_by_segment(simulate(T1, placement=ByteCounter()))
     assert measures["drain_cycles"] <= measure(simulate(T1, placement=FirstFit()))["drain_cycles"]
 
 
@@ -122,6 +128,21 @@ def test_compaction_is_replayed_with_its_moves():
     assert measures["moved_segments"] > 0
     assert measures["blocked_though_enough_cycles"] == 0
     assert measures["drain_cycles"] == measure(simulate(jobs, 16, ByteCounter()))["drain_cycles"]
+    held = [0] * 16
+    for row, length in enumerate(record.length.tolist()):
+        base, moves = int(record.base[row]), [move for move in record.moves.tolist() if move[1] == row]
+        for cycle in range(int(record.grant[row]), int(record.release[row])):
+            base = next((move[3] for move in reversed(moves) if move[0] <= cycle), base)
+            for segment in range(base, base + length):
+                held[segment] += 1
+    assert held_by_segment(record).tolist() == held
+    assert measures["power_proxy_cv"] == pytest.approx(np.std(held) / np.mean(held), rel=1e-12)
+
+
+def test_a_memory_whose_two_halves_are_held_for_10_and_30_cycles_is_out_of_balance_by_a_half():
+    measures = measure(simulate([(0, 8, 10), (0, 8, 30)], 16, FirstFit()))
+    assert (measures["power_proxy_cv"], measures["wear_cv"]) == (0.5, 0.0)
+    assert measures["workgroups_per_kilocycle"] == 2000 / measures["drain_cycles"]
 
 
 @pytest.mark.parametrize(("retry", "until"), [(NextCycle(), 51), (AfterKCycles(k=100), 103)])

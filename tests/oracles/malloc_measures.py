@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import statistics
 
 
 def measures(record) -> dict[str, float]:
@@ -37,6 +39,8 @@ def measures(record) -> dict[str, float]:
     result["peak_extent_bytes"] = max(
         (int(record.base[b] + record.granules[b]) * record.granule_bytes for b in blocks), default=0
     )
+    result["fragmentation"] = _fragmentation(record, got, until, granted)
+    result["power_proxy_cv"] = _unevenness(record)
     times = {int(t) for t in record.granted} | set(until.values())
     held = partly = 0
     for now in times:
@@ -55,6 +59,29 @@ def measures(record) -> dict[str, float]:
         overlap += len(seen) - len(set(seen))
         outside += sum(byte >= record.bytes[block] - record.header_bytes for byte in seen)
     return {**result, "overlap_bytes": overlap, "out_of_bounds_bytes": outside}
+
+
+def _fragmentation(record, got: list[int], until: dict[int, int], granted: list[int]) -> float:
+    """From each event to the next: bytes of blocks that are held, and of pieces in them that somebody has."""
+    back = {block: int(at) for block, at in enumerate(record.returned) if at >= 0}
+    times = sorted({*map(int, record.granted), *map(int, record.ready), *until.values(), *back.values()})
+    held = used = 0
+    for now, following in itertools.pairwise(times):
+        live = {b for b in range(len(granted)) if record.granted[b] <= now and now < back.get(b, times[-1])}
+        had = [row for row in got if record.block[row] in live and now < until.get(row, times[-1])]
+        held += sum(granted[b] for b in live) * (following - now)
+        used += sum(int(record.asked[row]) for row in had) * (following - now)
+    return 1 - used / held if held else math.nan
+
+
+def _unevenness(record) -> float:
+    waits: dict[int, int] = {}
+    for row, thread in enumerate(record.thread.tolist()):
+        request = int(record.request[row])
+        if request != -2:
+            waited = int(record.ready[request] - record.arrival[row]) if request >= 0 else 0
+            waits[thread // 32] = waits.get(thread // 32, 0) + waited
+    return statistics.pstdev(waits.values()) / statistics.mean(waits.values()) if sum(waits.values()) else math.nan
 
 
 def _instructions(record, tries: int) -> int:

@@ -125,6 +125,7 @@ class Load:
         self.booked, self.last_cycle = 0, 0
         self.degrees = [0] * (machine.cores + 1)
         self.pairs = [[0] * machine.cores for _ in range(machine.cores)]
+        self.pages_held: list[int] = []
         self.first_cycle: int | None = None
 
     def _new_cores(self, eviction: Any, start: int) -> list[Core]:
@@ -583,6 +584,7 @@ class Load:
     def _sample(self) -> None:
         self.counted["samples"] += 1
         tags = {tag for core in self.cores for tag in core.tlb.ways}
+        self.pages_held.append(len(tags))
         for tag in tags:
             holders = [core.number for core in self.cores if tag in core.tlb]
             self.degrees[len(holders)] += len(holders)

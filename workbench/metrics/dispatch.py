@@ -97,7 +97,8 @@ MEASURES = Measures(
             "utilisation_cv_over_time",
             "",
             "lower",
-            "utilisation of the resource asked for most, by module at every cycle: root of the mean variance over mean",
+            "utilisation of the resource asked for most, by module at every cycle: root of the mean variance over mean "
+            "(a proxy for `power_cv` where no power is simulated)",
         ),
         Measure(
             "unit_spread",

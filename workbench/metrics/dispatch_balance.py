@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.compiled import kernel
 from workbench.metrics.dispatch_rows import Rows, makespan, releases, rows, taken
+from workbench.metrics.statistics import cv
 from workbench.records.dispatch import DispatchRecord
 
 
@@ -108,15 +109,6 @@ def _busiest(used: list[int], blocks: list[int]) -> int:
     difference."""
     shares = [Fraction(taken, room) for taken, room in zip(used, blocks, strict=True)]
     return shares.index(max(shares))
-
-
-def cv(values: np.ndarray) -> float:
-    """Compute the standard deviation over the mean, NaN where the mean is 0.
-
-    >>> cv(np.array([1.0, 3.0])), cv(np.zeros(2))
-    (0.5, nan)
-    """
-    return float(values.std() / values.mean()) if values.mean() else math.nan
 
 
 def _cv_over_time(record: DispatchRecord, resource: int, used: int, cycles: int) -> float:

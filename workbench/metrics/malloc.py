@@ -10,8 +10,11 @@ import numpy as np
 from workbench.metrics.malloc_memory import memory_measures
 from workbench.metrics.malloc_pieces import piece_measures
 from workbench.metrics.measure import Measure, declared
-from workbench.metrics.statistics import mean, over, quantile
-from workbench.records.malloc import MallocRecord
+from workbench.metrics.statistics import cv, mean, over, quantile
+from workbench.records.malloc import UNASKED, MallocRecord
+
+WARP = 32
+"""Threads in a row whose waiting is added up."""
 
 _LATENCY = "from a thread's call until it has its address"
 
@@ -42,6 +45,13 @@ MEASURES = declared(
     Measure("failures", "threads", "lower", "threads that asked for memory and got none"),
     Measure("failure_rate", "", "lower", "threads that got no memory, as a share of those that called"),
     Measure("internal_fragmentation", "", "lower", "bytes that the heap gave and nobody asked for, over all it gave"),
+    Measure(
+        "fragmentation",
+        "",
+        "lower",
+        "of the bytes of granted blocks, summed over time, the share that no thread has as it asked for them: "
+        "rounding, headers, and pieces given up in blocks that the heap has not back; no holes between blocks",
+    ),
     Measure("peak_heap_bytes", "bytes", "lower", "the most bytes that were granted at a time"),
     Measure("peak_extent_bytes", "bytes", "lower", "from the heap's first byte to the last that was ever granted"),
     Measure(
@@ -49,6 +59,14 @@ MEASURES = declared(
         "bytes",
         "lower",
         "the most bytes at a time of pieces that were given up in blocks that the heap has not back",
+    ),
+    Measure(
+        "power_proxy_cv",
+        "",
+        "lower",
+        "proxy for power balance, as no power is simulated: cycles for which calls wait, summed over each 32 threads "
+        "in a row (a warp), standard deviation over mean over the warps that called, as if a waiting thread polled "
+        "with the same power everywhere; no watts, and nothing about caches or what else a warp does",
     ),
     Measure("overlap_bytes", "bytes", "lower", "bytes of pieces that lie in another piece of their block"),
     Measure("out_of_bounds_bytes", "bytes", "lower", "bytes of pieces beyond the end of their block"),
@@ -64,6 +82,7 @@ def measure(record: MallocRecord) -> dict[str, float]:
         **_per_thread(record, "metadata_transactions", transactions(record)),
         **_failures(record),
         **memory_measures(record),
+        "power_proxy_cv": cv(waiting_by_warp(record)),
         **piece_measures(record),
     }
 
@@ -96,6 +115,17 @@ def latencies(record: MallocRecord) -> np.ndarray:
     """Return the cycles from each call to its address: int64[threads that got one]."""
     got = record.block >= 0
     return record.ready[record.request[got]] - record.arrival[got]
+
+
+def waiting_by_warp(record: MallocRecord) -> np.ndarray:
+    """Return the cycles from a call to its address or refusal, summed over the calls of each warp that called:
+    float64[warps], by thread number."""
+    waited = np.zeros(len(record.arrival), np.int64)
+    served = record.request >= 0
+    waited[served] = record.ready[record.request[served]] - record.arrival[served]
+    called = record.request != UNASKED
+    _, warp = np.unique(record.thread[called] // WARP, return_inverse=True)
+    return np.bincount(warp, weights=waited[called])
 
 
 def _attempts(record: MallocRecord) -> int:

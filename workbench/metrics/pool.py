@@ -14,7 +14,7 @@ import numpy as np
 from workbench.metrics.measure import Measure, declared
 from workbench.metrics.pool_remote import borrowed_reading_mean_ns
 from workbench.metrics.pool_series import cached, in_use, lent_out, reserved
-from workbench.metrics.statistics import entropy, gini, over, quantile
+from workbench.metrics.statistics import cv, entropy, gini, over, quantile
 from workbench.records.pool import (
     FREE_OF_REFUSED,
     MISJUDGED,
@@ -93,6 +93,14 @@ MEASURES = declared(
         "lower",
         "share of each card's memory in use, averaged over requests: standard deviation over cards",
     ),
+    Measure(
+        "power_proxy_cv",
+        "",
+        "lower",
+        "proxy for power balance, as no power is simulated: bytes in use on each GPU, averaged over time, standard "
+        "deviation over mean over the GPUs with memory, as if every byte in use were read as often; no watts, and "
+        "nothing about links, CPUs or computation",
+    ),
     Measure("active_peak_bytes", "bytes", "neither", "most bytes that applications had at a time, as asked for"),
     Measure("reserved_peak_bytes", "bytes", "lower", "most bytes got from the drivers at a time, all cards together"),
     Measure("cached_peak_bytes", "bytes", "lower", "most cached bytes at a time, all cards together"),
@@ -105,6 +113,12 @@ MEASURES = declared(
         "reserved_unused_rate", "", "lower", "of bytes got from the drivers over time, the share that holds no data"
     ),
     Measure("span_ns", "ns", "lower", "from the first request to the last answer"),
+    Measure(
+        "allocations_per_millisecond",
+        "allocations",
+        "higher",
+        "allocations that were granted, over `span_ns` in millions",
+    ),
     Measure("latency_mean_ns", "ns", "lower", "from a request to its answer, averaged"),
     Measure("latency_p99_ns", "ns", "lower", "from a request to its answer, 99th percentile"),
     Measure("waited_rate", "", "lower", "granted allocations that waited for memory, as a share of the granted"),
@@ -197,12 +211,20 @@ def _lending(record: PoolRecord) -> dict[str, float]:
 def _balance(record: PoolRecord) -> dict[str, float]:
     with_memory, requested = np.flatnonzero(record.capacity), was_asked(record)
     if not record.time.size:
-        return dict.fromkeys(("utilisation_gini", "utilisation_std"), math.nan)
+        return dict.fromkeys(("utilisation_gini", "utilisation_std", "power_proxy_cv"), math.nan)
     used = np.array([in_use(record, int(card))[requested].mean() / record.capacity[card] for card in with_memory])
     return {
         "utilisation_gini": gini(used) if used.any() else 0.0,
         "utilisation_std": float(used.std()),
+        "power_proxy_cv": cv(in_use_by_gpu(record)),
     }
+
+
+def in_use_by_gpu(record: PoolRecord) -> np.ndarray:
+    """Return the bytes in use on each GPU with memory, averaged over the time from the first request that was served to
+    the last: float64[GPUs], NaN where that is one moment."""
+    gpus, lasts = np.flatnonzero(~record.hosts & (record.capacity > 0)), np.diff(record.done).astype(float)
+    return np.array([over(in_use(record, int(card))[:-1] @ lasts, lasts.sum()) for card in gpus])
 
 
 def _peaks(record: PoolRecord) -> dict[str, float]:
@@ -229,7 +251,8 @@ def _filled(record: PoolRecord) -> dict[str, float]:
         held = float(in_use(record) @ lasting)
         got = sum(float(reserved(record, card) @ lasting) for card in range(len(record.cards)))
         unused = {"unused_rate": 1 - over(data, held), "reserved_unused_rate": 1 - over(data, got)}
-    return {**unused, "span_ns": span}
+    pace = over(1e6 * granted(record).sum(), span)
+    return {**unused, "span_ns": span, "allocations_per_millisecond": pace}
 
 
 def _latency(record: PoolRecord) -> dict[str, float]:

@@ -24,11 +24,13 @@ from workbench.metrics.shared_memory_replay import (
     Totals,
     replay,
 )
-from workbench.metrics.statistics import gini, mean, mean_and_deviation, over, quantile
+from workbench.metrics.shared_memory_wear import has_ranges, held_by_segment
+from workbench.metrics.statistics import cv, gini, mean, mean_and_deviation, over, quantile
 from workbench.records.shared_memory import SharedMemoryRecord
 
 MEASURES = declared(
     Measure("drain_cycles", "cycles", "lower", "from cycle 0 until the queue is empty and everything is released"),
+    Measure("workgroups_per_kilocycle", "workgroups", "higher", "workgroups over `drain_cycles` in thousands"),
     Measure("mean_queue", "workgroups", "lower", "waiting requests, averaged over the whole run"),
     Measure("mean_free_segments", "segments", "lower", "free segments while a request waits, averaged over time"),
     Measure(
@@ -77,6 +79,14 @@ MEASURES = declared(
     Measure(
         "low_end_share", "", "neither", "share of grants nearer to the low end than to the high end; a tie counts half"
     ),
+    Measure(
+        "power_proxy_cv",
+        "",
+        "lower",
+        "proxy for power balance, as no power is simulated: cycles that each segment is held, standard deviation over "
+        "mean over the segments, as if a held segment drew the same power under every workgroup; no watts, and nothing "
+        "about the banks over which words are interleaved",
+    ),
     Measure("first_try_rate", "", "higher", "share of workgroups granted at their first attempt"),
     Measure("wait_mean_cycles", "cycles", "lower", "from a workgroup's arrival to its grant, averaged"),
     Measure("wait_p99_cycles", "cycles", "lower", "from a workgroup's arrival to its grant, 99th percentile"),
@@ -89,12 +99,14 @@ MEASURES = declared(
 
 def measure(record: SharedMemoryRecord) -> dict[str, float]:
     """Compute every measure of a run; one that is not defined for it (wear without addresses) is NaN."""
-    totals = replay(record)
+    totals, drained = replay(record), int(record.release.max(initial=0))
     return {
-        "drain_cycles": float(record.release.max(initial=0)),
+        "drain_cycles": float(drained),
+        "workgroups_per_kilocycle": over(1000 * len(record.grant), drained),
         **_averages(record, totals),
         **_blocking(record, totals),
         **_wear(record, totals.wear[:-1].cumsum()),
+        "power_proxy_cv": cv(held_by_segment(record)) if has_ranges(record) else math.nan,
         **_waits(record),
         "attempts": float(record.attempts),
         "moved_segments": float(record.length[record.moves[:, 1]].sum()) if len(record.moves) else 0.0,
@@ -124,7 +136,7 @@ def _blocking(record: SharedMemoryRecord, totals: Totals) -> dict[str, float]:
 
 
 def _wear(record: SharedMemoryRecord, wear: np.ndarray) -> dict[str, float]:
-    if record.layout == "scattered" or not record.addressed or not wear.sum():
+    if not has_ranges(record) or not wear.sum():
         wear = np.full(len(wear), np.nan)
     half, least = len(wear) // 2, wear.min()
     (middle, deviation), high = mean_and_deviation(wear), wear[-half:].sum()

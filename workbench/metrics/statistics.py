@@ -40,6 +40,16 @@ def mean_and_deviation(values: np.ndarray) -> tuple[float, float]:
     return middle, math.sqrt(mean(np.multiply(off, off, out=off)))
 
 
+def cv(values: np.ndarray) -> float:
+    """Return the standard deviation over the mean; NaN of nothing, and where the mean is 0.
+
+    >>> cv(np.array([1.0, 3.0])), cv(np.zeros(2))
+    (0.5, nan)
+    """
+    middle, deviation = mean_and_deviation(values)
+    return deviation / middle if middle else math.nan
+
+
 def quantile(values: np.ndarray, share: float) -> float:
     """Return the smallest value that is not exceeded by at least this share of them, NaN of nothing.
 

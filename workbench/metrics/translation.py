@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.metrics.measure import Measure, declared
-from workbench.metrics.statistics import over
+from workbench.metrics.statistics import cv, over
 from workbench.metrics.translation_latency import latency_measures
 from workbench.metrics.translation_traffic import traffic_measures
 from workbench.records.translation import SERVED_BY, TranslationRecord, accesses
@@ -68,6 +68,21 @@ MEASURES = declared(
     Measure("mshr_stalls_per_kilo", "misses", "lower", "misses that found no register free, per 1,000 accesses"),
     Measure("drain_share", "", "lower", "share of the makespan after the last access could issue; high = saturated"),
     Measure("sharing_degree_mean", "cores", "neither", "cores that hold a page, averaged over the pages held"),
+    Measure(
+        "reach_wasted",
+        "",
+        "lower",
+        "of the entries of all private TLBs, the share that adds no reach, averaged over the samples: empty, or a "
+        "further copy of a page that another core's TLB holds; stands for fragmentation, and says nothing of holes in "
+        "memory or of unused parts of pages",
+    ),
+    Measure(
+        "power_proxy_cv",
+        "",
+        "lower",
+        "proxy for power balance, as no power is simulated: accesses of each core that a peer, the shared TLB or a "
+        "walk serves, standard deviation over mean over the cores; no watts, and which peers answer is not in it",
+    ),
     Measure("shot_down", "entries", "neither", "private entries that were invalidated"),
 )
 """Every measure by name."""
@@ -80,6 +95,8 @@ def measure(record: TranslationRecord) -> dict[str, float]:
         **latency_measures(record),
         **traffic_measures(record),
         "sharing_degree_mean": sharing_degree(record),
+        "reach_wasted": reach_wasted(record),
+        "power_proxy_cv": cv(sent_out(record)),
         "shot_down": float(record.shot_down),
     }
 
@@ -104,6 +121,16 @@ def sharing_degree(record: TranslationRecord) -> float:
     """
     pages = pages_by_degree(record)
     return over(float((pages * np.arange(len(pages))).sum()), float(pages.sum()))
+
+
+def reach_wasted(record: TranslationRecord) -> float:
+    """Compute the share of all private entries, over the samples, that hold no page or one that is counted already."""
+    return 1 - over(float(pages_by_degree(record).sum()), record.samples * record.cores * record.private_entries)
+
+
+def sent_out(record: TranslationRecord) -> np.ndarray:
+    """Count the accesses of each core that neither its own TLB nor a miss under way serves: int64[cores]."""
+    return record.served[:, [SERVED_BY.index(by) for by in ("peer", "shared", "walk")]].sum(axis=1)
 
 
 def pages_by_degree(record: TranslationRecord) -> np.ndarray:

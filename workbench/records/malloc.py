@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 NEVER = -1
+UNASKED = -2
+"""In `request`: nobody asked for the piece of this row."""
 
 
 class Work(NamedTuple):
