@@ -64,6 +64,7 @@ _WORDS = {
     "tune": "workbench.studies.tuning",
     "open_study": "workbench.studies.tuning",
     "dashboard": "workbench.dashboards",
+    "headline": "workbench.experiments.notebooks.headline",
     "lever": "workbench.levers",
     **_BASES,
     "measure": "workbench.experiments.own_measures",

@@ -1,45 +1,64 @@
-"""`workbench notebook NOTEBOOK`: run a notebook once, or over the points of a sweep."""
+"""`workbench notebook NOTEBOOK ...`: run notebooks once for each combination of their parameters."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.cli.command import DONE, SOME_FAILED, Command
 from workbench.cli.output import say_json
-from workbench.cli.sweep_arguments import levers_of
+from workbench.cli.sweep_arguments import levers_of, whole
+from workbench.errors import InputError
+from workbench.strict_yaml import parse_value
 
 if TYPE_CHECKING:
     from workbench.experiments.notebooks.execute import NotebookRun
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("notebook", metavar="NOTEBOOK", help="a notebook with a cell tagged 'parameters'")
+    notebooks = "notebooks with a cell tagged 'parameters', or a batch file (YAML) that names them"
+    parser.add_argument("notebooks", metavar="NOTEBOOK", nargs="+", help=notebooks)
+    vary = "values of a parameter, such as seeds=5,10; each combination of several is a run"
+    parser.add_argument("--vary", action="append", default=[], metavar="NAME=VALUES", help=vary)
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of every run")
     parser.add_argument("--sweep", metavar="SWEEP", help="a sweep whose varied levers become the parameters")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter, or an override")
     parser.add_argument("--out", metavar="DIR", help="where the outputs go (default: results/notebooks/NAME)")
-    parser.add_argument("--html", action="store_true", help="make a report for a browser too: DIR/report/index.html")
+    parser.add_argument("--workers", type=whole, default=1, metavar="N", help="notebooks at once (default: 1)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(given: argparse.Namespace) -> int:
-    from workbench.experiments.notebooks import run_notebook
+    from workbench.experiments.notebooks import run_notebooks
 
+    parameters = {**levers_of(given.set), **dict(map(choices_of, given.vary))}
     watch = None if given.json else _say
-    batch = run_notebook(given.notebook, given.sweep, levers_of(given.set), given.out, watch, given.html)
+    batch = run_notebooks(given.notebooks, parameters, given.sweep, given.out, given.workers, watch)
     if given.json:
         say_json({"folder": batch.folder, "notebooks": batch.table.to_dict("records")})
     else:
         for failed in batch.failures:
             where = f", cell {failed.cell}" if failed.cell else ""
             print(f"failed: {failed.output.name}{where}: {failed.error}")
-        print(f"{len(batch.runs)} notebooks, {len(batch.failures)} failed, in {batch.folder}")
+        print(f"{len(batch.runs)} notebooks, {len(batch.failures)} failed; see {batch.folder / 'index.html'}")
     return SOME_FAILED if batch.failures else DONE
+
+
+def choices_of(text: str) -> tuple[str, dict[str, Any]]:
+    """Return what one --vary says: a parameter, and its values as `vary` has them, each read as YAML.
+
+    >>> choices_of("seeds=5,10"), choices_of("policy=[best_fit, 'a,b']")
+    (('seeds', {'vary': [5, 10]}), ('policy', {'vary': ['best_fit', 'a,b']}))
+    """
+    name, mark, listed = text.partition("=")
+    if not mark or not name or not listed.strip():
+        raise InputError(f"--vary takes NAME=VALUE,VALUE,..., such as seeds=5,10. Got {text!r}.")
+    values = parse_value(f"[{listed}]", f"--vary {name}")
+    return name, {"vary": values[0] if len(values) == 1 and isinstance(values[0], list) else values}
 
 
 def _say(run: NotebookRun) -> None:
     print(f"{run.status}: {run.output.name} ({run.seconds:.1f} s)", file=sys.stderr, flush=True)
 
 
-COMMAND = Command("notebook", "Run a notebook once, or over the points of a sweep.", add_arguments, run)
+COMMAND = Command("notebook", "Run notebooks once for each combination of their parameters.", add_arguments, run)

@@ -62,7 +62,7 @@ def held(folder: Path, files: Iterable[str] = FILES) -> Iterator[Path]:
             holder = lock.read().strip() or "another process"
             raise StoreError(f"{folder} is in use by {holder}; wait for it or choose another folder.")
         try:
-            _mark(folder, tuple(files))
+            refuse_foreign(folder, tuple(files))
         except StoreError:
             if os.fstat(lock.fileno()).st_size == 0:  # no driver has signed it: it was made here
                 (folder / LOCK).unlink(missing_ok=True)
@@ -91,17 +91,33 @@ def write_own(path: Path, content: str | bytes) -> None:
     write_whole(path, whole)
 
 
-def _mark(folder: Path, files: tuple[str, ...]) -> None:
-    """Refuse a folder with files of the user's in the places of a run's; one of before it was marked is marked."""
+def refuse_foreign(folder: Path, files: tuple[str, ...]) -> None:
+    """Refuse a folder with files of the user's in the places of a run's; one of before it was marked is marked.
+
+    Raises
+    ------
+    StoreError
+        A file of such a name is not as `write_own` has left it.
+    """
     marks = _marks(folder)
     if marks is None:
         of_before = (folder / STORE).exists()
         marks = {name: [_digest(_content(folder / name))] for name in files if of_before and (folder / name).is_file()}
-        if not of_before and files and any((folder / FIGURES).glob("*")):
+        if not of_before and {*FILES} & {*files} and any((folder / FIGURES).glob("*")):
             raise _foreign([folder / FIGURES])
     _refuse_foreign([folder / name for name in files], marks)
     if files and marks != _marks(folder):
         write_json(folder / OWN, marks)
+
+
+def is_unedited(path: Path) -> bool:
+    """Return True if a file is as `write_own` has left it."""
+    return _digest(_content(path)) in (_marks(path.parent) or {}).get(path.name, [])
+
+
+def own_files(folder: Path) -> list[str]:
+    """Return the names of the files in a folder that `write_own` has written."""
+    return [name for name in _marks(folder) or {} if (folder / name).is_file()]
 
 
 def _refuse_foreign(paths: list[Path], marks: dict[str, list[str]]) -> None:

@@ -1,5 +1,6 @@
-"""A batch of notebooks: parameters checked first, outputs whole and named by run, finished ones kept."""
+"""A batch of notebooks: parameters checked first, outputs whole and named by their parameters, finished ones kept."""
 
+import csv
 import json
 import os
 
@@ -7,10 +8,12 @@ import nbformat
 import pytest
 
 from tests.depth import long
+from workbench.cli.notebook import choices_of
 from workbench.errors import InputError
-from workbench.experiments.notebooks import run_notebook
+from workbench.experiments.notebooks import run_notebooks
+from workbench.experiments.notebooks.execute import Ended, settled
 from workbench.experiments.notebooks.source import read_notebook
-from workbench.experiments.notebooks.tasks import plan_tasks, short_names
+from workbench.experiments.notebooks.tasks import output_name, plan_tasks, short_names
 
 SWEEP = {
     "engine": "shared_memory",
@@ -39,8 +42,32 @@ def texts(path):
     return "".join(out.text for cell in cells for out in cell.get("outputs", []) if out.output_type == "stream")
 
 
+def tasks_of(*paths, sweep=None, **chosen):
+    return plan_tasks([(read_notebook(path), chosen) for path in paths], sweep)
+
+
 def planned(path, sweep=None, **chosen):
-    return [task.parameters for task in plan_tasks(read_notebook(path), sweep, chosen)]
+    return [task.parameters for task in tasks_of(path, sweep=sweep, **chosen)]
+
+
+def finished(folder, task, error="", cells=()):
+    """Put the output of a task into a folder, as if its notebook had run for 1.5 seconds."""
+    folder.mkdir(exist_ok=True)
+    partial = folder / ".partial.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=list(cells)), partial)
+    return settled(Ended(task, partial, 1.5, 2 if error else 0, error), folder, {"sources": "5e"})
+
+
+def names_in(folder):
+    """The names of the files in a folder, but its own marks."""
+    return sorted(
+        path.name for path in folder.iterdir() if path.is_file() and path.name not in (".own.json", "driver.lock")
+    )
+
+
+def rows_in(folder):
+    with open(folder / "index.csv", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def test_a_sweep_gives_each_point_its_parameters(tmp_path):
@@ -64,13 +91,110 @@ def test_a_notebook_that_asks_for_it_gets_the_point_as_a_sweep(tmp_path):
     assert wb.planned(first["sweep"]).points[0].id == first["point_id"]
 
 
-def test_a_mapping_of_its_own_parameters_can_vary_too(tmp_path):
+def test_its_own_parameters_vary_alone_together_and_beside_a_sweep(tmp_path):
     path = written(tmp_path)
-    given = {"segments": {"vary": [1, 2], "zip": "z"}, "placement": {"vary": ["a", "b"], "zip": "z"}}
-    assert planned(path, given) == [{"segments": 1, "placement": "a"}, {"segments": 2, "placement": "b"}]
-    assert planned(path, given, placement="c") == [{"segments": 1, "placement": "c"}, {"segments": 2, "placement": "c"}]
-    assert planned(path, None, segments=5) == [{"segments": 5}]
+    given = {"segments": {"vary": [1, 2]}, "placement": {"vary": ["a", "b"]}}
+    assert planned(path, **given) == [
+        {"segments": 1, "placement": "a"},
+        {"segments": 1, "placement": "b"},
+        {"segments": 2, "placement": "a"},
+        {"segments": 2, "placement": "b"},
+    ]
+    zipped = {name: {**choices, "zip": "z"} for name, choices in given.items()}
+    assert planned(path, **zipped) == [{"segments": 1, "placement": "a"}, {"segments": 2, "placement": "b"}]
+    assert planned(path, segments=5) == [{"segments": 5}]
     assert planned(path) == [{}]
+    path = written(tmp_path, parameters="segments = 8\nplacement = ''\nguess = 0.5")
+    assert [task["guess"] for task in planned(path, SWEEP, guess={"vary": [0, 1]})] == [0, 1] * 4
+
+
+def test_what_vary_says_on_the_command_line_is_read_as_yaml():
+    assert choices_of("seeds=5,10") == ("seeds", {"vary": [5, 10]})
+    assert choices_of("a=0.5,true,x,'5',../b.yaml")[1] == {"vary": [0.5, True, "x", "5", "../b.yaml"]}
+    assert choices_of("p={nearest_boundary: {tie: high}},x")[1] == {
+        "vary": [{"nearest_boundary": {"tie": "high"}}, "x"]
+    }
+    assert choices_of("sizes=[1, 2],[3]")[1] == {"vary": [[1, 2], [3]]}
+    for text in ("seeds", "seeds=", "=5"):
+        with pytest.raises(InputError, match=r"--vary takes NAME=VALUE,VALUE,\.\.\., such as seeds=5,10\. Got "):
+            choices_of(text)
+
+
+def test_outputs_are_called_after_their_parameters(tmp_path):
+    path = written(tmp_path, name="00_start_here.ipynb")
+    names = [task.name for task in tasks_of(path, segments={"vary": [5, 10]}, placement="best_fit")]
+    assert names == ["00_start_here-segments-5-placement-best_fit", "00_start_here-segments-10-placement-best_fit"]
+    assert [task.name for task in tasks_of(path)] == ["00_start_here"]
+
+
+HOSTILE = [
+    "a/b", "a_b", "a:b", "a b", "../../etc/passwd", "..", "", " ", "5", "5.0", "true", "null", "~", "ä", "é", "\n",
+    "\0", "x" * 300, "x" * 301, "-", "--", "a" * 40, "a" * 41, "2024-01-05", "0x10", "1_000", "1e3", "failed",
+    "a.failed",
+]  # fmt: skip
+
+
+def test_values_that_no_file_can_be_called_after_have_names_without_collisions(tmp_path):
+    values = [*HOSTILE, 5, 5.0, 1000.0, 16, True, None, -1, [], [1], {}, {"a": 1}, {"a": [1]}]
+    names = [output_name("study", {"x": value}) for value in values]
+    assert len({*names}) == len(values)
+    for name in names:
+        assert (tmp_path / f".{name}.partial.ipynb").parent == tmp_path
+        (tmp_path / f".{name}.partial.ipynb").touch()
+    assert len(list(tmp_path.iterdir())) == len(values)
+    assert output_name("study", {"x": 5}) == "study-x-5"
+    assert output_name("study", {"x": "5"}).startswith("study-x-5~")
+    many = [output_name("study", {f"long_name_{k}": "v" * 30 for k in range(9)} | {"last": last}) for last in (1, 2)]
+    assert len({*many}) == 2 and max(map(len, many)) < 190
+
+
+def test_names_differ_where_capital_letters_or_dashes_would_make_them_the_same(tmp_path):
+    path = written(tmp_path, parameters="a = ''\nb = ''")
+    names = [task.name for task in tasks_of(path, a={"vary": ["X", "x", "y"]})]
+    assert [name.split("~")[0] for name in names] == ["study-a-X", "study-a-x", "study-a-y"]
+    assert [("~" in name) for name in names] == [True, True, False]
+    written(tmp_path, name="study-a-y.ipynb")
+    pair = plan_tasks([(read_notebook(path), {"a": "y"}), (read_notebook(tmp_path / "study-a-y.ipynb"), {})])
+    assert len({task.name for task in pair}) == 2
+    written(tmp_path, name="study-a-y.failed.ipynb")
+    pair = plan_tasks([(read_notebook(path), {"a": "y"}), (read_notebook(tmp_path / "study-a-y.failed.ipynb"), {})])
+    assert all("~" in task.name for task in pair)  # one's failed output would be the other's
+
+
+def test_two_notebooks_of_one_name_are_refused(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        written(tmp_path / folder, "1")
+    with pytest.raises(InputError, match=r"a/study\.ipynb and .*b/study\.ipynb have the same name, after which"):
+        run_notebooks([tmp_path / "a" / "study.ipynb", tmp_path / "b" / "study.ipynb"], out=tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("default", "value", "sentence"),
+    [
+        ("20", "many", "must be a whole number, as in the notebook (20). Got 'many'."),
+        ("20", 5.5, "must be a whole number, as in the notebook (20). Got 5.5."),
+        ("20", True, "must be a whole number, as in the notebook (20). Got True."),
+        ("20", [1], "must be a whole number, as in the notebook (20). Got [1]."),
+        ("20", {"first": 0}, "must be a whole number, as in the notebook (20). Got {'first': 0}."),
+        ("0.5", "half", "must be a number, as in the notebook (0.5). Got 'half'."),
+        ("True", 1, "must be true or false, as in the notebook (True). Got 1."),
+        ("'best_fit'", 5, "must be a text, as in the notebook ('best_fit'). Got 5. Nearest: \"5\"."),
+        ("[1, 2]", 3, "must be a list, as in the notebook ([1, 2]). Got 3."),
+        ("{'a': 1}", 3, "must be a mapping, as in the notebook ({'a': 1}). Got 3."),
+    ],
+)
+def test_a_value_of_another_type_than_the_notebook_s_is_one_sentence(tmp_path, default, value, sentence):
+    path = written(tmp_path, parameters=f"it = {default}")
+    with pytest.raises(InputError) as refused:
+        planned(path, it={"vary": [value]})
+    assert str(refused.value) == f"{path}: it {sentence}"
+
+
+def test_a_value_of_the_same_type_or_without_a_default_to_compare_with_is_taken(tmp_path):
+    path = written(tmp_path, parameters="a = 1\nb = 0.5\nc = 'x'\nd = None\ne = dict(a=1)\nf = (1, 2)\ng = -1")
+    given = {"a": 2, "b": 3, "c": {"nearest_boundary": {"tie": "high"}}, "d": "any", "e": 3, "f": [4], "g": -2}
+    assert planned(path, **given) == [given]
 
 
 def test_overrides_of_the_sweep_go_to_the_sweep(tmp_path):
@@ -105,7 +229,7 @@ def test_names_that_papermill_overlooks_are_parameters_too(tmp_path):
     ("sweep", "chosen", "sentence"),
     [
         (None, {"segmnts": 3}, "unknown parameter 'segmnts'; there are placement, segments. Did you mean segments?"),
-        ({"segmnts": 3}, {}, "unknown parameter 'segmnts'"),
+        (None, {"segments": {"vary": []}}, "segments.vary must be a list of at least one choice. Got []."),
         ({"engine": "shared_memory", "workload": "bimodal", "options": {"latency_cycles": {"vary": [0, 1]}}}, {},
          "unknown parameter 'latency_cycles'; there are placement, segments."),
         ({"engine": "shared_memory", "workload": "bimodl"}, {}, "Did you mean bimodal?"),
@@ -115,7 +239,7 @@ def test_names_that_papermill_overlooks_are_parameters_too(tmp_path):
 def test_a_parameter_that_is_not_known_is_one_sentence_and_nothing_runs(tmp_path, sweep, chosen, sentence):
     path = written(tmp_path, "raise SystemExit(3)")
     with pytest.raises(InputError) as refused:
-        run_notebook(path, sweep, chosen, tmp_path / "out")
+        run_notebooks(path, chosen, sweep, tmp_path / "out")
     assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
     assert not (tmp_path / "out").exists()
@@ -128,7 +252,7 @@ def test_a_notebook_without_parameters_is_refused_when_it_gets_some(tmp_path):
         with pytest.raises(
             InputError, match='has no parameters cell; tag the cell that holds the defaults with "param'
         ):
-            run_notebook(path, sweep, chosen, tmp_path / "out")
+            run_notebooks(path, chosen, sweep, tmp_path / "out")
     assert planned(path) == [{}]
 
 
@@ -137,13 +261,13 @@ def test_what_is_no_notebook_is_one_sentence(tmp_path):
     (tmp_path / "list.ipynb").write_text("[1]")
     for name in ("text.ipynb", "list.ipynb"):
         with pytest.raises(InputError, match=f"{name}: is no notebook"):
-            run_notebook(tmp_path / name)
+            run_notebooks(tmp_path / name)
     with pytest.raises(InputError, match=r"needs the kernel 'fortran'; installed are .*python3"):
-        run_notebook(written(tmp_path, kernel="fortran"))
+        run_notebooks(written(tmp_path, kernel="fortran"))
     bare = nbformat.v4.new_notebook()
     nbformat.write(bare, tmp_path / "bare.ipynb")
     with pytest.raises(InputError, match=r"bare.ipynb: names no kernel; open it in JupyterLab"):
-        run_notebook(tmp_path / "bare.ipynb")
+        run_notebooks(tmp_path / "bare.ipynb")
 
 
 @long
@@ -151,51 +275,49 @@ def test_a_batch_runs_once_keeps_what_is_finished_and_names_the_failing_cell(tmp
     (tmp_path / "beside.txt").write_text("beside")
     path = written(
         tmp_path,
-        "print(open('beside.txt').read(), segments)",
+        "print(open('beside.txt').read(), segments)\nimport workbench as wb\nwb.headline(twice=2 * segments)",
         "assert segments < 9, 'too wide'\nprint('not', 'reached')",
         parameters="segments = 8",
     )
-    seen = []
-    batch = run_notebook(path, {"segments": {"vary": [4, 40]}}, out=tmp_path / "out", progress=seen.append, html=True)
-    assert seen == batch.runs
+    seen, choices = [], {"segments": {"vary": [4, 40]}}
+    batch = run_notebooks(path, choices, out=tmp_path / "out {x}", workers=2, progress=seen.append)
+    out = batch.folder
+    assert sorted(run.task.name for run in seen) == ["study-segments-4", "study-segments-40"]
     assert [run.status for run in batch.runs] == ["done", "failed"]
     done, failed = batch.runs
     assert "beside 4" in texts(done.output)
-    assert done.output.name == f"{done.id}.ipynb"
-    assert failed.output.name == f"{failed.id}.failed.ipynb"
+    assert names_in(out) == ["index.csv", "index.html", "study-segments-4.ipynb", "study-segments-40.failed.ipynb"]
     assert (failed.cell, failed.error) == (3, "assert segments < 9, 'too wide': AssertionError: too wide")
     mark = nbformat.read(done.output, as_version=4).metadata["workbench"]
-    assert mark["run_id"] == done.id
+    assert mark["run_id"] == done.task.id
     assert mark["parameters"] == {"segments": 4}
     assert mark["packages"]["numpy"]
     assert mark["commit"]
-    index = json.loads((tmp_path / "out" / "notebooks.json").read_text())
-    assert [row["status"] for row in index["runs"]] == ["done", "failed"]
+    assert [[row[name] for name in ("segments", "twice", "status", "cell")] for row in rows_in(out)] == [
+        ["4", "8", "done", ""],
+        ["40", "80", "failed", "3"],
+    ]
 
     assert capfd.readouterr() == ("", "")
 
     before = done.output.stat().st_mtime_ns
-    report = tmp_path / "out" / "report"
-    (report / "index.html").unlink()
-    again = run_notebook(path, {"segments": {"vary": [4, 40]}}, out=tmp_path / "out")
+    again = run_notebooks(path, choices, out=out)
     assert [run.status for run in again.runs] == ["kept", "failed"]
     assert done.output.stat().st_mtime_ns == before
-    assert again.table.segments.tolist() == [4, 40]
+    assert again.table[["segments", "twice"]].values.tolist() == [[4, 8], [40, 80]]
     assert again.runs[0].seconds == pytest.approx(done.seconds, abs=0.001)
-    assert {p.name for p in report.iterdir()} == {"index.html", f"{done.id}.html", f"{failed.id}.html"}
-    assert "2 runs: 1 done,\n1 failed, 0 not run." in (report / "index.html").read_text()
-    assert "beside 4" in (report / f"{done.id}.html").read_text()
-    assert "too wide" in (report / f"{failed.id}.html").read_text()
-    assert sorted(p.name for p in (tmp_path / "out").glob("*.ipynb")) == sorted([done.output.name, failed.output.name])
-    assert not list((tmp_path / "out").glob(".*partial*"))
+    assert names_in(out / "pages") == ["study-segments-4.html", "study-segments-40.html"]
+    assert "2 runs: 1 done, 1 failed, 0 not run." in (out / "index.html").read_text()
+    assert "beside 4" in (out / "pages" / "study-segments-4.html").read_text()
+    assert "too wide" in (out / "pages" / "study-segments-40.html").read_text()
+    assert names_in(out) == ["index.csv", "index.html", "study-segments-4.ipynb", "study-segments-40.failed.ipynb"]
 
 
 @long
 def test_a_kernel_that_dies_costs_one_notebook(tmp_path):
     path = written(tmp_path, "import os\nos.kill(os.getpid(), 9) if segments > 4 else None", parameters="segments = 8")
-    batch = run_notebook(path, {"segments": {"vary": [5, 4]}}, out=tmp_path / "out")
+    batch = run_notebooks(path, {"segments": {"vary": [5, 4]}}, out=tmp_path / "out")
     assert [run.status for run in batch.runs] == ["failed", "done"]
-    assert not (tmp_path / "out" / "report").exists()
     assert batch.failures[0].error == "the kernel died"
 
 
@@ -205,7 +327,7 @@ def test_a_kernel_that_does_not_start_is_a_failure_too(tmp_path, monkeypatch):
     config = {"argv": ["false", "{connection_file}"], "display_name": "stillborn", "language": "python"}
     (kernel / "kernel.json").write_text(json.dumps(config))
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "share"))
-    run = run_notebook(written(tmp_path, kernel="stillborn"), out=tmp_path / "out").runs[0]
+    run = run_notebooks(written(tmp_path, kernel="stillborn"), out=tmp_path / "out").runs[0]
     assert (run.status, run.cell) == ("failed", 0)
     assert run.error.startswith("the kernel did not start: ")
     assert nbformat.read(run.output, as_version=4).metadata["workbench"]["error"] == run.error
@@ -213,17 +335,17 @@ def test_a_kernel_that_does_not_start_is_a_failure_too(tmp_path, monkeypatch):
 
 def test_widgets_are_not_stored(tmp_path):
     path = written(tmp_path, "import ipywidgets\nipywidgets.IntSlider()", parameters=None)
-    run = run_notebook(path, out=tmp_path / "out").runs[0]
+    run = run_notebooks(path, out=tmp_path / "out").runs[0]
     assert "widgets" not in nbformat.read(run.output, as_version=4).metadata
     assert os.path.getsize(run.output) < 10_000
 
 
 def test_an_edited_notebook_is_another_run_and_an_executed_one_is_not(tmp_path):
     path = written(tmp_path, "1")
-    first = plan_tasks(read_notebook(path), None, {})[0].id
+    first = tasks_of(path)[0].id
     node = nbformat.read(path, as_version=4)
     node.cells[-1].outputs = [nbformat.v4.new_output("stream", text="hello")]
     node.cells[-1].execution_count = 7
     nbformat.write(node, path)
-    assert plan_tasks(read_notebook(path), None, {})[0].id == first
-    assert plan_tasks(read_notebook(written(tmp_path, "2")), None, {})[0].id != first
+    assert tasks_of(path)[0].id == first
+    assert tasks_of(written(tmp_path, "2"))[0].id != first

@@ -1,9 +1,12 @@
-"""Notebooks as experiments: one notebook run for every point of a sweep.
+"""Notebooks as experiments: each run once for every combination of its parameters.
 
-run_notebook(...)  check parameters, run what is missing, mark each output with where it comes from  -> NotebookBatch
+run_notebooks(...)  check parameters, run what is missing, mark each output with where it comes from, keep an index of
+                    what came out  -> NotebookBatch
+headline(...)       numbers of a notebook that become columns of that index
 """
 
-from workbench.experiments.notebooks.batch import NotebookBatch, run_notebook
+from workbench.experiments.notebooks.batch import NotebookBatch, run_notebooks
 from workbench.experiments.notebooks.execute import NotebookRun
+from workbench.experiments.notebooks.headline import headline
 
-__all__ = ["NotebookBatch", "NotebookRun", "run_notebook"]
+__all__ = ["NotebookBatch", "NotebookRun", "headline", "run_notebooks"]

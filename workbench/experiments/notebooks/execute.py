@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from workbench.errors import StoreError
-from workbench.experiments.notebooks.source import Notebook
+from workbench.experiments.folder import is_unedited, write_own
 from workbench.experiments.notebooks.tasks import Task
 
-Status = Literal["done", "failed", "kept"]
+Status = Literal["done", "failed", "kept", "edited"]
 _NOT_THE_AUTHORS = {"injected-parameters", "papermill-error-cell-tag"}
 STILL = "WORKBENCH_STILL"
 """The variable that tells kernels of a batch that nobody watches: a dashboard leaves a picture in its place."""
@@ -24,17 +25,31 @@ MARK = "workbench"
 class NotebookRun(NamedTuple):
     """One notebook of a batch, run or kept."""
 
-    id: str
+    task: Task
     status: Status
-    """`kept`: an earlier batch had finished it."""
+    """`kept`: an earlier batch had finished it; `edited`: so it had, and somebody has edited the output since."""
     output: Path
-    parameters: dict[str, Any]
     seconds: float
     """What it took to run, in this batch or, if kept, in the earlier one."""
-    cell: int
+    cell: int = 0
     """Which cell failed, counted from 1 as the notebook has them; 0 when none did."""
-    error: str
+    error: str = ""
     """The cell's first line and its exception, in one line."""
+
+
+def output(folder: Path, task: Task) -> Path:
+    """Return where the output of a task goes."""
+    return folder / f"{task.name}.ipynb"
+
+
+def failed_output(folder: Path, task: Task) -> Path:
+    """Return where the output of a task goes that fails."""
+    return folder / f"{task.name}.failed.ipynb"
+
+
+def partial_output(folder: Path, task: Task) -> Path:
+    """Return where a notebook is written while it runs."""
+    return folder / f".{task.name}.partial.ipynb"
 
 
 def kept(folder: Path, task: Task) -> NotebookRun | None:
@@ -51,36 +66,84 @@ def kept(folder: Path, task: Task) -> NotebookRun | None:
         return None
     if mark.get("run_id") != task.id:
         return None
-    return NotebookRun(task.id, "kept", path, task.parameters, float(mark.get("seconds", 0.0)), 0, "")
+    return NotebookRun(task, "kept" if is_unedited(path) else "edited", path, float(mark.get("seconds", 0.0)))
 
 
-def output(folder: Path, task: Task) -> Path:
-    """Return where the output of a task goes."""
-    return folder / f"{task.id}.ipynb"
+class Ended(NamedTuple):
+    """What became of a notebook, before its output has its name."""
+
+    task: Task
+    partial: Path
+    seconds: float
+    cell: int
+    error: str
 
 
-def execute(notebook: Notebook, task: Task, folder: Path, provenance: dict[str, Any]) -> NotebookRun:
-    """Run a notebook; its output appears whole, marked with where it comes from, or as `ID.failed.ipynb`.
+class Kernels:
+    """The kernels of a batch, which can be ended all at once, those too that are about to start."""
+
+    def __init__(self) -> None:
+        self._started: list[Any] = []
+        self.stopped = False
+
+    def stop(self) -> None:
+        """End every kernel with what it has started: each is the first of a process group."""
+        self.stopped = True
+        for manager in self._started:
+            _kill(manager)
+
+    def manager(self) -> type:
+        """Return the class of kernel managers that enter here what they start."""
+        from jupyter_client.manager import AsyncKernelManager
+
+        kernels = self
+
+        class Entered(AsyncKernelManager):
+            """A manager whose kernel ends with the batch."""
+
+            async def start_kernel(self, **given: Any) -> None:  # type: ignore[override]  # as its own base has it
+                kernels._started.append(self)
+                await self._async_start_kernel(**given)
+                if kernels.stopped:
+                    _kill(self)
+
+        return Entered
+
+
+def _kill(manager: Any) -> None:
+    process = getattr(manager.provisioner, "pid", None)
+    if process is not None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process, signal.SIGKILL)
+
+
+def execute(task: Task, folder: Path, kernels: Kernels) -> Ended:
+    """Run a notebook into `.NAME.partial.ipynb`; safe in several threads at once.
 
     Widgets' state is not stored: one figure of plotly would add 5 MB to every output.
+
+    Raises
+    ------
+    StoreError
+        The folder cannot be written.
     """
     import papermill
     from nbclient.exceptions import DeadKernelError
 
-    partial, failed = folder / f".{task.id}.partial.ipynb", folder / f"{task.id}.failed.ipynb"
+    notebook, partial = task.notebook, partial_output(folder, task)
     began, cell, error = time.perf_counter(), 0, ""
     try:
-        with _unwatched():
-            papermill.execute_notebook(
-                notebook.path,
-                partial,
-                parameters=task.parameters,
-                cwd=notebook.path.parent,
-                progress_bar=False,
-                log_output=False,
-                store_widget_state=False,
-                extra_arguments=_quiet(notebook.kernel),
-            )
+        papermill.execute_notebook(
+            _literally(notebook.path),
+            _literally(partial),
+            parameters=task.parameters,
+            resources={"metadata": {"path": str(notebook.path.parent.resolve())}},  # `cwd` would move this process
+            kernel_manager_class=kernels.manager(),
+            progress_bar=False,
+            log_output=False,
+            store_widget_state=False,
+            extra_arguments=_quiet(notebook.kernel),
+        )
     except papermill.PapermillExecutionError as problem:
         cell, error = _failing_cell(partial), _sentence(problem)
     except DeadKernelError:
@@ -93,17 +156,28 @@ def execute(notebook: Notebook, task: Task, folder: Path, provenance: dict[str, 
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
-    seconds = time.perf_counter() - began
-    target = failed if error else output(folder, task)
-    own = {"run_id": task.id, "parameters": task.parameters, "error": error, "seconds": round(seconds, 3)}
-    _marked(partial, target, {**provenance, **own})
+    return Ended(task, partial, time.perf_counter() - began, cell, error)
+
+
+def settled(ended: Ended, folder: Path, provenance: dict[str, Any]) -> NotebookRun:
+    """Return a run whose output has appeared whole, marked with where it comes from, or as `NAME.failed.ipynb`."""
+    import nbformat
+
+    task, partial, seconds, cell, error = ended
+    target = failed_output(folder, task) if error else output(folder, task)
+    notebook = {"notebook": task.notebook.path.name, "notebook_digest": task.notebook.digest}
+    own = {"run_id": task.id, "parameters": task.parameters, "error": error, "cell": cell, "seconds": round(seconds, 3)}
+    node = nbformat.read(partial, as_version=4)
+    node.metadata[MARK] = {**notebook, **provenance, **own}
+    write_own(target, nbformat.writes(node))
+    partial.unlink()
     if not error:
-        failed.unlink(missing_ok=True)
-    return NotebookRun(task.id, "failed" if error else "done", target, task.parameters, seconds, cell, error)
+        failed_output(folder, task).unlink(missing_ok=True)
+    return NotebookRun(task, "failed" if error else "done", target, seconds, cell, error)
 
 
 @contextmanager
-def _unwatched() -> Iterator[None]:
+def unwatched() -> Iterator[None]:
     """Tell the kernels that are started meanwhile that nobody watches them."""
     before = os.environ.get(STILL)
     os.environ[STILL] = "1"
@@ -116,21 +190,16 @@ def _unwatched() -> Iterator[None]:
             os.environ[STILL] = before
 
 
+def _literally(path: Path) -> str:
+    """Return a path of which papermill, which puts parameters into braces, makes the path itself."""
+    return str(path).replace("{", "{{").replace("}", "}}")
+
+
 def _quiet(kernel: str) -> list[str]:
     """Return what keeps Python's kernel from talking on the terminal; another kernel is told nothing."""
     from jupyter_client.kernelspec import get_kernel_spec
 
     return ["--Application.log_level=CRITICAL"] if "ipykernel_launcher" in get_kernel_spec(kernel).argv else []
-
-
-def _marked(partial: Path, target: Path, mark: dict[str, Any]) -> None:
-    """Write where an output comes from into it, and give it its name."""
-    import nbformat
-
-    node = nbformat.read(partial, as_version=4)
-    node.metadata[MARK] = mark
-    nbformat.write(node, partial)
-    os.replace(partial, target)
 
 
 def _failing_cell(partial: Path) -> int:

@@ -1,36 +1,39 @@
-"""The report's files: which pages are made anew, and what the index says."""
+"""The index of a batch, as a page and as a table, and the pages that it leads to."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from workbench.errors import StoreError
-from workbench.experiments.folder import write_whole
+from workbench.experiments.folder import refuse_foreign, write_own
 from workbench.experiments.notebooks.execute import NotebookRun
-from workbench.experiments.notebooks.report.page import Pages
-from workbench.experiments.notebooks.source import Notebook
+from workbench.experiments.notebooks.headline import readable
+from workbench.experiments.notebooks.report.page import Content, Pages, content_of
 from workbench.experiments.notebooks.tasks import Task
 
-REPORT, INDEX = "report", "index.html"
+PAGES, INDEX, TABLE = "pages", "index.html", "index.csv"
+FIRST, LAST = ("notebook", "output", "status"), ("seconds", "cell", "error")
+"""Columns of the table before and after the parameters and the headline numbers."""
 FOLDED = 60
 """A parameter whose text is longer than this many characters is folded, so that one mapping does not fill the table."""
 NOT_RUN = "not run"
+_STATES = {"kept": "done", "edited": "done, edited since"}
 
 
 class HtmlReport:
-    """The report of one batch, `FOLDER/report/`; every file in it can be opened without a server or a network.
+    """The index of one batch; every page of it can be opened without a server or a network.
 
     Parameters
     ----------
     folder : path
         The folder of the outputs.
-    notebook : Notebook
-        What the batch runs.
     tasks : sequence of Task
-        All that it runs; one that has no run yet has its row too.
+        All that the batch runs; one that has no run yet has its row too.
     provenance : mapping
         Versions and sources that the index names, as `environment()` gives them.
 
@@ -39,70 +42,139 @@ class HtmlReport:
     InputError
         nbconvert is not installed.
     StoreError
-        The report's folder cannot be made or written.
+        The folder of the pages cannot be made, or one of the files is not as a batch has left it.
     """
 
-    def __init__(self, folder: Path, notebook: Notebook, tasks: Sequence[Task], provenance: Mapping[str, Any]) -> None:
-        self.folder, self.notebook, self.tasks, self.provenance = folder / REPORT, notebook, tasks, provenance
-        self._pages = Pages(notebook.path.parent)
+    def __init__(self, folder: Path, tasks: Sequence[Task], provenance: Mapping[str, Any]) -> None:
+        self.folder, self.tasks, self.provenance = folder, tasks, provenance
+        self._runs: dict[str, NotebookRun] = {}
+        self._contents: dict[str, Content] = {}
+        self._pages = Pages()
         try:
-            self.folder.mkdir(exist_ok=True)
+            (folder / PAGES).mkdir(exist_ok=True)
         except OSError as problem:
-            raise StoreError(f"{self.folder} cannot be made: {problem.strerror}.") from None
+            raise StoreError(f"{folder / PAGES} cannot be made: {problem.strerror}.") from None
+        refuse_foreign(folder / PAGES, tuple(f"{task.name}.html" for task in tasks))
 
-    def page(self, run: NotebookRun) -> None:
-        """Make the page of a run, unless there is one that is no older than the run's output."""
-        target = self.folder / f"{run.id}.html"
-        if target.exists() and target.stat().st_mtime_ns >= run.output.stat().st_mtime_ns:
-            return
-        write_whole(target, self._pages.page(run, title=named(self.notebook.path.stem, run)))
+    def add(self, run: NotebookRun) -> None:
+        """Take a run into the index, and make its page, unless there is one that is no older than the output."""
+        self._runs[run.task.name] = run
+        self._contents[run.task.name] = content_of(run)
+        target = self.folder / PAGES / f"{run.task.name}.html"
+        if not target.exists() or target.stat().st_mtime_ns < run.output.stat().st_mtime_ns:
+            write_own(target, self._pages.page(run, title=titled(run.task)))
 
-    def index(self, runs: Mapping[str, NotebookRun]) -> None:
-        """Make the index anew, from the runs there are so far, by their ids."""
-        names = dict.fromkeys(name for task in self.tasks for name in task.parameters)
+    def write(self, earlier: int = 0) -> None:
+        """Write the index anew, from the runs there are so far.
+
+        Parameters
+        ----------
+        earlier : int
+            How many outputs of other batches lie in the folder.
+        """
+        rows = table(self.tasks, self._runs, self._contents)
+        write_own(self.folder / TABLE, _as_csv(rows, _parameter_columns(self.tasks).values()))
         text = self._pages.index(
-            notebook=self.notebook.path.name,
-            digest=self.notebook.digest,
-            names=list(names),
-            rows=[_row(task, names, runs.get(task.id)) for task in self.tasks],
-            counts=_counts(self.tasks, runs),
+            title=", ".join(dict.fromkeys(task.notebook.path.name for task in self.tasks)),
+            sections=[self._section(name) for name in dict.fromkeys(task.notebook.path.name for task in self.tasks)],
+            counts=_counts(self.tasks, self._runs),
+            total=len(self.tasks),
+            earlier=earlier,
+            table=TABLE,
             provenance=self.provenance,
+            folded=FOLDED,
         )
-        write_whole(self.folder / INDEX, text)
+        write_own(self.folder / INDEX, text)
+
+    def _section(self, name: str) -> dict[str, Any]:
+        """Return the table of one notebook: its parameters, its headline numbers, a row a run."""
+        tasks = [task for task in self.tasks if task.notebook.path.name == name]
+        contents = [self._contents[task.name] for task in tasks if task.name in self._contents]
+        parameters = list(dict.fromkeys(name for task in tasks for name in task.parameters))
+        numbers = list(dict.fromkeys(name for content in contents for name in content.headlines))
+        rows = [self._row(task, parameters, numbers) for task in tasks]
+        has_figures = any(content.figures for content in contents)
+        digest = tasks[0].notebook.digest
+        return {
+            "name": name, "parameters": parameters, "numbers": numbers, "rows": rows, "has_figures": has_figures,
+            "digest": digest,
+        }  # fmt: skip
+
+    def _row(self, task: Task, parameters: Iterable[str], numbers: Iterable[str]) -> dict[str, Any]:
+        content = self._contents.get(task.name, Content({}, []))
+        recorded = content.headlines
+        return {
+            "name": task.name,
+            "page": f"{PAGES}/{task.name}.html",
+            "run": self._runs.get(task.name),
+            "state": state(self._runs.get(task.name)),
+            "parameters": [as_text(task.parameters[name]) if name in task.parameters else "" for name in parameters],
+            "numbers": [readable(recorded[name]) if name in recorded else "" for name in numbers],
+            "figures": content.figures,
+        }
 
 
-def named(notebook: str, run: NotebookRun) -> str:
-    """Return a run as a person calls it: the notebook, and the parameters that were set, the long ones shortened.
+def table(
+    tasks: Iterable[Task], runs: Mapping[str, NotebookRun], contents: Mapping[str, Content]
+) -> list[dict[str, Any]]:
+    """Return the rows of the table: a notebook's parameters and headline numbers under their names.
 
-    >>> named("study", NotebookRun("5e", "done", Path(), {"policy": "first_fit", "seeds": 3}, 0.1, 0, ""))
-    'study: policy first_fit, seeds 3'
+    A parameter that is called like a column, and a headline number that is called like one or like a parameter, has
+    what it is before its name: `parameter.status`, `headline.seeds`.
     """
-    texts = {name: said(value) for name, value in run.parameters.items()}
+    tasks = list(tasks)
+    columns = _parameter_columns(tasks)
+    taken = {*FIRST, *LAST, *columns}
+    rows = []
+    for task in tasks:
+        run = runs.get(task.name)
+        outcome = (run.output.name, state(run)) if run else ("", NOT_RUN)
+        row: dict[str, Any] = dict(zip(FIRST, (task.notebook.path.name, *outcome)))
+        row |= {columns[name]: value for name, value in task.parameters.items()}
+        numbers = contents[task.name].headlines if task.name in contents else {}
+        row |= {f"headline.{name}" if name in taken else name: value for name, value in numbers.items()}
+        row |= dict(zip(LAST, (round(run.seconds, 3), run.cell or "", run.error) if run else ("", "", "")))
+        rows.append(row)
+    return rows
+
+
+def _parameter_columns(tasks: Iterable[Task]) -> dict[str, str]:
+    """Return the column of each parameter."""
+    names = dict.fromkeys(name for task in tasks for name in task.parameters)
+    return {name: f"parameter.{name}" if name in (*FIRST, *LAST) else name for name in names}
+
+
+def _as_csv(rows: Sequence[Mapping[str, Any]], parameters: Iterable[str]) -> str:
+    columns = dict.fromkeys([*FIRST, *parameters, *(name for row in rows for name in row if name not in LAST), *LAST])
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, list(columns), restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: as_text(value) for name, value in row.items()} for row in rows)
+    return buffer.getvalue()
+
+
+def titled(task: Task) -> str:
+    """Return a run as a person calls it: the notebook, and the parameters that were set, the long ones shortened."""
+    texts = {name: as_text(value) for name, value in task.parameters.items()}
     short = {name: text if len(text) <= FOLDED else f"{text[: FOLDED // 2]}…" for name, text in texts.items()}
-    return f"{notebook}: {', '.join(f'{name} {text}' for name, text in short.items())}" if short else notebook
+    stem = task.notebook.path.stem
+    return f"{stem}: {', '.join(f'{name} {text}' for name, text in short.items())}" if short else stem
 
 
-def _row(task: Task, names: Mapping[str, Any], run: NotebookRun | None) -> dict[str, Any]:
-    cells = [said(task.parameters[name]) if name in task.parameters else "" for name in names]
-    return {"id": task.id, "cells": cells, "run": run, "state": _state(run), "folded": FOLDED}
-
-
-def _state(run: NotebookRun | None) -> str:
+def state(run: NotebookRun | None) -> str:
     """Return what a row says: a notebook that an earlier batch had finished is done like any other."""
-    if run is None:
-        return NOT_RUN
-    return "done" if run.status == "kept" else run.status
+    return NOT_RUN if run is None else _STATES.get(run.status, run.status)
 
 
 def _counts(tasks: Sequence[Task], runs: Mapping[str, NotebookRun]) -> dict[str, int]:
-    states = [_state(runs.get(task.id)) for task in tasks]
-    return {state: states.count(state) for state in ("done", "failed", NOT_RUN)}
+    states = [state(runs.get(task.name)).partition(",")[0] for task in tasks]
+    return {name: states.count(name) for name in ("done", "failed", NOT_RUN)}
 
 
-def said(value: Any) -> str:
+def as_text(value: Any) -> str:
     """Return a parameter as the table shows it: text as it is, anything else as JSON in one line.
 
-    >>> said("first_fit"), said({"nearest_boundary": {"tie": "high"}}), said(True)
+    >>> as_text("first_fit"), as_text({"nearest_boundary": {"tie": "high"}}), as_text(True)
     ('first_fit', '{"nearest_boundary": {"tie": "high"}}', 'true')
     """
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
