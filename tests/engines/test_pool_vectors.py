@@ -300,8 +300,8 @@ def test_e20_what_was_cached_is_zeroed_where_pages_are_added_to_it():
 
 
 def test_e20_what_the_driver_gave_for_a_region_that_moved_is_cached_for_the_next():
-    """Pages of 10 MiB: region 2 moves to c0 for region 3, which does not fit nevertheless, as region 1 has no way to go;
-    so region 3 goes to c0 as well, onto the 6 MiB that region 2 has left of its page, and 10 MiB that are new."""
+    """Pages of 10 MiB: region 2 moves to c0 for region 3, which does not fit nevertheless, as region 1 has no way to
+    go; so region 3 goes to c0 as well, onto the 6 MiB that region 2 has left of its page, and 10 MiB that are new."""
     mib = 1 << 20
     rows = [(0, 2, 2, ALLOC, 1, 5 * mib), (1, 1, 1, ALLOC, 2, 4 * mib), (2, 1, 1, ALLOC, 3, 16 * mib)]
     policies = {"cache": ExpandableSegments(large_page=10 * mib), "residency": ManagedMemory(to="target")}
