@@ -313,10 +313,9 @@ def test_a_newer_store_is_refused_and_left_as_it_is(tmp_path):
     store = Store(tmp_path / STORE, "mine")
     store.add(row(1, origin_of(1)))
     store.close()
-    base = sqlite3.connect(tmp_path / STORE)
-    base.execute(f"UPDATE meta SET value = '{FORMAT + 1}' WHERE key = 'format'")
-    base.commit()
-    base.close()
+    newer = SqliteRows(tmp_path / STORE)
+    newer.upgrade({"format": str(FORMAT + 1)})
+    newer.close()
     before = (tmp_path / STORE).read_bytes()
     for read_only in (False, True):
         with pytest.raises(StoreError, match=rf"newer version \(format {FORMAT + 1}; this one reads {FORMAT}\)"):

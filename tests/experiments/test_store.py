@@ -8,22 +8,26 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import workbench as wb
-from tests.depth import long
+from tests.depth import LONG, long
 from tests.experiments.stores import rows_of
 from workbench import file_systems
+from workbench.cli import main
 from workbench.errors import StoreError
 from workbench.experiments.folder import STORE, held
 from workbench.experiments.row import Row, origin_id
 from workbench.experiments.run_id import run_id
 from workbench.experiments.salvage import log_of, salvage
 from workbench.experiments.sqlite_rows import SqliteRows
+from workbench.experiments.status import status
 from workbench.experiments.store import ROWS, Store, has_store
 
 KINDS = ["sqlite", "rows"]
@@ -135,7 +139,8 @@ def test_a_line_that_was_cut_short_is_ignored_and_a_damaged_one_costs_itself(tmp
     assert [r.seed for r in sorted(rows_of(path), key=lambda r: r.seed)] == list(range(8))
     assert Store(path, read_only=True).notes == []
     lines = text.splitlines(keepends=True)
-    lines[5] = lines[5].replace(b"done", b"dane")
+    last = next(k for k in reversed(range(len(lines))) if b'"done"' in lines[k])
+    lines[last] = lines[last].replace(b"done", b"dane")
     file.write_bytes(b"".join(lines))
     store = Store(path)
     assert len(list(store.rows())) == 8
@@ -296,6 +301,95 @@ def test_a_damaged_store_is_put_aside_and_its_intact_rows_go_on(tmp_path, conten
     )
     assert (tmp_path / "store.sqlite.damaged-1").is_file()
     assert sorted(rows_of(path)) == sorted(every_row())
+
+
+ROWS_FLIPPED = 24
+
+
+def in_a_log(folder: Path) -> None:
+    """Some of the rows where a killed driver leaves them: in the write-ahead log."""
+    filled(folder / "live", "sqlite", [row(seed) for seed in range(ROWS_FLIPPED // 2)])
+    live = Store(folder / "live" / STORE, "mine")
+    for seed in range(ROWS_FLIPPED):
+        live.add(row(seed))
+    for name in (STORE, STORE + "-wal"):
+        shutil.copy(folder / "live" / name, folder / name)
+    live.close()
+    shutil.rmtree(folder / "live")
+
+
+MADE = {
+    "sqlite": lambda folder: filled(folder, "sqlite", [row(seed) for seed in range(ROWS_FLIPPED)]),
+    "log": in_a_log,
+    "rows": lambda folder: filled(folder, "rows", [row(seed) for seed in range(ROWS_FLIPPED)]),
+}
+
+
+def flips(content: bytes) -> list[int]:
+    """Bits at fixed places: of the header of an SQLite file and what says who may write to it, of the ends of lines
+    of another one, and everywhere in equal steps.
+    """
+    header = [8 * byte + byte % 8 for byte in range(0, 100, 1 if LONG else 5)]
+    versions = [8 * byte + bit for byte in (18, 19, 47) for bit in range(0, 8, 1 if LONG else 3)]
+    steps = range(0, 8 * len(content), 8 * len(content) // (1500 if LONG else 40) + 1)
+    ends = [8 * place + 1 for place, byte in enumerate(content) if byte == 10]
+    return sorted({*(header + versions if content[:6] == b"SQLite" else ends), *steps})
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_after_any_flipped_bit_one_run_more_has_every_row_and_repeats_at_most_one(tmp_path, made):
+    """At most the row that holds the bit is run again, the damaged file is kept, and nothing is damaged afterwards."""
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    MADE[made](whole)
+    rows = {one.id: one for one in map(row, range(ROWS_FLIPPED))}
+    name = {"sqlite": STORE, "log": STORE + "-wal", "rows": next(whole.rglob("*.rows"), whole).name}[made]
+    (file,) = whole.rglob(name)
+    content = file.read_bytes()
+    mended = 0
+    for bit in flips(content):
+        folder = shutil.copytree(whole, tmp_path / "flipped")
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << bit % 8
+        (folder / file.relative_to(whole)).write_bytes(damaged)
+        with suppress(StoreError):
+            rows_of(folder / STORE, read_only=True)
+            status(folder)
+        store = Store(folder / STORE, "mine")
+        kept = {one.id: one for one in store.rows()}
+        assert all(one._replace(origin="") == rows[key]._replace(origin="") for key, one in kept.items()), bit
+        assert len(kept) >= ROWS_FLIPPED - 1 and all("damaged" in note for note in store.notes), bit
+        mended += bool(store.notes)
+        store.add_all(rows.values())
+        store.driven(ROWS_FLIPPED, len(kept))
+        store.close()
+        again = Store(folder / STORE, "mine")
+        assert (again.notes == [] or made == "rows") and len(list(again.rows())) == ROWS_FLIPPED, bit
+        again.close()
+        aside = [path for path in folder.iterdir() if path.name == f"{STORE}.damaged-1"]
+        assert [path.read_bytes() for path in aside] == (
+            [bytes(damaged)] if store.notes and made == "sqlite" else []
+        ), bit
+        shutil.rmtree(folder)
+    assert mended >= {"sqlite": 20, "log": 0, "rows": 30}[made]
+
+
+def test_a_run_into_a_damaged_folder_says_once_what_was_damaged_and_ends_well(tmp_path, capsys):
+    sweep = tmp_path / "drain.yaml"
+    sweep.write_text(yaml.safe_dump(SWEEP))
+    command = ["run", str(sweep), "--out", str(tmp_path / "r")]
+    assert main(command) == 0
+    content = (tmp_path / "r" / STORE).read_bytes()
+    schema, name = content.index(b"CREATE TABLE points"), content.index(b"sweepdrain")
+    for byte, bit in ((18, 3), (47, 3), (schema + 13, 1), (schema + 30, 7), (name + 6, 0)):
+        damaged = bytearray(content)
+        damaged[byte] ^= 1 << bit
+        (tmp_path / "r" / STORE).write_bytes(damaged)
+        capsys.readouterr()
+        assert main(command) == 0, (byte, bit)
+        assert "10 intact rows were kept, and the damaged file is" in "".join(capsys.readouterr()), (byte, bit)
+        assert main(command) == 0
+        assert "intact rows" not in "".join(capsys.readouterr()), (byte, bit)
 
 
 def test_a_crash_while_mending_leaves_one_whole_file(tmp_path, content):

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 from workbench.experiments.row_files import RowFiles
 from workbench.experiments.salvage import Salvaged, salvage
-from workbench.experiments.sqlite_rows import SqliteRows
+from workbench.experiments.sqlite_rows import Damaged, SqliteRows, is_sound
 
 FORMAT = 3
 """Raised when older versions of the workbench could not read the store any more; 3: every row has its origin."""
 
 
 def proved(path: Path) -> SqliteRows:
-    """Return the rows of a file, each of which was found to be what was written; raises Damaged."""
+    """Return the rows of a file, each of which was found to be what was written, with all else in it; raises
+    Damaged.
+    """
     rows = SqliteRows(path)
     try:
+        if rows.meta():
+            for text in rows.points().values():
+                json.loads(text)
         rows.origins()
         for _ in rows.rows():
             pass
+    except ValueError:
+        rows.close()
+        raise Damaged from None
     except BaseException:
         rows.close()
         raise
@@ -32,6 +41,8 @@ def mend(path: Path, log: bytes) -> str:
     The new file is complete before the old one is moved, so that a crash at any moment leaves one of them.
     """
     salvaged = salvage(path.read_bytes(), log)
+    if not is_sound(salvaged.meta):  # who opens it says it anew
+        salvaged = salvaged._replace(meta={})
     write_mended(path, salvaged)
     aside = free_name(path, ".damaged")
     os.replace(path, aside)

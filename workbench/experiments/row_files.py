@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import time
 import zlib
@@ -23,6 +24,9 @@ from workbench.experiments.row import Kept, better, origin_id
 
 SUFFIX = ".rows"
 SYNC_SECONDS = 1.0
+
+_START = re.compile(rb'[0-9a-f]{8} \["(?:meta|origin|point|row|run)",')
+"""Of a line."""
 
 
 class RowFiles:
@@ -47,13 +51,14 @@ class RowFiles:
                 self._learn(*fields)
 
     def _lines(self, path: Path) -> Iterator[list[Any]]:
-        lines = path.read_bytes().split(b"\n")
-        for line in lines[:-1]:
-            fields = _read(line)
+        *lines, rest = path.read_bytes().split(b"\n")
+        for piece in (piece for line in lines for piece in _pieces(line)):
+            fields = _read(piece)
             if fields is None:
                 self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
             else:
                 yield fields
+        yield from filter(None, map(_read, _pieces(rest)))
 
     def _learn(self, kind: str, key: str, *values: Any) -> None:
         if kind in ("row", "run"):
@@ -169,6 +174,20 @@ def _written(fields: list[Any]) -> bytes:
     """
     text = json.dumps(fields, separators=(",", ":")).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
+
+
+def _pieces(line: bytes) -> list[bytes]:
+    """Return a line, or the lines that it was before the byte that ended one of them was damaged.
+
+    >>> _pieces(b'f50c1608 ["meta","sweep","drain"]*7d1a5b2c ["row",')
+    [b'f50c1608 ["meta","sweep","drain"]', b'7d1a5b2c ["row",']
+    """
+    if _read(line) is not None:
+        return [line]
+    inner = [place.start() for place in _START.finditer(line) if place.start() > 0]
+    pieces = [line[start : end - 1] for start, end in zip([0, *inner], inner, strict=False)]
+    last = line[inner[-1] :] if inner else line
+    return [*pieces, last if _read(last[:-1]) is None else last[:-1]]
 
 
 def _read(line: bytes) -> list[Any] | None:

@@ -9,6 +9,7 @@ Written from SQLite's description of its file format (https://www.sqlite.org/fil
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,8 +19,13 @@ from workbench.experiments.row import Kept, better, origin_id
 from workbench.experiments.run_id import run_id
 
 _LEAF, _INTERIOR = 0x0A, 0x02
-_WAL_MAGIC = (0x377F0682, 0x377F0683)
+_PAGE_SIZES = {1 << k for k in range(9, 17)}
 _USUAL_PAGE = 4096
+_ID = re.compile(rb"[0-9a-f]{16}")
+"""Begins the values of every row, point and origin: as many digits as the shortest of their ids has."""
+_HEADERS = range(3, 40)
+"""How many bytes the header of such a record may have: one a column and more where texts are long."""
+_META = ("format", "sweep", "checksum", "driver")
 _WIDTHS = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 7: 8, 8: 0, 9: 0}
 """Serial type -> bytes."""
 
@@ -45,20 +51,33 @@ def salvage(content: bytes, log: bytes) -> Salvaged:
     """Return everything in a store's file and its write-ahead log that proves itself intact; of a run, the done row."""
     rows: dict[str, Kept] = {}
     named: dict[str, dict[str, str]] = {"points": {}, "meta": {}, "origins": {}}
-    for record in _records(content, log):
+    pages = _Pages(content, log)
+    for record in pages.records():
         if (row := _run(record)) is not None:
             if better(row, rows.get(row.id)):
                 rows[row.id] = row
-        elif len(record) == 2 and all(isinstance(value, str) for value in record):
-            named[_table_of(*record)][record[0]] = record[1]
+        elif table := _table_of(record):
+            named[table][record[0]] = record[1]
+    for record in pages.loose_records():
+        if (row := _run(record)) is not None:
+            rows.setdefault(row.id, row)
+        elif table := _table_of(record):
+            named[table].setdefault(record[0], record[1])
     return Salvaged(list(rows.values()), **named)
 
 
-def _table_of(key: str, value: str) -> str:
-    """Return the table that a pair of texts is a record of; an origin is named by its digest, a point by 32 digits."""
+def _table_of(record: list[Any]) -> str:
+    """Return the table that a pair of texts is a record of, empty if none; an origin is named by its digest, a point
+    by 32 digits.
+    """
+    if len(record) != 2 or not all(isinstance(value, str) for value in record):
+        return ""
+    key, value = record
+    if key in _META:
+        return "meta"
     if key == origin_id(value):
         return "origins"
-    return "points" if _is_json(value) and len(key) == 32 else "meta"
+    return "points" if _is_json(value) and len(key) == 32 else ""
 
 
 def _run(record: list[Any]) -> Kept | None:
@@ -86,29 +105,40 @@ def _is_json(text: str) -> bool:
         return False
 
 
-def _records(content: bytes, log: bytes) -> Iterator[list[Any]]:
-    size, logged = _logged(log, _page_size(content))
-    latest = dict(logged)
+class _Pages:
+    """The pages of a file and of its write-ahead log, the latter's later ones in the place of the file's."""
 
-    def fetch(number: int) -> bytes:
-        return latest.get(number) or content[(number - 1) * size : number * size]
+    def __init__(self, content: bytes, log: bytes) -> None:
+        size, logged = _logged(log, _page_size(content))
+        self._content, self._size, self._latest = content, size, dict(logged)
+        self._pages = [(k + 1, content[k * size : (k + 1) * size]) for k in range(len(content) // size)] + logged
 
-    pages = [(k + 1, content[k * size : (k + 1) * size]) for k in range(len(content) // size)]
-    for number, page in pages + logged:
-        yield from _records_in(page, 100 if number == 1 else 0, fetch)
+    def records(self) -> Iterator[list[Any]]:
+        """Yield the records that pages of trees point to."""
+        for number, page in self._pages:
+            yield from _records_in(page, 100 if number == 1 else 0, self._page)
+
+    def loose_records(self) -> Iterator[list[Any]]:
+        """Yield what looks like a record wherever it is: also where a page's own list of its records is damaged."""
+        for _, page in self._pages:
+            for place in _ID.finditer(page):
+                for start in range(place.start(), place.start() + 2):  # a digit may belong to the header before it
+                    yield from _records_before(page, start, self._page)
+
+    def _page(self, number: int) -> bytes:
+        return self._latest.get(number) or self._content[(number - 1) * self._size : number * self._size]
 
 
 def _page_size(content: bytes) -> int:
     size = int.from_bytes(content[16:18], "big")
     size = 65536 if size == 1 else size
-    return size if size in {1 << k for k in range(9, 17)} and content[:6] == b"SQLite" else _USUAL_PAGE
+    return size if size in _PAGE_SIZES and content[:6] == b"SQLite" else _USUAL_PAGE
 
 
 def _logged(log: bytes, size: int) -> tuple[int, list[tuple[int, bytes]]]:
-    """Return the pages in a write-ahead log, oldest first, and the size of all pages."""
-    if len(log) < 32 or int.from_bytes(log[:4], "big") not in _WAL_MAGIC:
-        return size, []
-    size = int.from_bytes(log[8:12], "big") or size
+    """Return the pages in a write-ahead log, oldest first, and the size of all pages; its header may be damaged."""
+    named = int.from_bytes(log[8:12], "big")
+    size = named if named in _PAGE_SIZES else size
     starts = range(32, len(log) - 23 - size, 24 + size)
     return size, [(int.from_bytes(log[at : at + 4], "big"), log[at + 24 : at + 24 + size]) for at in starts]
 
@@ -125,6 +155,17 @@ def _records_in(page: bytes, header: int, fetch: Fetch) -> Iterator[list[Any]]:
             yield _record(_payload(page, start + (4 if interior else 0), fetch))
         except (IndexError, ValueError, struct.error):
             continue
+
+
+def _records_before(page: bytes, start: int, fetch: Fetch) -> Iterator[list[Any]]:
+    """Yield what may be the record whose first value is at a place: before that are its header and its length."""
+    for header in (start - k for k in _HEADERS if k <= start and page[start - k] == k):
+        for at in range(header - 1, max(header - 4, -1), -1):
+            try:
+                if _varint(page, at)[1] == header:
+                    yield _record(_payload(page, at, fetch))
+            except (IndexError, ValueError, struct.error):
+                continue
 
 
 def _payload(page: bytes, at: int, fetch: Fetch) -> bytes:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import sqlite3
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,8 +48,14 @@ origin_crc=excluded.origin_crc
 WHERE runs.status != 'done' OR (excluded.status = 'done' AND runs.measured != excluded.measured)
 """
 CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_SIGNS = ("no such table", "Could not decode")
+_SIGNS = ("no such table", "no such column", "has no column", "Could not decode", "unsupported file format")
 """Of damage that SQLite takes for something else."""
+_WRITE_VERSION, _NEWEST_WRITE_VERSION = 18, 2
+"""The byte of a file's header by which SQLite takes a file for one that only its later versions may write."""
+
+
+_DRIVER = {"host": str, "pid": int, "began": float, "runs": int, "kept": int}
+"""What a store says of the driver that wrote to it last."""
 
 
 class Damaged(Exception):
@@ -74,8 +82,12 @@ class SqliteRows:
             base.execute("PRAGMA synchronous=NORMAL")
             if path is not None and base.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 raise Damaged
-        except BaseException:
+            for statement in ("BEGIN", "PRAGMA user_version = 0", "ROLLBACK"):  # what cannot be written to says so here
+                base.execute(statement)
+        except BaseException as problem:
             base.close()
+            if path is not None and _is_marked_unwritable(problem, path):
+                raise Damaged from None
             raise
         return base
 
@@ -120,7 +132,9 @@ class SqliteRows:
                     self._base.execute(f"ALTER TABLE runs ADD COLUMN {name} {kind}")
             if without_checksum:
                 self._base.executemany("UPDATE runs SET crc = ? WHERE id = ?", _missing_checksums(self._base))
-            self._base.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
+            meta = dict(self._base.execute("SELECT key, value FROM meta"))
+            proved = {**values, "checksum": _checksum({**meta, **values})}
+            self._base.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", proved.items())
         self._columns = _columns(self._base)
 
     def _lacks_checksums(self) -> bool:
@@ -130,8 +144,14 @@ class SqliteRows:
         return "crc" not in self._columns or self.meta().get("format") == "1"
 
     def meta(self) -> dict[str, str]:
+        """Return what the store says of itself; raises Damaged where it is not what was written."""
+        if not self._columns and self.fresh:
+            return {}
         with _damage_told():
-            return dict(self._base.execute("SELECT key, value FROM meta")) if self._columns or not self.fresh else {}
+            meta = dict(self._base.execute("SELECT key, value FROM meta"))
+        if not is_sound(meta):
+            raise Damaged
+        return meta
 
     def set_meta(self, values: dict[str, str]) -> None:
         with self._transaction():
@@ -232,6 +252,26 @@ _ABSENT = {"at": "NULL", "origin": "''", "measured": "''", "crc": "NULL", "origi
 """What a store without the column says of its rows, in the order in which rows are read."""
 
 
+def is_sound(meta: Mapping[str, str]) -> bool:
+    """Return whether what a store says of itself can be what was written; older stores have no checksum."""
+    checked = meta.get("checksum") in (None, _checksum(meta))
+    return checked and meta.get("format", "1").isdecimal() and _is_driver(meta.get("driver", "{}"))
+
+
+def _checksum(meta: Mapping[str, str]) -> str:
+    """Return the checksum of what a store says of itself for good: its format and its sweep."""
+    text = "\0".join([meta.get("format", ""), meta.get("sweep", "")])
+    return f"{zlib.crc32(text.encode()):08x}"
+
+
+def _is_driver(text: str) -> bool:
+    try:
+        facts = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(facts, dict) and all(isinstance(facts.get(name, kind()), kind) for name, kind in _DRIVER.items())
+
+
 def _columns(base: sqlite3.Connection) -> set[str]:
     return {row[1] for row in base.execute("PRAGMA table_info(runs)")}
 
@@ -251,6 +291,15 @@ def _read(path: Path, how: str) -> sqlite3.Connection:
     return base
 
 
+def _is_marked_unwritable(problem: BaseException, path: Path) -> bool:
+    """Return whether a file was refused for its header, not for the permissions of its folder."""
+    if getattr(problem, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_READONLY:
+        return False
+    with path.open("rb") as file:
+        header = file.read(_WRITE_VERSION + 1)
+    return header[_WRITE_VERSION:] > bytes([_NEWEST_WRITE_VERSION])
+
+
 class _damage_told:
     """Raise Damaged where SQLite says within this that the file is no longer what it wrote."""
 
@@ -259,6 +308,8 @@ class _damage_told:
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, _: object) -> None:
+        if isinstance(problem, UnicodeDecodeError):  # from a message of SQLite's that quotes what is damaged
+            raise Damaged from None
         if isinstance(problem, sqlite3.DatabaseError):
             code: Any = getattr(problem, "sqlite_errorcode", 0)
             if code & 0xFF in CORRUPT or any(sign in str(problem) for sign in _SIGNS):
