@@ -3,17 +3,23 @@
 import csv
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import nbformat
 import pytest
 
 from tests.depth import long
+from workbench.cli.main import main
 from workbench.cli.notebook import choices_of
-from workbench.errors import InputError
+from workbench.errors import InputError, StoreError
 from workbench.experiments.notebooks import run_notebooks
 from workbench.experiments.notebooks.execute import Ended, settled
 from workbench.experiments.notebooks.source import read_notebook
-from workbench.experiments.notebooks.tasks import output_name, plan_tasks, short_names
+from workbench.experiments.notebooks.tasks import output_name, plan_tasks, read_batch, short_names
 
 SWEEP = {
     "engine": "shared_memory",
@@ -349,3 +355,212 @@ def test_an_edited_notebook_is_another_run_and_an_executed_one_is_not(tmp_path):
     nbformat.write(node, path)
     assert tasks_of(path)[0].id == first
     assert tasks_of(written(tmp_path, "2"))[0].id != first
+
+
+def test_what_is_finished_is_kept_until_cells_parameters_files_that_they_name_modules_or_sources_change(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "helper.py").write_text("import deeper\nX = 1\n")
+    (tmp_path / "deeper.py").write_text("Y = 1\n")
+    (tmp_path / "unrelated.py").write_text("Z = 1\n")
+    (tmp_path / "question.yaml").write_text("seeds: 1\n")
+    cells = ("%matplotlib inline\nfrom helper import X", "1")
+    path = written(tmp_path, *cells, parameters="question = 'question.yaml'\npolicies = ['a']\nsegments = 8")
+    own = written(tmp_path, *cells, name="other.ipynb", parameters="question = 'none.yaml'")
+    (tmp_path / "mine.py").write_text("class Mine: ...\n")
+
+    def ids():
+        tasks = tasks_of(path, policies={"vary": [["a"], ["mine.py:Mine"]]})
+        return [task.id for task in (*tasks, *tasks_of(own))]
+
+    def changed(before):
+        return [one != other for one, other in zip(before, ids())]
+
+    before = ids()
+    (tmp_path / "unrelated.py").write_text("Z = 2\n")
+    os.utime(tmp_path / "helper.py", (1, 1))
+    assert changed(before) == [False, False, False]
+    (tmp_path / "mine.py").write_text("class Mine: x = 1\n")
+    assert changed(before) == [False, True, False]
+    before = ids()
+    (tmp_path / "question.yaml").write_text("seeds: 2\n")
+    assert changed(before) == [True, True, False]
+    before = ids()
+    (tmp_path / "deeper.py").write_text("Y = 2\n")
+    assert changed(before) == [True, True, True]
+    before = ids()
+    monkeypatch.setattr("workbench.experiments.notebooks.tasks.sources", lambda: "other sources")
+    assert changed(before) == [True, True, True]
+
+
+def test_an_output_that_somebody_edited_is_kept_and_one_that_is_out_of_date_is_never_written_over(tmp_path):
+    path, out = written(tmp_path, "1", parameters="segments = 8"), tmp_path / "out"
+    (task,) = tasks_of(path, segments=4)
+    run = finished(out, task)
+    node = nbformat.read(run.output, as_version=4)
+    node.cells.append(nbformat.v4.new_markdown_cell("notes of mine"))
+    nbformat.write(node, run.output)
+    edited = run.output.read_bytes()
+    (again,) = run_notebooks(path, {"segments": 4}, out=out).runs
+    assert (again.status, again.seconds) == ("edited", 1.5)
+    assert rows_in(out)[0]["status"] == "done, edited since"
+    index = (out / "index.html").read_bytes()
+    written(tmp_path, "raise SystemExit(3)", parameters="segments = 8")
+    with pytest.raises(StoreError, match=r"study-segments-4\.ipynb is not as a run has left it, and runs would write"):
+        run_notebooks(path, {"segments": 4}, out=out)
+    assert run.output.read_bytes() == edited
+    assert (out / "index.html").read_bytes() == index
+
+
+@pytest.mark.parametrize("name", ["study.ipynb", "study.failed.ipynb", "index.html", "index.csv", "pages/study.html"])
+def test_a_file_of_the_user_s_in_the_place_of_an_output_is_refused_before_anything_runs(tmp_path, name):
+    path, out = written(tmp_path, "open('ran', 'w')", parameters=None), tmp_path / "out"
+    (out / name).parent.mkdir(parents=True)
+    (out / name).write_text("mine")
+    with pytest.raises(StoreError, match=r"is not as a run has left it, and runs would write over it; move it away"):
+        run_notebooks(path, out=out)
+    assert (out / name).read_text() == "mine"
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_run_replaces_its_own_failed_output_and_an_older_one_of_its_own(tmp_path):
+    path, out = written(tmp_path, "1", parameters="segments = 8"), tmp_path / "out"
+    (task,) = tasks_of(path, segments=4)
+    assert finished(out, task, error="1: no").output.name == "study-segments-4.failed.ipynb"
+    finished(out, task._replace(id="an older one"))
+    assert [name for name in names_in(out) if name.endswith("ipynb")] == ["study-segments-4.ipynb"]
+    finished(out, task)
+    (again,) = run_notebooks(path, {"segments": 4}, out=out).runs
+    assert again.status == "kept"
+
+
+def test_the_index_counts_outputs_of_other_batches_in_its_folder(tmp_path):
+    path, out = written(tmp_path, "1", parameters="segments = 8"), tmp_path / "out"
+    first, *others = tasks_of(path, segments={"vary": [1, 2, 3]})
+    for task in (first, *others):
+        finished(out, task)
+    run_notebooks(path, {"segments": 1}, out=out)
+    assert "2 outputs of other batches lie in this folder too." in (out / "index.html").read_text()
+    assert [row["segments"] for row in rows_in(out)] == ["1"]
+
+
+SLOW = """
+from pathlib import Path
+from time import sleep
+Path(f"began-{segments}").touch()
+while segments > 4 and not Path("go").exists():
+    sleep(0.1)
+"""
+
+
+def processes_of(folder):
+    """The processes that have a folder as their own."""
+    own = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.readlink(process / "cwd") == str(folder.resolve()):
+                own.append(int(process.name))
+        except OSError:
+            continue
+    return own
+
+
+@long
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGKILL, -9), (signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_batch_that_was_killed_leaves_nothing_half_written_and_goes_on_where_it_was(tmp_path, number, status):
+    path, out = written(tmp_path, SLOW, parameters="segments = 8"), tmp_path / "out"
+    choices = ["--vary", "segments=1,2,5,6,7", "--workers", "2", "--out", str(out)]
+    command = [sys.executable, "-m", "workbench", "notebook", str(path), *choices]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as batch:
+        while not ((tmp_path / "began-5").exists() and (tmp_path / "began-6").exists()):
+            assert batch.poll() is None
+            time.sleep(0.1)
+        while not (out / "study-segments-2.ipynb").exists() or "2 done" not in (out / "index.html").read_text():
+            time.sleep(0.1)
+        os.kill(batch.pid, number)
+        _, errors = batch.communicate(timeout=60)
+    assert batch.returncode == status
+    assert ("stopped; finished runs" in errors) == (number != signal.SIGKILL)
+    while processes_of(tmp_path):  # kernels notice within a second or two that their driver is gone
+        time.sleep(0.1)
+    visible = [name for name in names_in(out) if not name.startswith(".")]
+    assert visible == ["index.csv", "index.html", "study-segments-1.ipynb", "study-segments-2.ipynb"]
+    assert "5 runs: 2 done, 0 failed, 3 not run." in (out / "index.html").read_text()
+    if number != signal.SIGKILL:
+        assert names_in(out) == visible
+    before = [(out / f"study-segments-{k}.ipynb").stat().st_mtime_ns for k in (1, 2)]
+    (tmp_path / "go").touch()
+    again = run_notebooks(path, {"segments": {"vary": [1, 2, 5, 6, 7]}}, out=out, workers=2)
+    assert [run.status for run in again.runs] == ["kept", "kept", "done", "done", "done"]
+    assert [(out / f"study-segments-{k}.ipynb").stat().st_mtime_ns for k in (1, 2)] == before
+    assert names_in(out) == ["index.csv", "index.html", *(f"study-segments-{k}.ipynb" for k in (1, 2, 5, 6, 7))]
+
+
+def test_a_batch_file_says_the_same_as_the_command(tmp_path):
+    written(tmp_path, name="a.ipynb", parameters="seeds = 20\npolicy = 'a'")
+    written(tmp_path, name="b.ipynb", parameters="seeds = 20\npolicy = 'a'\nshift = 8")
+    (tmp_path / "batch.yaml").write_text(
+        "notebooks: {a.ipynb: , b.ipynb: {shift: {vary: [4, 8]}, policy: c}}\n"
+        "parameters: {seeds: {vary: [5, 10]}, policy: b}\n"
+    )
+    batch = read_batch(tmp_path / "batch.yaml")
+    requests = [(read_notebook(path), {**batch.parameters, **own}) for path, own in batch.notebooks.items()]
+    assert [task.name for task in plan_tasks(requests, batch.sweep)] == [
+        "a-seeds-5-policy-b",
+        "a-seeds-10-policy-b",
+        "b-seeds-5-policy-c-shift-4",
+        "b-seeds-5-policy-c-shift-8",
+        "b-seeds-10-policy-c-shift-4",
+        "b-seeds-10-policy-c-shift-8",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("notebook: [a.ipynb]", "unknown key 'notebook'; there are notebooks, parameters, sweep. Did you mean no"),
+        ("parameters: {a: 1}", "notebooks must be a list of notebooks, or a mapping of each to parameters of its"),
+        ("notebooks: []", "or a mapping of each to parameters of its own. Got []."),
+        ("notebooks: [no.ipynb]", "no.ipynb: cannot be read (No such file or directory)."),
+        ("notebooks: {study.ipynb: 3}", "notebooks.study.ipynb must be a mapping of parameters to values. Got 3."),
+        ("notebooks: [study.ipynb]\nparameters: [1]", "parameters must be a mapping of parameters to values. Got [1]."),
+        ("notebooks: [study.ipynb]\nparameters: {segmnts: 1}", "unknown parameter 'segmnts'; there are placement, "),
+        ("notebooks: [study.ipynb]\nsweep: 3", "sweep must be a path. Got 3."),
+    ],
+)  # fmt: skip
+def test_a_batch_file_that_is_wrong_is_one_sentence_and_nothing_runs(tmp_path, monkeypatch, capsys, text, sentence):
+    written(tmp_path, "raise SystemExit(3)")
+    (tmp_path / "batch.yaml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert main(["notebook", "batch.yaml"]) == 2
+    line = capsys.readouterr().err
+    assert sentence in line and line.count("\n") == 1
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_batch_file_stands_alone_and_a_batch_needs_a_notebook_and_a_worker(tmp_path):
+    (tmp_path / "batch.yaml").write_text("notebooks: [a.ipynb]")
+    for notebooks, workers, sentence in (
+        (["a.ipynb", tmp_path / "batch.yaml"], 1, r"batch\.yaml is a batch file, which names its notebooks itself"),
+        ([], 1, "a batch needs at least one notebook"),
+        (["a.ipynb"], 0, "workers must be a whole number of at least 1. Got 0. Nearest: 1"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            run_notebooks(notebooks, workers=workers)
+
+
+def test_the_command_runs_all_says_what_failed_and_where_the_index_is(tmp_path, monkeypatch, capsys):
+    written(tmp_path, "assert segments < 9, 'too wide'", parameters="segments = 8")
+    written(tmp_path, name="other.ipynb", parameters="segments = 8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["notebook", "study.ipynb", "other.ipynb", "--vary", "segments=40", "--workers", "2"]) == 1
+    out, err = capsys.readouterr()
+    line = "assert segments < 9, 'too wide': AssertionError: too wide"
+    assert out.splitlines() == [
+        f"failed: study-segments-40.failed.ipynb, cell 2: {line}",
+        "2 notebooks, 1 failed; see results/notebooks/study+other/index.html",
+    ]
+    assert sorted(line.split(" (")[0] for line in err.splitlines()) == [
+        "done: other-segments-40.ipynb",
+        "failed: study-segments-40.failed.ipynb",
+    ]

@@ -71,11 +71,10 @@ def read_batch(path: Path) -> Batch:
         if key not in BATCH_KEYS:
             raise unknown_name(where, "key", key, BATCH_KEYS)
     listed = config.get("notebooks")
-    if isinstance(listed, list):
-        listed = dict.fromkeys(map(str, listed))
-    if not isinstance(listed, dict) or not listed:
+    if not isinstance(listed, (list, dict)) or not listed:
         expected = "must be a list of notebooks, or a mapping of each to parameters of its own"
         raise wrong_value(where, "notebooks", expected, listed)
+    listed = dict.fromkeys(map(str, listed)) if isinstance(listed, list) else listed
     own = {path.parent / name: _mapping(given, f"notebooks.{name}", where) for name, given in listed.items()}
     sweep = config.get("sweep")
     if sweep is not None and not isinstance(sweep, str):
