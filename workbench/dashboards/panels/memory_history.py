@@ -201,7 +201,7 @@ def _exactness(one: CardHistory) -> str:
             "<p>This snapshot holds no history, so there is no curve over time: the map shows the moment at which it "
             "was taken. Call torch.cuda.memory._record_memory_history() first to record one.</p>"
         )
-    return f"<p>Replayed under its own settings: {one.replay.exactness}.</p>"
+    return f"<p>Replayed under its own settings: {markup.text(one.replay.exactness)}.</p>"
 
 
 def _peaks(one: CardHistory, replayed: Any, chosen: AllocatorSettings | None) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -127,7 +128,7 @@ class ResourceAdvice:
         return messages
 
     def _repr_html_(self) -> str:
-        return "".join(f"<p>{line}</p>" for line in self.sentences()) + str(self.table.to_html(index=False))
+        return "".join(f"<p>{escape(line)}</p>" for line in self.sentences()) + str(self.table.to_html(index=False))
 
     def __repr__(self) -> str:
         return "\n".join(self.sentences())
