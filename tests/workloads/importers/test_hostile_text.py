@@ -68,6 +68,17 @@ def test_a_bomb_is_not_unpacked_to_its_end(tmp_path, monkeypatch, name, packed):
     assert "WORKBENCH_MOST_BYTES" in says
 
 
+@pytest.mark.parametrize("content", [b"\0", b" ", b"[", b'{"ph":"X"},\n'])
+def test_of_three_gibibytes_in_three_megabytes_less_than_128_mebibytes_are_unpacked(tmp_path, content):
+    """What was read of the file counts, not all that it has."""
+    block = gzip.compress(content * ((1 << 26) // len(content)))
+    (tmp_path / "bomb.gz").write_bytes(block * 48)
+    sizes = []
+    with pytest.raises(InputError, match=r"unpacks to more than .* MiB, which no trace of this size does"):
+        sizes.extend(len(piece) for piece in Source(tmp_path / "bomb.gz").pieces())
+    assert source.FREE_BYTES <= sum(sizes) < 1 << 27
+
+
 def test_a_variable_lets_a_file_unpack_to_more(tmp_path, monkeypatch):
     monkeypatch.setattr(source, "FREE_BYTES", 1 << 20)
     (tmp_path / "many.gz").write_bytes(gzip.compress(b"MemcpyHtoD,0x7,1\n" * 200_000))

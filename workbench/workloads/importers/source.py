@@ -5,9 +5,11 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import math
 import os
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import IO
@@ -21,8 +23,8 @@ PIECE_BYTES = 1 << 21
 MOST_BYTES = 16 << 30
 MOST_LINE = 1 << 26
 """Bytes of one line of text: the longest known, of a pmc_perf.csv, have some ten thousand."""
-MOST_EXPANSION, FREE_BYTES = 250, 1 << 26
-"""How often its own size a file may unpack to, beyond the first 64 MiB: real traces reach fifty, bombs a thousand."""
+MOST_EXPANSION, FREE_BYTES = 250, 1 << 25
+"""How often what was read of it a file may unpack to, beyond 32 MiB: real traces reach fifty, bombs a thousand."""
 MOST_VARIABLE = "WORKBENCH_MOST_BYTES"
 _MOST_READ = (
     "{where}: holds more than {most} once it is decompressed, the most that is read; "
@@ -73,7 +75,7 @@ class Source:
     @cached_property
     def head(self) -> bytes:
         """Return the first MiB of the contents, by which the format is recognised."""
-        with self._refusing(), self._opened() as file:
+        with self._refusing(), self.path.open("rb") as raw, self._opened(raw) as file:
             head = b"".join(as_utf8([file.read(HEAD_BYTES)]))
         if not head:
             raise InputError(f"{self.where}: is empty once it is decompressed.")
@@ -98,13 +100,16 @@ class Source:
             return self._read()
         if os.environ.get(MOST_VARIABLE):
             return self._within(self._read(), most_bytes(), _MOST_READ)
-        with self._refusing():
-            size = os.path.getsize(self.path)
-        return self._within(self._read(), FREE_BYTES + MOST_EXPANSION * size, _BOMB)
+        return self._read(MOST_EXPANSION)
 
-    def _read(self) -> Iterator[bytes]:
-        with self._refusing(), self._opened() as file:
+    def _read(self, most_expansion: float = math.inf) -> Iterator[bytes]:
+        """Yield the contents; those that unpack to more than what was read of the file allows are refused there."""
+        total = 0
+        with self._refusing(), self.path.open("rb") as raw, self._opened(raw) as file:
             while piece := file.read(PIECE_BYTES):
+                total += len(piece)
+                if total > (most := FREE_BYTES + most_expansion * raw.tell()):
+                    raise InputError(_BOMB.format(where=self.where, most=bytes_said(int(most)), variable=MOST_VARIABLE))
                 yield piece
 
     def _within(self, pieces: Iterable[bytes], most: int, sentence: str) -> Iterator[bytes]:
@@ -143,8 +148,14 @@ class Source:
         """
         return b"".join(self._within(self.pieces(), most_bytes(), _MOST_READ))
 
-    def _opened(self) -> IO[bytes]:
-        return self._open(self.path, "rb")  # type: ignore[operator]
+    @contextmanager
+    def _opened(self, raw: IO[bytes]) -> Iterator[IO[bytes]]:
+        """Open the contents of an open file, whose place then says how much of it was unpacked."""
+        if self._open is open:
+            yield raw
+        else:
+            with self._open(raw, "rb") as file:  # type: ignore[operator]
+                yield file
 
     def _refusing(self) -> _Refusing:
         return _Refusing(self.where)
