@@ -564,3 +564,26 @@ def test_the_command_runs_all_says_what_failed_and_where_the_index_is(tmp_path, 
         "done: other-segments-40.ipynb",
         "failed: study-segments-40.failed.ipynb",
     ]
+
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "pages" / "batches.md").read_text()
+
+
+def test_the_page_on_batches_gives_names_and_a_file_that_the_shipped_notebooks_take(tmp_path):
+    assert "00_start_here.ipynb --vary seeds=5,10\ndone: 00_start_here-seeds-5.ipynb" in PAGE
+    (name, choices) = choices_of("seeds=5,10")
+    tasks = tasks_of(ROOT / "notebooks" / "00_start_here.ipynb", **{name: choices})
+    assert [f"done: {task.name}.ipynb" in PAGE for task in tasks] == [True, True]
+    (file,) = (block.split("```")[0] for block in PAGE.split("```yaml\n")[1:])
+    (tmp_path / "batch.yaml").write_text(file)
+    batch = read_batch(tmp_path / "batch.yaml")
+    requests = [
+        (read_notebook(ROOT / "notebooks" / path.name), {**batch.parameters, **own})
+        for path, own in batch.notebooks.items()
+    ]
+    assert [task.name for task in plan_tasks(requests)] == [
+        *(f"00_start_here-seeds-{seeds}" for seeds in (5, 10)),
+        *(f"01_placement-seeds-{seeds}-shift-{shift}" for seeds in (5, 10) for shift in (4, 8)),
+    ]
+    assert output_name("study", {"sweep": "../sweeps/placement/drain.yaml"}) + ".ipynb" in PAGE

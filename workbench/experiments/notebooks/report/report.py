@@ -93,12 +93,8 @@ class HtmlReport:
         parameters = list(dict.fromkeys(name for task in tasks for name in task.parameters))
         numbers = list(dict.fromkeys(name for content in contents for name in content.headlines))
         rows = [self._row(task, parameters, numbers) for task in tasks]
-        has_figures = any(content.figures for content in contents)
         digest = tasks[0].notebook.digest
-        return {
-            "name": name, "parameters": parameters, "numbers": numbers, "rows": rows, "has_figures": has_figures,
-            "digest": digest,
-        }  # fmt: skip
+        return {"name": name, "parameters": parameters, "numbers": numbers, "rows": rows, "digest": digest}
 
     def _row(self, task: Task, parameters: Iterable[str], numbers: Iterable[str]) -> dict[str, Any]:
         content = self._contents.get(task.name, Content({}, []))
