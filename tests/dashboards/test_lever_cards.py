@@ -166,3 +166,87 @@ def test_the_seven_moved_give_what_the_page_s_own_sweep_gives():
     done = summary[(summary["measure"] == "groups_per_kilocycle") & summary["difference"].notna()]
     assert done["difference"].tolist() == pytest.approx([shown.histogram.scene["mean"]])
     shown.close()
+
+
+class Refused:
+    """What the cards of a dashboard say of a setting that cannot be."""
+
+    def __init__(self, displayed) -> None:
+        self.displayed = displayed
+
+    def side(self, letter, side=BOTH):
+        return self.displayed.cards.cards[letter].sides[side].control
+
+    def says(self):
+        """Return the letter, the sentence and the buttons of every card that says something."""
+        cards = self.displayed.cards.cards.items()
+        texts = {letter: card.refusal.children for letter, card in cards if card.refusal.children}
+        return [
+            (letter, html.unescape(re.sub("<.*?>", "", words.value)), [one.description for one in buttons])
+            for letter, (words, *buttons) in texts.items()
+        ]
+
+    def press(self, letter, place=0):
+        self.displayed.cards.cards[letter].refusal.children[1 + place].click()
+
+
+@pytest.fixture
+def refused():
+    shown = wb.dashboard("dispatch")
+    yield Refused(shown)
+    shown.close()
+
+
+def test_a_refusal_stands_beside_the_lever_that_was_moved_and_its_cures_mend_it(refused):
+    refused.displayed.sidebar.policies.other["probe"].names.value = "grouped_run"
+    refused.side("N").box.value = 112
+    assert refused.says() == [("N", "Z = 32 must divide N = 112 (vgpr).", ["set N = 128", "set Z = 16"])]
+    assert "wb-stale" in refused.displayed.board._dom_classes
+    refused.press("N", 1)
+    assert refused.says() == []
+    assert "wb-stale" not in refused.displayed.board._dom_classes
+    assert (refused.side("N").plain(), refused.side("Z", "other").plain()) == (112, 16)
+
+
+def test_a_cure_that_another_refusal_would_follow_is_not_offered(refused):
+    refused.displayed.sidebar.policies.other["probe"].names.value = "grouped_run"
+    refused.side("N").box.value = 100  # 28 waves would fit, but 32 groups do not divide it
+    (said,) = refused.says()
+    assert (said[0], said[2]) == ("N", ["set N = 128"])
+    assert said[1].startswith("vgpr blocks must be at most 12, as 8 of its 32 waves share a unit of 100 blocks.")
+
+
+def test_a_group_that_is_too_large_can_be_cut_or_the_machine_widened(refused):
+    refused.side("M").box.value = 40
+    assert [(letter, cures) for letter, _, cures in refused.says()] == [("M", ["set M = 36", "set N = 140"])]
+    refused.press("M", 1)
+    assert (refused.side("M").plain(), refused.side("N").plain(), refused.says()) == (40, 140, [])
+
+
+def test_windows_that_grow_are_turned_nowhere_and_can_be_sorted(refused):
+    before = refused.displayed.sidebar.setting()
+    refused.side("t", "other").boxes[1].value = 900
+    sentence = "t = (256, 900, 128, 64) must not increase from one window to the next (or set increasing)."
+    assert refused.says() == [("t", sentence, ["set t = 900, 256, 128, 64"])]
+    assert refused.displayed.sidebar.setting() == before
+    assert "wb-stale" not in refused.displayed.board._dom_classes
+    refused.press("t")
+    assert refused.displayed.sidebar.setting()["other"]["priority"]["priority_windows"]["lengths"] == [
+        900,
+        256,
+        128,
+        64,
+    ]
+    assert refused.says() == []
+
+
+def test_lengths_that_no_group_fits_are_completed(refused):
+    refused.side("k", "baseline").chips.value = [1, 2, 4, 8, 16]
+    ((letter, sentence, cures),) = refused.says()
+    assert (letter, cures) == ("k", ["set k = 1, 2, 4, 8, 16, 64, 128"])
+    assert sentence.startswith("group ")
+    assert "reports 16 when all are free: it could never be dispatched." in sentence
+    refused.press("k")
+    assert refused.says() == []
+    refused.side("k", "other").chips.value = [2, 4, 8]
+    assert refused.says() == [("k", "k = (2, 4, 8) must begin with 1.", ["set k = 1, 2, 4, 8, 64, 128"])]

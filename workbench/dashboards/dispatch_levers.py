@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from workbench.dashboards.history import Setting
-from workbench.dashboards.lever_bounds import blocks_allowed, groups_allowed, vgpr_blocks, waves_allowed
+from workbench.dashboards.lever_bounds import blocks_allowed, groups_allowed, probed_blocks, vgpr_blocks, waves_allowed
 from workbench.dashboards.lever_cards import BOTH, CardLever, Change, State
+from workbench.dashboards.lever_cures import nearest_of
 from workbench.dashboards.setting import found, look_up, path_of, put
 from workbench.errors import InputError
 from workbench.levers import Lever
@@ -23,7 +25,7 @@ from workbench.policies.policy import policies
 from workbench.policies.probes.exact_run import ExactRun
 from workbench.policies.probes.grouped_run import GroupedRun
 from workbench.policies.probes.grouped_sampled_run import GroupedSampledRun
-from workbench.policies.probes.run_lengths import powers_and_halfway
+from workbench.policies.probes.run_lengths import powers_and_halfway, stepped, wrong_lengths
 from workbench.policies.probes.sampled_run import SampledRun
 from workbench.workloads.synthetic.laws import Law
 
@@ -41,6 +43,7 @@ class Blocks(CardLever):
 
     letter, title = "N", "blocks a SIMD (vgpr)"
     names = ("vgprs_a_unit",)
+    refused_by = "vgpr"
     lever = Lever("N", "integer", 128, least=1, most=4096, unit="blocks", description="vector registers of a SIMD")
     sides = (BOTH,)
 
@@ -54,12 +57,19 @@ class Blocks(CardLever):
     def offers(self, setting: Setting, side: str) -> Sequence[int]:
         return blocks_allowed(setting)
 
+    def cures(self, setting: Setting, sentence: str) -> Iterator[tuple[int, Change]]:
+        now, allowed = self.state(setting, BOTH).value, blocks_allowed(setting)
+        around = [[one for one in allowed if one < now][-1:], [one for one in allowed if one > now][:1]]
+        for value in sorted(itertools.chain(*around), key=lambda one: abs(one - now)):
+            yield value, self.change(setting, BOTH, value)
+
 
 class Waves(CardLever):
     """M: the most waves that a workgroup has; its law is drawn in from above."""
 
     letter, title = "M", "waves a workgroup, at most"
     names = ("waves",)
+    refused_by = r"[vs]gpr_blocks|blocks of [vs]gpr|\.waves must"
     lever = Lever("M", "integer", 16, least=1, most=1024, unit="waves", description="waves of the largest workgroup")
     sides = (BOTH,)
 
@@ -83,6 +93,11 @@ class Waves(CardLever):
     def offers(self, setting: Setting, side: str) -> Sequence[int]:
         return waves_allowed(setting)
 
+    def cures(self, setting: Setting, sentence: str) -> Iterator[tuple[int, Change]]:
+        law, allowed = _waves(setting), waves_allowed(setting)
+        if law is not None and allowed:
+            yield allowed[-1], {"workload.random_groups.waves": drawn_in(law, allowed[-1])}
+
 
 @dataclasses.dataclass(frozen=True)
 class OfPolicy(CardLever):
@@ -105,6 +120,13 @@ class OfPolicy(CardLever):
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
         return (self.lever.name,)
 
+    def instead(self, setting: Setting, side: str, nearest: Any) -> Sequence[Any]:
+        return (list(nearest) if isinstance(nearest, tuple) else nearest,)
+
+    @property
+    def refused_by(self) -> str:  # type: ignore[override]
+        return rf"\.{self.lever.name} must"
+
     def state(self, setting: Setting, side: str) -> State:
         policy = effective(setting, side, self.slot)
         value = found(policy, self.lever.name)
@@ -122,6 +144,24 @@ class OfPolicy(CardLever):
         if setting[side][self.slot] == SAME:
             return {path: put(policy, inside, value)}
         return {f"{path}.{inside}": value}
+
+    def cures(self, setting: Setting, sentence: str) -> Iterator[tuple[Any, Change]]:
+        """Return the value that the refusal says is nearest, for each side that has the one that it got."""
+        near = nearest_of(sentence)
+        if near is not None and _holds_name(self.names, sentence):
+            yield from self._nearest(setting, *near)
+
+    def _nearest(self, setting: Setting, got: Any, near: Any) -> Iterator[tuple[Any, Change]]:
+        value = list(near) if isinstance(near, tuple) else near
+        own = [side for side in self.sides if setting[side][self.slot] != SAME]
+        held = {side: found(setting[side][self.slot], self.lever.name) for side in own}
+        wrong = [
+            side
+            for side, one in held.items()
+            if one is not None and (tuple(one) if isinstance(one, list) else one) == got
+        ]
+        if wrong:
+            yield value, {path: what for side in wrong for path, what in self.change(setting, side, value).items()}
 
     def turned_off(self, setting: Setting, side: str) -> Change:
         left = self.off(setting[side][self.slot])
@@ -150,12 +190,12 @@ def seven_levers() -> list[CardLever]:
         ),
         OfPolicy(
             "G", "failed rounds to a split", "stuck", SplitWhenStuck.levers["threshold"], _splitting, _whole,
-            lambda _: SplitWhenStuck().threshold,
+            lambda _: SplitWhenStuck.levers["threshold"].default,
         ),
         OfPolicy(
             "nx", "cycles of history", "choice", LeastRecentEnergy.levers["nx"],
             lambda _, nx: {"least_recent_energy": {"nx": nx}}, lambda _: "most_residual",
-            lambda _: LeastRecentEnergy().nx,
+            lambda _: LeastRecentEnergy.levers["nx"].default,
         ),
     ]  # fmt: skip
 
@@ -193,6 +233,36 @@ class Sampling(OfPolicy):
         most = groups or vgpr_blocks(setting)
         words = f"{seen.words}, in groups" if groups else seen.words
         return seen._replace(value=[length for length in seen.value if length <= most], words=words)
+
+    @property
+    def refused_by(self) -> str:  # type: ignore[override]
+        return rf"{super().refused_by}|reports \d+ when all are free"
+
+    def cures(self, setting: Setting, sentence: str) -> Iterator[tuple[Any, Change]]:
+        """Return the lengths with those that an empty resource answers to."""
+        yield from super().cures(setting, sentence)
+        if not re.search("when all are free", sentence):
+            return
+        for side in self.sides:
+            policy = setting[side][self.slot]
+            lengths = found(policy, self.lever.name) if policy != SAME else None
+            if lengths is not None:
+                value = self._long_enough(setting, side, self.state(setting, side).value)
+                yield value, self.change(setting, side, value)
+
+    def instead(self, setting: Setting, side: str, nearest: Any) -> Sequence[Any]:
+        """Return the nearest legal lengths, then with those that an empty resource answers to."""
+        return list(nearest), self._long_enough(setting, side, nearest)
+
+    def _long_enough(self, setting: Setting, side: str, lengths: Sequence[int]) -> list[int]:
+        groups = found(effective(setting, side, self.slot), "groups")
+        ends = {groups} if groups else set(probed_blocks(setting).values())
+        longer = sorted({*lengths, *ends})
+        return longer if not wrong_lengths(longer) else list(stepped(longer))
+
+
+def _holds_name(names: Sequence[str], sentence: str) -> bool:
+    return any(f".{name} must" in sentence for name in names)
 
 
 def effective(setting: Setting, side: str, slot: str) -> Any:
@@ -268,4 +338,4 @@ def _windows(setting: Setting) -> list[int]:
     """Return the windows that a policy without lengths of its own has (spec 3, E8)."""
     law = setting["workload"].get("random_groups", {}).get("priority")
     levels = Law.read(law).span()[1] if law else LEVELS
-    return [PriorityWindows().shortest * (levels - place) for place in range(levels)]
+    return [PriorityWindows.levers["shortest"].default * (levels - place) for place in range(levels)]

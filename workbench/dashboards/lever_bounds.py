@@ -21,7 +21,17 @@ def vgpr_blocks(setting: Mapping[str, Any]) -> int:
     >>> vgpr_blocks({"machine": {"preset": "patent_dispatch"}})
     128
     """
-    return _blocks(Machine.read(setting["machine"]))["vgpr"]
+    return probed_blocks(setting)["vgpr"]
+
+
+def probed_blocks(setting: Mapping[str, Any]) -> dict[str, int]:
+    """Return the blocks of every resource whose longest free run is probed, by its label.
+
+    >>> probed_blocks({"machine": {"preset": "patent_dispatch"}})
+    {'vgpr': 128, 'sgpr': 64, 'shared': 128}
+    """
+    resources = Machine.read(setting["machine"]).resources()
+    return {resource.label: resource.blocks for resource in resources if resource.contiguous}
 
 
 def groups_allowed(setting: Mapping[str, Any]) -> list[int]:
@@ -30,7 +40,7 @@ def groups_allowed(setting: Mapping[str, Any]) -> list[int]:
     >>> groups_allowed({"machine": {"preset": "patent_dispatch"}})
     [1, 2, 4, 8, 16, 32]
     """
-    each = [set(dividing(blocks)) for blocks in _blocks(Machine.read(setting["machine"])).values()]
+    each = [set(dividing(blocks)) for blocks in probed_blocks(setting).values()]
     return sorted(set.intersection(*each))
 
 
@@ -49,10 +59,6 @@ def waves_allowed(setting: Mapping[str, Any]) -> list[int]:
     of_units = [resource for resource in machine.resources() if resource.level == "unit"]
     share = min(resource.blocks // max(most.get(resource.label, 1), 1) for resource in of_units)
     return list(range(1, share * machine.simds_a_unit + 1))
-
-
-def _blocks(machine: Machine) -> dict[str, int]:
-    return {resource.label: resource.blocks for resource in machine.resources() if resource.contiguous}
 
 
 def _share(setting: Mapping[str, Any]) -> int:

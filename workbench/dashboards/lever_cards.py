@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,12 +15,18 @@ from workbench.dashboards import markup
 from workbench.dashboards.controls import Control, control_for
 from workbench.dashboards.controls.number import NumberControl
 from workbench.dashboards.history import Setting
+from workbench.dashboards.later import Later
+from workbench.dashboards.lever_cures import Check, Cure, concerned, cures_of, mending, nearest_of, shortly
 from workbench.dashboards.number_chips import LengthsControl, NumbersControl
 from workbench.dashboards.sidebar import Sidebar
-from workbench.errors import InputError
+from workbench.errors import WorkbenchError
 from workbench.levers import Lever
 
 BOTH = "both sides"
+REST_SECONDS = 0.15
+"""How long levers must rest before cures are looked for: each is tried."""
+Button = tuple[str, Callable[[], object]]
+Listener = Callable[[str, str], object]
 Change = Mapping[str, Any]
 """What is turned: plain values by the paths of their controls."""
 
@@ -42,6 +49,8 @@ class CardLever(ABC):
     title: str
     names: Sequence[str]
     """The last words of the paths that refusals call it by."""
+    refused_by: str
+    """What its refusals look like, as a regular expression."""
     lever: Lever
     sides: ClassVar[Sequence[str]]
 
@@ -65,42 +74,112 @@ class CardLever(ABC):
         """Return where a slider stops, given the other levers; nothing = anywhere."""
         return ()
 
+    def instead(self, setting: Setting, side: str, nearest: Any) -> Sequence[Any]:
+        """Return what may stand in place of a value that is none of the lever's, of which the nearest that is one."""
+        return (nearest,)
+
+    def drawing(self, setting: Setting) -> str:
+        """Return what the lever does in a setting, as SVG."""
+        return ""
+
+    def cures(self, setting: Setting, sentence: str) -> Iterable[tuple[Any, Change]]:
+        """Return values of this lever that may mend a refusal, and what is turned for each; the nearest first."""
+        return ()
+
 
 class LeverCards:
     """A row of cards; a move turns the same controls that stand in the sidebar."""
 
-    def __init__(self, levers: Sequence[CardLever], sidebar: Sidebar) -> None:
-        self.cards = {lever.letter: Card(lever, sidebar) for lever in levers}
+    def __init__(self, levers: Sequence[CardLever], sidebar: Sidebar, check: Check = lambda _: None) -> None:
+        """Take as `check` what refuses a setting."""
+        self.cards = {lever.letter: Card(lever, self._moved, self._turned_off) for lever in levers}
         self.widget = widgets.Box([card.widget for card in self.cards.values()])
         self.widget.add_class("wb-cards")
-        self._sidebar = sidebar
+        self._sidebar, self._check = sidebar, check
+        self._last, self._refusal = "", ""
+        self._rest = Later(self._cure)
         self.refresh()
+
+    def refuse(self, sentence: str) -> None:
+        """Say why a setting was refused beside the lever that it is about; what mends it follows when levers rest."""
+        self.accept()
+        hits = self._concerned(sentence)
+        if hits:
+            self._refusal = sentence
+            self.cards[hits[0].letter].say(shortly(hits, sentence), [])
+            self._rest.start(REST_SECONDS)
+
+    def accept(self) -> None:
+        """Take away what was said about an earlier setting."""
+        self._rest.cancel()
+        for card in self.cards.values():
+            card.say("", [])
+
+    def stop(self) -> None:
+        """Look for no more cures."""
+        self._rest.cancel()
+
+    def _concerned(self, sentence: str) -> list[CardLever]:
+        return concerned([card.lever for card in self.cards.values()], sentence, self._last)
+
+    def _cure(self) -> None:
+        hits = self._concerned(self._refusal)
+        try:
+            cures = cures_of(hits, self._refusal, self._sidebar.setting(), self._check)
+        except WorkbenchError:
+            return  # what was typed elsewhere is no value
+        self.cards[hits[0].letter].say(shortly(hits, self._refusal), self._buttons(cures))
+
+    def _buttons(self, cures: Iterable[Cure]) -> list[Button]:
+        return [(cure.words, partial(self._sidebar.turn, cure.change)) for cure in cures]
+
+    def _moved(self, letter: str, side: str) -> None:
+        """Turn what a card's control says; what is none of the lever's values is turned nowhere, and why is said."""
+        card = self.cards[letter]
+        self._last, value = letter, card.sides[side].control.plain()
+        try:
+            setting = self._sidebar.setting()
+            self._sidebar.turn(card.lever.change(setting, side, value))
+        except WorkbenchError as mistake:
+            self.accept()
+            near = nearest_of(str(mistake))
+            values = [] if near is None else card.lever.instead(setting, side, near[1])
+            offered = ((card.lever, one, card.lever.change(setting, side, one)) for one in values)
+            cures = itertools.islice(mending(offered, setting, self._check), 1)
+            card.say(shortly([card.lever], str(mistake)), self._buttons(cures))
+
+    def _turned_off(self, letter: str, side: str) -> None:
+        self._sidebar.turn(self.cards[letter].lever.turned_off(self._sidebar.setting(), side))
 
     def refresh(self) -> None:
         """Show what the sidebar says; where that is no setting, cards stay as they are."""
         try:
             setting = self._sidebar.setting()
-        except InputError:
+            for card in self.cards.values():
+                card.refresh(setting)
+        except WorkbenchError:
             return
-        for card in self.cards.values():
-            card.refresh(setting)
 
 
 class Card:
     """One lever: what it is, a drawing, and a control a side."""
 
-    def __init__(self, lever: CardLever, sidebar: Sidebar) -> None:
-        self.lever, self._sidebar = lever, sidebar
+    def __init__(self, lever: CardLever, moved: Listener, turned_off: Listener) -> None:
+        """Call `moved` and `turned_off` with the letter of the lever and the side."""
+        self.lever = lever
         letter, title = markup.text(lever.letter), markup.text(lever.title)
         head = widgets.HTML(f"<b>{letter}</b> {title}", tooltip=lever.lever.description)
         head.add_class("wb-card-head")
+        self.drawing = widgets.HTML()
+        self.drawing.add_class("wb-card-drawing")
         self.sides = {side: CardSide(lever.lever, side) for side in lever.sides}
         for side, row in self.sides.items():
-            row.control.on_change(partial(self._moved, side))
-            row.off.on_click(lambda _, side=side: self._turned_off(side))
+            row.control.on_change(partial(moved, lever.letter, side))
+            row.off.on_click(lambda _, side=side: turned_off(lever.letter, side))
         self.refusal = widgets.VBox([])
         self.refusal.add_class("wb-refusal")
-        self.widget = widgets.VBox([head, *(row.widget for row in self.sides.values()), self.refusal])
+        rows = [row.widget for row in self.sides.values()]
+        self.widget = widgets.VBox([head, self.drawing, *rows, self.refusal])
         self.widget.add_class("wb-card")
 
     def refresh(self, setting: Setting) -> None:
@@ -108,13 +187,18 @@ class Card:
         for side, row in self.sides.items():
             state = self.lever.state(setting, side)
             row.show(state, self.lever.offers(setting, side), self.lever.can_turn_off(setting, side))
+        self.drawing.value = self.lever.drawing(setting)
 
-    def _moved(self, side: str) -> None:
-        setting = self._sidebar.setting()
-        self._sidebar.turn(self.lever.change(setting, side, self.sides[side].control.plain()))
-
-    def _turned_off(self, side: str) -> None:
-        self._sidebar.turn(self.lever.turned_off(self._sidebar.setting(), side))
+    def say(self, sentence: str, cures: Sequence[Button]) -> None:
+        """Show a refusal with a button a cure; nothing for an empty sentence."""
+        if not sentence:
+            if self.refusal.children:
+                self.refusal.children = []
+            return
+        buttons = [widgets.Button(description=words) for words, _ in cures]
+        for button, (_, mend) in zip(buttons, cures, strict=True):
+            button.on_click(lambda _, mend=mend: mend())
+        self.refusal.children = [widgets.HTML(markup.mistake(sentence)), *buttons]
 
 
 class CardSide:

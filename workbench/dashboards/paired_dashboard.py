@@ -88,7 +88,7 @@ class PairedDashboard(widgets.HBox):
         self.board.add_class("wb-board")
         style = widgets.HTML(f"<style>{_STYLE.read_text()}</style>")
         self.opened = widgets.VBox([])
-        self.cards = LeverCards(opening.cards(), self.sidebar)
+        self.cards = LeverCards(opening.cards(), self.sidebar, self._try)
         above = [self.heading, self.cards.widget] if self.cards.cards else []
         beside = [] if above else [self.heading]
         right = widgets.VBox(
@@ -133,6 +133,7 @@ class PairedDashboard(widgets.HBox):
             self._show_seed(self._runs)
             self._show_runs(self._runs, COARSE_SECONDS, REST_SECONDS)
             self.sidebar.mark("")
+            self.cards.accept()
             self._write_sweep()
         self.cards.refresh()
 
@@ -190,6 +191,7 @@ class PairedDashboard(widgets.HBox):
         self._offers.cancel()
         self._note_rest.cancel()
         self.several.stop()
+        self.cards.stop()
         self._watch.stop()
         self.sidebar.workload.close()
         super().close()
@@ -200,6 +202,10 @@ class PairedDashboard(widgets.HBox):
             raise InputError("there is no setting that can be run.")
         runs = PairedRuns(self.sidebar.said())
         return runs.names, [point.setup for point in runs.points], int(self.sidebar.drawn.plain())
+
+    def _try(self, setting: Setting) -> None:
+        """Refuse a setting that cannot be run; nothing is shown."""
+        PairedRuns(self.sidebar.said_of(setting)).records(int(setting["drawn_seed"]))
 
     def _picked(self) -> None:
         """Show large what was clicked among several."""
@@ -309,6 +315,7 @@ class PairedDashboard(widgets.HBox):
             self.status.value = markup.mistake(message)
             if stale:
                 self.sidebar.mark(message)
+                self.cards.refuse(message)
                 self.board.add_class("wb-stale")
 
     def _say(self, sentence: str) -> None:

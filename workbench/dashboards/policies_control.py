@@ -41,16 +41,15 @@ class PoliciesControl:
     def __iter__(self) -> Iterator[Control]:
         yield from (*self.baseline.values(), *self.other.values(), *self.common.values())
 
-    def said(self) -> dict[str, Any]:
-        """Return the keys `policy` and `baseline` of a sweep."""
-        ours = {slot: control.plain() for slot, control in {**self.baseline, **self.common}.items()}
-        theirs = {slot: control.plain() for slot, control in self.other.items()}
+    def said(self, sides: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
+        """Return the keys `policy` and `baseline` of a sweep: of these controls, or of what `sides` returned."""
+        given = sides or self.sides()
+        ours, theirs = {**given["baseline"], **given["common"]}, given["other"]
         differing = [slot for slot, policy in theirs.items() if policy not in (SAME, ours[slot])]
         together = {"zip": _TOGETHER} if len(differing) > 1 else {}
         varied = {slot: {"vary": [ours[slot], theirs[slot]], **together} for slot in differing}
         config = {slot: varied.get(slot, ours[slot]) for slot in self._engine.slots}
-        baseline = {slot: self.baseline[slot].plain() for slot in differing}
-        return {"policy": config} | ({"baseline": baseline} if differing else {})
+        return {"policy": config} | ({"baseline": {slot: ours[slot] for slot in differing}} if differing else {})
 
     def sides(self) -> dict[str, dict[str, Any]]:
         """Return the plain value of each control, by side and slot."""

@@ -79,6 +79,11 @@ class Sidebar:
             "seeds": self.seeds.plain(),
         }
 
+    def said_of(self, setting: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the sweep that the page would say with another setting; nothing is shown."""
+        alike = {name: setting[name] for name in ("machine", "workload", "options", "seeds")}
+        return {"engine": self._engine, **alike, **self.policies.said(setting)}
+
     def setting(self) -> dict[str, Any]:
         """Return everything that is turned here in plain types; `show` takes it back.
 
