@@ -13,6 +13,8 @@ from tests.public_traces import NAMED, needs_public_traces
 from workbench.figures import draw_all, figure
 from workbench.figures.save import as_csv
 from workbench.strict_yaml import read_mapping
+from workbench.studies.tuning import read_study
+from workbench.studies.tuning.trade import FEWEST
 
 ROOT = Path(__file__).parent.parent.parent
 FEW = {"saltelli": {"base": 4}, "morris": {"trajectories": 2}, "latin_hypercube": {"points": 20}}
@@ -81,6 +83,30 @@ def test_sweep(path, tmp_path, monkeypatch):
     drawn = draw_all(results, tmp_path / "figures") if LONG else drawn_small(results, tmp_path)
     assert {p.stem for p in drawn} == set(results.plan.sweep.figures)
     assert all(p.stat().st_size > 500 for p in drawn if p.suffix != ".csv")
+
+
+THREE = {
+    "shared_memory": ["mean_external_fragmentation", "workgroups_per_kilocycle", "power_proxy_cv"],
+    "dispatch": ["refused_by_fragmentation", "groups_per_kilocycle", "power_cv"],
+    "malloc": ["fragmentation", "threads_per_kilocycle", "power_proxy_cv"],
+    "translation": ["reach_wasted", "accesses_per_kilocycle", "power_proxy_cv"],
+    "pool": ["fragmentation", "allocations_per_millisecond", "power_proxy_cv"],
+    "node": ["fragmentation_shared", "groups_per_mcycle", "power_cv"],
+}
+"""Fragmentation, throughput and power balance of each engine with policies to tune."""
+
+
+@pytest.mark.parametrize("engine", THREE)
+def test_each_engine_has_a_study_of_fragmentation_throughput_and_power_balance(engine):
+    study = read_study(ROOT / "sweeps" / "tune" / f"{engine}.yaml")
+    assert study.sweep.mechanism.engine.name == engine
+    assert [one.measure.name for one in study.objectives] == THREE[engine]
+    assert [one.direction for one in study.objectives] == ["minimize", "maximize", "minimize"]
+    balance = study.objectives[-1].measure
+    assert balance.description.startswith("proxy for power balance, as no power is simulated: ") == (
+        "proxy" in balance.name
+    )
+    assert len(study.holdout_seeds) >= FEWEST, "too few to tell what the front trades"
 
 
 @pytest.mark.parametrize("path", thinned([case(path) for path in STUDIES], 3))

@@ -55,6 +55,8 @@ def _say_front(results: StudyResults) -> None:
     if "beats_baseline" in table:
         better = ", ".join(str(number) for number in table["trial"][table["beats_baseline"]][:MOST_ROWS]) or "none"
         _say(f"better than the baseline in every objective, all intervals clear of zero: {better}")
+    for sentence in results.trades:
+        _say(sentence)
     if results.history.trials_to(0.95) is not None:
         print(f"95 % of the final hypervolume after {results.history.trials_to(0.95)} of {len(results.found)} trials")
 
@@ -157,6 +159,7 @@ def study_facts(results: StudyResults, folder: Path, figures: list[Path]) -> dic
         "pruned": len(results.pruned),
         "pareto": results.pareto.to_dict("records") if results.holdout is not None else [],
         "best": {"file": str(folder / BEST), **_best(results)} if results.holdout is not None else None,
+        "trades": results.trades,
         "hold_out": _held_out(results),
         "missing": _missing(results),
         "trials_to_95_percent": results.history.trials_to(0.95),

@@ -129,7 +129,8 @@ class StudyView:
             return [[one[measure.name] for measure in measures] for one in values], f"Rings: the front so far; {grey}."
         table = self.results.pareto
         places = table[[one.name for one in measures]].to_numpy(float).tolist()
-        return places, f"Rings: the front, on seeds that no trial has seen; {grey}."
+        trades = " ".join(["", *self.results.trades])
+        return places, f"Rings: the front, on seeds that no trial has seen; {grey}.{trades}"
 
 
 def _measures(results: StudyResults) -> list[Measure]:

@@ -36,12 +36,12 @@ class Front(Sequence[dict[str, Any]]):
     def __init__(self, study: Study, trials: Sequence[Trial], holdout: RunSet) -> None:
         """Take as `trials` the first trial of each point of the front, as `holdout` their runs and the baselines'."""
         self._study = study
-        self._objectives, self._constraints, self._holdout = study.objectives, study.constraints, holdout
+        self.objectives, self._constraints, self._holdout = study.objectives, study.constraints, holdout
         by_id = {point.id: point for point in holdout.points}
         self._tuned = {path.split(".")[1] for t in trials for path in t.proposal.chosen if path.startswith("policy.")}
         self.trials = list(trials)
         self.points = [by_id[trial.point] for trial in trials]
-        self.means = [[self.interval(point, one).mean for one in self._objectives] for point in self.points]
+        self.means = [[self.interval(point, one).mean for one in self.objectives] for point in self.points]
         self.kept = [self.keeps(point) for point in self.points]
         self.best = self._still_best()
         """Of each point, whether it keeps the constraints and none beats it on fresh seeds either."""
@@ -74,11 +74,11 @@ class Front(Sequence[dict[str, Any]]):
         It is one that is still best on fresh seeds; where none keeps the constraints there, of all points.
         """
         places = [k for k, is_best in enumerate(self.best) if is_best] or [*range(len(self.means))]
-        return places[compromise([costs_of(self.means[k], self._objectives) for k in places])]
+        return places[compromise([costs_of(self.means[k], self.objectives) for k in places])]
 
     def heading(self, place: int) -> str:
         """Return a line that says which point of which study this is, and how it does on fresh seeds."""
-        trial, names = self.trials[place], [one.measure.name for one in self._objectives]
+        trial, names = self.trials[place], [one.measure.name for one in self.objectives]
         means = ", ".join(f"{name} {mean:.5g}" for name, mean in zip(names, self.means[place], strict=True))
         named = self.name(self.points[place])
         return f"Trial {trial.number} of the study {self._study.name}: {named} ({means} on fresh seeds)"
@@ -103,7 +103,7 @@ class Front(Sequence[dict[str, Any]]):
     def _beating_p(self, point: PlannedPoint) -> float:
         """Return the p-value of being better in every objective: the largest of theirs, 1 where one is not better at
         all."""
-        comparisons = [self.comparison(point, one) for one in self._objectives]
+        comparisons = [self.comparison(point, one) for one in self.objectives]
         clear = [one is not None and one.n > 0 and one.interval.mean > 0 for one in comparisons]
         return max(one.p_value for one in comparisons if one is not None) if all(clear) else 1.0
 
@@ -129,19 +129,26 @@ class Front(Sequence[dict[str, Any]]):
         values = [by_seed(self._holdout, one, objective.measure.name) for one in (baseline, point)]
         return compare(*values, names=(self.name(baseline), self.name(point)), better=objective.better, level=LEVEL)
 
+    def between(self, start: int, end: int, objective: Objective) -> PairedComparison:
+        """Return one place of the front against another on the hold-out seeds, seed by seed."""
+        points = [self.points[start], self.points[end]]
+        values = [by_seed(self._holdout, one, objective.measure.name) for one in points]
+        names = [self.name(one) for one in points]
+        return compare(*values, names=(names[0], names[1]), better=objective.better, level=LEVEL)
+
     def _interval(self, point: PlannedPoint, measure: Measure) -> Interval:
         return point_mean(list(values_of(self._holdout, point, measure.name).values()), level=LEVEL)
 
     def _still_best(self) -> list[bool]:
         known = [k for k, row in enumerate(self.means) if self.kept[k] and all(map(math.isfinite, row))]
-        best = on_front(np.array([costs_of(self.means[k], self._objectives) for k in known]))
+        best = on_front(np.array([costs_of(self.means[k], self.objectives) for k in known]))
         return [k in known and bool(best[known.index(k)]) for k in range(len(self.means))]
 
     def _row(self, k: int) -> dict[str, Any]:
         trial, point = self.trials[k], self.points[k]
         assert trial.values is not None
         row: dict[str, Any] = {"trial": trial.number, "policy": self.name(point), "best": self.best[k]}
-        for objective, tuned in zip(self._objectives, trial.values, strict=True):
+        for objective, tuned in zip(self.objectives, trial.values, strict=True):
             name, interval = objective.measure.name, self.interval(point, objective)
             row["n"] = min(row.get("n", interval.n), interval.n)
             row |= _ends(name, interval) | {f"{name}_tuned": tuned, **self._against(point, objective)}

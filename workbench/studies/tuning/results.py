@@ -14,6 +14,7 @@ from workbench.studies.tuning.hypervolume import History, history
 from workbench.studies.tuning.importances import lever_shares
 from workbench.studies.tuning.objectives import Costs, costs_of
 from workbench.studies.tuning.study import Study
+from workbench.studies.tuning.trade import trades
 from workbench.studies.tuning.trial import Trial, shown
 
 if TYPE_CHECKING:
@@ -97,6 +98,12 @@ class StudyResults:
         if self.holdout is None:
             raise WorkbenchError(_why_none(self.found, self.failures))
         return Front(self.study, self._best, self.holdout)
+
+    @property
+    def trades(self) -> list[str]:
+        """Return what the front trades on fresh seeds, in sentences: from the end that is best in the first objective
+        to each other end; none with one objective, and where there is no front."""
+        return [] if self.holdout is None else trades(self.front)
 
     @property
     def best(self) -> dict[str, Any]:

@@ -1,0 +1,164 @@
+"""What a front trades, in sentences: against values by hand, and against the rows of a study."""
+
+from __future__ import annotations
+
+import math
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.studies.tuning.small import small, undisturbed
+from workbench.cli.main import main
+from workbench.metrics.measure import Measure
+from workbench.studies.statistics import compare
+from workbench.studies.tuning import Objective, tune
+from workbench.studies.tuning.trade import trades
+
+WASTE, PACE, HEAT = (
+    Objective(Measure("waste", "", "lower", ""), "minimize"),
+    Objective(Measure("pace", "", "higher", ""), "maximize"),
+    Objective(Measure("heat", "", "lower", ""), "minimize"),
+)
+NOISE = [-0.01, 0.0, 0.01, -0.02, 0.02, 0.0, 0.01, -0.01]
+"""What eight seeds differ by, as a share; of no measure is it the same."""
+
+
+def front(
+    *means: tuple[float, ...], best: list[bool] | None = None, objectives: Any = (WASTE, PACE, HEAT), seeds: int = 8
+) -> Any:
+    """Return a front of points with these means on eight fresh seeds."""
+
+    def values(k: int, j: int) -> dict[int, float]:
+        return {seed: means[k][j] * (1 + (-1) ** k * noise) for seed, noise in enumerate(NOISE[:seeds])}
+
+    def between(start: int, end: int, objective: Objective) -> Any:
+        j = objectives.index(objective)
+        return compare(values(start, j), values(end, j), better=objective.better)
+
+    trials = [SimpleNamespace(number=10 + k) for k in range(len(means))]
+    best = best or [True] * len(means)
+    return Front(objectives, best, [list(row) for row in means], trials, between)
+
+
+class Front(SimpleNamespace):
+    """What of a front its trades are made of."""
+
+    def __init__(self, objectives: Any, best: Any, means: Any, trials: Any, between: Any) -> None:
+        super().__init__(objectives=objectives, best=best, means=means, trials=trials, between=between)
+
+    def __len__(self) -> int:
+        return len(self.trials)
+
+
+def test_from_the_first_end_to_each_other_end():
+    first, second = trades(front((0.1, 100.0, 8.0), (0.2, 150.0, 4.0), (0.15, 120.0, 2.0)))
+    assert first == (
+        "From the end with the least waste (trial 10) to that with the most pace (trial 11): +100 % of waste "
+        "(0.100 to 0.200), +50.0 % of pace (100.0 to 150.0), -50.0 % of heat (8.00 to 4.00), at 8 fresh seeds."
+    )
+    assert second.startswith("From the end with the least waste (trial 10) to that with the least heat (trial 12): +50")
+    assert "-75.0 % of heat (8.00 to 2.00)" in second
+
+
+def test_what_noise_alone_may_be_has_no_figure():
+    (sentence, _) = trades(front((0.1, 100.0, 8.0), (0.2, 150.0, 8.001)))
+    assert sentence.endswith("to 150.0); no clear change of heat, at 8 fresh seeds.")
+    assert "% of heat" not in sentence
+
+
+def test_five_seeds_are_too_few_for_any_figure():
+    given = (0.1, 100.0, 8.0), (0.2, 150.0, 4.0)
+    (sentence, _) = trades(front(*given, seeds=5))
+    assert sentence.endswith("no clear change of waste, pace and heat, at 5 fresh seeds (it takes 6).")
+    assert "+100 % of waste" in trades(front(*given, seeds=6))[0]
+
+
+def test_only_points_that_are_still_best_are_ends():
+    given = [(0.1, 100.0, 8.0), (0.01, 900.0, 1.0), (0.2, 150.0, 4.0)]
+    sentence = trades(front(*given, best=[True, False, True]))[0]
+    assert "(trial 10) to that with the most pace (trial 12)" in sentence
+
+
+def test_a_value_that_begins_at_zero_has_no_per_cent():
+    (sentence, _) = trades(front((0.0, 100.0, 8.0), (0.2, 150.0, 4.0)))
+    assert "waste from 0" in sentence and "% of waste" not in sentence and "nan" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("given", "sentences"),
+    [
+        (front((0.1, 9.0, 1.0)), ["The front is one point (trial 10), so nothing is traded."]),
+        (
+            front((0.1, 9.0, 1.0), (0.2, 8.0, 1.5), best=[False, True]),
+            ["On fresh seeds one point is left of the front (trial 11), so nothing is traded."],
+        ),
+        (
+            front((math.nan, 9.0, 1.0), best=[False]),
+            ["No point of the front keeps its place on fresh seeds, so what it trades is unknown."],
+        ),
+        (
+            front((0.1, 9.0, 1.0), (0.1, 9.0, 1.0)),
+            [
+                "Nothing is traded: waste is the same at all 2 points (0.1); pace is the same at all 2 points (9); "
+                "heat is the same at all 2 points (1)."
+            ],
+        ),
+        (front((0.1,), (0.2,), objectives=(WASTE,)), []),
+    ],
+)
+def test_where_nothing_is_traded(given, sentences):
+    assert trades(given) == sentences
+
+
+def test_an_objective_that_is_constant_is_no_end():
+    sentence, constant = trades(front((0.1, 100.0, 0.5), (0.2, 150.0, 0.5)))
+    assert "heat" not in sentence
+    assert constant == "heat is the same at all 2 points (0.5), so it is not traded."
+    sentence, constant = trades(front((0.5, 100.0, 8.0), (0.5, 150.0, 9.0)))
+    assert sentence.startswith("From the end with the most pace (trial 11) to that with the least heat (trial 10): -3")
+    assert constant.startswith("waste is the same at all 2 points")
+
+
+def test_a_point_that_is_best_in_two_objectives_is_said_to_be():
+    both, _ = trades(front((0.1, 150.0, 8.0), (0.2, 150.0, 4.0), (0.1, 100.0, 2.0)))
+    assert both == "Trial 10 has both the least waste and the most pace: neither costs the other."
+
+
+def test_figures_are_those_of_the_rows():
+    results = tune(small(holdout_seeds={"first": 100, "count": 8}))
+    (sentence,) = results.trades
+    table = results.pareto[results.pareto["best"]]
+    ends = [int(number) for number in re.findall(r"trial (\d+)", sentence)]
+    assert ends == [table.loc[table[n].idxmin(), "trial"] for n in ("drain_cycles", "mean_external_fragmentation")]
+    runs = results.holdout
+    points = [results.front.points[[t.number for t in results.front.trials].index(number)] for number in ends]
+    assert " % of " in sentence, "the case tests nothing"
+    for name in ("drain_cycles", "mean_external_fragmentation"):
+        before, after = (sum(runs.values(p, name).values()) / len(runs.seeds) for p in points)
+        change = re.search(rf"([+-][\d.]+) % of {name}", sentence)
+        if change:
+            assert float(change[1]) == pytest.approx(100 * (after / before - 1), abs=1)
+        else:
+            assert f"no clear change of {name}" in sentence or name in sentence.partition("no clear change of ")[2]
+
+
+def test_failed_trials_are_no_ends_and_a_study_of_failures_trades_nothing():
+    wrong = {"placement": {"tune": ["first_fit", "tests/studies/tuning/small.py:FailsWhenWide"]}}
+    results = tune(small(policy=wrong, trials=6))
+    assert results.failures
+    assert not {trial.number for trial in results.failures} & {
+        int(n) for one in results.trades for n in re.findall(r"rial (\d+)", one)
+    }
+    assert results.trades
+
+
+def test_the_sentence_is_printed(tmp_path, capsys, monkeypatch):
+    import yaml
+
+    monkeypatch.setenv("COLUMNS", "4000")
+    (tmp_path / "place.yaml").write_text(yaml.safe_dump(small()))
+    assert main(["tune", str(tmp_path / "place.yaml"), "--out", str(tmp_path / "out")]) == 0
+    results, _ = undisturbed()
+    assert results.trades[0] in capsys.readouterr().out
