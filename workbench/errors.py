@@ -87,9 +87,12 @@ def nearest_name(got: object, known: Iterable[str]) -> str | None:
 
     >>> nearest_name("Worst-Fit", ["best_fit", "worst_fit"]), nearest_name("zebra", ["best_fit"])
     ('worst_fit', None)
+    >>> nearest_name("TPESamplr", ["CmaEsSampler", "TPESampler"])
+    'TPESampler'
     """
-    close = difflib.get_close_matches(shown(got).strip("'").lower(), sorted(known), n=1, cutoff=0.5)
-    return close[0] if close else None
+    names = {name.lower(): name for name in sorted(known)}
+    close = difflib.get_close_matches(shown(got).strip("'").lower(), names, n=1, cutoff=0.5)
+    return names[close[0]] if close else None
 
 
 class MissingPart(WorkbenchError):

@@ -12,14 +12,14 @@ from workbench.studies.tuning.constraints import Constraint, read_constraints
 from workbench.studies.tuning.objectives import Objective, read_objectives
 from workbench.studies.tuning.pruning import Pruning, read_pruning
 from workbench.studies.tuning.read_space import read_space
-from workbench.studies.tuning.samplers import Sampler
+from workbench.studies.tuning.samplers import ByOptuna, Sampler, read_sampler
 from workbench.studies.tuning.space import Levers, dimensions
 from workbench.studies.tuning.storage import Storage, read_storage
 
 STUDY_KEYS = {
     "objectives": "which measures are tuned for: names, or {measure: NAME, direction: minimize or maximize}",
     "constraints": "bounds that measures must keep, such as {wait_p99_cycles: {most: 5000}}",
-    "sampler": "who proposes, such as {nsga2: {population: 40, seed: 1}}",
+    "sampler": "who proposes, such as {nsga2: {population: 40, seed: 1}}, or by Optuna's name and arguments",
     "trials": "how many combinations are tried",
     "pruning": "when a hopeless trial is given up, such as {after: 2, margin: 0.05}; off unless said",
     "holdout_seeds": "fresh seeds on which the best combinations are run again",
@@ -40,7 +40,7 @@ class Study(NamedTuple):
     space: Levers
     objectives: tuple[Objective, ...]
     constraints: tuple[Constraint, ...]
-    sampler: Sampler
+    sampler: Sampler | ByOptuna
     trials: int
     pruning: Pruning | None
     holdout_seeds: list[int]
@@ -71,7 +71,7 @@ def read_study(source: str | Path | Mapping[str, Any], overrides: Mapping[str, A
     objectives = read_objectives(config["objectives"], sweep, where)
     constraints = read_constraints(config.get("constraints", {}), sweep, where)
     measures = [one.measure.name for one in objectives] + [one.measure.name for one in constraints]
-    sampler = Sampler.read(config["sampler"], "sampler", where)
+    sampler = read_sampler(config["sampler"], "sampler", where)
     sampler.check_study(len(objectives), len(constraints), list(dimensions(space)), where)
     return Study(
         name=sweep.name,
