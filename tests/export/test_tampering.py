@@ -16,6 +16,7 @@ from tests.depth import LONG, long, thinned
 from tests.export.small import runs
 from tests.studies.failed_runs import with_failed
 from workbench.cli.main import main
+from workbench.errors import InputError
 from workbench.export.manifest import digest_of
 from workbench.export.verify import verify
 
@@ -178,6 +179,43 @@ def test_every_fact_of_the_manifest_that_no_run_gives(bundle):
         assert not report.same and {one.file for one in report.changes} == {"manifest.json"}, path
         assert path[0] in report.lines[0]
     assert len(paths) > 5
+
+
+MANGLED = {"removed": ..., "null": None, "number": 3, "text": "x", "list": [], "mapping": {}}
+
+
+def mangled(manifest):
+    """Every key of a manifest and of its first point, removed or given a value of every other kind."""
+    point = next(iter(manifest["points"]))
+    for path in [
+        *((key,) for key in manifest),
+        *(("points", point, key) for key in ("setting", "coordinates", "baseline")),
+    ]:
+        for kind, value in MANGLED.items():
+            copy = json.loads(json.dumps(manifest))
+            inner = copy
+            for key in path[:-1]:
+                inner = inner[key]
+            old = inner.pop(path[-1])
+            if value is not ...:
+                inner[path[-1]] = value
+            if value is ... or value != old:
+                yield path, kind, copy
+
+
+def test_a_mangled_manifest_is_refused_in_one_sentence_or_differs(bundle):
+    """None raises, and none passes."""
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    refused = 0
+    for path, kind, copy in mangled(manifest):
+        (bundle / "manifest.json").write_text(json.dumps(copy))
+        try:
+            same, sentence = verify(bundle, sample=1, figures=False).same, ""
+        except InputError as problem:
+            same, sentence = False, str(problem)
+        assert not same and "\n" not in sentence and sentence.endswith("." if sentence else ""), (path, kind)
+        refused += bool(sentence)
+    assert refused > 70
 
 
 def test_the_order_of_keys_says_nothing(bundle):

@@ -6,10 +6,11 @@ import hashlib
 import importlib.metadata
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from workbench.errors import InputError
+from workbench.errors import InputError, wrong_value
 from workbench.export.owner import OWNED
 
 MANIFEST = "manifest.json"
@@ -57,7 +58,69 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     content: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     if content["format"] not in (1, 2, FORMAT):
         raise InputError(f"{folder} is a bundle of format {content['format']}; this version reads 1 to {FORMAT}.")
+    _refuse_mangled(folder / MANIFEST, content)
     return content
+
+
+def _refuse_mangled(path: Path, content: dict[str, Any]) -> None:
+    """Refuse a manifest that says something in another form than an export writes it."""
+    needed = _SHAPES if content["format"] == FORMAT else {"files": _SHAPES["files"]}
+    for key in needed:
+        if key not in content:
+            raise InputError(f"{path}: has no {key!r}, which every export writes; export the bundle again.")
+    for key, value in content.items():
+        if key in _SHAPES and not _SHAPES[key].fits(value):
+            raise wrong_value(str(path), key, _SHAPES[key].expected, value)
+
+
+class _Shape(NamedTuple):
+    expected: str
+    fits: Callable[[Any], bool]
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _by_text(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, dict) and all(map(fits, value.values()))
+
+
+def _is(*kinds: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kinds) and not isinstance(value, bool)
+
+
+def _is_point(value: Any) -> bool:
+    kinds: dict[str, Any] = {"setting": str, "policy": str, "coordinates": dict, "baseline": (str, type(None))}
+    return isinstance(value, dict) and all(
+        name in value and isinstance(value[name], kind) for name, kind in kinds.items()
+    )
+
+
+_SHAPES = {
+    "sweep": _Shape("must be the name of the sweep", _is(str)),
+    "question": _Shape("must be a text", _is(str)),
+    "style": _Shape("must be the name of a style", _is(str)),
+    "columns": _Shape("must be 1 or 2", lambda value: _is(int)(value) and value in (1, 2)),
+    "engine": _Shape("must be the name of an engine", _is(str)),
+    "engine_revision": _Shape("must be a number, or a number and a digest", _is(int, list)),
+    "measures": _Shape("must be a list of names", _texts),
+    "notes": _Shape("must be a list of sentences", _texts),
+    "origins": _Shape("must be a mapping of origins by their numbers", _by_text(_is(dict))),
+    "macros": _Shape("must be a mapping of macros by their names", _by_text(_is(dict))),
+    "tables": _Shape("must be a mapping of lists of entries by file", _by_text(_is(list))),
+    "figures": _Shape("must be a mapping of figures by file", _by_text(_is(dict))),
+    "figures_left_out": _Shape("must be a mapping of reasons by figure", _by_text(_is(str))),
+    "run_sets": _Shape("must be a mapping of lists of runs", _is(dict)),
+    "points": _Shape(
+        "must be a mapping of points by id, each with setting, policy, coordinates and baseline",
+        lambda value: bool(value) and _by_text(_is_point)(value),
+    ),
+    "needs": _Shape("must be a list of texts", _texts),
+    "drawn_with": _Shape("must be a mapping of versions by package", _by_text(_is(str))),
+    "files": _Shape("must be a mapping of digests by file", _by_text(_is(str))),
+}
+"""What an export writes under each key, as far as `verify` builds on it."""
 
 
 def drawn_with() -> dict[str, str]:

@@ -15,13 +15,14 @@ from workbench.export.verification.cells import Change, changed_values
 
 
 def unlike_provenance(folder: Path, manifest: Mapping[str, Any], rows: Mapping[str, Row]) -> Iterator[Change]:
-    """Yield what the manifest says otherwise of origins, of what is needed, and of what pictures were drawn with.
+    """Yield what the manifest says otherwise of the sweep's name, origins, what is needed, and what drew the pictures.
 
     A file that is not there, or no such one, is told by its digest.
     """
     try:
         there = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
         recorded: dict[str, Any] = {"origins": _untimed(there["runs"]["origins"])}
+        recorded |= {key: there["runs"][key] for key in ("sweep",) if key in there["runs"]}
         made = there["export"]
         recorded |= {key: made[key] for key in ("needs", "drawn_with") if key in made}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
