@@ -15,7 +15,7 @@ import pytest
 from tests.depth import long
 from workbench.cli.main import main
 from workbench.cli.notebook import choices_of
-from workbench.errors import InputError, StoreError
+from workbench.errors import InputError, MissingPart, StoreError
 from workbench.experiments.notebooks import run_notebooks
 from workbench.experiments.notebooks.execute import Ended, settled
 from workbench.experiments.notebooks.source import read_notebook
@@ -587,3 +587,11 @@ def test_the_page_on_batches_gives_names_and_a_file_that_the_shipped_notebooks_t
         *(f"01_placement-seeds-{seeds}-shift-{shift}" for seeds in (5, 10) for shift in (4, 8)),
     ]
     assert output_name("study", {"sweep": "../sweeps/placement/drain.yaml"}) + ".ipynb" in PAGE
+
+
+def test_where_papermill_is_not_installed_one_sentence_names_the_optional_part(tmp_path, monkeypatch):
+    path = written(tmp_path, "1")
+    monkeypatch.setitem(sys.modules, "papermill", None)
+    with pytest.raises(MissingPart, match=r"^running notebooks needs an optional part\. Install it with: .*notebooks"):
+        run_notebooks(path, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()

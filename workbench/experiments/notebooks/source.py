@@ -40,6 +40,7 @@ def read_notebook(path: Path) -> Notebook:
     """
     try:
         import nbformat
+        import papermill  # noqa: F401 - nbformat comes with JupyterLab, papermill does not
     except ImportError:
         raise missing_extra("running notebooks", "notebooks") from None
     try:
