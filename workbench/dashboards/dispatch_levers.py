@@ -9,9 +9,26 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from workbench.dashboards.history import Setting
-from workbench.dashboards.lever_bounds import blocks_allowed, groups_allowed, probed_blocks, vgpr_blocks, waves_allowed
+from workbench.dashboards.lever_bounds import (
+    blocks_allowed,
+    groups_allowed,
+    largest_share,
+    probed_blocks,
+    vgpr_blocks,
+    waves_allowed,
+)
 from workbench.dashboards.lever_cards import BOTH, CardLever, Change, State
 from workbench.dashboards.lever_cures import nearest_of
+from workbench.dashboards.lever_drawings import (
+    blocks_drawing,
+    groups_drawing,
+    history_drawing,
+    rounds_drawing,
+    sampling_drawing,
+    waves_drawing,
+    windows_drawing,
+)
+from workbench.dashboards.panels.dispatch_timeline import FILLS
 from workbench.dashboards.setting import found, look_up, path_of, put
 from workbench.errors import InputError
 from workbench.levers import Lever
@@ -57,6 +74,9 @@ class Blocks(CardLever):
     def offers(self, setting: Setting, side: str) -> Sequence[int]:
         return blocks_allowed(setting)
 
+    def drawing(self, setting: Setting) -> str:
+        return blocks_drawing(vgpr_blocks(setting), largest_share(setting))
+
     def cures(self, setting: Setting, sentence: str) -> Iterator[tuple[int, Change]]:
         now, allowed = self.state(setting, BOTH).value, blocks_allowed(setting)
         around = [[one for one in allowed if one < now][-1:], [one for one in allowed if one > now][:1]]
@@ -93,6 +113,10 @@ class Waves(CardLever):
     def offers(self, setting: Setting, side: str) -> Sequence[int]:
         return waves_allowed(setting)
 
+    def drawing(self, setting: Setting) -> str:
+        waves = self.state(setting, BOTH).value
+        return "" if waves is None else waves_drawing(waves, Machine.read(setting["machine"]).simds_a_unit)
+
     def cures(self, setting: Setting, sentence: str) -> Iterator[tuple[int, Change]]:
         law, allowed = _waves(setting), waves_allowed(setting)
         if law is not None and allowed:
@@ -113,6 +137,8 @@ class OfPolicy(CardLever):
     """What takes the place of that policy when the lever is to count no more."""
     usual: Callable[[Setting], Any]
     """The value that the lever would have, where no policy has it."""
+    draw: Callable[[Setting, list[Any]], str]
+    """The drawing of the policies of both sides; of one where they are the same."""
     allowed: Callable[[Setting], Sequence[float]] | None = None
     sides = ("baseline", "other")
 
@@ -173,6 +199,10 @@ class OfPolicy(CardLever):
     def offers(self, setting: Setting, side: str) -> Sequence[float]:
         return self.allowed(setting) if self.allowed else ()
 
+    def drawing(self, setting: Setting) -> str:
+        both = [effective(setting, side, self.slot) for side in self.sides]
+        return self.draw(setting, both[:1] if both[0] == both[1] else both)
+
 
 def seven_levers() -> list[CardLever]:
     """Make N, M, Z, the sampled lengths, the windows, the threshold and nx, in the order of their cards."""
@@ -180,24 +210,61 @@ def seven_levers() -> list[CardLever]:
         Blocks(),
         Waves(),
         OfPolicy(
-            "Z", "groups of blocks", "probe", GroupedRun.levers["groups"], _grouped, _ungrouped, _usual_groups,
-            groups_allowed,
+            letter="Z",
+            title="groups of blocks",
+            slot="probe",
+            lever=GroupedRun.levers["groups"],
+            on=_grouped,
+            off=_ungrouped,
+            usual=_usual_groups,
+            draw=lambda setting, probes: groups_drawing(
+                vgpr_blocks(setting), [found(probe, "groups") or 0 for probe in probes]
+            ),
+            allowed=groups_allowed,
         ),
-        Sampling("k", "sampled run lengths", "probe", SampledRun.levers["run_lengths"], _sampled, _unsampled, _lengths),
+        Sampling(
+            letter="k",
+            title="sampled run lengths",
+            slot="probe",
+            lever=SampledRun.levers["run_lengths"],
+            on=_sampled,
+            off=_unsampled,
+            usual=_lengths,
+            draw=lambda setting, probes: sampling_drawing(
+                vgpr_blocks(setting), [_report(probe, vgpr_blocks(setting)) for probe in probes]
+            ),
+        ),
         OfPolicy(
-            "t", "priority windows (cycles)", "priority", PriorityWindows.levers["lengths"],
-            lambda _, lengths: {"priority_windows": {"lengths": lengths}}, lambda _: "static_priority", _windows,
+            letter="t",
+            title="priority windows (cycles)",
+            slot="priority",
+            lever=PriorityWindows.levers["lengths"],
+            on=lambda _, lengths: {"priority_windows": {"lengths": lengths}},
+            off=lambda _: "static_priority",
+            usual=_windows,
+            draw=lambda setting, policies: windows_drawing([_lengths_of(setting, one) for one in policies], FILLS),
         ),
         OfPolicy(
-            "G", "failed rounds to a split", "stuck", SplitWhenStuck.levers["threshold"], _splitting, _whole,
-            lambda _: SplitWhenStuck.levers["threshold"].default,
+            letter="G",
+            title="failed rounds to a split",
+            slot="stuck",
+            lever=SplitWhenStuck.levers["threshold"],
+            on=_splitting,
+            off=_whole,
+            usual=lambda _: SplitWhenStuck.levers["threshold"].default,
+            draw=lambda _, policies: rounds_drawing([found(one, "threshold") or 0 for one in policies]),
         ),
         OfPolicy(
-            "nx", "cycles of history", "choice", LeastRecentEnergy.levers["nx"],
-            lambda _, nx: {"least_recent_energy": {"nx": nx}}, lambda _: "most_residual",
-            lambda _: LeastRecentEnergy.levers["nx"].default,
+            letter="nx",
+            title="cycles of history",
+            slot="choice",
+            lever=LeastRecentEnergy.levers["nx"],
+            on=lambda _, nx: {"least_recent_energy": {"nx": nx}},
+            off=lambda _: "most_residual",
+            usual=lambda _: LeastRecentEnergy.levers["nx"].default,
+            draw=lambda _, policies: history_drawing([found(one, "nx") or 0 for one in policies]),
         ),
-    ]  # fmt: skip
+    ]
 
 
 def drawn_in(law: Any, most: int) -> Any:
@@ -328,6 +395,23 @@ def _usual_groups(setting: Setting) -> int:
     """Return a quarter of the blocks, as the source document has it, or the nearest number that can be (¶129)."""
     quarter = vgpr_blocks(setting) // 4
     return min(groups_allowed(setting), key=lambda groups: (abs(groups - quarter), groups))
+
+
+def _report(probe: Any, blocks: int) -> Callable[[int], int]:
+    """Return what a probe reports of a free run that begins with a group."""
+    size, lengths = blocks // (found(probe, "groups") or blocks), found(probe, "run_lengths")
+
+    def report(run: int) -> int:
+        groups = run // size
+        return size * (groups if lengths is None else max((one for one in lengths if one <= groups), default=0))
+
+    return report
+
+
+def _lengths_of(setting: Setting, policy: Any) -> list[int]:
+    """Return the windows of a priority policy; none of one without."""
+    lengths = found(policy, "lengths")
+    return [] if lengths is None else lengths or _windows(setting)
 
 
 def _lengths(setting: Setting) -> list[int]:

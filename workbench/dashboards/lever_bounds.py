@@ -47,7 +47,7 @@ def groups_allowed(setting: Mapping[str, Any]) -> list[int]:
 def blocks_allowed(setting: Mapping[str, Any]) -> list[int]:
     """Return the numbers of vector register blocks that the groups of both sides divide and every workgroup fits."""
     cut = {found(setting[side]["probe"], "groups") for side in ("baseline", "other")} - {None}
-    least = _share(setting) * _most_a_wave(setting).get("vgpr", 1)
+    least = largest_share(setting)
     steps = range(1, MOST_BLOCKS + 1) if cut else [*range(1, 65), *range(66, 129, 2), *range(132, MOST_BLOCKS + 1, 4)]
     kept = (blocks for blocks in sorted({*steps, least}) if blocks >= least)
     return [blocks for blocks in kept if all(blocks % groups == 0 and blocks > groups for groups in cut)]
@@ -59,6 +59,11 @@ def waves_allowed(setting: Mapping[str, Any]) -> list[int]:
     of_units = [resource for resource in machine.resources() if resource.level == "unit"]
     share = min(resource.blocks // max(most.get(resource.label, 1), 1) for resource in of_units)
     return list(range(1, share * machine.simds_a_unit + 1))
+
+
+def largest_share(setting: Mapping[str, Any]) -> int:
+    """Return the most vector register blocks that a workgroup may take of one SIMD of an empty module."""
+    return _share(setting) * _most_a_wave(setting).get("vgpr", 1)
 
 
 def _share(setting: Mapping[str, Any]) -> int:
