@@ -2,7 +2,8 @@
 
 Run as `python -m benchmarks.dashboard_latency`; it needs Chromium. The work of a move is 20 paired runs of 1,000
 workgroups under two policies (40 runs) in the dashboard `shared_memory`, 8 paired runs of 400 groups on 8 modules (16
-runs) in the dashboard `dispatch`, with all measures, statistics and every picture. The bar is 150 ms a move.
+runs) in the dashboard `dispatch`, with all measures, statistics and every picture. The bar is 150 ms a move,
+200 ms until the first picture of a move on a card.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from tests.browser.server import served
 from workbench.dashboards.paired_runs import PairedRuns
 
 MOVES = 25
+CARD_MOVES = 6
 NAME = "dashboard_latency"
 
 
@@ -40,6 +42,8 @@ class Subject(NamedTuple):
     seeds: int
     said: Mapping[str, Any]
     """The sweep of a move, for the runs without a browser."""
+    cards: Mapping[str, tuple[str, tuple[str, ...]]] = {}
+    """Levers on cards by their letters: what of the card takes the keys, and the keys that move it there and back."""
 
 
 SUBJECTS = (
@@ -77,6 +81,12 @@ SUBJECTS = (
             "options": {"power": "class_power"},
             "seeds": 8,
         },
+        {
+            **dict.fromkeys(("N", "G", "nx"), (".noUi-handle", ("ArrowRight", "ArrowLeft"))),
+            **dict.fromkeys(("M", "Z"), (".noUi-handle", ("ArrowLeft", "ArrowRight"))),
+            "k": (".wb-chips input", ("5", "7", "9", "10", "11", "13")),
+            "t": (".wb-chips input", ("ArrowUp", "ArrowDown")),
+        },
     ),
 )
 
@@ -107,7 +117,8 @@ def _latency(subject: Subject) -> list[dict[str, Any]]:
         page.evaluate(_CLOCK, subject.canvases)
         moves = [_move(board, subject, "ArrowRight" if k % 2 else "ArrowLeft") for k in range(MOVES)]
         drag = _drag(board, subject)
-    return [*_of_moves(subject, moves), drag, _runs_alone(subject)]
+        cards = [_of_card(board, subject, letter) for letter in subject.cards]
+    return [*_of_moves(subject, moves), drag, *cards, _runs_alone(subject)]
 
 
 @contextmanager
@@ -127,6 +138,23 @@ def _page(name: str) -> Iterator[Page]:
 def _move(board: Board, subject: Subject, key: str) -> dict[str, float]:
     """One press of an arrow key on a slider: milliseconds until each panel showed it."""
     board.slide(subject.slider, key)
+    return _until_shown(board, subject)
+
+
+def _of_card(board: Board, subject: Subject, letter: str) -> dict[str, Any]:
+    """Some moves of a card's last side: milliseconds until the first panel showed each."""
+    place, keys = subject.cards[letter]
+    first = []
+    for key in keys * (CARD_MOVES // len(keys)):
+        board.card(letter).locator(".wb-card-side").last.locator(place).first.focus()
+        if key.isdigit():
+            board.page.keyboard.type(key)
+        board.page.keyboard.press("Enter" if key.isdigit() else key)
+        first.append(min(_until_shown(board, subject).values()))
+    return _row(f"{subject.name}, card {letter} to first picture", first)
+
+
+def _until_shown(board: Board, subject: Subject) -> dict[str, float]:
     board.page.wait_for_function(f"() => Object.keys(window.seen.shown).length === {len(subject.canvases) + 1}")
     displayed = dict(board.page.evaluate("window.seen.shown"))
     expect(board.status).to_have_text(f"{subject.seeds} paired runs.", timeout=10_000)

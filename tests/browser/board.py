@@ -39,8 +39,19 @@ class Board:
 
     @property
     def mistake(self) -> Locator:
-        """The sentence about a mistake; there is none as long as all is well."""
-        return self.page.locator(".wb-mistake")
+        """The sentence about a mistake above the panels; there is none as long as all is well."""
+        return self.page.locator(".wb-mistake:not(.wb-refusal *)")
+
+    def card(self, letter: str) -> Locator:
+        """A lever's card on top of the page."""
+        return self.page.locator(f'.wb-card:has(.wb-card-head b:text-is("{letter}"))')
+
+    def move_card(self, letter: str, whose: str, what: str, value: str) -> None:
+        """Type a number into a card's side, as another chip, or over the first of several numbers."""
+        side = self.card(letter).locator(f".wb-card-{whose}")
+        typed = side.locator(".wb-number input" if what == "number" else ".wb-chips input")
+        typed.first.fill(value)
+        typed.first.press("Enter")
 
     def wait_for_result(self, sentence: str) -> None:
         """Wait until the histogram's headline says so."""

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 
 import pytest
+import yaml
 from playwright.sync_api import expect
 
+import workbench as wb
 from tests.browser.board import MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
 from tests.browser.server import served
@@ -89,11 +91,11 @@ def test_a_slider_moves_every_panel_and_nothing_leaves_the_host(lasting_board: B
 def test_policies_of_one_side_and_their_levers(board: Board):
     board.pick_other("probe", "grouped run")
     expect(board.page.locator(".wb-result").first).to_contain_text("grouped_run, served_marks against exact_run")
-    board.type("groups", "33")
+    board.move_card("Z", "other", "number", "33")
     expect(board.mistake).to_contain_text("must", timeout=1000 * MOVE_SECONDS)
     expect(board.page.locator(".wb-board.wb-stale")).to_have_count(1)
     assert "Traceback" not in board.page.content()
-    board.type("groups", "16")
+    board.move_card("Z", "other", "number", "16")
     expect(board.mistake).to_have_count(0, timeout=1000 * MOVE_SECONDS)
     board.pick_other("selection", "as the baseline")
     expect(board.page.locator(".wb-result").first).to_contain_text("grouped_run(groups=16) against exact_run: ")
@@ -114,3 +116,51 @@ def test_scores_of_a_sum_are_added_and_taken_out_and_sections_fold(board: Board)
     expect(board.row("channels")).to_be_hidden()
     board.unfold("Workload")
     expect(board.row("channels")).to_be_visible()
+
+
+CARDS = (
+    ("N", "both", "number", "160"),
+    ("M", "both", "number", "28"),
+    ("Z", "other", "number", "16"),
+    ("k", "other", "chip", "5"),
+    ("t", "other", "first", "300"),
+    ("G", "other", "number", "16"),
+    ("nx", "other", "number", "256"),
+)
+"""A card, whose side is moved, what is moved there, and what is typed."""
+
+
+@long
+def test_all_seven_levers_move_and_the_page_says_what_its_own_sweep_gives(board: Board):
+    for letter, whose, what, value in CARDS:
+        before = board.picture(0)
+        board.move_card(letter, whose, what, value)
+        board.wait_for_another(0, before)
+        expect(board.page.locator(".wb-mistake")).to_have_count(0)
+    board.wait_for_all_runs()
+    board.open_sweep()
+    text = board.page.locator(".wb-board textarea").first
+    expect(text).to_have_value(re.compile("nx: 256"), timeout=1000 * MOVE_SECONDS)
+    sweep = yaml.safe_load(text.input_value())
+    (_, probe) = sweep["policy"]["probe"]["vary"]
+    assert probe["grouped_sampled_run"]["groups"] == 16
+    assert probe["grouped_sampled_run"]["run_lengths"] == [1, 2, 3, 4, 5, 6, 8, 12, 16]
+    results = wb.run(sweep)
+    summary = results.summary()
+    done = summary[(summary["measure"] == "groups_per_kilocycle") & summary["difference"].notna()]
+    mean = re.search(r"mean (-?[\d.]+) \[", board.page.locator(".wb-result").first.inner_text())
+    assert mean is not None
+    assert [float(f"{value:.4g}") for value in done["difference"]] == [float(mean[1])]
+
+
+@long
+def test_a_refusal_stands_in_the_card_that_was_moved_and_its_button_mends_it(board: Board):
+    board.move_card("Z", "other", "number", "32")
+    board.wait_for_result("grouped_run")
+    board.move_card("N", "both", "number", "112")
+    refusal = board.card("N").locator(".wb-refusal")
+    expect(refusal.locator(".wb-mistake")).to_have_text("Z = 32 must divide N = 112 (vgpr).")
+    expect(refusal.locator("button")).to_have_text(["set N = 128", "set Z = 16"])
+    refusal.get_by_text("set Z = 16").click()
+    expect(board.page.locator(".wb-mistake")).to_have_count(0)
+    board.wait_for_result("grouped_run(groups=16)")
