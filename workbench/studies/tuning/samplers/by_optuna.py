@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
@@ -21,7 +21,7 @@ from workbench.studies.tuning.space import Node
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
 
-ALIKE: dict[str, Callable[[], Sampler]] = {
+ALIKE: dict[str, type[Any]] = {
     "CmaEsSampler": Cmaes,
     "GPSampler": Gp,
     "NSGAIISampler": Nsga2,
