@@ -87,7 +87,7 @@ class Blocks(CardLever):
 class Waves(CardLever):
     """M: the most waves that a workgroup has; its law is drawn in from above."""
 
-    letter, title = "M", "waves a workgroup, at most"
+    letter, title = "M", "most waves of a group"
     names = ("waves",)
     refused_by = r"[vs]gpr_blocks|blocks of [vs]gpr|\.waves must"
     lever = Lever("M", "integer", 16, least=1, most=1024, unit="waves", description="waves of the largest workgroup")
@@ -246,7 +246,7 @@ def seven_levers() -> list[CardLever]:
         ),
         OfPolicy(
             letter="G",
-            title="failed rounds to a split",
+            title="failed rounds to split",
             slot="stuck",
             lever=SplitWhenStuck.levers["threshold"],
             on=_splitting,
@@ -296,9 +296,9 @@ class Sampling(OfPolicy):
 
     def state(self, setting: Setting, side: str) -> State:
         seen = super().state(setting, side)
-        groups = found(effective(setting, side, "probe"), "groups") if seen.on else None
+        groups = found(effective(setting, side, "probe"), "groups")
         most = groups or vgpr_blocks(setting)
-        words = f"{seen.words}, in groups" if groups else seen.words
+        words = f"{seen.words}, in groups" if seen.on and groups else seen.words
         return seen._replace(value=[length for length in seen.value if length <= most], words=words)
 
     @property

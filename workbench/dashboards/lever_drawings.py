@@ -1,6 +1,7 @@
 """What the dispatcher's levers do, as small drawings: computed from the setting, so that a move is seen in them.
 
-Every drawing is SVG of one size. What is the baseline's has the text's colour, what is the other side's its own.
+Every drawing is SVG of one size with a line of words. What is the baseline's has the text's colour, what is the other
+side's its own.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from workbench.dashboards import markup
 
-WIDTH, HEIGHT = 180, 34
+WIDTH, HEIGHT = 180, 24
 COLOURS = ("currentColor", "#e8590c")
 """Of the baseline and the other side."""
 _TAKEN = "#b9b9b9"
@@ -50,8 +51,8 @@ def waves_drawing(waves: int, units: int) -> str:
 def groups_drawing(blocks: int, groups: Sequence[int]) -> str:
     """Draw a resource, and below it the longest run that each side's probe sees; 0 groups stands for every block.
 
-    >>> print(groups_drawing(128, [0, 8]).split("<text")[-1].split(">")[1].split("<")[0])
-    longest free run 53, seen as 53 | 32
+    >>> print(groups_drawing(128, [0, 8]).split("<p>")[1])
+    longest free run 53, seen as 53 | 32</p>
     """
     free = [any(low <= place / blocks < high for low, high in _FREE) for place in range(blocks)]
     scale = WIDTH / blocks
@@ -60,6 +61,8 @@ def groups_drawing(blocks: int, groups: Sequence[int]) -> str:
     boxes += [_box(a * WIDTH, 0, (b - a) * WIDTH, 8, _TAKEN) for a, b in zip(taken[::2], taken[1::2], strict=True)]
     seen = []
     for side, count in enumerate(groups):
+        if count and blocks % count:
+            continue  # which is refused
         size = blocks // (count or blocks)
         first, length = _longest([all(free[k : k + size]) for k in range(0, blocks - size + 1, size)])
         seen.append(length * size)
@@ -157,6 +160,6 @@ def _box(x: float, y: float, width: float, height: float, fill: str, line: str =
 
 
 def _svg(shapes: Iterable[str], words: str) -> str:
-    text = f'<text x="0" y="{HEIGHT - 1}" font-size="9" fill="currentColor">{markup.text(words)}</text>'
-    size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="100%" height="{HEIGHT}" preserveAspectRatio="xMinYMid meet"'
-    return f'<svg {size} role="img" aria-label="{markup.text(words)}">{"".join(shapes)}{text}</svg>'
+    size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="100%" height="{HEIGHT}" preserveAspectRatio="none"'
+    said = markup.text(words)
+    return f'<svg {size} role="img" aria-label="{said}">{"".join(shapes)}</svg><p>{said}</p>'
