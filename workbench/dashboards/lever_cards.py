@@ -26,7 +26,7 @@ BOTH = "both sides"
 REST_SECONDS = 0.15
 """How long levers must rest before cures are looked for: each is tried."""
 Button = tuple[str, Callable[[], object]]
-Listener = Callable[[str, str], object]
+Listener = Callable[[str, str], None]
 Change = Mapping[str, Any]
 """What is turned: plain values by the paths of their controls."""
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from workbench.dashboards.history import Setting
 from workbench.dashboards.setting import put
 from workbench.errors import WorkbenchError
 
@@ -21,7 +22,7 @@ MOST_CURES = 3
 _ROOTS = {"policy": "baseline"}
 _REFUSED = re.compile(r"(?:[\w\[\]]+\.)+(\w+) (must .*?)\. Got (.*?)\.(?: Nearest: (.*))?$")
 
-Check = Callable[[Mapping[str, Any]], object]
+Check = Callable[[Setting], object]
 
 
 class Cure(NamedTuple):
@@ -69,15 +70,13 @@ def nearest_of(sentence: str) -> tuple[Any, Any] | None:
         return None
 
 
-def cures_of(levers: Iterable[CardLever], sentence: str, setting: Mapping[str, Any], check: Check) -> list[Cure]:
+def cures_of(levers: Iterable[CardLever], sentence: str, setting: Setting, check: Check) -> list[Cure]:
     """Return what would mend a refused setting, a few of each lever, and nothing that would be refused again."""
     offered = ((lever, *one) for lever in levers for one in lever.cures(setting, sentence))
     return list(itertools.islice(mending(offered, setting, check), MOST_CURES))
 
 
-def mending(
-    offered: Iterable[tuple[CardLever, Any, Change]], setting: Mapping[str, Any], check: Check
-) -> Iterator[Cure]:
+def mending(offered: Iterable[tuple[CardLever, Any, Change]], setting: Setting, check: Check) -> Iterator[Cure]:
     """Yield those of some values of levers, each with what is turned for it, that are not refused."""
     for lever, value, change in offered:
         if _mends(changed(setting, change), check):
@@ -85,7 +84,7 @@ def mending(
             yield Cure(f"set {lever.letter} = {listed}", change)
 
 
-def changed(setting: Mapping[str, Any], change: Change) -> dict[str, Any]:
+def changed(setting: Setting, change: Change) -> Setting:
     """Return a setting in which something else is turned.
 
     >>> changed({"baseline": {"probe": "exact_run"}, "seeds": 3}, {"policy.probe": {"grouped_run": {"groups": 4}}})
@@ -98,7 +97,7 @@ def changed(setting: Mapping[str, Any], change: Change) -> dict[str, Any]:
     return result
 
 
-def _mends(setting: Mapping[str, Any], check: Check) -> bool:
+def _mends(setting: Setting, check: Check) -> bool:
     try:
         check(setting)
     except WorkbenchError:
