@@ -8,9 +8,9 @@ import pytest
 from tests.engines.dispatch_cases import Case, Row, assert_same
 from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
 from tests.oracles.dispatch_past import ONE, Past, rates
-from workbench.policies.dispatch import PriorityWindows, RotatedSplit, ServedMarks, SplitWhenStuck
+from workbench.policies.dispatch import PriorityWindows, RotatedSplit, ServedMarks, SplitWhenStuck, StrictBlocking
 from workbench.policies.placement import FirstFit
-from workbench.policies.probes import SharedRun
+from workbench.policies.probes import ExactRun, SharedRun
 
 
 def happened(case: Case):
@@ -83,6 +83,34 @@ def test_v28_v29_windows_share_the_time_on_top():
     windows = PriorityWindows(lengths=(8, 4, 2, 1))
     record = happened(Case(rows, slots=1, policies={"priority": windows}))
     assert record.level.tolist()[:45] == 3 * (8 * [1] + 4 * [2] + 2 * [3] + [4])
+
+
+@pytest.mark.parametrize(
+    ("lengths", "round_cycles", "probe", "begins"),
+    [
+        ((14, 5), 5, "comb_1cycle", 15),
+        ((4, 4), 3, "comb_1cycle", 6),
+        ((14, 5), 3, "comb_1cycle", 15),
+        ((10, 2), 7, "comb_1cycle", 35),
+        ((14, 5), 1, "pipe_3cycle", 15),
+        ((4, 4), 1, "pipe_3cycle", 6),
+    ],
+)
+def test_a_window_is_seen_by_the_rounds_that_fall_into_it(lengths, round_cycles, probe, begins):
+    """R18, R19: the second group blocks the third until a round falls into the third's window, not into its edge.
+
+    Rounds are at multiples of their cycles (E7), a probe of three cycles makes them three times as long; the third
+    begins at the first round after cycle 1 whose place in the period of the windows is behind the first window.
+    """
+    late = vgpr(4, arrival=1, channel=1, priority=2, duration=10)
+    rows = [vgpr(10, duration=100), vgpr(10, arrival=1, duration=10), late]
+    policies = {
+        "priority": PriorityWindows(lengths=lengths),
+        "selection": StrictBlocking(),
+        "probe": ExactRun(timing=probe),
+    }
+    record = happened(Case(rows, policies=policies, options={"round_cycles": round_cycles}))
+    assert record.cycle[record.group == 2].tolist() == [begins]
 
 
 def test_v30_the_257th_failed_round_splits():

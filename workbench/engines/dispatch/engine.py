@@ -25,7 +25,7 @@ class Dispatch(Simulator[DispatchRecord]):
     """A dispatcher: channels of workgroups, modules of units, one round a cycle."""
 
     name = "dispatch"
-    revision = 2
+    revision = 3
     decides = Slots
     options = DispatchOptions
     machine = Machine

@@ -169,7 +169,7 @@ def _next_look(play: Play, now: int) -> int:
     if counters[COUNT.stale]:
         return min(following, next_round)
     if counters[COUNT.came_to] == NOT_SELECTED:
-        following = min(following, _order_changes(rules, policies, state, now))
+        following = min(following, _reordered_round(rules, policies, state, now))
     patience = policies.stuck.patience
     if counters[COUNT.fails] <= patience and patience < NEVER:
         following = min(following, next_round + (patience - counters[COUNT.fails]) * rules.round_cycles)
@@ -177,10 +177,18 @@ def _next_look(play: Play, now: int) -> int:
 
 
 @inlined
-def _order_changes(rules: Rules, policies: Policies, state: State, now: int) -> int:
+def _reordered_round(rules: Rules, policies: Policies, state: State, now: int) -> int:
+    """Return the first round to come at which the order may differ from that of the round before (spec 3, R18, R19).
+
+    The order is followed from that round on, not from `now`: what changes between two rounds is seen by the later one.
+    """
+    round_cycles = rules.round_cycles
+    last = now // round_cycles * round_cycles
     if policies.priority.holds_until == NO_ANSWER:
-        return now + 1
-    until = ask_holds(policies.priority.holds_until, OrderView(now, rules.levels, policies.priority.params))
+        return last + round_cycles
+    until = ask_holds(policies.priority.holds_until, OrderView(last, rules.levels, policies.priority.params))
     if until == RAISED:
         fail(state.counters, FAULT.priority_raised, now, NONE, until)
-    return max(until, now + 1)
+    if until >= NEVER:
+        return NEVER
+    return max((until - 1) // round_cycles + 1, last // round_cycles + 1) * round_cycles
