@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import floor
+
 import numpy as np
 import pytest
 
 from tests.engines.dispatch_cases import Case, Row, assert_same
 from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
 from tests.oracles.dispatch_past import ONE, Past, rates
-from workbench.policies.dispatch import PriorityWindows, RotatedSplit, ServedMarks, SplitWhenStuck, StrictBlocking
+from workbench.engines.dispatch.past import part_rate
+from workbench.policies.dispatch import (
+    LeastRecentEnergy,
+    PriorityWindows,
+    RotatedSplit,
+    ServedMarks,
+    SplitWhenStuck,
+    StrictBlocking,
+)
 from workbench.policies.placement import FirstFit
 from workbench.policies.probes import ExactRun, SharedRun
 
@@ -205,7 +216,32 @@ def test_v35_the_recent_past_ends_before_the_decision():
 
 def test_instructions_are_spread_evenly_in_fixed_point():
     assert rates([10, 3, 0, 0, 0, 1], 1, 1, 4) == [10 * ONE // 4, 3 * ONE // 4, 0, 0, 0, ONE // 4]
-    assert rates([10, 3, 0, 0, 0, 1], 1, 2, 4) == [5 * ONE // 4, ONE // 4, 0, 0, 0, 0]
+    assert rates([10, 3, 0, 0, 0, 1], 1, 2, 4) == [5 * ONE // 4, 3 * ONE // 8, 0, 0, 0, ONE // 8]
+    assert rates([7, 7, 21, 0, 0, 0], 1, 30, 60) == [4078, 4078, 12233, 0, 0, 0]  # 7/1800 and 21/1800 in 2**-20
+
+
+def test_a_wave_of_a_split_group_executes_its_share_of_the_instructions():
+    """R75, E12: 7, 7 and 21 instructions over 30 waves are no whole number a wave, and yet are executed.
+
+    Each module has room for 29 of the 30 waves, which therefore go one by one, each where less was executed in the last
+    16 cycles. With u a wave and a cycle: 0 and 0, lowest wins; u and 0; 2u and u; 3u and 3u; 5u and 5u; 8u and 7u.
+    """
+    fillers = [Row(duration=100, need={"shared": 16, "vgpr": 1}) for _ in range(2)]
+    group = Row(arrival=2, waves=30, independent=True, duration=60, need={"vgpr": 1}, instructions=(7, 7, 21, 0, 0, 0))
+    policies = {"stuck": SplitWhenStuck(threshold=1), "choice": LeastRecentEnergy(nx=16)}
+    record = happened(Case([*fillers, group], modules=2, vgpr=30, slots=31, workgroups=31, policies=policies))
+    assert record.splits.tolist() == [[3, 2, 30]]
+    assert record.module.tolist()[2:8] == [0, 1, 1, 0, 0, 1]
+
+
+def test_the_rate_of_a_part_is_rounded_once():
+    """To the nearest, halves up, also where the product of all its numbers has more than 64 bits."""
+    many, far = 1 << 42, 1 << 60
+    for instructions in (0, 1, 7, 21, 999_999_937, many - 1, many):
+        for sent, waves in ((1, 30), (29, 30), (30, 30), (1, 1 << 20), ((1 << 20) - 1, 1 << 20), (2, 3)):
+            for duration in (1, 2, 7, 60, 1 << 21, (1 << 21) + 1, 10**15, far):
+                exact = Fraction(instructions * sent * ONE, waves * duration)
+                assert part_rate(instructions, sent, waves, duration) == floor(exact + Fraction(1, 2))
 
 
 def test_v25_marks_take_turns_among_the_channels_that_fit():

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
+from math import floor
 
 CLASSES = 6
 ONE = 2**20
 
 
 def rates(instructions: list[int], waves: int, of_waves: int, duration: int) -> list[int]:
-    """Instructions of each class in each cycle of a life: a part's share is spread evenly, to the nearest 2^-20."""
-    return [(count * waves // of_waves * ONE + duration // 2) // duration for count in instructions]
+    """Instructions of each class in each cycle of a life: a part's share, be it no whole number, to the nearest 2^-20."""
+    return [floor(Fraction(count * waves * ONE, of_waves * duration) + Fraction(1, 2)) for count in instructions]
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """What modules have executed: in all, in a sliding window, and in counters that are halved (spec 3, R75, E23).
 
-A group's instructions are spread evenly over its life, at whole rates in 2**-20 instructions a cycle, so all counts are
-whole numbers and nothing drifts. A module's rate changes at the start and the end of a dispatch; the changes of each
+A group's instructions are spread evenly over its waves and its life, at rates in 2**-20 instructions a cycle that are
+rounded once, so all counts are whole numbers and nothing drifts. A module's rate changes at the start and the end of a dispatch; the changes of each
 module form a list, which the far end of a window follows.
 """
 
@@ -37,8 +37,20 @@ def _add_rate(columns: Columns, rate: np.ndarray, group: int, sent: int, sign: i
             rate[s] += sign * columns.rates[group, s]
         return
     for s in range(CLASSES):
-        share = columns.instructions[group, s] * sent // whole
-        rate[s] += sign * (((share << SCALE_BITS) + duration // 2) // duration)
+        rate[s] += sign * part_rate(columns.instructions[group, s], sent, whole, duration)
+
+
+@kernel
+def part_rate(instructions: int, sent: int, waves: int, duration: int) -> int:
+    """Return what `sent` of a group's waves execute a cycle, in 2**-20, rounded once, halves up.
+
+    That is instructions * sent / (waves * duration). A remainder follows each division, so that no product passes 64
+    bits with up to 2**42 instructions, 2**20 waves and 2**61 cycles.
+    """
+    of_part, rest = instructions * sent // waves, instructions * sent % waves
+    scaled = (of_part << SCALE_BITS) + (rest << SCALE_BITS) // waves
+    half = int(2 * ((rest << SCALE_BITS) % waves) >= waves)
+    return scaled // duration + int(2 * (scaled % duration) + half >= duration)
 
 
 @kernel
