@@ -9,6 +9,16 @@ from hypothesis import strategies as st
 from tests.engines.dispatch_cases import Case, Row
 from tests.engines.dispatch_policies import EVERY, ROUND
 from workbench.machine.resource import Resource
+from workbench.policies.dispatch import (
+    LeastDecayedEnergy,
+    LeastRecentEnergy,
+    MostResidual,
+    PriorityWindows,
+    SameChannel,
+    StrictBlocking,
+)
+from workbench.policies.placement import FirstFit, NearestBoundary, RandomFit
+from workbench.policies.probes import ExactRun, SharedRun
 
 MORE = (
     Resource(label="acc", blocks=8),
@@ -92,3 +102,53 @@ def cases(draw: Any, most: int = 14) -> Case:
 def _rounded(need: int) -> int:
     """A power of two: a policy that rounds each wave's blocks up would not fit all waves of a group into a unit."""
     return 1 << need.bit_length() - 1 if need else 0
+
+
+@st.composite
+def combinations(draw: Any) -> Case:
+    """What waits while nothing happens, combined: windows, long rounds, slow probes, blocked channels, splits.
+
+    One or two small modules under more groups than they hold; most take half of one or more for a long time. Windows
+    are 1 to 20 cycles long, one a priority, or more or fewer of them than priorities; a wave's share of a group's
+    instructions is below 1.
+    """
+    levels, units = draw(st.integers(2, 3)), draw(st.integers(1, 2))
+    lengths = draw(st.lists(st.integers(1, 20), min_size=2, max_size=levels + 1))
+    slow = [SharedRun(width=20, cycles_a_period=3), SharedRun(width=20, stale="forget", cycles_a_period=2)]
+    policies = {
+        "priority": PriorityWindows(lengths=tuple(lengths), unmatched=True, increasing=True),
+        "selection": draw(
+            st.sampled_from(
+                [StrictBlocking(), StrictBlocking(), StrictBlocking(equals="lowest"), SameChannel(blocks=True)]
+            )
+        ),
+        "stuck": draw(st.sampled_from(EVERY["stuck"])),
+        "probe": draw(st.sampled_from([ExactRun(), ExactRun(timing="pipe_3cycle"), *slow])),
+        "choice": draw(st.sampled_from([LeastRecentEnergy(nx=8), LeastDecayedEnergy(half_life=5), MostResidual()])),
+        "placement": draw(st.sampled_from([FirstFit(), RandomFit(), NearestBoundary()])),
+    }
+    options = {
+        "round_cycles": draw(st.integers(2, 7) | st.just(1)),
+        "dispatches_a_round": draw(st.sampled_from([1, 1, 3])),
+    }
+    shape = {"modules": draw(st.sampled_from([1, 1, 2])), "units": units, "slots": 8}
+    given = in_queue_order(draw(st.lists(blockers(units, levels), min_size=6, max_size=14)))
+    return Case(given, **shape, policies=policies, options=options, seed=draw(st.integers(0, 9)))
+
+
+@st.composite
+def blockers(draw: Any, units: int, levels: int) -> Row:
+    """A group of one of three channels; half of them take most of every unit's registers, half of them few."""
+    waves = draw(st.integers(1, 4)) * units
+    most = 16 // (waves // units)
+    blocks = st.integers(most // 2 + 1, most) if draw(st.booleans()) else st.integers(0, most // 4)
+    return Row(
+        arrival=draw(st.integers(0, 3) | st.integers(0, 40)),
+        channel=draw(st.integers(0, 2)),
+        priority=draw(st.integers(1, levels)),
+        waves=waves,
+        duration=draw(st.integers(1, 30) | st.integers(80, 120)),
+        independent=draw(st.booleans()),
+        need={"vgpr": draw(blocks), "shared": draw(st.integers(0, 2))},
+        instructions=draw(st.tuples(*[st.integers(0, 9)] * 6)),
+    )

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import random
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given
 
 from tests.depth import LONG, deeper, long, thinned
-from tests.engines.dispatch_cases import Case, Row, assert_same
+from tests.engines.dispatch_cases import Case, Row, assert_same, plain
 from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
 from tests.engines.dispatch_policies import EVERY, PLACEMENTS, ROUND, WARM
-from tests.engines.dispatch_strategies import MIXES, MORE, cases, in_queue_order
+from tests.engines.dispatch_strategies import MIXES, MORE, cases, combinations, in_queue_order
 from tests.engines.dispatch_users import USERS, BusyLately
 from workbench.compiled import INTERPRETED
-from workbench.engines.dispatch import Dispatch
+from workbench.engines.dispatch import Dispatch, prepare
+from workbench.errors import PolicyError
 from workbench.machine.heat import RcHeat
 from workbench.machine.power import ClassPower
 from workbench.policies.catalogue import load_all
@@ -35,6 +37,32 @@ def test_equals_the_slow_twin(case: Case) -> None:
     record = assert_same(case)
     if record is not None:
         assert_lawful(case, record)
+
+
+@deeper(40, 1000)
+@given(combinations())
+def test_combinations_equal_the_slow_twin(case: Case) -> None:
+    record = assert_same(case)
+    if record is not None:
+        assert_lawful(case, record)
+
+
+@deeper(60, 1000)
+@given(combinations())
+def test_skipping_changes_nothing(case: Case) -> None:
+    """What no cycle and no round skips records the same, and waits for ever where that does."""
+    assert recorded(case) == recorded(case, skips=0)
+
+
+def recorded(case: Case, skips: int = 1) -> dict[str, Any] | None:
+    """The record of a run; None where a group waits for ever."""
+    with mock.patch.object(prepare, "SKIPS", skips):
+        try:
+            return plain(case.engine())
+        except PolicyError as stopped:
+            if "wait for ever" not in str(stopped):
+                raise
+            return None
 
 
 def crowded(seed: int, **more: Any) -> Case:

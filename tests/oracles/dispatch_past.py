@@ -11,7 +11,7 @@ ONE = 2**20
 
 
 def rates(instructions: list[int], waves: int, of_waves: int, duration: int) -> list[int]:
-    """Instructions of each class in each cycle of a life: a part's share, be it no whole number, to the nearest 2^-20."""
+    """Instructions of each class in a cycle of a life: a part's share, be it no whole number, to the nearest 2^-20."""
     return [floor(Fraction(count * waves * ONE, of_waves * duration) + Fraction(1, 2)) for count in instructions]
 
 

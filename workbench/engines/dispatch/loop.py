@@ -140,7 +140,8 @@ def _plan(play: Play, now: int) -> None:
     counters[COUNT.orders] = counters[COUNT.orders] + 1 if idle and not counters[COUNT.stale] else 0
     refused = int(counters[COUNT.came_to] == OVER_PROMISE)
     counters[COUNT.tries] = counters[COUNT.tries] + refused if idle else 0
-    in_vain = counters[COUNT.orders] > MOST_ORDERS or counters[COUNT.tries] > play.rules.most_tries
+    most_orders = MOST_ORDERS if play.rules.skips else play.rules.most_tries
+    in_vain = counters[COUNT.orders] > most_orders or counters[COUNT.tries] > play.rules.most_tries
     if counters[COUNT.waiting] > 0 and idle and (in_vain or counters[COUNT.look] == NEVER):
         fail(counters, FAULT.starved, now, NONE, counters[COUNT.tries])
 
@@ -158,10 +159,12 @@ def _is_idle(rules: Rules, state: State) -> bool:
 
 @inlined
 def _next_look(play: Play, now: int) -> int:
-    """Return the next cycle in which anything can change, but for what is given back."""
+    """Return the next cycle in which anything can change, but for what is given back; or the next one of all."""
     rules, policies, state = play.rules, play.policies, play.state
     counters = state.counters
     following = counters[COUNT.next_arrival]
+    if not rules.skips and (counters[COUNT.waiting] > 0 or min(following, next_due(state.due)) < NEVER):
+        return now + 1
     if counters[COUNT.waiting] == 0:
         return following
     following = min(following, next_renewal(play.shape, policies, state, now))

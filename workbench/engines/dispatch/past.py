@@ -1,8 +1,8 @@
 """What modules have executed: in all, in a sliding window, and in counters that are halved (spec 3, R75, E23).
 
 A group's instructions are spread evenly over its waves and its life, at rates in 2**-20 instructions a cycle that are
-rounded once, so all counts are whole numbers and nothing drifts. A module's rate changes at the start and the end of a dispatch; the changes of each
-module form a list, which the far end of a window follows.
+rounded once, so all counts are whole numbers and nothing drifts. A module's rate changes at the start and the end of a
+dispatch; the changes of each module form a list, which the far end of a window follows.
 """
 
 from __future__ import annotations

@@ -23,6 +23,8 @@ MOST_INSTRUCTIONS = 1 << 42
 """Of a class in one run, so that counts in 2**-20 stay exact in 64 bits."""
 MOST_TRIES = 1 << 20
 """Refusals by placements that draw or remember, one after another, while all modules are empty."""
+SKIPS = 1
+"""Tests set 0: no cycle and no round is skipped (`Rules.skips`)."""
 OF_A_WAVE, OF_A_GROUP = "waves", "workgroups"
 """The resources of which a wave, or a group, always takes one."""
 
@@ -173,6 +175,7 @@ def rules_of(case: Case, groups: Groups, history: bool, events: bool) -> Rules:
         history=int(history),
         heat_cycles=options.heat.cycles() if heated else 0,
         events=int(events),
+        skips=SKIPS,
     )
 
 
