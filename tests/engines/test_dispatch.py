@@ -186,11 +186,6 @@ def test_keeping_events_changes_nothing() -> None:
             assert np.array_equal(reply, getattr(kept, name)), name
 
 
-def test_no_groups_are_a_run() -> None:
-    record = Case([]).engine()
-    assert (record.group.size, record.rounds, record.failed_rounds) == (0, 0, 0)
-
-
 def full(seed: int, placement: Any, per_wave: bool, **more: Any) -> Case:
     """One module of one or two units, far more groups than it holds, and waves that take a third to all of a unit."""
     chance = random.Random(seed)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.depth import compiled_only
-from tests.engines.dispatch_cases import Case, Row
+from tests.engines.dispatch_cases import Case, Fixed, Row
 from tests.engines.dispatch_users import (
     EverySeventh,
     FromTheTop,
@@ -32,6 +32,7 @@ from workbench.policies.dispatch import (
 )
 from workbench.policies.placement import Buddy, Compaction
 from workbench.policies.probes import GroupedRun, SampledRun
+from workbench.workloads.workload import Groups
 
 BARRIERS = Resource(label="barriers", level="module", contiguous=False, blocks=3)
 
@@ -77,6 +78,64 @@ def test_what_a_policy_makes_of_a_demand_counts() -> None:
     sampled = {"probe": SampledRun(run_lengths=(1, 2, 4, 8))}
     assert "reports 8 when all are free" in refused(Row(need={"vgpr": 10}), policies=sampled)
     Case([Row(need={"vgpr": 15})], policies={"probe": GroupedRun(groups=4)}).engine()
+
+
+class Edited(Fixed):
+    """Two groups of one wave, with some columns changed."""
+
+    def __init__(self, **columns: Any) -> None:
+        super().__init__([Row(), Row()], ("vgpr",))
+        object.__setattr__(self, "columns", columns)
+
+    def groups(self, machine: Any, streams: Any) -> Groups:
+        return super().groups(machine, streams)._replace(**self.columns)
+
+
+WAVES = "a whole number from 1 to 1048576"
+TABLES = [
+    ({"demand": {"lds": np.array([1, 1])}}, "unknown resource of the machine 'lds'; there are"),
+    ({"demand": {"shard": np.array([0, 0])}}, "Did you mean shared?"),
+    (
+        {"demand": {"vgpr": np.array([1, -1])}},
+        "group 1: demand of vgpr must be a whole number from 0 to 1099511627776. ",
+    ),
+    ({"demand": {"vgpr": np.array([1.5, 1.0])}}, "group 0: demand of vgpr must be a whole number"),
+    ({"demand": {"vgpr": np.array([1])}}, "the workload's demand of vgpr must have a number a group, 2. Got 1."),
+    ({"arrival": np.array([0, -1])}, "group 1: arrival must be a whole number from 0 to 72057594037927935. Got -1. "),
+    ({"arrival": np.array([0, 1 << 62])}, "Got 4611686018427387904. Nearest: 72057594037927935."),
+    ({"arrival": np.array([0.0, np.nan])}, "group 0: arrival must be a whole number from 0 to"),
+    ({"duration": np.array([1, 1 << 62])}, "group 1: duration must be a whole number from 1 to"),
+    ({"duration": np.array([0, 1])}, "group 0: duration must be a whole number from 1 to"),
+    ({"duration": np.array([np.nan, 1])}, "Got nan."),
+    ({"priority": np.array([1, 0])}, "group 1: priority must be a whole number from 1 to 4096. Got 0. Nearest: 1."),
+    ({"channel": np.array([-1, 0])}, "group 0: channel must be a whole number from 0 to 16777216. Got -1. Nearest: 0."),
+    ({"waves": np.array([1, 0])}, f"group 1: waves must be {WAVES}. Got 0. Nearest: 1."),
+    ({"waves": np.array([1.0, 2.0])}, f"group 0: waves must be {WAVES}. Got 1.0."),
+    ({"independent": np.array([0, 2])}, "group 1: independent must be a whole number from 0 to 1. Got 2. Nearest: 1."),
+    ({"instructions": np.zeros((2, 5), np.int64)}, "instructions must have 6 numbers a group, 2 x 6. Got 2 x 5."),
+    ({"instructions": np.full((2, 6), -7)}, "group 0: instructions must be a whole number from 0 to 4398046511104. "),
+    ({"arrival": np.array([0])}, "the workload's channel must have a number a group, 1. Got 2."),
+    ({"duration": np.full(2, (1 << 56) - 1), "arrival": np.full(2, 5)}, None),
+]
+
+
+@pytest.mark.parametrize(("columns", "sentence"), TABLES, ids=lambda value: next(iter(value)) if value else "")
+def test_a_table_of_groups_is_checked_before_anything_runs(columns: dict[str, Any], sentence: str | None) -> None:
+    setup = Case([]).setup()._replace(workload=Edited(**columns))
+    if sentence is None:
+        assert Dispatch().simulate(setup, 1).group.size == 2
+        return
+    for call in (Dispatch().validate, Dispatch().simulate):
+        with pytest.raises(InputError) as wrong:
+            call(setup, 1)
+        assert sentence in str(wrong.value) and str(wrong.value)[-1] in ".?"
+
+
+def test_a_run_needs_a_group_and_an_end_that_can_be_counted() -> None:
+    with pytest.raises(InputError, match=r"^the workload has no groups; a dispatcher needs at least one\.$"):
+        Case([]).engine()
+    with pytest.raises(InputError, match=r"last until cycle 1\.44e\+18 one after another; at most 2\^60"):
+        Case([Row(duration=(1 << 56) - 1)] * 20).engine()
 
 
 def test_policies_that_do_not_go_with_a_dispatcher() -> None:

@@ -1,16 +1,19 @@
-"""Which setups are refused before anything runs: policies that do not go with the machine, groups that never fit."""
+"""Which setups are refused before anything runs: tables that are none, policies that do not go with the machine, groups
+that never fit."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from workbench.compiled import RAISED
-from workbench.engines.dispatch.prepare import TOO_MANY, channels_of, levels_of, probes_of
+from workbench.engines.dispatch.past import CLASSES
+from workbench.engines.dispatch.prepare import MOST_INSTRUCTIONS, TOO_MANY, channels_of, levels_of, probes_of
 from workbench.engines.dispatch.shape import Columns, Shape
 from workbench.engines.dispatch.slots import Case
 from workbench.engines.engine import at_slot
-from workbench.errors import InputError
+from workbench.errors import InputError, unknown_name, wrong_value
 from workbench.machine.resource import Resource
+from workbench.policies.arguments import MOST_ENTRIES, MOST_LEVELS, MOST_WAVES
 from workbench.policies.asking import KEPT, Speaker, compiled, plain
 from workbench.policies.dispatch.units.view import UnitsView
 from workbench.policies.policy import Policy
@@ -33,6 +36,60 @@ def check_policies(case: Case, resources: tuple[Resource, ...]) -> None:
         term.check_resources(labels, path)
         if term.needs_heat() and not options.heat.simulated:
             raise InputError(f"{path} reads temperatures: options.heat must name a thermal model.")
+
+
+def check_table(groups: Groups, resources: tuple[Resource, ...], of_part: bool) -> None:
+    """Refuse columns of groups that are no whole numbers, of one length each and in their ranges; the first is named.
+
+    Parameters
+    ----------
+    of_part : bool
+        Whether groups are yet to be put forward: then there may be none, and their ends may be all that is asked.
+    """
+    if not groups.arrival.size and not of_part:
+        raise InputError("the workload has no groups; a dispatcher needs at least one.")
+    labels = [resource.label for resource in resources]
+    for label in groups.demand:
+        if label not in labels:
+            raise unknown_name("the workload's demand", "resource of the machine", label, labels)
+    ranges = {**_RANGES, "duration": (int(not of_part), MOST_CYCLES)}
+    for name, (least, most) in ranges.items():
+        _check_column(name, getattr(groups, name), groups.arrival.shape, least, most)
+    for label, blocks in groups.demand.items():
+        _check_column(f"demand of {label}", blocks, groups.arrival.shape, 0, MOST_BLOCKS)
+    _check_column("instructions", groups.instructions, (groups.arrival.size, CLASSES), 0, MOST_INSTRUCTIONS)
+    last = float(groups.arrival.max(initial=0)) + float(groups.duration.sum(dtype=np.float64))
+    if last > MOST_SPAN:
+        raise InputError(f"the groups last until cycle {last:.3g} one after another; at most 2^60 can be counted.")
+
+
+MOST_CYCLES, MOST_SPAN, MOST_BLOCKS = (1 << 56) - 1, 1 << 60, 1 << 40
+_RANGES = {
+    "arrival": (0, MOST_CYCLES),
+    "channel": (0, MOST_ENTRIES),
+    "priority": (1, MOST_LEVELS),
+    "waves": (1, MOST_WAVES),
+    "independent": (0, 1),
+}
+"""The least and the most of each column."""
+
+
+def _check_column(name: str, column: np.ndarray, shape: tuple[int, ...], least: int, most: int) -> None:
+    """Refuse a column that has another shape, or a number that is no whole one from `least` to `most`."""
+    if column.shape != shape:
+        expected = "must have a number a group" if len(shape) == 1 else f"must have {shape[1]} numbers a group"
+        raise InputError(f"the workload's {name} {expected}, {_sizes(shape)}. Got {_sizes(column.shape)}.")
+    whole = column.dtype.kind in "iub"
+    wrong = (column < least) | (column > most) if whole else np.ones(shape, np.bool_)
+    if wrong.any():
+        row, got = int(np.argwhere(wrong)[0, 0]), column[wrong].tolist()[0]
+        nearest = min(max(got, least), most) if whole else None
+        raise wrong_value("", f"group {row}: {name}", f"must be a whole number from {least} to {most}", got, nearest)
+
+
+def _sizes(shape: tuple[int, ...]) -> str:
+    """Return the sizes of an array in words: `3 x 6`."""
+    return " x ".join(map(str, shape)) or "a single number"
 
 
 def check_levels(case: Case, groups: Groups) -> None:

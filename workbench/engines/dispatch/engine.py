@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.engines.dispatch.admission import check_groups, check_levels, check_policies
+from workbench.engines.dispatch.admission import check_groups, check_levels, check_policies, check_table
 from workbench.engines.dispatch.beginning import Run, new_state
 from workbench.engines.dispatch.loop import play_until
 from workbench.engines.dispatch.options import DispatchOptions
@@ -36,9 +36,14 @@ class Dispatch(Simulator[DispatchRecord]):
         check_policies(_bound(given), given.machine.resources())
 
     def read(self, given: Case) -> Run:
+        return self.read_table(given, of_part=False)
+
+    def read_table(self, given: Case, of_part: bool) -> Run:
+        """Return what the setup and the seed determine; of a part, whose groups are yet to be put forward, too."""
         resources, given = given.machine.resources(), _bound(given)
         check_policies(given, resources)
         groups = given.setup.workload.groups(given.machine, given.streams)
+        check_table(groups, resources, of_part)
         check_levels(given, groups)
         shape, history = shape_of(given, resources), needs_history(given)
         columns = columns_of(given, groups, resources, history)

@@ -222,7 +222,7 @@ def new_part(
     [(2, 400, True)]
     """
     engine = Dispatch()
-    run = engine.read(engine.given(setup, seed))
+    run = engine.read_table(engine.given(setup, seed), of_part=True)
     enters = run.history and history == "entered"
     if enters:
         run = _without_own(run)
