@@ -14,6 +14,7 @@ from tests.oracles.dispatch_past import ONE, Past, rates
 from workbench.engines.dispatch.past import part_rate
 from workbench.policies.dispatch import (
     LeastRecentEnergy,
+    NoPriority,
     PriorityWindows,
     RotatedSplit,
     ServedMarks,
@@ -105,6 +106,7 @@ def test_v28_v29_windows_share_the_time_on_top():
         ((10, 2), 7, "comb_1cycle", 35),
         ((14, 5), 1, "pipe_3cycle", 15),
         ((4, 4), 1, "pipe_3cycle", 6),
+        ((3, 2), 5, "comb_1cycle", 105),
     ],
 )
 def test_a_window_is_seen_by_the_rounds_that_fall_into_it(lengths, round_cycles, probe, begins):
@@ -250,6 +252,16 @@ def test_v25_marks_take_turns_among_the_channels_that_fit():
     record = happened(Case(rows, slots=1, policies={"selection": ServedMarks()}))
     served = record.channel[record.group].reshape(6, 4)
     assert np.sort(served, axis=1).tolist() == [[0, 1, 2, 3]] * 6
+
+
+def test_e3_without_priorities_a_channel_has_one_mark():
+    """Two channels with a group of priority 1 and one of 2 each, lowest index for random.
+
+    One label: 0 is marked, then 1; then both are, and 0 goes again. With two labels 0 had no mark for priority 2 yet.
+    """
+    rows = [Row(channel=channel, priority=p, duration=9) for channel in (0, 1) for p in (1, 2)]
+    policies = {"priority": NoPriority(), "selection": ServedMarks(pick="lowest")}
+    assert happened(Case(rows, policies=policies)).group.tolist() == [0, 2, 1, 3]
 
 
 def test_ten_billion_cycles_stay_exact():

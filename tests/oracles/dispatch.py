@@ -223,12 +223,16 @@ class Dispatcher:
         waited = self.now - self.groups["arrival"][offer.group]
         return {
             "channel": self.groups["channel"][offer.group],
-            "priority": offer.level,
+            "priority": self.label(offer.level),
             "rank": ask.rank(self.policies["priority"], self.now, offer.level, self.levels, waited),
             "fits": int(any(module.fits(offer) for module in self.modules)),
             "waited": waited,
             "waves": offer.waves,
         }
+
+    def label(self, level: int) -> int:
+        """E3: under no priority all groups have one label, but sub-groups below all."""
+        return 1 if self.policies["priority"].name == "no_priority" and level <= self.levels else level
 
     def dispatch(self, offer: Offer, number: int) -> bool:
         module = self.modules[number]

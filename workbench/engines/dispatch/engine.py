@@ -25,7 +25,7 @@ class Dispatch(Simulator[DispatchRecord]):
     """A dispatcher: channels of workgroups, modules of units, one round a cycle."""
 
     name = "dispatch"
-    revision = 4
+    revision = 5
     decides = Slots
     options = DispatchOptions
     machine = Machine

@@ -175,6 +175,7 @@ def rules_of(case: Case, groups: Groups, history: bool, events: bool) -> Rules:
         history=int(history),
         heat_cycles=options.heat.cycles() if heated else 0,
         events=int(events),
+        one_label=int(case.slots.priority.one_label),
         skips=SKIPS,
     )
 

@@ -35,7 +35,8 @@ def _put_down(
     rank = ask_rank(policies.priority.answer, PriorityView(now, level, rules.levels, waited, policies.priority.params))
     if rank == RAISED:
         fail(state.counters, FAULT.priority_raised, now, group, level)
-    seen[OFFER, at], seen[CHANNEL, at], seen[PRIORITY, at], seen[RANKED, at] = offer, channel, level, rank
+    label = 1 if rules.one_label and level <= rules.levels else level
+    seen[OFFER, at], seen[CHANNEL, at], seen[PRIORITY, at], seen[RANKED, at] = offer, channel, label, rank
     seen[FITS, at] = int(state.fitting[offer] > 0)
     seen[WAITED, at], seen[WAVES, at] = waited, waves_of(columns, state, entry)
 

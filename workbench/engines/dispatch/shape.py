@@ -116,6 +116,8 @@ class Rules(NamedTuple):
     """1 where nothing is kept of what has ended, so that a dispatch has the number of its slot."""
     entered: int = 0
     """1 where the past of modules is what others enter; then the groups' own instructions are not counted."""
+    one_label: int = 0
+    """1 where selections see priority 1 of every group that is not below all (spec 3, E3)."""
     skips: int = 1
     """0 where every cycle is looked at and every round played, so that tests may see what skipping changes: nothing."""
 

@@ -61,7 +61,7 @@ class Node(Simulator[NodeRecord]):
     """A whole node: dispatch, translation, device heaps, the pool and the links on one calendar."""
 
     name = "node"
-    revision = 4
+    revision = 5
     decides = Slots
     options = NodeOptions
     machine = NodeMachine

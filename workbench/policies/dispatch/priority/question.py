@@ -38,6 +38,8 @@ class Priority(Policy, abstract=True):
     asks: ClassVar[Question] = RANK
     tells = {"holds_until": HOLDS}
     holds_until: ClassVar[Callable[..., Any] | None] = None
+    one_label: ClassVar[bool] = False
+    """Whether all groups but sub-groups below all count as of priority 1 for whoever selects (spec 3, E3)."""
 
     def check_levels(self, levels: int, path: str = "", where: str = "") -> None:
         """Refuse a number of priorities that this policy is not made for."""

@@ -26,7 +26,8 @@ class ServedMarks(Selection):
     A single candidate of the most urgent rank is taken as it is. Of several, one without a mark for its priority is
     taken at random and marked. When all of them are marked, one of all is taken at random, keeps its mark, and the
     others lose theirs. A mark belongs to a channel and a static priority, whatever the rank is now (E4), so that
-    several static priorities of one rank each look at their own marks. `pick` replaces chance by the lowest channel.
+    several static priorities of one rank each look at their own marks; where groups have no priority a channel has one
+    mark (E3). `pick` replaces chance by the lowest channel.
 
     References
     ----------

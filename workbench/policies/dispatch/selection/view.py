@@ -16,7 +16,9 @@ class SelectionView(NamedTuple):
     cycle: int = number("the cycle of the round")
     count: int = number("how many groups wait at the heads of their channels")  # type: ignore[assignment]
     channel: np.ndarray = readable("int64", "groups", "the channel of each, not decreasing")
-    priority: np.ndarray = readable("int64", "groups", "the static priority of each, 1 = highest")
+    priority: np.ndarray = readable(
+        "int64", "groups", "the static priority of each, 1 = highest; where nobody has one, 1"
+    )
     rank: np.ndarray = readable("int64", "groups", "what the priority policy says of each: the lowest is most urgent")
     fits: np.ndarray = readable("int64", "groups", "1 where at least one module has room for it now, else 0")
     waited: np.ndarray = readable("int64", "groups", "cycles since each arrived")
