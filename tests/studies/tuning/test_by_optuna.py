@@ -33,7 +33,7 @@ def test_the_same_sampler_by_either_name_proposes_the_same_trials():
         ({"TPESampler": {"n_startup_trials": 3, "multivariate": True, "group": True, "seed": 5}}, {}),
         ({"NSGAIIISampler": {"population_size": 4, "dividing_parameter": 2}}, {}),
         ({"QMCSampler": {"qmc_type": "halton", "scramble": True}}, {}),
-        ({"CmaEsSampler": {"sigma0": 2, "n_startup_trials": 2}}, ONE),
+        ({"CmaEsSampler": {"n_startup_trials": 2}}, ONE),
     ],
     ids=str,
 )
