@@ -161,5 +161,5 @@ def _box(x: float, y: float, width: float, height: float, fill: str, line: str =
 
 def _svg(shapes: Iterable[str], words: str) -> str:
     size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="100%" height="{HEIGHT}" preserveAspectRatio="none"'
-    said = markup.text(words)
-    return f'<svg {size} role="img" aria-label="{said}">{"".join(shapes)}</svg><p>{said}</p>'
+    text = markup.text(words)
+    return f'<svg {size} role="img" aria-label="{text}">{"".join(shapes)}</svg><p>{text}</p>'
