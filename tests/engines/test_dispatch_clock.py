@@ -44,8 +44,10 @@ def saturated(seed: int) -> tuple[Case, Levers]:
     """A small machine under 8 to 24 groups of a third of it and more, in its levers and in the policies' words."""
     chance = random.Random(seed)
     probe, rounds, units = chance.choice([1, 1, 3]), chance.randint(1, 7), chance.randint(1, 3)
+    priority = chance.choice(["static", "none", "windows", "windows", "windows"])
+    selections = {"windows": ["strict_blocking"], "none": ["marks"], "static": []}[priority]
     levers = Levers(
-        modules=chance.randint(1, 3),
+        modules=chance.choice([1, 1, 3, 4]),
         units=units,
         vgpr=16,
         shared=16,
@@ -54,34 +56,39 @@ def saturated(seed: int) -> tuple[Case, Levers]:
         round_cycles=probe * rounds,
         dispatches_a_round=chance.choice([1, 1, 2, 3]),
         fail_init=chance.choice([0, 0, 2]),
-        priority=chance.choice(["static", "none", "windows", "windows", "windows"]),
-        selection=chance.choice([*SELECTIONS, "strict_blocking", "strict_blocking"]),
-        threshold=chance.choice([None, 1, 2, 5]),
+        priority=priority,
+        selection=chance.choice([*SELECTIONS, *selections * 8]),
+        threshold=chance.choice([None, 1, 1, 2, 5]),
         into=chance.choice(["waves", "halves"]),
         sub_priority=chance.choice(["inherit", "lowest", "below_all"]),
         divides=chance.random() < 0.5,
         head_pointer=chance.random() < 0.5,
-        choice=chance.choice(["first", "waves", "energy", "energy"]),
+        choice=chance.choice(["first", "waves", *["energy"] * 4]),
         nx=2 ** chance.randint(1, 5),
     )
-    rows = in_queue_order([group(chance, units) for _ in range(chance.randint(8, 24))])
+    most = chance.choice([9, 9, 10**6])
+    rows = in_queue_order([group(chance, units, most) for _ in range(chance.randint(8, 24))])
     levels = max(row.priority for row in rows)
     if levers.priority == "windows":
         levers.lengths = [chance.randint(1, 20) for _ in range(chance.randint(1, levels + 1))]
     return Case(rows, **in_words(levers, probe, rounds)), levers
 
 
-def group(chance: random.Random, units: int) -> Row:
+def group(chance: random.Random, units: int, most: int) -> Row:
+    """A group that takes most of every unit's registers, or a few; up to `most` instructions of a class."""
     on_a_unit = chance.randint(1, 4)
+    size = 16 // on_a_unit
+    large = chance.random() < 0.5
     return Row(
-        arrival=chance.choice([0, chance.randint(0, 20), chance.randint(0, 150)]),
+        arrival=chance.choice([0, chance.randint(0, 4), chance.randint(0, 60)]),
         channel=chance.randrange(4),
-        priority=chance.randint(1, 4),
+        priority=chance.randint(1, 3),
         waves=units * (on_a_unit - 1) + chance.randint(1, units),
-        duration=chance.choice([chance.randint(1, 20), chance.randint(20, 100)]),
-        independent=chance.random() < 0.6,
-        need={"vgpr": chance.randint(0, 16 // on_a_unit), "shared": chance.choice([0, chance.randint(1, 16)])},
-        instructions=tuple(chance.choice([0, chance.randint(1, 9), chance.randint(1, 10**6)]) for _ in range(6)),
+        duration=chance.choice([chance.randint(1, 30), chance.randint(80, 120)]),
+        independent=chance.random() < 0.5,
+        need={"vgpr": chance.randint(size // 2 + 1, size) if large else chance.randint(0, size // 4)}
+        | {"shared": chance.choice([0, 0, chance.randint(1, 8)])},
+        instructions=tuple(chance.choice([0, chance.randint(1, most)]) for _ in range(6)),
     )
 
 
