@@ -137,6 +137,17 @@ def test_t13_a_walk_under_way_is_joined_whatever_was_evicted() -> None:
     assert record.walk_queue_latency == (413 - 14) + (413 - 16)
 
 
+def test_a_request_sent_back_that_joins_a_walk_under_way_has_waited_since_it_came() -> None:
+    """A queue of one: pages 1 and 2 fill walker and queue; core 2's page 3 enters it at 401, and its walk begins at
+    801, when core 3, which came at 4 and was sent back as well, joins it.
+    """
+    machine = {"cores": 4, "shared_entries": 0, "walkers": 1, "walk_queue": 1}
+    record = simulate([(0, 0, 1), (1, 1, 2), (2, 2, 3), (3, 3, 3)], machine, PLAIN)
+    assert (record.walks, record.walks_joined) == (3, 1)
+    assert record.walk_queue_cycles == (401 - 2) + (801 - 3)
+    assert record.walk_queue_latency == (401 - 2) + (801 - 3) + (801 - 4)
+
+
 DIRECTED = {**PLAIN, "locate": {"directory": {"scope": "oracle"}}, "peer": "nearest", "eviction": "lru"}
 SLOW = {"cores": 4, "private_cycles": 20, "network": "crossbar"}
 """Between a miss and the look-up in its directory there is time for others."""

@@ -34,6 +34,8 @@ COUNTED = (
     "stale",
     "port_wait_cycles",
     "mshr_wait_cycles",
+    "mshr_stalls",
+    "last_start",
     "shootdowns",
     "shot_down",
     "samples",
@@ -207,6 +209,7 @@ class Load:
         if row.unmap:
             self._unmap(core, at, self.tags.of(row.page))
             return
+        self.counted["last_start"] = max(self.counted["last_start"], start)
         request = Request(core.number, self.tags.of(row.page), at, start, row.page)
         granted = core.ports.take()
         self.counted["port_wait_cycles"] += granted - self.clock.now
@@ -226,6 +229,7 @@ class Load:
             self._take_register(core, request, request.known_at)
         else:
             core.waiting = request
+            self.counted["mshr_stalls"] += 1
             return
         self._go_on(core)
 
@@ -610,6 +614,7 @@ class Load:
             "walk_levels": self.walkers.levels,
             "walk_cycles": self.walkers.busy_cycles,
             "walk_queue_cycles": self.walkers.queue_cycles,
+            "walk_queue_latency": self.walkers.waited,
             "walks_joined": self.walkers.joined,
             "bypassed_entries": self.shared.dead.not_made,
             "messages": [self.network.messages[kind] for kind in kinds],

@@ -53,6 +53,8 @@ class Request:
     tries: int = 0
     peer: int = -1
     teaches: set[int] = field(default_factory=set)
+    requested: int = -1
+    """When it first came to the walkers."""
 
     @property
     def key(self) -> Key:
@@ -63,10 +65,10 @@ class Request:
 class Walk:
     """A walk that waits or is under way; its opener is the first that waits for it."""
 
-    requested: int
     waiters: list[Request]
     of_batch: int = 1
     """Its place in its batch, from 1."""
+    begun: bool = False
     by_core: bool = False
 
     @property
@@ -116,10 +118,10 @@ class Walkers:
         self.walking: Counter[int] = Counter()
         """Software walks under way, by core."""
         self.queue: list[Walk] = []
-        self.sent_back: list[tuple[Request, int]] = []
+        self.sent_back: list[Request] = []
         self.live: list[Walk] = []
         self.cache: OrderedDict[tuple[int, int], None] = OrderedDict()
-        self.walks = self.levels = self.queue_cycles = self.joined = 0
+        self.walks = self.levels = self.queue_cycles = self.joined = self.waited = 0
         self.opened_late = self.joined_late = 0
         """Walks that were opened, and joined, by requests for pages that had been unmapped by then."""
         self.queued_at: Counter[int] = Counter()
@@ -127,20 +129,22 @@ class Walkers:
 
     def arrive(self, request: Request) -> None:
         """Take a request in: it joins a walk, starts or waits for one, or waits at the shared TLB."""
-        if not self._admit(request, self.clock.now):
-            self.sent_back.append((request, self.clock.now))
+        request.requested = self.clock.now
+        if not self._admit(request):
+            self.sent_back.append(request)
 
     def _joinable(self, asked: Asked) -> Walk | None:
         return next((walk for walk in self.live if walk.asked == asked), None) if self.rules.merge else None
 
-    def _admit(self, request: Request, requested: int) -> bool:
+    def _admit(self, request: Request) -> bool:
         walk, late = self._joinable(request.asked), self.eras.is_over(request.asked)
         if walk:
             walk.waiters.append(request)
+            self.waited += self.clock.now - request.requested if walk.begun else 0
             self.joined += 1
             self.joined_late += late
             return True
-        walk = Walk(requested, [request])
+        walk = Walk([request])
         if self.idle:
             self.idle -= 1
             self._start(walk, self.machine.walk_levels)
@@ -164,8 +168,10 @@ class Walkers:
 
     def _start(self, walk: Walk, most: int) -> None:
         self.walks += 1
-        waited = self.clock.now - walk.requested
+        walk.begun = True
+        waited = self.clock.now - walk.opener.requested
         self.queue_cycles += waited
+        self.waited += sum(self.clock.now - request.requested for request in walk.waiters)
         self.queued_at[self.clock.now] += waited
         levels = min(self._levels(walk.opener.trace_page), most)
         self.levels += levels
@@ -229,12 +235,12 @@ class Walkers:
 
     def _call_back(self) -> None:
         """Let those who wait at the shared TLB try again, in order, while there is a place for the first."""
-        while self.sent_back and (self._has_place() or self._may_walk(self.sent_back[0][0].core)):
-            request, requested = self.sent_back.pop(0)
+        while self.sent_back and (self._has_place() or self._may_walk(self.sent_back[0].core)):
+            request = self.sent_back.pop(0)
             if self.shared.look(request.tag):
                 self.answer(request, "shared", self.clock.now)
             else:
-                self._admit(request, requested)
+                self._admit(request)
 
 
 class SharedTlb:

@@ -100,7 +100,8 @@ class TranslationRecord(NamedTuple):
     last_start: int
     """The latest cycle at which an access could first have been issued; unmappings are none."""
     walk_queue_latency: int
-    """Cycles that all requests which a walk served waited for its start, those that joined it included."""
+    """Cycles from the first arrival at the walkers to the walk's start, or to joining it under way, of all that walks
+    served."""
     mshr_stalls: int
     """Misses that found no miss-status register free."""
     walkers: int

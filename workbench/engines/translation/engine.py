@@ -22,7 +22,7 @@ class Translation(Simulator[TranslationRecord]):
     """Address translation by the cores of a GPU."""
 
     name = "translation"
-    revision = 5
+    revision = 6
     decides = Slots
     options = TranslationOptions
     machine = TranslationMachine

@@ -204,13 +204,3 @@ def _note_end(run: Run, opener: int, now: int) -> None:
     while miss != NOBODY:
         misses[miss * MISS + OF.read] = read
         miss = misses[miss * MISS + OF.next]
-
-
-@noinline
-def note_begin(run: Run, miss: int, now: int) -> None:
-    """Note that the walk of a miss begins, for all who wait for it."""
-    misses = run.state.misses
-    tell_row(run, miss, SAYS.walk, NOBODY, now)
-    while miss != NOBODY:
-        misses[miss * MISS + OF.begun] = now
-        miss = misses[miss * MISS + OF.next]

@@ -49,7 +49,7 @@ class Miss(NamedTuple):
     batch: int
     """Of one whose walk is under way: its number in its batch, 0 = its core walks."""
     begun: int
-    """When its walk began, or its wait at the walkers ended; -1 = not yet, and where nobody asks."""
+    """When its walk began, or its wait at the walkers ended; -1 = not yet."""
     read: int
     """When its walk was read, -1 = not yet, and where nobody asks."""
     ended: int

@@ -19,7 +19,7 @@ from workbench.engines.translation.room import has_room
 from workbench.engines.translation.scheduling import ANSWERS, ENDS, KIND, REQUESTS, next_cycle, schedule_miss
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import MISS, Run
-from workbench.engines.translation.telling import SAYS, note_begin, tell_row, waits_for_bytes
+from workbench.engines.translation.telling import SAYS, tell_row, waits_for_bytes
 from workbench.engines.translation.under_way import OF
 from workbench.engines.translation.walk_cache import keep_levels, levels_to_read
 from workbench.engines.translation.walk_queue import first_like, link_last, take_from_queue
@@ -116,6 +116,7 @@ def _joins(run: Run, miss: int, now: int) -> bool:
     state.counters[COUNT.walks_joined] += 1
     if state.misses[at + OF.begun] != NONE:
         state.misses[row + OF.begun] = now
+        state.counters[COUNT.queued_latency] += now - state.misses[row + OF.queued]
     return True
 
 
@@ -184,17 +185,18 @@ def _count_walk(run: Run, miss: int, levels: int, now: int) -> None:
     counters[COUNT.walks] += 1
     counters[COUNT.walk_levels] += levels
     counters[COUNT.walk_queued] += waited
-    _count_wait(run, miss, now)
     if run.rules.keeps_answers:
-        note_begin(run, miss, now)
+        tell_row(run, miss, SAYS.walk, NONE, now)
+    _begin_for_all(run, miss, now)
     state.over_time[window(run, now) + QUEUED_COLUMN] += waited
 
 
 @kernel
-def _count_wait(run: Run, miss: int, now: int) -> None:
-    """Count what each request that a walk serves has waited for its start; who joins it later waits for none of it."""
+def _begin_for_all(run: Run, miss: int, now: int) -> None:
+    """Note that a walk begins for each request that it serves so far, and count what each has waited since it came."""
     misses = run.state.misses
     while miss != NONE:
+        misses[miss * MISS + OF.begun] = now
         run.state.counters[COUNT.queued_latency] += now - misses[miss * MISS + OF.queued]
         miss = misses[miss * MISS + OF.next]
 
