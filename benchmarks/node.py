@@ -60,9 +60,9 @@ class Repeated(Workload):
 def _phase(kernel: int, cycles: np.ndarray) -> Phase:
     """Four pages that a neighbour touches too, three at a distance and three by chance."""
     touches = (
-        Touch(kernel, "stride", width=1, count=4, bytes=4 * 4096),
-        Touch(kernel, "stride", width=16, count=3, bytes=3 * 4096),
-        Touch(kernel + 1, "stride", width=7, count=3, bytes=3 * 4096),
+        Touch(kernel, "stride", stride=1, count=4, element_bytes=PAGE, bytes=4 * 4096),
+        Touch(kernel, "stride", stride=16, count=3, element_bytes=PAGE, bytes=3 * 4096),
+        Touch(kernel + 1, "stride", stride=7, count=3, element_bytes=PAGE, bytes=3 * 4096),
     )
     return Phase(cycles, touches, (4096,), (100, 100, 50, 200, 20, 20))
 

@@ -83,11 +83,10 @@ def _phase(
     cycles = [draws.drawn(phase.compute, g, node.seed, *path, g, 0, number) for g in range(groups)]
     touches = tuple(
         ours.Touch(
-            numbers[one.tensor], one.pattern, one.stride if one.pattern == "stride" else one.halo, one.count, one.skew,
-            one.bytes,
+            numbers[one.tensor], one.pattern, one.halo, one.stride, one.count, one.element_bytes, one.skew, one.bytes
         )
         for one in phase.touches
-    )  # fmt: skip
+    )
     counts = dict(phase.instructions)
     instructions = tuple(counts.get(name, 0) for name in CLASSES)
     return ours.Phase(np.array(cycles, np.int64), touches, tuple(phase.mallocs), instructions)
@@ -157,7 +156,8 @@ def _options(node: Node, card: Card) -> NodeOptions:
                 "memory", "pages", "shootdown_cycles", "shootdown_to", "touches_hold", "remote", "malloc", "history",
                 "pages_known", "touches_a_phase", "kernel_card", "free_in_use", "chunk_bytes",
             )},
-            "walk_bytes": node.machine.walk_bytes, "local_cycles": node.machine.local_cycles,
+            "walk_bytes": node.machine.walk_bytes, "line_bytes": node.machine.line_bytes,
+            "local_cycles": node.machine.local_cycles,
             "horizon": node.horizon or 0,
             "dispatch": {
                 "dispatches_a_round": min(card.dispatch.dispatches_a_round, 64),

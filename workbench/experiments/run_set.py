@@ -61,7 +61,7 @@ class RunSet:
     @functools.cached_property
     def notes(self) -> list[str]:
         """Return what a reader of a table must know of its rows, a sentence each: missing measures, several origins,
-        and what a workload says of itself in its `notes`."""
+        what was refused, and what a workload says of itself in its `notes`."""
         messages = []
         if missing := self.unmeasured:
             again = (
@@ -72,9 +72,23 @@ class RunSet:
             messages.append(f"{_lacked(missing, self.plan.sweep.own)}{again}")
         if several := origins_sentence(self.origins):
             messages.append(several)
+        messages += filter(None, map(self._refusals, self.points))
         read = (point.setup.workload for point in self.points if point.setup)
         rules = (note for workload in read for note in getattr(workload, "notes", ()))
         return [*messages, *dict.fromkeys(rules)]
+
+    def _refusals(self, point: PlannedPoint) -> str:
+        """Return which measures of a point are missing in how many runs because something was refused; else nothing."""
+        measures = self.plan.sweep.mechanism.measures
+        lacking = {name: self.refused(point, name) for name in self.plan.sweep.measures if measures[name].refusals}
+        if not (seeds := set().union(*lacking.values())):
+            return ""
+        names = ", ".join(name for name, refused in lacking.items() if refused)
+        counted = ", ".join(dict.fromkeys(measures[name].refusals for name, refused in lacking.items() if refused))
+        return (
+            f"{self.label(point)}: in {len(seeds)} of {len(self.seeds)} runs something was refused ({counted}), so "
+            f"{names} of these are missing: less was done; in a comparison they are the worst."
+        )
 
     @functools.cached_property
     def origins(self) -> list[RowsOfOrigin]:
@@ -115,6 +129,14 @@ class RunSet:
             for seed, row in rows_by_seed
             if row is not None and row.status == "done"
         }
+
+    def refused(self, point: PlannedPoint, measure: str) -> set[int]:
+        """Return the seeds of a point's runs that lack a measure because something was refused in them."""
+        counts = self.plan.sweep.mechanism.measures[measure].refusals
+        if not counts:
+            return set()
+        refusals = self.values(point, counts)
+        return {seed for seed, value in self.values(point, measure).items() if math.isnan(value) and refusals[seed] > 0}
 
     def _ids_of(self, point: PlannedPoint) -> list[str]:
         """Return the ids of a point's runs, in the order of the seeds: each a digest, which every measure asks for."""

@@ -20,6 +20,9 @@ class Measure(NamedTuple):
     description: str
     of: str = ""
     """The part of the run that it is about, such as `priority 4`; empty = all of it."""
+    refusals: str = ""
+    """The measure that counts what was refused: where it is above 0 this one is missing (NaN), and the worst in a
+    comparison, for less work is done sooner; empty = nothing can be refused."""
 
     @property
     def says(self) -> str:

@@ -11,15 +11,20 @@ from workbench.metrics.statistics import mean
 from workbench.records.node import NEVER, NodeRecord, time_of
 
 _AGAINST = "time of an application over its time in a run of its own"
-_NAMES = ("slowdown_mean", "slowdown_max", "fairness")
+
+
+def slowdown_declarations() -> list[Measure]:
+    """Return the measures of how much slower applications are than alone."""
+    return [
+        Measure("slowdown_mean", "", "lower", f"{_AGAINST}, mean of those that end; needs options.alone"),
+        Measure("slowdown_max", "", "lower", f"{_AGAINST}, the largest; needs options.alone"),
+    ]
 
 
 def application_declarations() -> list[Measure]:
     """Return the measures of applications."""
     return [
         Measure("applications_refused", "applications", "lower", "applications that were refused memory"),
-        Measure("slowdown_mean", "", "lower", f"{_AGAINST}, mean of those that end; needs options.alone"),
-        Measure("slowdown_max", "", "lower", f"{_AGAINST}, the largest; needs options.alone"),
         Measure(
             "fairness",
             "",
@@ -30,14 +35,16 @@ def application_declarations() -> list[Measure]:
 
 
 def application_measures(record: NodeRecord) -> dict[str, float]:
-    """Compute the measures of applications; those against runs of their own are NaN where there are none."""
-    refused = {"applications_refused": float(record.refused.sum())}
-    if not record.alone.size:
-        return refused | dict.fromkeys(_NAMES, math.nan)
-    speeds = speeds_of(record)
-    slowdowns = 1 / speeds[speeds > 0]
-    largest = float(slowdowns.max()) if slowdowns.size else math.nan
-    return refused | {"slowdown_mean": mean(slowdowns), "slowdown_max": largest, "fairness": jain(speeds)}
+    """Compute the measures of applications; fairness is NaN where they have no runs of their own."""
+    fairness = jain(speeds_of(record)) if record.alone.size else math.nan
+    return {"applications_refused": float(record.refused.sum()), "fairness": fairness}
+
+
+def slowdowns(record: NodeRecord) -> dict[str, float]:
+    """Compute how much slower applications are than in runs of their own, NaN where there are none."""
+    speeds = speeds_of(record) if record.alone.size else np.zeros(0)
+    each = 1 / speeds[speeds > 0]
+    return {"slowdown_mean": mean(each), "slowdown_max": float(each.max()) if each.size else math.nan}
 
 
 def speeds_of(record: NodeRecord) -> np.ndarray:

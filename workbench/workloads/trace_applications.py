@@ -59,7 +59,7 @@ class TraceApplications(RecordedKernels):
         "are alive, else the youngest of its stream; the youngest of its stream; none",
     )
     most_tensors: int = lever(3, least=1, most=64, unit="tensors", description="that a kernel touches, the youngest")
-    pattern: Pattern = lever("slice", description="which pages of each a group touches (spec 6, R7)")
+    pattern: Pattern = lever("slice", description="which bytes of each a group touches (spec 6, R7)")
     before: Literal["ask", "leave_out"] = lever(
         "ask", description="whether tensors that were live before the profile are asked for at its beginning"
     )

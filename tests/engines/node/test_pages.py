@@ -16,9 +16,10 @@ from workbench.engines.node.pages import (
     map_run,
     new_pages,
     open_mapping,
+    page_at,
+    page_begin,
     page_bytes,
     page_tag,
-    page_used,
     rounding_of,
     with_room,
 )
@@ -76,19 +77,19 @@ def test_pages_are_those_of_the_twin(seed: int, mode: str) -> None:
     """Regions of two applications are mapped and unmapped; what is mapped has the twin's tags and sizes throughout."""
     random = Random(seed)
     pages, spaces = new_pages(30, 2, mode, room=6), [AddressSpace(0), AddressSpace(1)]
-    alive: dict[int, tuple[int, list[Page]]] = {}
+    alive: dict[int, list[Page]] = {}
     for mapping in range(30):
         application, (asked, runs) = random.randrange(2), runs_by_chance(random, mode)
         pages = mapped(pages, mapping, application, asked, runs)
-        alive[mapping] = asked, spaces[application].mapped(runs, mode)
+        alive[mapping] = spaces[application].mapped(runs, mode)
         if random.random() < 0.6:
             gone = random.choice(list(alive))
-            assert close_mapping(pages, gone) == len(alive.pop(gone)[1])
-        for number, (bytes_asked, expected) in alive.items():
-            check(pages, number, bytes_asked, expected)
+            assert close_mapping(pages, gone) == len(alive.pop(gone))
+        for number, expected in alive.items():
+            check(pages, number, expected)
 
 
-def check(pages: Pages, mapping: int, asked: int, expected: list[Page]) -> None:
+def check(pages: Pages, mapping: int, expected: list[Page]) -> None:
     """Compare some pages of a region: the first and the last, and a few between."""
     assert pages.count[mapping] == len(expected)
     begins = 0
@@ -96,7 +97,8 @@ def check(pages: Pages, mapping: int, asked: int, expected: list[Page]) -> None:
         if number % max(len(expected) // 5, 1) == 0 or number == len(expected) - 1:
             assert page_tag(pages, mapping, number) == page.tag
             assert page_bytes(pages, mapping, number) == page.size
-            assert page_used(pages, mapping, number) == min(max(asked - begins, 0), page.size)
+            assert page_begin(pages, mapping, number) == begins
+            assert [page_at(pages, mapping, begins + byte) for byte in (0, page.size - 1)] == [number, number]
         begins += page.size
 
 

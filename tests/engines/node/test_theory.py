@@ -18,6 +18,7 @@ import pytest
 
 from tests.depth import LONG_WHERE_COMPILED, compiled_only, long
 from workbench.api import planned
+from workbench.engines.engine import Setup
 from workbench.engines.node.engine import Node
 from workbench.export.node_slices import messages_of, paired
 from workbench.machine import Board, Card, Link, Machine, NodeMachine, TranslationMachine
@@ -52,25 +53,26 @@ class Given:
         return self._applications
 
 
-def simulated(
-    *applications: Application, modules: int = 1, room: int = 1024, gpus: int = 1,
-    translation: dict[str, Any] | None = None,
-    memory_bytes: tuple[int, ...] = (1 << 44, 1 << 44), events: bool = False, **options: Any,
-) -> NodeRecord:  # fmt: skip
+def simulated(*applications: Application, events: bool = False, **more: Any) -> NodeRecord:
     """Run applications on GPUs whose modules have room for so many waves; translation takes no time but for walks."""
+    return Node().simulate(setup(*applications, **more), 1, events=events)
+
+
+def setup(
+    *applications: Application, modules: int = 1, room: int = 1024, gpus: int = 1,
+    translation: dict[str, Any] | None = None, memory_bytes: tuple[int, ...] = (1 << 44, 1 << 44), **options: Any,
+) -> Setup:  # fmt: skip
+    """Return the setup of `simulated`."""
     cards = tuple(Card(id=f"g{k}", kind="gpu", memory_bytes=memory_bytes[k]) for k in range(gpus))
     links = tuple(Link(between=f"g0 g{k}", gbps=1, kind="nvlink") for k in range(1, gpus))
     card = Machine(compute_units=modules, simds_a_unit=1, waves_a_unit=room, workgroups_a_unit=room, wave_size=32)
     hierarchy = TranslationMachine(cores=modules, private_mshrs=4096, **INSTANT, **(translation or {}))
     machine = NodeMachine(board=Board(cards=cards, links=links), card=card, translation=hierarchy)
-    setup = planned(SWEEP).points[0].setup
-    dispatch = setup.options.dispatch.but(dispatches_a_round=64)
-    policies = {**setup.policies, "locate": read_policy(Node().question_of("locate"), "no_directory", "locate")}
-    setup = setup._replace(
-        machine=machine, workload=Given(*applications), options=setup.options.but(dispatch=dispatch, **options),
-        policies=policies,
-    )  # fmt: skip
-    return Node().simulate(setup, 1, events=events)
+    usual = planned(SWEEP).points[0].setup
+    dispatch = usual.options.dispatch.but(dispatches_a_round=64)
+    policies = {**usual.policies, "locate": read_policy(Node().question_of("locate"), "no_directory", "locate")}
+    given = usual.options.but(dispatch=dispatch, **options)
+    return usual._replace(machine=machine, workload=Given(*applications), options=given, policies=policies)
 
 
 def kernel(cycles: np.ndarray, *touches: Touch, mallocs: tuple[int, ...] = ()) -> Launch:

@@ -108,6 +108,7 @@ class Machine:
     pool: Pool = Pool()
     clock_mhz: int = 1000
     walk_bytes: int = 64  # that a walk of a remote page moves
+    line_bytes: int = 128  # of which data pass a link
     local_cycles: int = 0  # of data on the own card (E4)
 
 
@@ -117,11 +118,12 @@ class Touch:
 
     tensor: str
     pattern: str = "slice"
-    halo: int = 1
-    stride: int = 1
-    count: int = 4
+    halo: int = 1  # bytes
+    stride: int = 1  # elements
+    count: int = 4  # elements
+    element_bytes: int = 128
     skew: float = 1.0
-    bytes: int | None = None  # that a group moves; all of its pages if None
+    bytes: int | None = None  # that a group moves; its lines if None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import functools
 import itertools
 import math
 from typing import Any
@@ -44,8 +45,26 @@ def drawn(law: Any, group: int, seed: int, *path: int) -> int:
     raise ValueError(f"a law must be a number, a list, uniform or exponential. Got {name}.")
 
 
-def zipf(count: int, pages: int, skew: float, seed: int, *path: int) -> list[int]:
-    """Return so many draws of pages 0, 1, ...; page r - 1 has weight 1 / r^skew."""
-    sums = list(itertools.accumulate(1 / rank**skew for rank in range(1, pages + 1)))
+def zipf(count: int, things: int, skew: float, seed: int, *path: int) -> list[int]:
+    """Return so many draws of ranks 0, 1, ...; rank r - 1 has weight 1 / r^skew."""
+    sums = _sums(things, skew)
     chances = (unit(seed, *path, k) * sums[-1] for k in range(count))
-    return [min(bisect.bisect_right(sums, chance), pages - 1) for chance in chances]
+    return [min(bisect.bisect_right(sums, chance), things - 1) for chance in chances]
+
+
+@functools.cache
+def _sums(things: int, skew: float) -> list[float]:
+    return list(itertools.accumulate(1 / rank**skew for rank in range(1, things + 1)))
+
+
+def permuted(place: int, things: int, seed: int, *path: int) -> int:
+    """Return where a place goes in the permutation of a path: Feistel's network of four rounds over as many bits as
+    the next power of four has, again until it is one of the things."""
+    half = next(bits for bits in itertools.count() if 4**bits >= things)
+    while True:
+        left, right = divmod(place, 2**half)
+        for turn in range(4):
+            left, right = right, left ^ (word(seed, *path, turn, right) >> 11) % 2**half
+        place = left * 2**half + right
+        if place < things:
+            return place

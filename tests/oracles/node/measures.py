@@ -20,14 +20,20 @@ def measures(run: Simulation) -> dict[str, Any]:
     end = makespan(run)
     seconds = end / (run.node.machine.clock_mhz * 1e6)
     ended, steps = len(ended_groups(run)), len(run.log.of("node", "step"))
-    return {
+    times = {
         "makespan_cycles": end,
         "groups_per_second": ended / seconds if end else 0.0,
         "steps_per_second": steps / seconds if end else 0.0,
         **_quantiles(run),
+        "walker_share": _share(run, "walkers"),
+    }
+    refused = any(program.refused for program in run.programs)  # less was done: sooner is not faster
+    return {
+        **({} if refused else times),
         **_fragmentation(run, end),
         **_touches(run),
-        "walker_share": _share(run, "walkers"),
+        "applications_refused": sum(program.refused for program in run.programs),
+        "groups_refused": sum(program.refused_groups for program in run.programs),
         "shootdowns": run.shootdowns,
         "stalled_modules": run.stalled_modules,
     }

@@ -226,14 +226,16 @@ class Simulation:
         """Return the simulated pages of a phase with the bytes that each stands for."""
         group, rows = part.group, []
         for number, touch in enumerate(part.kernel.phases[phase].touches):
-            tensor = self.programs[part.key.application].tensors[touch.tensor]
+            tensors = self.programs[part.key.application].tensors
+            tensor = tensors[touch.tensor]
             path = (*group.key[1:5], 1, phase, number)
-            pages = patterns.touched(
-                touch, len(tensor.pages), group.key.group, part.kernel.groups, self.node.seed, *path
-            )
-            chosen = patterns.simulated(pages, self.couplings.touches_a_phase)
-            total = tensor.bytes_of(pages) if touch.bytes is None else touch.bytes
-            rows += [(tensor.pages[n], size) for n, size in zip(chosen, patterns.shares(total, len(chosen)))]
+            spans = patterns.touched(
+                touch, tensor.bytes, group.key.group, part.kernel.groups, self.node.seed, *path,
+                tensor=list(tensors).index(touch.tensor),
+            )  # fmt: skip
+            sizes, limit = [page.size for page in tensor.pages], self.couplings.touches_a_phase
+            moved = patterns.moved(spans, sizes, limit, self.node.machine.line_bytes, touch.bytes)
+            rows += [(tensor.pages[n], size) for n, size in moved]
         return rows if part.key.wave < 0 else rows[part.key.wave :: part.kernel.waves]
 
     def group_ended(self, group: Group) -> None:

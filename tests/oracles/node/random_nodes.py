@@ -29,7 +29,7 @@ def random_node(seed: int, neutral: bool = False) -> dict[str, Any]:
     """Return a node of one to three cards with two or three applications; every coupling on unless neutral."""
     random = Random(seed)
     cards = random.choice([1, 2, 3])
-    return {
+    node = {
         "machine": _machine(random, cards),
         "applications": [_application(random, random.randrange(cards)) for _ in range(random.choice([2, 3]))],
         "couplings": {} if neutral else {name: random.choice(values) for name, values in COUPLED.items()},
@@ -37,6 +37,16 @@ def random_node(seed: int, neutral: bool = False) -> dict[str, Any]:
         | {"stuck_threshold": random.choice([4, 40])},
         "seed": seed,
     }
+    _reach(Random(~seed), node)
+    return node
+
+
+def _reach(random: Random, node: dict[str, Any]) -> None:
+    """Let the touches of a node reach far or not, in elements of several sizes."""
+    steps = [step for one in node["applications"] for stream in one["streams"] for step in stream if "kernel" in step]
+    for touch in (touch for step in steps for phase in step["kernel"]["phases"] for touch in phase["touches"]):
+        touch["halo"], touch["stride"] = random.choice([1, 300, 100 * KIB]), random.choice([1, 3, 40])
+        touch["element_bytes"] = random.choice([128, 5000, 64 * KIB])
 
 
 def _machine(random: Random, cards: int) -> dict[str, Any]:

@@ -35,10 +35,3 @@ class Tensor:
         waiting, self._waiting = self._waiting, []
         for action in waiting:
             action()
-
-    def bytes_of(self, numbers: list[int]) -> int:
-        """Return the bytes that lie in these pages; a last page may be partly used."""
-        ends: list[int] = []
-        for page in self.pages:
-            ends.append((ends[-1] if ends else 0) + page.size)
-        return sum(max(min(ends[n], self.bytes) - (ends[n] - self.pages[n].size), 0) for n in numbers)

@@ -21,6 +21,7 @@ from workbench.engines.node.links import new_links
 from workbench.engines.node.options import NodeOptions
 from workbench.engines.node.pages import new_pages
 from workbench.engines.node.parts import Members
+from workbench.engines.node.plan import most_listed
 from workbench.engines.node.prepare import Case, Reading, read, rules_of, ways
 from workbench.engines.node.recording import record_of
 from workbench.engines.node.refusals import check_served
@@ -34,6 +35,7 @@ from workbench.engines.node.state import (
     COUNT,
     FAULT,
     GROUP,
+    KERNEL,
     NONE,
     STREAM,
     TASK,
@@ -120,7 +122,7 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
         "tensors": plan.size.size,
         "modules": len(reading.given.machine.gpus) * reading.given.machine.card.compute_units,
         "kernels": plan.groups.size, "groups": int(plan.groups.sum()),
-        "calls": members.calls.phase.size, "most_drawn": int(plan.drawn.max(initial=1)),
+        "calls": members.calls.phase.size, "most_drawn": most_listed(plan),
         **attempt.room, **_watched(reading),
     }  # fmt: skip
     pages = new_pages(sizes["tickets"], plan.home.size, options.pages, attempt.room["pages"])
@@ -135,7 +137,7 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
     state.group[:, GROUP.began] = state.group[:, GROUP.ended] = NONE
     state.group[:, GROUP.path_at] = NONE
     state.call[:, CALL.task] = NONE
-    state.application[:, APPLICATION.ended_at] = NONE
+    state.application[:, APPLICATION.ended_at] = state.kernel[:, KERNEL.put] = NONE
     _begin_energy(reading, state)
     state.counters[COUNT.drawn_touch] = NONE
     run = Run(

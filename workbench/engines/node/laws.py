@@ -54,6 +54,9 @@ def _groups(run: Run) -> Iterator[str]:
     cancelled, live = int(counters[COUNT.groups_cancelled]), int(run.state.application[:, APPLICATION.live].sum())
     if put != ended + cancelled + live:
         yield f"{put} groups were put forward; {ended} ended, {cancelled} were cancelled and {live} are under way"
+    planned, refused = int(run.plan.groups.sum()), int(counters[COUNT.groups_refused])
+    if planned != put + refused and run.state.application[:, APPLICATION.ended].all():
+        yield f"{planned} groups are planned; {put} were put forward and {refused} refused"
 
 
 def _times(run: Run) -> Iterator[str]:

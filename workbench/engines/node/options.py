@@ -69,6 +69,14 @@ class NodeOptions(Spec):
     walk_bytes: int = lever(
         64, least=0, most=1 << 20, unit="bytes", description="that a walk of a page on another card moves"
     )
+    line_bytes: int = lever(
+        128,
+        least=32,
+        most=4096,
+        scale="power_of_two",
+        unit="bytes",
+        description="of which data pass a link (spec 6, R7)",
+    )
     link_latency_ns: int = lever(
         0, least=0, most=10**9, unit="ns", description="before the first byte, of every link of a path (spec 6, R13)"
     )

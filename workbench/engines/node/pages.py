@@ -173,12 +173,24 @@ def page_bytes(pages: Pages, mapping: int, page: int) -> int:
 
 
 @routine
-def page_used(pages: Pages, mapping: int, page: int) -> int:
-    """Return how many bytes of a page were asked for; those behind the last one are the rounding's."""
+def page_begin(pages: Pages, mapping: int, page: int) -> int:
+    """Return the byte of a region at which a page begins."""
     stretch = pages.stretches[_find(pages, mapping, page)]
-    shift = _shift(stretch[OF.size])
-    begin = stretch[OF.begin] + ((page - stretch[OF.first_page]) << shift)
-    return int(min(max(pages.asked[mapping] - begin, 0), 1 << shift))
+    return int(stretch[OF.begin] + ((page - stretch[OF.first_page]) << _shift(stretch[OF.size])))
+
+
+@routine
+def page_at(pages: Pages, mapping: int, byte: int) -> int:
+    """Return the page that holds a byte of a region."""
+    low, high = pages.first[mapping], pages.first[mapping] + pages.held[mapping] - 1
+    while low < high:
+        middle = (low + high + 1) >> 1
+        if pages.stretches[middle, OF.begin] <= byte:
+            low = middle
+        else:
+            high = middle - 1
+    stretch = pages.stretches[low]
+    return int(stretch[OF.first_page] + ((byte - stretch[OF.begin]) >> _shift(stretch[OF.size])))
 
 
 @kernel

@@ -1,46 +1,35 @@
-"""Which pages of a tensor a group touches, and which of them are simulated (spec 6, R7)."""
+"""Which bytes of a tensor a group touches, on which pages they lie, and what of them passes a link (spec 6, R7).
+
+What a program touches is said in bytes, so that it is the same program at every page size. Slices, halos and whole
+tensors are one range of bytes, of which everything is computed; elements at a stride or by chance are listed.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from workbench.compiled import kernel, noinline
-from workbench.engines.node.pages import page_used
-from workbench.engines.node.plan import ALL_BYTES, GATHER, HALO, SHARED, SLICE, STRIDE
+from workbench.engines.node.keys import ABSENT
+from workbench.engines.node.pages import page_at, page_begin, page_bytes
+from workbench.engines.node.plan import ALL_BYTES, GATHER, HALO, MOST_DRAWS, SHARED, SMALLEST_PAGE, STRIDE
 from workbench.engines.node.state import COUNT, Run
 from workbench.structures.splitmix import first_word, next_word, unit_of
+from workbench.structures.zipf import permuted, rank_of
 
 OF_TOUCHES = 1
 """In the path of a draw: for a touch, not for compute."""
-
-
-@kernel
-def first_of_slice(pages: int, group: int, groups: int) -> int:
-    """Return the first page of a group's slice."""
-    return group * pages // groups
-
-
-@kernel
-def last_of_slice(pages: int, group: int, groups: int) -> int:
-    """Return the last page of a group's slice."""
-    return ((group + 1) * pages + groups - 1) // groups - 1
+PAGE, LINES = range(2)
+"""Columns of `State.drawn` and `State.by_address`."""
 
 
 @noinline
 def pages_touched(run: Run, touch: int, kernel_: int, group: int) -> int:
     """Return of how many pages a touch of a group is, simulated or not; `group` counts in its kernel."""
-    plan, groups = run.plan, run.plan.groups[kernel_]
-    pages, pattern = run.pages.count[plan.tensor[touch]], plan.pattern[touch]
-    first, last = first_of_slice(pages, group, groups), last_of_slice(pages, group, groups)
-    if pattern == SLICE:
-        return last - first + 1
-    if pattern == HALO:
-        return min(last + plan.width[touch], pages - 1) - max(first - plan.width[touch], 0) + 1
-    if pattern == SHARED:
-        return pages
-    if pattern == STRIDE:
-        return plan.drawn[touch]
-    return _draw(run, touch, kernel_, group)
+    if is_listed(run, touch):
+        return _list_pages(run, touch, kernel_, group)
+    begin, end = _range_begin(run, touch, kernel_, group), _range_end(run, touch, kernel_, group)
+    tensor = run.plan.tensor[touch]
+    return page_at(run.pages, tensor, end - 1) - page_at(run.pages, tensor, begin) + 1 if end > begin else 0
 
 
 @noinline
@@ -52,46 +41,181 @@ def pages_simulated(run: Run, touch: int, kernel_: int, group: int) -> int:
 
 @noinline
 def page_simulated(run: Run, touch: int, kernel_: int, group: int, place: int) -> int:
-    """Return the number in its tensor of a simulated page of a touch."""
+    """Return the number in its tensor of a simulated page of a touch; of one by chance, whose draws were just
+    counted."""
     touched, most = pages_touched(run, touch, kernel_, group), run.rules.most_touches
     if 0 < most < touched:
         place = place * touched // most
-    return page_touched(run, touch, kernel_, group, place)
+    if is_listed(run, touch):
+        return int(run.state.drawn[place, PAGE])
+    return page_at(run.pages, run.plan.tensor[touch], _range_begin(run, touch, kernel_, group)) + place
 
 
 @noinline
-def page_touched(run: Run, touch: int, kernel_: int, group: int, place: int) -> int:
-    """Return the number in its tensor of a page of a touch; of one by chance, whose draws were just counted."""
+def bytes_touched(run: Run, touch: int, kernel_: int, group: int, place: int) -> int:
+    """Return the bytes that a simulated page of a touch stands for.
+
+    They are its lines' where all pages are simulated; else, and of a touch that states its bytes, equal whole parts of
+    the touch's, the first ones with a byte more.
+    """
+    touched, stated = pages_touched(run, touch, kernel_, group), run.plan.bytes[touch]
+    simulated = pages_simulated(run, touch, kernel_, group)
+    if stated == ALL_BYTES and simulated == touched:
+        return _lines_of_page(run, touch, kernel_, group, place) * run.rules.line_bytes
+    whole = (
+        _lines_touched(run, touch, kernel_, group, touched) * run.rules.line_bytes if stated == ALL_BYTES else stated
+    )
+    return whole // simulated + (place < whole % simulated)
+
+
+@kernel
+def is_listed(run: Run, touch: int) -> bool:
+    """Return whether a touch is of elements here and there, not of a range of bytes."""
+    return bool(run.plan.pattern[touch] == GATHER or run.plan.pattern[touch] == STRIDE)
+
+
+@kernel
+def _range_begin(run: Run, touch: int, kernel_: int, group: int) -> int:
+    """Return the first byte of a touch that is a range."""
     plan = run.plan
-    pages, pattern = run.pages.count[plan.tensor[touch]], plan.pattern[touch]
-    if pattern == GATHER:
-        return run.state.drawn[place]
-    if pattern == STRIDE:
-        return (group + place * plan.width[touch]) % pages
-    if pattern == SHARED:
-        return place
-    first = first_of_slice(pages, group, plan.groups[kernel_])
-    return max(first - plan.width[touch], 0) + place if pattern == HALO else first + place
+    if plan.pattern[touch] == SHARED:
+        return 0
+    begin = part_of(plan.size[plan.tensor[touch]], group, plan.groups[kernel_])
+    return max(begin - plan.width[touch], 0) if plan.pattern[touch] == HALO else begin
+
+
+@kernel
+def _range_end(run: Run, touch: int, kernel_: int, group: int) -> int:
+    """Return the byte behind the last of a touch that is a range."""
+    plan = run.plan
+    size = plan.size[plan.tensor[touch]]
+    if plan.pattern[touch] == SHARED:
+        return size
+    end = part_of(size, group + 1, plan.groups[kernel_])
+    return min(end + plan.width[touch], size) if plan.pattern[touch] == HALO else end
+
+
+@kernel
+def part_of(size: int, group: int, groups: int) -> int:
+    """Return floor(group x size / groups), of any numbers whose result fits."""
+    return group * (size // groups) + group * (size % groups) // groups
+
+
+@kernel
+def _lines_between(run: Run, begin: int, end: int) -> int:
+    """Return how many lines hold a byte of a range that is not empty."""
+    return (end - 1) // run.rules.line_bytes - begin // run.rules.line_bytes + 1
 
 
 @noinline
-def _draw(run: Run, touch: int, kernel_: int, group: int) -> int:
-    """Draw the pages of a gather by Zipf's law, repeats dropped; return how many they are."""
-    plan, counters, drawn = run.plan, run.state.counters, run.state.drawn
-    if counters[COUNT.drawn_touch] == touch and counters[COUNT.drawn_group] == plan.first_group[kernel_] + group:
-        return counters[COUNT.drawn]
-    word, pages = path_of_touch(run, touch, kernel_, group), run.pages.count[plan.tensor[touch]]
-    first, count = plan.first_weight[touch], 0
-    total = plan.weights[first + pages - 1]
-    for draw in range(plan.drawn[touch]):
-        chance = unit_of(next_word(word, draw)) * total
-        page = min(_place_of(plan.weights, first, pages, chance), pages - 1)
-        if not _has(drawn, count, page):
-            drawn[count] = page
-            count += 1
-    counters[COUNT.drawn_touch], counters[COUNT.drawn_group] = touch, plan.first_group[kernel_] + group
+def _lines_of_page(run: Run, touch: int, kernel_: int, group: int, place: int) -> int:
+    """Return how many lines of a page of a touch hold one of its bytes."""
+    if is_listed(run, touch):
+        return int(run.state.drawn[place, LINES])
+    pages, tensor = run.pages, run.plan.tensor[touch]
+    begin, end = _range_begin(run, touch, kernel_, group), _range_end(run, touch, kernel_, group)
+    page = page_at(pages, tensor, begin) + place
+    at = page_begin(pages, tensor, page)
+    return _lines_between(run, max(begin, at), min(end, at + page_bytes(pages, tensor, page)))
+
+
+@noinline
+def _lines_touched(run: Run, touch: int, kernel_: int, group: int, pages: int) -> int:
+    """Return how many lines hold a byte of a touch: no line lies on two pages."""
+    if not is_listed(run, touch):
+        return _lines_between(run, _range_begin(run, touch, kernel_, group), _range_end(run, touch, kernel_, group))
+    lines = 0
+    for place in range(pages):
+        lines += run.state.drawn[place, LINES]
+    return lines
+
+
+@noinline
+def _list_pages(run: Run, touch: int, kernel_: int, group: int) -> int:
+    """List the pages of a touch of elements in the order of first use, each with its lines; return how many there
+    are."""
+    counters = run.state.counters
+    if counters[COUNT.drawn_touch] == touch and counters[COUNT.drawn_group] == run.plan.first_group[kernel_] + group:
+        return int(counters[COUNT.drawn])
+    _list_elements(run, touch, kernel_, group)
+    count, drawn, order = _list_by_address(run, touch), run.state.drawn, run.state.order
+    _sort(order, count)
+    for place in range(count):
+        row = order[place] % (1 << PLACES)
+        drawn[place, PAGE], drawn[place, LINES] = run.state.by_address[row, PAGE], run.state.by_address[row, LINES]
+    counters[COUNT.drawn_touch], counters[COUNT.drawn_group] = touch, run.plan.first_group[kernel_] + group
     counters[COUNT.drawn] = count
     return count
+
+
+@noinline
+def _list_elements(run: Run, touch: int, kernel_: int, group: int) -> None:
+    """Write where the elements of a touch begin into `order`, with the number of the draw, by address."""
+    plan, order = run.plan, run.state.order
+    tensor, draws, element = plan.tensor[touch], plan.drawn[touch], plan.element[touch]
+    size = plan.size[tensor]
+    if plan.pattern[touch] == STRIDE:
+        for draw in range(draws):
+            order[draw] = (group + draw * plan.width[touch]) * element % size * MOST_DRAWS + draw
+    else:
+        count, word = (size + element - 1) // element, path_of_touch(run, touch, kernel_, group)
+        of_tensor = _path_of_tensor(run, tensor)
+        for draw in range(draws):
+            chance = unit_of(next_word(word, draw))
+            rank = rank_of(plan.weights, plan.first_weight[touch], count, plan.skew[touch], chance)
+            order[draw] = permuted(of_tensor, count, rank) * element * MOST_DRAWS + draw
+    _sort(order, draws)
+
+
+PLACES = 24
+"""Bits of a place among the pages of a touch, in `State.order`."""
+
+
+@noinline
+def _list_by_address(run: Run, touch: int) -> int:
+    """List the pages of elements that are sorted, by address, with their lines and when each is first used."""
+    plan, pages, rows, first_use = run.plan, run.pages, run.state.by_address, run.state.first_use
+    tensor, element, line = plan.tensor[touch], plan.element[touch], run.rules.line_bytes
+    size, span = plan.size[tensor], element // SMALLEST_PAGE + 2
+    count, last_line = 0, -1
+    for place in range(plan.drawn[touch]):
+        begin, draw = run.state.order[place] // MOST_DRAWS, run.state.order[place] % MOST_DRAWS
+        end = min(begin + element, size)
+        first = page = page_at(pages, tensor, begin)
+        at = begin
+        while at < end:
+            behind = page_begin(pages, tensor, page) + page_bytes(pages, tensor, page)
+            if count == 0 or page > rows[count - 1, PAGE]:
+                rows[count, PAGE], rows[count, LINES], first_use[count] = page, 0, LAST
+                count += 1
+            row = count - 1 - (rows[count - 1, PAGE] - page)
+            last = (min(end, behind) - 1) // line
+            rows[row, LINES] += max(last - max(at // line, last_line + 1) + 1, 0)
+            first_use[row] = min(first_use[row], draw * span + page - first)
+            last_line, at, page = max(last_line, last), behind, page + 1
+    for row in range(count):
+        run.state.order[row] = first_use[row] * (1 << PLACES) + row
+    return count
+
+
+LAST = 1 << 38
+"""Later than any use."""
+
+
+@noinline
+def _sort(numbers: np.ndarray, count: int) -> None:
+    """Sort the first numbers, in place (Shell's sort)."""
+    gap = 1
+    while gap < count // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for at in range(gap, count):
+            number, to = numbers[at], at
+            while to >= gap and numbers[to - gap] > number:
+                numbers[to] = numbers[to - gap]
+                to -= gap
+            numbers[to] = number
+        gap //= 3
 
 
 @noinline
@@ -108,42 +232,10 @@ def path_of_touch(run: Run, touch: int, kernel_: int, group: int) -> np.uint64:
     return next_word(next_word(word, phase - plan.first_phase[kernel_]), touch - plan.first_touch[phase])
 
 
-@kernel
-def _place_of(weights: np.ndarray, first: int, pages: int, chance: float) -> int:
-    """Return how many of the sums from `first` on are not above a chance."""
-    low, high = 0, pages
-    while low < high:
-        middle = (low + high) // 2
-        if chance < weights[first + middle]:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-@kernel
-def _has(drawn: np.ndarray, count: int, page: int) -> bool:
-    result = False
-    for place in range(count):
-        result |= drawn[place] == page
-    return bool(result)
-
-
 @noinline
-def bytes_touched(run: Run, touch: int, kernel_: int, group: int, place: int) -> int:
-    """Return the bytes that a simulated page of a touch stands for: equal whole parts, the first ones with
-    a byte more."""
-    from_all, simulated = run.plan.bytes[touch], pages_simulated(run, touch, kernel_, group)
-    if from_all == ALL_BYTES:
-        from_all = _bytes_of_pages(run, touch, kernel_, group)
-    return from_all // simulated + (place < from_all % simulated)
-
-
-@noinline
-def _bytes_of_pages(run: Run, touch: int, kernel_: int, group: int) -> int:
-    """Return the bytes of the tensor in all pages of a touch, simulated or not."""
-    total = 0
-    for place in range(pages_touched(run, touch, kernel_, group)):
-        page = page_touched(run, touch, kernel_, group, place)
-        total += page_used(run.pages, run.plan.tensor[touch], page)
-    return total
+def _path_of_tensor(run: Run, tensor: int) -> np.uint64:
+    """Return the word of the permutation of a tensor's elements: of its application, and its place among the tensors
+    of that."""
+    application = run.plan.owner_of[tensor]
+    word = next_word(next_word(first_word(run.rules.seed), application), ABSENT)
+    return next_word(word, tensor - run.plan.first_tensor[application])

@@ -20,6 +20,7 @@ from workbench.engines.node.keys import (
     MOST_WAVES,
 )
 from workbench.errors import InputError
+from workbench.structures.zipf import NEAR, sums_of
 from workbench.workloads.node.application import (
     PATTERNS,
     Allocate,
@@ -38,7 +39,9 @@ SLICE, HALO, SHARED, GATHER, STRIDE = range(5)
 """Patterns."""
 SMALLEST_PAGE = 4096
 ALL_BYTES = -1
-"""Of a touch that moves all of the bytes of its pages."""
+"""Of a touch that moves all of its lines."""
+MOST_DRAWS = 1 << 20
+"""Elements of one touch of a group."""
 
 
 class Plan(NamedTuple):
@@ -93,13 +96,19 @@ class Plan(NamedTuple):
     """Of each touch."""
     pattern: np.ndarray
     width: np.ndarray
+    """Bytes of a halo on each side, elements from one of a stride to the next."""
     drawn: np.ndarray
+    """Elements of a stride or a gather."""
+    element: np.ndarray
+    """Bytes of each."""
     bytes: np.ndarray
     phase_of: np.ndarray
     first_weight: np.ndarray
     """Of a touch by chance, where the sums of its law begin."""
     weights: np.ndarray
-    """float64, sums of Zipf's weights, of each exponent over as many pages as a tensor may have."""
+    """float64, sums of Zipf's weights: of each exponent over as many ranks as are stored (`structures.zipf`)."""
+    skew: np.ndarray
+    """float64, of each touch."""
     malloc: np.ndarray
     """Bytes of each malloc."""
     first_call: np.ndarray
@@ -110,7 +119,7 @@ class Tables:
     """Rows that are being written, column by column."""
 
     def __init__(self) -> None:
-        self.columns: dict[str, list[Any]] = {name: [] for name in (*Plan._fields, "skew")}
+        self.columns: dict[str, list[Any]] = {name: [] for name in Plan._fields}
         self.calls = self.cycles = self.groups = 0
 
     def add(self, **values: Any) -> None:
@@ -137,7 +146,8 @@ class Tables:
         none = np.zeros(0, np.int64)
         cycles = np.concatenate([none, *(np.asarray(one, np.int64) for one in self["cycles"])])
         kernel_of = np.repeat(np.arange(len(self["groups"])), arrays["groups"])
-        return Plan(**arrays, cycles=cycles, weights=weights, kernel_of=kernel_of)
+        skew = np.array(self["skew"], np.float64)
+        return Plan(**arrays, cycles=cycles, weights=weights, kernel_of=kernel_of, skew=skew)
 
 
 _WHOLE = ("cycles", "weights", "kernel_of", "skew")
@@ -146,14 +156,14 @@ _WHOLE = ("cycles", "weights", "kernel_of", "skew")
 def _weights(tables: Tables) -> tuple[list[int], np.ndarray]:
     """Return where the sums of each touch's law begin, and all sums: of each exponent those of the largest tensor."""
     most: dict[float, int] = {}
-    touches = list(zip(tables["skew"], tables["tensor"], tables["pattern"]))
-    for skew, tensor, pattern in touches:
+    touches = list(zip(tables["skew"], tables["tensor"], tables["pattern"], tables["element"]))
+    for skew, tensor, pattern, element in touches:
         if pattern == GATHER:
-            most[skew] = max(most.get(skew, 1), -(-tables["size"][tensor] // SMALLEST_PAGE))
-    sums = {skew: list(itertools.accumulate(1 / rank**skew for rank in range(1, n + 1))) for skew, n in most.items()}
+            most[skew] = min(max(most.get(skew, 1), -(-tables["size"][tensor] // element)), NEAR)
+    sums = {skew: sums_of(skew, count) for skew, count in most.items()}
     first = dict(zip(sums, itertools.accumulate(map(len, sums.values()), initial=0)))
     whole = [number for one in sums.values() for number in one]
-    return [first.get(skew, 0) for skew, _, _ in touches], np.array(whole, np.float64)
+    return [first.get(skew, 0) for skew, *_ in touches], np.array(whole, np.float64)
 
 
 def plan_of(applications: Applications) -> Plan:
@@ -225,8 +235,17 @@ def _add_kernel(tables: Tables, kernel: Kernel, tensors: dict[int, int]) -> None
 
 def _add_touch(tables: Tables, touch: Touch, tensors: dict[int, int]) -> None:
     moved = ALL_BYTES if touch.bytes is None else touch.bytes
-    tables.add(tensor=tensors[touch.tensor], pattern=PATTERNS.index(touch.pattern), width=touch.width)
+    tables.add(tensor=tensors[touch.tensor], pattern=PATTERNS.index(touch.pattern))
+    tables.add(width=touch.stride if touch.pattern == "stride" else touch.halo, element=touch.element_bytes)
     tables.add(drawn=touch.count, bytes=moved, skew=touch.skew, phase_of=len(tables["first_touch"]) - 1)
+
+
+def most_listed(plan: Plan) -> int:
+    """Return how many elements, or pages of elements, one touch of a group may have."""
+    listed = np.isin(plan.pattern, (STRIDE, GATHER))
+    drawn, element, size = plan.drawn[listed], plan.element[listed], plan.size[plan.tensor[listed]]
+    pages = np.minimum(drawn * (element // SMALLEST_PAGE + 2), size // SMALLEST_PAGE + 2)
+    return int(np.maximum(drawn, pages).max(initial=1))
 
 
 def _check_sizes(plan: Plan) -> None:

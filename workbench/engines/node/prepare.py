@@ -105,6 +105,7 @@ def rules_of(reading: Reading, events: bool) -> Rules:
         pages=MODES.index(options.pages),
         local_cycles=options.local_cycles,
         walk_bytes=options.walk_bytes,
+        line_bytes=options.line_bytes,
         places=len(given.machine.board.cards),
         heap_granule=options.heap.granule_bytes,
         chunk_bytes=options.chunk_bytes,

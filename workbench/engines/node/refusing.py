@@ -8,15 +8,16 @@ from workbench.engines.node.ending import end_refused
 from workbench.engines.node.messages import KIND, tell
 from workbench.engines.node.plan import LAUNCHES
 from workbench.engines.node.planning import application_words, check_answer, look_again, part_of_dispatch, present
-from workbench.engines.node.state import APPLICATION, KERNEL, Run
+from workbench.engines.node.state import APPLICATION, COUNT, KERNEL, NONE, Run
 from workbench.engines.node.told_by_dispatch import told_by_dispatch
 
 
 @noinline
 def refuse_application(run: Run, application: int) -> None:
-    """Let an application begin no further step, and its groups that wait leave their channels."""
+    """Let an application begin no further step, and its groups that wait leave their channels; one that has ended
+    before the answer to its last request counts as refused too."""
     plan, row = run.plan, run.state.application[application]
-    if row[APPLICATION.refused] or row[APPLICATION.ended]:
+    if row[APPLICATION.refused]:
         return
     row[APPLICATION.refused] = 1
     tell(run, KIND.refused, plan.home[application], application_words(run, application), 0)
@@ -29,9 +30,13 @@ def refuse_application(run: Run, application: int) -> None:
 
 @noinline
 def _cancel(run: Run, kernel: int) -> None:
-    """Let the groups of a kernel that wait leave their channel; one that waits itself is never put forward."""
+    """Let the groups of a kernel that wait leave their channel; one that was not put forward never will be, and is
+    counted."""
     row, ports = run.state.kernel[kernel], run.ports
     row[KERNEL.waits] = 0
+    if row[KERNEL.put] == NONE:
+        run.state.counters[COUNT.kernels_refused] += 1
+        run.state.counters[COUNT.groups_refused] += run.plan.groups[kernel]
     if row[KERNEL.left] == 0:
         return
     part = part_of_dispatch(run, row[KERNEL.card])

@@ -8,7 +8,6 @@ from workbench.engines.kit.faults import fail
 from workbench.engines.kit.order import RANK
 from workbench.engines.node.links import NOBODY, begin, take_next
 from workbench.engines.node.messages import KIND, tell
-from workbench.engines.node.patterns import bytes_touched
 from workbench.engines.node.pausing import END_WALK, ask_translation
 from workbench.engines.node.planning import (
     WHAT,
@@ -19,7 +18,7 @@ from workbench.engines.node.planning import (
     present,
 )
 from workbench.engines.node.pool_rows import tell_of_pool
-from workbench.engines.node.state import ACCESS, FAULT, LINK, NEEDS_ROOM, NONE, TASK, TENSOR, TICKET, Run
+from workbench.engines.node.state import ACCESS, COUNT, FAULT, LINK, NEEDS_ROOM, NONE, TASK, TENSOR, TICKET, Run
 from workbench.engines.node.touch_ends import end_touch
 from workbench.engines.node.touching import access_first, access_second
 
@@ -67,14 +66,13 @@ def fetch(run: Run, access: int) -> None:
     """Bring the data of a touch whose translation was answered."""
     row, rules = run.state.access[access], run.rules
     of_task = run.state.task[row[ACCESS.task]]
-    card, kernel = of_task[TASK.card], of_task[TASK.kernel]
+    card = of_task[TASK.card]
     first, second = access_first(run, access), access_second(run, access)
     row[ACCESS.remote] = int(_is_remote(run, access, card))
     if row[ACCESS.remote]:
-        group = of_task[TASK.group] - run.plan.first_group[kernel]
-        size = bytes_touched(run, row[ACCESS.touch], kernel, group, row[ACCESS.place])
         place = run.state.tensor[row[ACCESS.tensor], TENSOR.card]
-        send(run, place, run.boards[card], size, first, second, _ticket(0, access, card, OF_DATA))
+        run.state.counters[COUNT.remote_bytes] += row[ACCESS.bytes]
+        send(run, place, run.boards[card], row[ACCESS.bytes], first, second, _ticket(0, access, card, OF_DATA))
     elif rules.local_cycles > 0:
         cycle = present(run) + rules.local_cycles
         plan_event(run, cycle, RANK.translation_answers, first, second, WHAT.data, access)

@@ -39,12 +39,17 @@ class Counters(NamedTuple):
     groups_ended: int
     groups_cancelled: int
     kernels_refused: int
+    """Of refused applications, that were never put forward; so for groups."""
     groups_refused: int
     shoot_downs: int
     stalled_modules: int
     """Modules that shoot-downs went to, each once a shoot-down."""
     touches: int
     remote_touches: int
+    touched_bytes: int
+    """That the touches stand for."""
+    remote_bytes: int
+    """Of these, that passed a link."""
     calls: int
     """Of malloc."""
     nulls: int
@@ -62,7 +67,7 @@ class Counters(NamedTuple):
     details: int
     """Numbers behind them."""
     drawn: int
-    """Pages by chance in `State.drawn`."""
+    """Pages of elements in `State.drawn`."""
     drawn_touch: int
     """Of which touch and group they are."""
     drawn_group: int
@@ -120,6 +125,7 @@ class Rules(NamedTuple):
     """Code of the page size."""
     local_cycles: int
     walk_bytes: int
+    line_bytes: int
     places: int
     """Cards of the board, CPUs and switches among them."""
     heap_granule: int
@@ -230,7 +236,7 @@ class KernelFields(NamedTuple):
     since: int
     """When the step before it ended."""
     put: int
-    """When it was put forward."""
+    """When it was put forward, -1 = not yet."""
     card: int
 
 
@@ -277,10 +283,8 @@ class AccessFields(NamedTuple):
     """Among the touches of the phase."""
     tag: int
     tensor: int
-    touch: int
-    """Among all touches."""
-    place: int
-    """Among the simulated pages of that touch."""
+    bytes: int
+    """That it stands for."""
     entered: int
     """When it entered the queue of its module, -1 = not yet."""
     computed: int
@@ -393,8 +397,12 @@ class State(NamedTuple):
     """Of each module, card by card, the cycle at which its last stall ends."""
     known: np.ndarray = column(np.int64, 1 << 16)
     """Tags of the pages that were looked for in one verdict."""
-    drawn: np.ndarray = column(np.int64, "most_drawn")
-    """Pages by chance of one touch of a group."""
+    drawn: np.ndarray = column(np.int64, "most_drawn", 2)
+    """The pages of one touch of elements of a group in the order of first use, each with its lines; see `patterns`."""
+    by_address: np.ndarray = column(np.int64, "most_drawn", 2)
+    first_use: np.ndarray = column(np.int64, "most_drawn")
+    order: np.ndarray = column(np.int64, "most_drawn")
+    """The same while they are being found: by address, when each is used first, and what is being sorted."""
     pending: np.ndarray = column(np.int64, 1 << 12, 4)
     """See `pausing`."""
     found: np.ndarray = column(np.int64, 4)

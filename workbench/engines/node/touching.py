@@ -10,7 +10,7 @@ from workbench.engines.kit.order import RANK
 from workbench.engines.node.keys import MOST_TOUCHES
 from workbench.engines.node.messages import KIND, tell
 from workbench.engines.node.pages import page_tag
-from workbench.engines.node.patterns import page_simulated, pages_simulated
+from workbench.engines.node.patterns import bytes_touched, page_simulated, pages_simulated
 from workbench.engines.node.planning import (
     WHAT,
     check_answer,
@@ -118,7 +118,9 @@ def _plan_touch(run: Run, task: int, phase: int, position: int, cycle: int) -> i
     tensor = run.plan.tensor[state.found[FOUND_TOUCH]]
     row[ACCESS.task], row[ACCESS.phase], row[ACCESS.position] = task, phase, position
     row[ACCESS.tag], row[ACCESS.tensor] = page_tag(run.pages, tensor, page), tensor
-    row[ACCESS.touch], row[ACCESS.place], row[ACCESS.entered] = state.found[FOUND_TOUCH], state.found[FOUND_PLACE], NONE
+    row[ACCESS.entered] = NONE
+    local = of_task[TASK.group] - run.plan.first_group[kernel]
+    row[ACCESS.bytes] = bytes_touched(run, state.found[FOUND_TOUCH], kernel, local, state.found[FOUND_PLACE])
     first, second = access_first(run, access), access_second(run, access)
     plan_event(run, cycle, RANK.touches, first, second, WHAT.touch, access)
     return access
@@ -160,6 +162,7 @@ def enter_touch(run: Run, access: int) -> None:
         tell(run, KIND.request, of_task[TASK.card], first, second, module, row[ACCESS.tag])
     row[ACCESS.entered] = present(run)
     run.state.counters[COUNT.touches] += 1
+    run.state.counters[COUNT.touched_bytes] += row[ACCESS.bytes]
     run.state.counters[COUNT.remote_touches] += (
         run.state.tensor[row[ACCESS.tensor], TENSOR.card] != run.boards[of_task[TASK.card]]
     )

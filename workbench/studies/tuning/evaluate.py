@@ -132,7 +132,7 @@ class Evaluator:
         for name in self._study.sweep.measures:
             for row in rows:
                 if not math.isfinite(row.measures.get(name, math.nan)):
-                    return Outcome(None, f"seed {row.seed}: {name} is not a finite number.")
+                    return Outcome(None, f"seed {row.seed}: {name} {self._why(row, name)}.")
 
         def means(names: Sequence[str]) -> tuple[float, ...]:
             return tuple(math.fsum(row.measures[name] for row in rows) / len(rows) for name in names)
@@ -140,6 +140,13 @@ class Evaluator:
         objectives, constraints = self._study.objectives, self._study.constraints
         values = means([one.measure.name for one in objectives])
         return Outcome(values, limits=means([one.measure.name for one in constraints]))
+
+    def _why(self, row: Row, name: str) -> str:
+        """Return why a measure of a row cannot be taken."""
+        refusals = self._study.sweep.mechanism.measures[name].refusals
+        if count := row.measures.get(refusals, 0):
+            return f"is missing, as something was refused ({refusals}: {count:g})"
+        return "is not a finite number"
 
     def _rows(self, point: PlannedPoint, seeds: Sequence[int]) -> list[Row]:
         return [self._watch.rows[run_id(point.id, seed)] for seed in seeds]

@@ -15,24 +15,32 @@ NO_INSTRUCTIONS = (0, 0, 0, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Touch:
-    """A tensor that the groups of a phase touch, and which of its pages each group does.
+    """A tensor that the groups of a phase touch, and which of its bytes each group does, whatever its pages are.
 
-    With T pages and G groups, `slice` of group g is pages floor(gT/G) to ceil((g+1)T/G) - 1; `halo` adds `width` pages
-    on each side, cut at the ends; `shared` is all of them; `stride` is pages (g + k `width`) mod T for k < `count`;
-    `gather` draws `count` pages by Zipf(`skew`), repeats dropped, in the order of the first draw.
+    With B bytes and G groups, `slice` of group g is bytes floor(gB/G) to floor((g+1)B/G) - 1; `halo` adds `halo` bytes
+    on each side, cut at the ends; `shared` is all of them; `stride` is `count` elements of `element_bytes` E, which
+    begin at (g + k `stride`) E mod B for k < `count`; `gather` draws `count` elements by Zipf(`skew`), in a permutation
+    that is drawn once a tensor. An element is cut at the tensor's end. What a group touches are the pages that hold one
+    of its bytes, in the order of first use; what of it passes a link are the distinct lines that do.
+
+    >>> Touch(0, "halo", halo=16384)
+    Touch(tensor=0, pattern='halo', halo=16384, stride=1, count=4, element_bytes=128, skew=1.0, bytes=None)
     """
 
     tensor: int
     """The tensor's number among its application's."""
     pattern: Pattern = "slice"
-    width: int = 1
-    """Pages: of the halo on each side, or of the stride."""
+    halo: int = 1
+    """Bytes on each side."""
+    stride: int = 1
+    """Elements from one to the next."""
     count: int = 4
-    """Pages of a group, of `stride` and `gather`."""
+    """Elements of a group, of `stride` and `gather`."""
+    element_bytes: int = 128
     skew: float = 1.0
     """Of `gather`."""
     bytes: int | None = None
-    """That a group moves; without it all that is used of its pages."""
+    """That a group moves; without it the lines that it touches."""
 
 
 @dataclass(frozen=True, eq=False)

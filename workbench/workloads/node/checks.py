@@ -95,7 +95,7 @@ def _check_phase(kernel: Kernel, phase: Phase, place: str) -> None:
 def _check_touch(touch: Touch, place: str) -> None:
     if touch.pattern not in PATTERNS:
         raise unknown_name(place, "pattern", touch.pattern, PATTERNS)
-    for name, least in (("width", 0), ("count", 1), ("skew", 0)):
+    for name, least in (("halo", 0), ("stride", 0), ("count", 1), ("element_bytes", 1), ("skew", 0)):
         value = getattr(touch, name)
         if not value >= least:
             raise wrong_value(place, name, f"must be a number of at least {least}", value, least)

@@ -21,8 +21,8 @@ PIECES = {"pages": {"vary": ["4k", "2m"], "zip": "runs"}, "touches_a_phase": TOU
 FRAMES = {"vary": ["lowest", "longest"], "zip": "runs"}
 PATTERNS: dict[str, dict[str, Any]] = {
     "gather": {"regime": "gather"},
-    "halo": {"regime": "stencil", "halo": 1},
-    "slice": {"regime": "stencil", "halo": 0},
+    "halo": {"regime": "stencil", "halo_bytes": 16_384},
+    "slice": {"regime": "stencil", "halo_bytes": 0},
 }
 
 
@@ -58,7 +58,7 @@ FRAGMENTATION = [
         "spec 6",
         lambda e: [*_costs_time(e, SHORT)],
         costs=lambda e: [*_memory(e, SHORT)],
-        design="three patterns; the first card borrows, and a group that touches a page moves all of it over a link",
+        design="three patterns; the first card borrows, and what a group touches of its pages moves over a link",
         slow=True,
     ),
     Claim(

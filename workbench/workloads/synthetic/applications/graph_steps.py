@@ -23,15 +23,18 @@ class GraphSteps(ApplicationGenerator):
         256 << 20, least=4096, most=1 << 40, scale="log", unit="bytes", description="all vertices"
     )
     edge_bytes: int = lever(64 << 20, least=4096, most=1 << 40, scale="log", unit="bytes", description="all edges")
-    gathered: int = lever(16, least=1, most=4096, unit="pages", description="draws of vertices' pages by a group")
-    skew: float = lever(0.8, least=0, most=4, step=0.05, description="exponent of Zipf's law over vertices' pages")
+    gathered: int = lever(16, least=1, most=4096, unit="vertices", description="draws of vertices by a group")
+    element_bytes: int = lever(
+        128, least=1, most=1 << 16, scale="log", unit="bytes", description="of a vertex: 32 numbers of 4 bytes"
+    )
+    skew: float = lever(0.8, least=0, most=4, step=0.05, description="exponent of Zipf's law over vertices")
 
     def plan(self, plan: Plan, streams: Streams) -> None:
         stream = plan.stream()
         edges, vertices = stream.allocate(self.edge_bytes), stream.allocate(self.vertex_bytes)
         for _ in range(self.steps):
             result = stream.allocate(self.edge_bytes)
-            gather = Touch(vertices, "gather", count=self.gathered, skew=self.skew)
+            gather = Touch(vertices, "gather", count=self.gathered, element_bytes=self.element_bytes, skew=self.skew)
             stream.launch(self.kernel_groups, self.cycles, [Touch(edges), gather, Touch(result)], **self.resources())
             stream.free(result)
         stream.free(edges, vertices)

@@ -9,8 +9,8 @@ from workbench.workloads.synthetic.applications.applications import ApplicationG
 
 
 class StencilSteps(ApplicationGenerator):
-    """Every application sweeps a grid of its own again and again: a group reads its slab and `halo` pages of its
-    neighbours', and writes the same slab of the other grid.
+    """Every application sweeps a grid of its own again and again: a group reads its slab and `halo_bytes` of each
+    neighbour's, and writes the same slab of the other grid.
 
     References
     ----------
@@ -20,13 +20,15 @@ class StencilSteps(ApplicationGenerator):
     steps: int = lever(8, least=1, most=10_000, scale="log", description="sweeps over the grid")
     kernel_groups: int = lever(128, least=1, most=100_000, scale="log", unit="groups", description="groups of a sweep")
     grid_bytes: int = lever(64 << 20, least=4096, most=1 << 40, scale="log", unit="bytes", description="of one grid")
-    halo: int = lever(1, least=0, most=64, unit="pages", description="of each neighbour's slab that a group reads")
+    halo_bytes: int = lever(
+        16_384, least=0, most=1 << 30, unit="bytes", description="of each neighbour's slab: a row of 4,096 numbers"
+    )
 
     def plan(self, plan: Plan, streams: Streams) -> None:
         stream = plan.stream()
         grids = [stream.allocate(self.grid_bytes), stream.allocate(self.grid_bytes)]
         for step in range(self.steps):
             reads, writes = grids[step % 2], grids[(step + 1) % 2]
-            touches = [Touch(reads, "halo", width=self.halo), Touch(writes, "slice")]
+            touches = [Touch(reads, "halo", halo=self.halo_bytes), Touch(writes, "slice")]
             stream.launch(self.kernel_groups, self.cycles, touches, **self.resources())
         stream.free(*grids)
