@@ -8,7 +8,10 @@ import pytest
 import workbench as wb
 from tests.studies.failed_runs import with_failed
 from tests.studies.tuning.small import undisturbed
+from workbench.api import planned
 from workbench.cli.main import main
+from workbench.experiments.row import Row
+from workbench.experiments.run_set import RunSet
 from workbench.studies.claims import ClaimReport, Outcome
 from workbench.studies.claims.cases import better
 from workbench.studies.claims.claim import Claim
@@ -16,6 +19,7 @@ from workbench.studies.missing import missing_notes
 from workbench.studies.statistics import holm
 from workbench.studies.summary import summary
 from workbench.studies.tuning.front import Front
+from workbench.studies.values import by_seed
 from workbench.studies.where_it_holds import where_it_holds
 
 SWEEP = {
@@ -159,3 +163,53 @@ def test_commands_say_so(tmp_path, capsys):
     assert output["missing"][0].startswith(line)
     lost = next(row for row in output["summary"] if row["policy.placement"] == "raises")
     assert (lost["n"], lost["p"], lost["p_holm"]) == (0, None, None)
+
+
+REFUSING = {
+    "engine": "node",
+    "workload": "gather",
+    "policy": {"target": {"vary": ["max_bandwidth", "local_only"]}},
+    "baseline": {"target": "max_bandwidth"},
+    "seeds": 8,
+    "measures": ["makespan_cycles", "groups_per_second", "groups_ended"],
+}
+
+
+@pytest.fixture(scope="module")
+def refusing():
+    """Runs of two policies, of which the second refuses an application in the last six of eight: their times are
+    missing, and shorter ones in the others."""
+    plan = planned(REFUSING)
+    rows = []
+    for run in plan.runs():
+        refuses = run.point is plan.points[1] and run.seed > min(plan.sweep.seeds) + 1
+        cycles = 700.0 + run.seed if run.point is plan.points[1] else 1000.0 + run.seed
+        times = {"makespan_cycles": cycles, "groups_per_second": 1e9 / cycles}
+        measures = {
+            **(dict.fromkeys(times, math.nan) if refuses else times),
+            "groups_ended": 40.0 if refuses else 70.0,
+            "applications_refused": float(refuses),
+        }
+        rows.append(Row(run.id, run.point.id, run.seed, "done", "", 0.0, measures))
+    return RunSet(plan, rows)
+
+
+def test_a_refusal_is_the_worst_rank_in_a_comparison(refusing):
+    """It was a pair less, and the six runs that did less were out: two pairs, both won."""
+    other = refusing.points[1]
+    sides = by_seed(refusing, other, "makespan_cycles"), by_seed(refusing, other, "groups_per_second")
+    assert [sum(math.isinf(value) for value in one.values()) for one in sides] == [6, 6]
+    assert {value for value in sides[1].values() if math.isinf(value)} == {-math.inf}
+    rows = summary(refusing).set_index(["measure", "policy.target"])
+    for measure in ("makespan_cycles", "groups_per_second"):
+        row = rows.loc[measure, "local_only"]
+        assert (row.better, row.worse, row.pairs, row.missing) == (2, 6, 8, 0)
+        assert row.difference == -math.inf
+    assert (rows.loc["makespan_cycles", "local_only"].n, rows.loc["groups_ended", "local_only"].n) == (2, 8)
+
+
+def test_what_a_refusal_makes_missing_is_named(refusing):
+    assert refusing.notes[1:] == [
+        f"{refusing.label(refusing.points[1])}: in 6 of 8 runs something was refused (applications_refused), so "
+        "makespan_cycles, groups_per_second of these are missing: less was done; in a comparison they are the worst."
+    ]

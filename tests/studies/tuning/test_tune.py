@@ -134,6 +134,24 @@ def test_an_objective_that_is_no_number_fails_the_trial(monkeypatch):
     assert set(results.trials.error) == {"seed 1: drain_cycles is not a finite number."}
 
 
+def test_a_run_that_refused_fails_its_trial_with_the_reason(monkeypatch):
+    """Of a node whose application was refused the makespan is missing, so that nobody is chosen for refusing."""
+    from workbench.experiments import work
+    from workbench.metrics import shared_memory
+
+    real, drains = work._row, shared_memory.MEASURES["drain_cycles"]
+
+    def refusing(each, task):
+        row = real(each, task)
+        return row._replace(measures={**row.measures, "drain_cycles": math.nan, "attempts": 2.0})
+
+    monkeypatch.setattr(work, "_row", refusing)
+    monkeypatch.setitem(shared_memory.MEASURES, "drain_cycles", drains._replace(refusals="attempts"))
+    results = tune(small(trials=3))
+    reason = "seed 0: drain_cycles is missing, as something was refused (attempts: 2)."
+    assert set(results.trials.error) == {reason}
+
+
 SAMPLERS = ["nsga2", "tpe", {"tpe": {"grouped": True, "together": 4}}, "random", "qmc"]
 
 
