@@ -32,9 +32,10 @@ from workbench.workloads.node import (
 )
 
 
-def launched(*touches: Touch, cycles: tuple[int, ...] = (5, 5), **more: Any) -> Launch:
+def launched(*touches: Touch, cycles: tuple[float, ...] = (5, 5), **more: Any) -> Launch:
     """Return a step that puts a kernel of two groups forward."""
-    phase = Phase(np.array(cycles), touches, tuple(more.pop("mallocs", ())))
+    instructions = more.pop("instructions", (0,) * 6)
+    phase = Phase(np.array(cycles), touches, tuple(more.pop("mallocs", ())), instructions)
     return Launch(Kernel(**{"groups": 2, "phases": (phase,), "waves": 1, **more}))
 
 
@@ -49,9 +50,9 @@ WRONG: dict[str, tuple[tuple[tuple[Step, ...], ...], str]] = {
     "too few cycles": (((launched(cycles=(1,)),),), "phase 0: cycles must be a number for each of the 2 groups. Got 1"),
     "negative cycles": (((launched(cycles=(1, -4)),),), "cycles must be whole numbers of at least 0. Got -4. Nearest"),
     "pattern": (((BYTES, launched(Touch(0, "slices"))),), "touch 0: unknown pattern 'slices'; .* Did you mean slice"),
-    "no draws": (((BYTES, launched(Touch(0, count=0))),), "touch 0: count must be a number of at least 1. Got 0"),
+    "no draws": (((BYTES, launched(Touch(0, count=0))),), "touch 0: count must be a whole number of at least 1. Got 0"),
     "no skew": (((BYTES, launched(Touch(0, skew=float("nan")))),), "skew must be a number of at least 0. Got nan"),
-    "malloc of nothing": (((launched(mallocs=(0,)),),), "mallocs must be whole numbers of at least 1. Got 0"),
+    "malloc of nothing": (((launched(mallocs=(0,)),),), "mallocs must be a whole number of at least 1. Got 0"),
     "allocated twice": (((BYTES, BYTES),), "step 1 allocates tensor 0, which is allocated already"),
     "freed twice": (((BYTES, Free(0), Free(0)),), "step 2 frees tensor 0, which is freed already"),
     "negative size": (((Allocate(0, -1),),), "step 0: bytes must be a whole number of at least 0. Got -1. Nearest: 0"),
@@ -65,6 +66,79 @@ WRONG: dict[str, tuple[tuple[tuple[Step, ...], ...], str]] = {
         "stream 0 .step 1. and stream 1 .step 0. would wait for each other for ever",
     ),
 }  # fmt: skip
+
+
+NUMBERS: dict[str, tuple[list[Step], str]] = {
+    "endless skew": ([BYTES, launched(Touch(0, skew=float("inf")))], "skew must be a number of at least 0. Got inf"),
+    "half a stride": ([BYTES, launched(Touch(0, stride=1.5))], "touch 0: stride must be a whole number. Got 1.5"),  # type: ignore[arg-type]
+    "no element": ([BYTES, launched(Touch(0, element_bytes=0))], "element_bytes must be a whole number of at least 1"),
+    "too many draws": ([BYTES, launched(Touch(0, count=1 << 21))], "count must be a whole number of at most 1048576"),
+    "negative bytes": ([BYTES, launched(Touch(0, bytes=-1))], "bytes must be a whole number of at least 0. Got -1"),
+    "too far": ([BYTES, launched(Touch(0, "stride", stride=1 << 61))], "touch 0 strides over [0-9]* bytes; at most"),
+    "half a group": ([launched(groups=2.0)], "step 0: groups must be a whole number. Got 2.0. Nearest: 2"),
+    "half a wave": ([launched(waves=1.5)], "step 0: waves must be a whole number. Got 1.5. Nearest: 2"),
+    "no number of waves": ([launched(waves=float("nan"))], r"step 0: waves must be a whole number. Got nan\.$"),
+    "half a byte": ([Allocate(0, 4096.5)], "step 0: bytes must be a whole number. Got 4096.5. Nearest: 4096"),  # type: ignore[arg-type]
+    "too many bytes": ([Allocate(0, 1 << 62)], "step 0: bytes must be a whole number of at most 4398046511104. Got 46"),
+    "negative demand": ([launched(demand={"vgpr": -1})], "demand.'vgpr'. must be a whole number of at least 0. Got -1"),
+    "half a demand": ([launched(demand={"shared": 0.5})], "demand.'shared'. must be a whole number. Got 0.5"),
+    "cycles not whole": ([launched(cycles=(1.5, 2))], "phase 0: cycles must be an array of whole numbers. Got float64"),
+    "no cycles": ([launched(cycles=(float("nan"), 1))], "cycles must be an array of whole numbers. Got float64: nan"),
+    "endless cycles": ([launched(cycles=(1, 1 << 62))], "cycles must be whole numbers of at most 36028797018963968. G"),
+    "classes": ([launched(instructions=(1, 2))], "instructions must be a number for each of the 6 classes. Got 2"),
+    "negative class": ([launched(instructions=(0, 0, -4, 0, 0, 0))], "instructions.2. must be a whole number of at l"),
+    "half a wait": ([Wait(0, 0.5)], "step 0: steps of wait must be a whole number. Got 0.5. Nearest: 0"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_that_cannot_be_counted(name: str) -> None:
+    """Each ran, or fell over while it did."""
+    steps, sentence = NUMBERS[name]
+    with pytest.raises(InputError, match=f"^application 0, stream 0.*{sentence}"):
+        check_applications((Application((tuple(steps),)),))
+
+
+@pytest.mark.parametrize(
+    ("lever", "value", "sentence"),
+    [
+        ("priority", 0, "priority must be a whole number of at least 1. Got 0. Nearest: 1"),
+        ("arrival", -5, "arrival must be a whole number of at least 0. Got -5. Nearest: 0"),
+        ("arrival", 1 << 62, "arrival must be a whole number of at most 36028797018963968"),
+        ("home", 0.5, "home must be a whole number. Got 0.5. Nearest: 0"),
+        ("home", True, "home must be a whole number. Got True"),
+    ],
+)
+def test_applications_that_are_nowhere(lever: str, value: Any, sentence: str) -> None:
+    with pytest.raises(InputError, match=f"application 1: {sentence}"):
+        check_applications((Application(((BYTES,),)), Application((), **{lever: value})))
+
+
+def test_a_priority_that_no_dispatcher_has() -> None:
+    with pytest.raises(
+        InputError, match=r"^application 0: priority must be a whole number of at most 8\. Got 9\. Near"
+    ):
+        simulated(Application(((BYTES,),), priority=9))
+
+
+def test_no_applications() -> None:
+    with pytest.raises(InputError, match=r"^a node runs at least one application\. Got none\.$"):
+        check_applications(())
+
+
+def test_cycles_that_add_up() -> None:
+    kernels = launched(cycles=(1 << 54, 1 << 54)), launched(cycles=(1 << 54, 9))
+    with pytest.raises(InputError, match=r"all groups compute for 5\.4e\+16 cycles together; at most 2\^55 can be"):
+        check_applications((Application((kernels,)),))
+
+
+def test_a_misspelt_resource_is_no_resource_without_a_limit() -> None:
+    """It ran, with as many groups at a time as there are wave slots."""
+    many = Launch(Kernel(4, (Phase(np.full(4, 100)),), 1, {"lds": 40}))
+    with pytest.raises(
+        InputError, match=r"application 0, stream 0, step 0: unknown resource 'lds'; there are sgpr, shared, "
+    ):
+        simulated(Application(((many,),)))
 
 
 @pytest.mark.parametrize("name", WRONG)

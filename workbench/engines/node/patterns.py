@@ -11,7 +11,7 @@ import numpy as np
 from workbench.compiled import kernel, noinline
 from workbench.engines.node.keys import ABSENT
 from workbench.engines.node.pages import page_at, page_begin, page_bytes
-from workbench.engines.node.plan import ALL_BYTES, GATHER, HALO, MOST_DRAWS, SHARED, SMALLEST_PAGE, STRIDE
+from workbench.engines.node.plan import ALL_BYTES, GATHER, HALO, MOST_DRAWS, MOST_LISTED, SHARED, SMALLEST_PAGE, STRIDE
 from workbench.engines.node.state import COUNT, Run
 from workbench.structures.splitmix import first_word, next_word, unit_of
 from workbench.structures.zipf import permuted, rank_of
@@ -141,7 +141,7 @@ def _list_pages(run: Run, touch: int, kernel_: int, group: int) -> int:
     count, drawn, order = _list_by_address(run, touch), run.state.drawn, run.state.order
     _sort(order, count)
     for place in range(count):
-        row = order[place] % (1 << PLACES)
+        row = order[place] % MOST_LISTED
         drawn[place, PAGE], drawn[place, LINES] = run.state.by_address[row, PAGE], run.state.by_address[row, LINES]
     counters[COUNT.drawn_touch], counters[COUNT.drawn_group] = touch, run.plan.first_group[kernel_] + group
     counters[COUNT.drawn] = count
@@ -167,10 +167,6 @@ def _list_elements(run: Run, touch: int, kernel_: int, group: int) -> None:
     _sort(order, draws)
 
 
-PLACES = 24
-"""Bits of a place among the pages of a touch, in `State.order`."""
-
-
 @noinline
 def _list_by_address(run: Run, touch: int) -> int:
     """List the pages of elements that are sorted, by address, with their lines and when each is first used."""
@@ -194,11 +190,11 @@ def _list_by_address(run: Run, touch: int) -> int:
             first_use[row] = min(first_use[row], draw * span + page - first)
             last_line, at, page = max(last_line, last), behind, page + 1
     for row in range(count):
-        run.state.order[row] = first_use[row] * (1 << PLACES) + row
+        run.state.order[row] = first_use[row] * MOST_LISTED + row
     return count
 
 
-LAST = 1 << 38
+LAST = 1 << 39
 """Later than any use."""
 
 

@@ -42,6 +42,8 @@ ALL_BYTES = -1
 """Of a touch that moves all of its lines."""
 MOST_DRAWS = 1 << 20
 """Elements of one touch of a group."""
+MOST_LISTED = 1 << 24
+"""Pages of these."""
 
 
 class Plan(NamedTuple):
@@ -253,6 +255,7 @@ def _check_sizes(plan: Plan) -> None:
     phases = int(np.diff(plan.first_phase).max(initial=0))
     for count, most, noun in (
         (int(plan.groups.max(initial=0)), MOST_GROUPS, "groups of a kernel"),
+        (most_listed(plan), MOST_LISTED, "pages of the elements of a touch"),
         (int(plan.waves.max(initial=0)), MOST_WAVES, "waves of a group"),
         (phases, MOST_PHASES, "phases of a kernel"),
         (plan.kind.size, MOST_STEPS, "steps"),

@@ -24,7 +24,7 @@ from workbench.engines.node.options import (
 )
 from workbench.engines.node.pages import MODES
 from workbench.engines.node.plan import Plan, plan_of
-from workbench.engines.node.refusals import check_fits, check_serve, check_served
+from workbench.engines.node.refusals import check_fits, check_labels, check_serve, check_served
 from workbench.engines.node.state import Rules
 from workbench.engines.node.ways import Ways, ways_of
 from workbench.engines.node.without import removed, without
@@ -60,9 +60,11 @@ def read(given: Case) -> Reading:
     """
     given = removed(given)
     check_served(given)
-    applications = without(_applications(given), given.options.without)
-    check_fits(given, applications)
+    applications = _applications(given)
     check_applications(applications)
+    check_labels(given, applications)
+    applications = without(applications, given.options.without)
+    check_fits(given, applications)
     check_serve(given, applications)
     plan = plan_of(applications)
     plan = plan._replace(cycles=lasting(cast(Any, given), plan.cycles))

@@ -6,9 +6,11 @@ from typing import Any
 
 from workbench.engines.kit import Given
 from workbench.engines.node.options import NodeOptions
-from workbench.errors import InputError, wrong_value
+from workbench.errors import InputError, unknown_name, wrong_value
 from workbench.levers import Spec
+from workbench.machine.resources import USUAL
 from workbench.workloads.node import Allocate, Applications, Launch
+from workbench.workloads.workload import MOST_PRIORITIES
 
 UNSERVED = {
     ("pool", "pointer_mode"): "a node maps what is granted by its page tables",
@@ -53,7 +55,7 @@ def _word(value: Any) -> Any:
 
 
 def check_fits(given: Given[Any, NodeOptions, Any], applications: Applications) -> None:
-    """Refuse a tensor that no card could ever grant, and an application whose home there is not.
+    """Refuse a tensor that no card could ever grant, and an application whose home or priority there is not.
 
     Raises
     ------
@@ -67,6 +69,9 @@ def check_fits(given: Given[Any, NodeOptions, Any], applications: Applications) 
         if not 0 <= application.home < len(cards):
             nearest = min(max(application.home, 0), len(cards) - 1)
             raise wrong_value(whose, "home", f"must be a GPU from 0 to {len(cards) - 1}", application.home, nearest)
+        if application.priority > MOST_PRIORITIES:
+            expected = f"must be a whole number of at most {MOST_PRIORITIES}"
+            raise wrong_value(whose, "priority", expected, application.priority, MOST_PRIORITIES)
         for stream, steps in enumerate(application.streams):
             for place, step in enumerate(steps):
                 if isinstance(step, Allocate) and step.bytes > most and given.options.memory == "wait":
@@ -74,6 +79,24 @@ def check_fits(given: Given[Any, NodeOptions, Any], applications: Applications) 
                     raise wrong_value(
                         where, "bytes", f"must be at most what the largest card has ({most})", step.bytes, most
                     )
+
+
+def check_labels(given: Given[Any, NodeOptions, Any], applications: Applications) -> None:
+    """Refuse a kernel that asks for a resource that there is not: a misspelt one would be no limit.
+
+    Raises
+    ------
+    InputError
+        The sentence names the application, the stream and the step, and the label that is meant.
+    """
+    known = {*USUAL, *(resource.label for resource in given.machine.card.resources())}
+    for number, application in enumerate(applications):
+        for stream, steps in enumerate(application.streams):
+            for place, step in enumerate(steps):
+                unknown = sorted(step.kernel.demand.keys() - known) if isinstance(step, Launch) else []
+                if unknown:
+                    where = f"application {number}, stream {stream}, step {place}"
+                    raise unknown_name(where, "resource", unknown[0], known)
 
 
 def check_serve(given: Given[Any, NodeOptions, Any], applications: Applications) -> None:

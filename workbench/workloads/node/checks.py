@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 
+import numpy as np
+
 from workbench.errors import InputError, unknown_name, wrong_value
 from workbench.workloads.node.application import (
+    NO_INSTRUCTIONS,
     PATTERNS,
     Allocate,
     Application,
@@ -20,6 +24,12 @@ from workbench.workloads.node.application import (
     Wait,
 )
 
+MOST_CYCLES, MOST_BYTES = 1 << 55, 1 << 42
+"""That all groups compute together; of a tensor."""
+MOST_ELEMENTS, MOST_ELEMENT_BYTES, MOST_SPAN = 1 << 20, 1 << 30, 1 << 62
+"""Of a touch of a group; of each; over which a stride reaches."""
+CLASSES = len(NO_INSTRUCTIONS)
+
 
 def check_applications(applications: Applications, where: str = "") -> None:
     """Refuse applications that cannot run whatever the policies are.
@@ -27,13 +37,35 @@ def check_applications(applications: Applications, where: str = "") -> None:
     Raises
     ------
     InputError
-        A kernel names a tensor that is never allocated, touches an empty one, or has no group, wave or phase; a touch
-        has a pattern that there is not; a tensor is allocated twice, or freed without having been allocated; streams
-        wait for each other in a circle.
+        There is none; a number is no whole one, too small, or too large to be counted; a kernel names a tensor that is
+        never allocated, touches an empty one, or has no group, wave or phase; a touch has a pattern that there is not;
+        a tensor is allocated twice, or freed without having been allocated; streams wait for each other in a circle.
     """
+    if not applications:
+        raise InputError(f"{where}a node runs at least one application. Got none.")
     for number, application in enumerate(applications):
-        _check_tensors(application, f"{where}application {number}")
-        _check_waits(application, f"{where}application {number}")
+        whose = f"{where}application {number}"
+        for name, least, most in (("home", 0, None), ("priority", 1, None), ("arrival", 0, MOST_CYCLES)):
+            _check_whole(whose, name, getattr(application, name), least, most)
+        _check_tensors(application, whose)
+        _check_waits(application, whose)
+    launches = [step for application in applications for step in application.steps(Launch)]
+    cycles = sum(float(phase.cycles.sum(dtype=np.float64)) for step in launches for phase in step.kernel.phases)  # type: ignore[union-attr]
+    if cycles > MOST_CYCLES:
+        raise InputError(f"{where}all groups compute for {cycles:.3g} cycles together; at most 2^55 can be counted.")
+
+
+def _check_whole(place: str, name: str, value: object, least: int, most: int | None = None) -> None:
+    """Refuse what is no whole number, or out of its range."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        number = isinstance(value, float | np.floating) and math.isfinite(value)
+        raise wrong_value(
+            place, name, "must be a whole number", value, max(round(float(value)), least) if number else None
+        )  # type: ignore[arg-type]
+    if value < least:
+        raise wrong_value(place, name, f"must be a whole number of at least {least}", value, least)
+    if most is not None and value > most:
+        raise wrong_value(place, name, f"must be a whole number of at most {most}", value, most)
 
 
 def _places(application: Application, whose: str) -> Iterator[tuple[str, Step]]:
@@ -48,8 +80,7 @@ def _check_tensors(application: Application, whose: str) -> None:
         if isinstance(step, Allocate):
             if step.tensor in sizes:
                 raise InputError(f"{place} allocates tensor {step.tensor}, which is allocated already.")
-            if step.bytes < 0:
-                raise wrong_value(place, "bytes", "must be a whole number of at least 0", step.bytes, 0)
+            _check_whole(place, "bytes", step.bytes, 0, MOST_BYTES)
             sizes[step.tensor] = step.bytes
     freed: set[int] = set()
     for place, step in _places(application, whose):
@@ -63,10 +94,10 @@ def _check_tensors(application: Application, whose: str) -> None:
 
 
 def _check_kernel(kernel: Kernel, sizes: dict[int, int], place: str) -> None:
-    if kernel.groups < 1:
-        raise wrong_value(place, "groups", "must be a whole number of at least 1", kernel.groups, 1)
-    if kernel.waves < 1:
-        raise wrong_value(place, "waves", "must be a whole number of at least 1", kernel.waves, 1)
+    _check_whole(place, "groups", kernel.groups, 1)
+    _check_whole(place, "waves", kernel.waves, 1)
+    for label, blocks in kernel.demand.items():
+        _check_whole(place, f"demand[{label!r}]", blocks, 0, MOST_BYTES)
     if not kernel.phases:
         raise InputError(f"{place} launches a kernel without a phase; give it at least one.")
     for number, phase in enumerate(kernel.phases):
@@ -79,32 +110,53 @@ def _check_kernel(kernel: Kernel, sizes: dict[int, int], place: str) -> None:
 
 
 def _check_phase(kernel: Kernel, phase: Phase, place: str) -> None:
-    if phase.cycles.size != kernel.groups:
+    cycles = np.asarray(phase.cycles)
+    if cycles.shape != (kernel.groups,):
+        raise wrong_value(place, "cycles", f"must be a number for each of the {kernel.groups} groups", cycles.size)
+    if cycles.dtype.kind not in "iu":
+        beginning = f"{cycles.dtype}: {', '.join(map(str, cycles[:3].tolist()))}"
+        raise InputError(f"{place}: cycles must be an array of whole numbers. Got {beginning}.")
+    if (cycles < 0).any():
+        raise wrong_value(place, "cycles", "must be whole numbers of at least 0", int(cycles.min()), 0)
+    if (cycles > MOST_CYCLES).any():
         raise wrong_value(
-            place, "cycles", f"must be a number for each of the {kernel.groups} groups", phase.cycles.size
+            place, "cycles", f"must be whole numbers of at most {MOST_CYCLES}", int(cycles.max()), MOST_CYCLES
         )
-    if (phase.cycles < 0).any():
-        raise wrong_value(place, "cycles", "must be whole numbers of at least 0", int(phase.cycles.min()), 0)
+    if len(phase.instructions) != CLASSES:
+        raise wrong_value(
+            place, "instructions", f"must be a number for each of the {CLASSES} classes", len(phase.instructions)
+        )
+    for number, count in enumerate(phase.instructions):
+        _check_whole(place, f"instructions[{number}]", count, 0, MOST_CYCLES)
     for number, touch in enumerate(phase.touches):
-        _check_touch(touch, f"{place}, touch {number}")
+        _check_touch(touch, kernel.groups, f"{place}, touch {number}")
     for size in phase.mallocs:
-        if size < 1:
-            raise wrong_value(place, "mallocs", "must be whole numbers of at least 1", size, 1)
+        _check_whole(place, "mallocs", size, 1, MOST_BYTES)
 
 
-def _check_touch(touch: Touch, place: str) -> None:
+def _check_touch(touch: Touch, groups: int, place: str) -> None:
     if touch.pattern not in PATTERNS:
         raise unknown_name(place, "pattern", touch.pattern, PATTERNS)
-    for name, least in (("halo", 0), ("stride", 0), ("count", 1), ("element_bytes", 1), ("skew", 0)):
-        value = getattr(touch, name)
-        if not value >= least:
-            raise wrong_value(place, name, f"must be a number of at least {least}", value, least)
+    _check_whole(place, "halo", touch.halo, 0, MOST_BYTES)
+    _check_whole(place, "stride", touch.stride, 0)
+    _check_whole(place, "count", touch.count, 1, MOST_ELEMENTS)
+    _check_whole(place, "element_bytes", touch.element_bytes, 1, MOST_ELEMENT_BYTES)
+    if touch.bytes is not None:
+        _check_whole(place, "bytes", touch.bytes, 0, MOST_BYTES)
+    if not 0 <= touch.skew < math.inf:
+        raise wrong_value(place, "skew", "must be a number of at least 0", touch.skew, 0)
+    reach = (groups + touch.count * touch.stride) * touch.element_bytes
+    if touch.pattern == "stride" and reach > MOST_SPAN:
+        raise InputError(f"{place} strides over {reach} bytes; at most 2^62 can be counted.")
 
 
 def _check_waits(application: Application, whose: str) -> None:
     """Refuse waits that nothing can end: let every stream go on until none can."""
     streams = application.streams
     for place, step in _places(application, whose):
+        if isinstance(step, Wait):
+            _check_whole(place, "wait", step.stream, 0)
+            _check_whole(place, "steps of wait", step.steps, 0)
         if isinstance(step, Wait) and not 0 <= step.stream < len(streams):
             raise wrong_value(place, "wait", f"must name a stream from 0 to {len(streams) - 1}", step.stream)
         if isinstance(step, Wait) and step.steps > len(streams[step.stream]):
