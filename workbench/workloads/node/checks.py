@@ -49,8 +49,9 @@ def check_applications(applications: Applications, where: str = "") -> None:
             _check_whole(whose, name, getattr(application, name), least, most)
         _check_tensors(application, whose)
         _check_waits(application, whose)
-    launches = [step for application in applications for step in application.steps(Launch)]
-    cycles = sum(float(phase.cycles.sum(dtype=np.float64)) for step in launches for phase in step.kernel.phases)  # type: ignore[union-attr]
+    steps = (step for application in applications for stream in application.streams for step in stream)
+    phases = (phase for step in steps if isinstance(step, Launch) for phase in step.kernel.phases)
+    cycles = sum(float(phase.cycles.sum(dtype=np.float64)) for phase in phases)
     if cycles > MOST_CYCLES:
         raise InputError(f"{where}all groups compute for {cycles:.3g} cycles together; at most 2^55 can be counted.")
 
@@ -58,10 +59,8 @@ def check_applications(applications: Applications, where: str = "") -> None:
 def _check_whole(place: str, name: str, value: object, least: int, most: int | None = None) -> None:
     """Refuse what is no whole number, or out of its range."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        number = isinstance(value, float | np.floating) and math.isfinite(value)
-        raise wrong_value(
-            place, name, "must be a whole number", value, max(round(float(value)), least) if number else None
-        )  # type: ignore[arg-type]
+        nearest = max(round(value), least) if isinstance(value, float) and math.isfinite(value) else None
+        raise wrong_value(place, name, "must be a whole number", value, nearest)
     if value < least:
         raise wrong_value(place, name, f"must be a whole number of at least {least}", value, least)
     if most is not None and value > most:
