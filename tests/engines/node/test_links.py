@@ -129,6 +129,13 @@ def test_transfers_arrive_as_those_of_the_twin(seed: int) -> None:
     assert arrivals(machine, sent) == arrivals_of_twin(machine, sent)
 
 
+def test_v8_the_whole_remainder_goes_to_the_first() -> None:
+    """Of 262,144 units a cycle each of three has 87,381, and the first one more."""
+    machine = Machine(cards=(Card(), Card()), links=(Link((0, 1), 4.0),))
+    sent = [Sent(0, 0, 1, 87_382, Key(touch=number)) for number in range(3)]
+    assert arrivals(machine, sent) == [(65_536, 0), (65_537, 1), (65_537, 2)] == arrivals_of_twin(machine, sent)
+
+
 def test_links_of_one_channel_share_what_the_fastest_carries() -> None:
     """Two links of 4 bytes a cycle behind one channel: alone 100 cycles each, together 200."""
     cards = [BoardCard(id=name) for name in ("cpu", "g0", "g1")]

@@ -6,6 +6,7 @@ import doctest
 from importlib import import_module
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.depth import long_where_compiled, seeds
@@ -14,7 +15,7 @@ from tests.oracles.node.description import MIB, Node
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.small import card, groups_of, kernel, tensor
 from tests.oracles.node.times import parts_of
-from tests.oracles.node_beside import Both, Engine, alike, run_both, setup_of
+from tests.oracles.node_beside import Both, Engine, alike, rows_of, run_both, setup_of
 from workbench.engines.kit import STOP
 from workbench.engines.node.state import FAULT
 from workbench.errors import PolicyError
@@ -97,6 +98,34 @@ def test_v5_a_free_stalls_the_modules_that_hold_a_page_once() -> None:
     assert result.record.counts["shoot_downs"] == 1
 
 
+def at(result: Both, cycle: int) -> list[tuple[int, str]]:
+    """Return rank and kind of all that happened at a cycle, in its order."""
+    rows = rows_of(result.twin.node, result.record)
+    return [(int(row.rank), row.kind) for row in rows if row.cycle == cycle]
+
+
+@long_where_compiled
+def test_v6_a_step_that_allocates_ends_when_it_asks() -> None:
+    """The pool takes 50 cycles to answer: the kernel behind waits for its tensor, its step does not."""
+    streams = [[tensor("a"), kernel(1, tensors=("a",))]]
+    machine = {"cards": [card(1)], "pool": {"request_ns": 50}}
+    result = run_both({"machine": machine, "applications": [{"streams": streams}], "couplings": {"memory": "wait"}})
+    assert result.difference is None
+    assert at(result, 0) == [(9, "arrive"), (10, "request"), (10, "grant"), (9, "step")]
+    assert at(result, 50) == [(4, "answer"), (4, "map"), (9, "put_forward"), (9, "enter"), (16, "dispatch")]
+    assert result.record.times.tolist() == [[50, 0, 100, *[0] * 8]]
+    assert result.record.makespan == 150
+
+
+@long_where_compiled
+def test_v7_ranks_of_one_cycle() -> None:
+    """A round comes last, and sees what its cycle gave back."""
+    result = both([card(1)], kernel(1), kernel(1))
+    last = [(9, "put_forward"), (9, "enter"), (16, "dispatch")]
+    assert at(result, 100) == [(0, "group_end"), (1, "release"), (9, "step"), *last]
+    assert result.record.ended.tolist() == [100, 200]
+
+
 @long_where_compiled
 def test_who_waits_for_what_when_nothing_is_pending() -> None:
     """Two tensors of a card that has memory for one, and a kernel that needs both (E7)."""
@@ -136,3 +165,55 @@ def test_an_example_that_runs_a_node(name: str) -> None:
     (example,) = doctest.DocTestFinder(recurse=False).find(getattr(source, last), name, source, vars(source).copy())
     assert example.examples
     assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
+
+
+def refusing(seed: int) -> dict[str, Any]:
+    """Return a node by chance whose pool refuses: memory for some tensors alone, every coupling on."""
+    values = random_node(seed)
+    values["machine"]["pool"]["when_full"] = "refuse"
+    for one in values["machine"]["cards"]:
+        one["memory_bytes"] = 8 * MIB
+    return values
+
+
+def digest(values: dict[str, Any]) -> Any:
+    """Return the record of a node with its messages, in words that are compared."""
+    setup = setup_of(Node.of(alike(values)))
+    record = Engine().simulate(setup, values["seed"], events=True)
+    return [
+        (name, value.tolist() if isinstance(value, np.ndarray) else value) for name, value in record._asdict().items()
+    ]
+
+
+@long_where_compiled
+@pytest.mark.parametrize("seed", seeds(2, 40))
+def test_skipping_changes_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nodes by chance, in which everything acts on everything and the pool refuses or not, give equal records where
+    every cycle is looked at, every part at every event, and every rate and draw is found anew."""
+    for values in (random_node(seed), refusing(seed)):
+        try:
+            before = digest(values)
+        except PolicyError:  # somebody waits for ever
+            continue
+        with monkeypatch.context() as patch:
+            patch.setattr("workbench.engines.node.prepare.SKIPS", 0)
+            assert digest(values) == before
+
+
+@long_where_compiled
+@pytest.mark.parametrize("seed", seeds(3, 60))
+def test_nodes_that_refuse_beside_the_twin(seed: int) -> None:
+    """All that was planned was put forward or refused, and the logs are equal, with every coupling on."""
+    result = run_both(refusing(seed))
+    assert result.difference is None
+    counts, programs = result.record.counts, result.twin.programs
+    assert result.record.refused.tolist() == [program.refused for program in programs]
+    assert counts["groups_refused"] == sum(program.refused_groups for program in programs)
+    assert_times(result)
+
+
+def test_some_of_these_nodes_refuse() -> None:
+    """Of their applications some are refused, of these some while their groups run."""
+    records = [run_both(refusing(seed)).record for seed in (0, 1)]
+    assert sum(int(record.refused.sum()) for record in records) > 0
+    assert sum(record.counts["groups_refused"] for record in records) > 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 from workbench.compiled import RAISED, entry_point, noinline
 from workbench.compiled.entry import call
 from workbench.engines.kit.faults import FINE, STOP, fail
-from workbench.engines.kit.order import cycle_of
+from workbench.engines.kit.order import cycle_of, moment
 from workbench.engines.node.agenda import EVENTS, FIRST, MOMENT, SECOND, SUBJECT, take_off
 from workbench.engines.node.agenda import WHAT as WHICH
 from workbench.engines.node.answers import told_by_translation
@@ -18,6 +18,7 @@ from workbench.engines.node.blocks import give_up_blocks, give_up_call
 from workbench.engines.node.chunks import ask_for_chunk, free_chunk
 from workbench.engines.node.groups import end_compute, release_task
 from workbench.engines.node.heap_answers import answer_call, told_by_heap
+from workbench.engines.node.link_shares import look_at_links
 from workbench.engines.node.links import next_moment as next_transfer
 from workbench.engines.node.mallocs import make_call
 from workbench.engines.node.pausing import ask_again
@@ -41,6 +42,8 @@ def play(run: Run) -> None:
     counters, state = run.state.counters, run.state
     ask_again(run)
     while counters[STOP.fault] == FINE:
+        if not run.rules.skips:
+            _look_at_parts(run)
         part = _soonest_part(run)
         soonest = state.soonest[part]
         own = state.agenda.heap[0, MOMENT] if state.agenda.counters[EVENTS] > 0 else NEVER
@@ -48,6 +51,10 @@ def play(run: Run) -> None:
         comes = min(soonest, own, by_link)
         if comes >= NEVER or cycle_of(comes) >= run.rules.horizon:
             break
+        if not run.rules.skips and cycle_of(comes) > present(run) + 1:
+            counters[COUNT.now] = moment(present(run) + 1, 0)
+            look_at_links(run.links, present(run))
+            continue
         counters[COUNT.now] = comes
         if by_link == comes:
             take_link(run)
@@ -55,6 +62,14 @@ def play(run: Run) -> None:
             _take_of_part(run, part)
         else:
             _take_own(run)
+
+
+@noinline
+def _look_at_parts(run: Run) -> None:
+    """Read anew when the next event of every part comes, whether it was asked something or not."""
+    for part in range(run.state.soonest.size):
+        if run.ports.next_moment[part] != 0:
+            look_again(run, part)
 
 
 @noinline

@@ -40,6 +40,17 @@ def share(links: Links, way: int) -> None:
         set_turn(links, other)
 
 
+@noinline
+def look_at_links(links: Links, cycle: int) -> None:
+    """Note what has moved up to a cycle, and find all rates and turns anew: what is there changes by none of it."""
+    for way in range(links.running.size):
+        settle(links, way, cycle)
+    for way in range(links.running.size):
+        if links.running[way] > 0:
+            _find_rates(links, way)
+        set_turn(links, way)
+
+
 @kernel
 def _find_rates(links: Links, way: int) -> None:
     """Find the least share of the first transfer on a way, and that of the others."""

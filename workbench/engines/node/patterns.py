@@ -134,8 +134,8 @@ def _lines_touched(run: Run, touch: int, kernel_: int, group: int, pages: int) -
 def _list_pages(run: Run, touch: int, kernel_: int, group: int) -> int:
     """List the pages of a touch of elements in the order of first use, each with its lines; return how many there
     are."""
-    counters = run.state.counters
-    if counters[COUNT.drawn_touch] == touch and counters[COUNT.drawn_group] == run.plan.first_group[kernel_] + group:
+    counters, number = run.state.counters, run.plan.first_group[kernel_] + group
+    if run.rules.skips and counters[COUNT.drawn_touch] == touch and counters[COUNT.drawn_group] == number:
         return int(counters[COUNT.drawn])
     _list_elements(run, touch, kernel_, group)
     count, drawn, order = _list_by_address(run, touch), run.state.drawn, run.state.order
@@ -143,7 +143,7 @@ def _list_pages(run: Run, touch: int, kernel_: int, group: int) -> int:
     for place in range(count):
         row = order[place] % MOST_LISTED
         drawn[place, PAGE], drawn[place, LINES] = run.state.by_address[row, PAGE], run.state.by_address[row, LINES]
-    counters[COUNT.drawn_touch], counters[COUNT.drawn_group] = touch, run.plan.first_group[kernel_] + group
+    counters[COUNT.drawn_touch], counters[COUNT.drawn_group] = touch, number
     counters[COUNT.drawn] = count
     return count
 

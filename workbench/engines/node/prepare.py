@@ -38,6 +38,8 @@ LEVELS = 4
 """Priorities of a card, at least; what is split has the lowest (N9)."""
 DRAWN = 16
 """Workloads of a seed that are kept: all points of a seed are run before the next seed."""
+SKIPS = 1
+"""Tests set 0: no cycle is skipped (`Rules.skips`)."""
 Case = Given[Any, NodeOptions, Any]
 
 
@@ -117,6 +119,7 @@ def rules_of(reading: Reading, events: bool) -> Rules:
         issue_cycles=options.issue_cycles,
         heap_answer_cycles=options.heap_answer_cycles,
         chunks=CHUNKS.index(options.chunks),
+        skips=SKIPS,
     )
 
 

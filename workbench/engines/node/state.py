@@ -139,6 +139,9 @@ class Rules(NamedTuple):
     issue_cycles: int
     heap_answer_cycles: int
     chunks: int
+    skips: int = 1
+    """0 where every cycle is looked at, every part at every event, and nothing is kept that can be found anew, so that
+    tests may see what skipping changes: nothing."""
 
 
 class Ports(NamedTuple):
