@@ -15,6 +15,7 @@ from tests.oracles.node.log import Log
 from workbench.compiled.bound import Referent
 from workbench.compiled.entry import call, entry_of
 from workbench.engines.kit.order import RANK, cycle_of, moment
+from workbench.engines.node.link_shares import look_at_links
 from workbench.engines.node.links import (
     NEEDS_ROOM,
     NOBODY,
@@ -70,14 +71,20 @@ def arrivals_of_twin(machine: Machine, sent: list[Sent]) -> list[tuple[int, int]
     return arrived
 
 
-def arrivals(machine: Machine, sent: list[Sent], places: int = 4) -> list[tuple[int, int]]:
-    """Return the same of the links under test, called by address; they grow when they are full."""
-    links, arrived = new_links(ways(machine), places), list[tuple[int, int]]()
+def arrivals(machine: Machine, sent: list[Sent], places: int = 4, looks: int = 0) -> list[tuple[int, int]]:
+    """Return the same of the links under test, called by address; they grow when they are full, and are looked at in so
+    many cycles before each event."""
+    links, arrived, last = new_links(ways(machine), places), list[tuple[int, int]](), 0
     lent = Referent(links)
     take, comes, enter = (entry_of(it, lent) for it in (take_next, next_moment, begin))
     waiting = sorted(range(len(sent)), key=lambda number: (sent[number].cycle, sent[number].key))
     while waiting or call(*comes, ()) < NEVER:
         following = moment(sent[waiting[0]].cycle, RANK.steps) if waiting else NEVER
+        cycle = call(*comes, ())
+        upto = cycle_of(min(cycle, following))
+        for between in range(max(last + 1, upto - looks), upto):
+            look_at_links(links, between)
+        last = upto
         if (cycle := call(*comes, ())) < following:
             ticket = call(*take, ())
             arrived += [(cycle_of(cycle), ticket)] if ticket != NOBODY else []
@@ -127,6 +134,13 @@ def script(seed: int) -> tuple[Machine, list[Sent]]:
 def test_transfers_arrive_as_those_of_the_twin(seed: int) -> None:
     machine, sent = script(seed)
     assert arrivals(machine, sent) == arrivals_of_twin(machine, sent)
+
+
+@pytest.mark.parametrize("seed", seeds(6, 54))
+def test_links_may_be_looked_at_in_any_cycle(seed: int) -> None:
+    """All that has moved, all rates and turns are found anew, also where ways share links."""
+    machine, sent = script(seed)
+    assert arrivals(machine, sent, looks=12) == arrivals(machine, sent)
 
 
 def test_v8_the_whole_remainder_goes_to_the_first() -> None:
