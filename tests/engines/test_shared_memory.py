@@ -92,6 +92,7 @@ def test_equals_the_slow_twin(rows, placement, look_ahead, retry, release_first,
     assert record.release.tolist() == [expected.release[row] for row in every]
     assert set(np.flatnonzero(record.refused)) == expected.refused
     assert record.blocked_cycles == expected.blocked_cycles
+    assert record.attempts == expected.attempts
 
 
 def test_last_fit_mirrors_first_fit():

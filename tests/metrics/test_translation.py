@@ -1,38 +1,29 @@
-"""Measures of address translation that stand for fragmentation and power, beside the event-driven twin and by hand."""
+"""Measures of address translation, beside those of the event-driven twin and by hand."""
 
 from __future__ import annotations
 
 import math
-import statistics
-from collections import Counter
 
 import pytest
 
 from tests.depth import seeds
 from tests.engines.translation_cases import simulate
-from tests.engines.translation_load_cases import drawn
+from tests.engines.translation_load_cases import drawn, drawn_with_walks
+from tests.oracles import translation_measures as slow
 from workbench.metrics.translation import MEASURES, measure
-from workbench.records.translation import SERVED_BY
-from workbench.records.translation_events import ACCESS
 
 PLAIN = {"locate": "no_directory", "fill": "demand_always"}
 TWO = {"cores": 2, "private_entries": 4, "shared_entries": 16}
 
 
+@pytest.mark.parametrize("draws", [drawn, drawn_with_walks])
 @pytest.mark.parametrize("seed", seeds(20, 400))
-def test_reach_and_traffic_are_those_of_the_twin(seed):
-    case = drawn(seed)
-    measures, twin = measure(case.engine()), case.twin()
-    cores, entries = case.machine["cores"], case.machine["private_entries"]
-    wasted = [1 - pages / (cores * entries) for pages in twin.pages_held]
-    assert measures["reach_wasted"] == pytest.approx(statistics.fmean(wasted), rel=1e-12)
-    left = Counter(core for _, kind, core, _, by, *_ in twin.log if kind == ACCESS and SERVED_BY[by] in OUTSIDE)
-    counts = [left[core] for core in range(cores)]
-    expected = statistics.pstdev(counts) / statistics.fmean(counts) if left else math.nan
-    assert measures["power_proxy_cv"] == pytest.approx(expected, rel=1e-12, nan_ok=True)
-
-
-OUTSIDE = ("peer", "shared", "walk")
+def test_every_measure_equals_its_slow_twin(seed, draws):
+    case = draws(seed)
+    measures, expected = measure(case.engine()), slow.measures(case.twin())
+    assert measures.keys() == expected.keys() == MEASURES.keys()
+    for name, value in expected.items():
+        assert measures[name] == pytest.approx(value, rel=1e-12, nan_ok=True), name
 
 
 def test_a_copy_and_an_empty_entry_add_no_reach():

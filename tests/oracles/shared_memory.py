@@ -18,6 +18,7 @@ class Happened:
     release: dict[int, int] = field(default_factory=dict)
     refused: set[int] = field(default_factory=set)
     blocked_cycles: int = 0
+    attempts: int = 0
     queue: list[int] = field(default_factory=list)
     free: list[list[bool]] = field(default_factory=list)
     first_cycle: int = 0
@@ -79,6 +80,7 @@ def run(
             released_since_refusal |= release(cycle)
         may_try = (released_since_refusal or not head_refused) if retry == 0 else cycle >= next_try
         if may_try:
+            out.attempts += bool(waiting)
             head_refused = False
             for _ in range(grants_a_cycle):
                 granted = None
