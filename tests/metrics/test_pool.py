@@ -22,10 +22,11 @@ from workbench.policies.pool import (
     MostFree,
     NoCache,
 )
-from workbench.records.pool import OUTCOMES
+from workbench.records.pool import OUTCOMES, FilledRecord
 from workbench.records.pool_events import KINDS, events
 from workbench.records.pool_stays import remote, stays_of
 
+GRANTED = ("cached", "physical", "stitched")
 LIMITED = LeastRecentlyUsed(limit_bytes_a_card=40)
 MOVING = {
     "home": {"residency": MigrateBack()},
@@ -44,22 +45,24 @@ CASES = {
 
 
 def slow_measures(record):
-    """Every measure that can be counted, one request after another."""
+    """Every measure, counted one request after another."""
     cards = range(len(record.cards))
     active, reserved, held = 0, [0 for _ in cards], [0 for _ in cards]
     lent, peaks, shares, late = [0 for _ in cards], [0, 0, 0, 0, 0], [[] for _ in cards], 0
     had, wanted, moves, over_time = 0, 0, record.moves.tolist(), [0 for _ in cards]
     away, reading, then = {}, 0.0, int(record.time[0])
+    ever_away, came_to, asked_at = set(), [], []
     lenders, speeds, waits, granted, borrowed, cached_hits, calls = [], [], [], 0, 0, 0, record.calls.tolist()
     for row in range(record.time.size):
         came, card, own = OUTCOMES[record.outcome[row]], int(record.card[row]), int(record.borrower[row])
+        came_to.append(came)
         wanted += int(record.asked[row]) * (record.action[row] == 0)
         reading += sum(away.values()) * max(int(record.time[row]) - then, 0)
         then = max(then, int(record.time[row]))
         if came == "never_asked":
             continue
         if record.waited[row]:
-            waits.append((int(record.waited[row]), came in ("cached", "physical", "stitched")))
+            waits.append((int(record.waited[row]), came in GRANTED))
         if came == "released":
             away.pop(int(record.allocation[row]), None)
         if record.action[row] == 0 and lent[own] > 0 and card != own:
@@ -76,6 +79,7 @@ def slow_measures(record):
                 borrowed += 1
                 lenders.append(card)
                 speeds.append(float(record.gbps[card, own]))
+                ever_away.add(row)
                 away[row] = int(record.asked[row]) / speeds[-1]
         while moves and moves[0][0] == row:
             _, region, left, to, _, before, after, _ = moves.pop(0)
@@ -86,11 +90,13 @@ def slow_measures(record):
             if to != home:
                 lenders.append(to)
                 speeds.append(float(record.gbps[to, home]))
+                ever_away.add(region)
                 away[region] = int(record.asked[region]) / speeds[-1]
         while calls and calls[0][0] == row:
             reserved[calls[0][1]] += calls.pop(0)[3]
         now = active, sum(reserved), sum(reserved) - sum(held), sum(lent), max(np.subtract(reserved, held))
         peaks = [max(pair) for pair in zip(peaks, now, strict=True)]
+        asked_at.append((int(record.time[row]), sum(held), sum(reserved)))
         lasting = int(record.done[row + 1] - record.done[row]) if row + 1 < record.time.size else 0
         for k in cards:
             shares[k].append(held[k] / record.capacity[k])
@@ -102,7 +108,15 @@ def slow_measures(record):
     longest = sorted(waited for waited, _ in waits)
     if waits:
         waiting = {"wait_mean_ns": sum(longest) / len(waits), "wait_p99_ns": longest[math.ceil(0.99 * len(waits)) - 1]}
+    else:
+        waiting = {"wait_mean_ns": math.nan, "wait_p99_ns": math.nan}
     span = max(record.answered.tolist()) - min(record.time.tolist())
+    under_way = [(float(record.access_ns[row]), float(record.access_alone_ns[row])) for row in ever_away]
+    slowdowns = [time / alone for time, alone in under_way if alone > 0]
+    answers = sorted((record.answered - record.time)[requested].tolist())
+    until = [*(time for time, _, _ in asked_at[1:]), max(record.answered.tolist())]
+    lasted = [(end - time, *amounts) for (time, *amounts), end in zip(asked_at, until, strict=True)]
+    data = sum(filled for filled, came in zip(record.filled, record.outcome, strict=True) if OUTCOMES[came] in GRANTED)
     loads = [load for load, host in zip(over_time, record.hosts.tolist(), strict=True) if not host]
     return {
         "power_proxy_cv": statistics.pstdev(loads) / statistics.mean(loads),
@@ -110,6 +124,15 @@ def slow_measures(record):
         "completed_rate": granted / allocations,
         "granted_bytes": had,
         "granted_bytes_rate": had / wanted,
+        "misjudged_rate": came_to.count("misjudged") / allocations,
+        "misused_frees": sum(came_to.count(misuse) for misuse in ("unknown_free", "repeated_free", "free_of_refused")),
+        "fallbacks": record.fallbacks,
+        "remote_access_mean_ns": sum(time for time, _ in under_way) / len(under_way),
+        "remote_slowdown": sum(slowdowns) / len(slowdowns),
+        "latency_p99_ns": answers[math.ceil(0.99 * len(answers)) - 1],
+        "utilisation_std": statistics.pstdev(used),
+        "unused_rate": 1 - data / sum(lasts * taken for lasts, taken, _ in lasted),
+        "reserved_unused_rate": 1 - data / sum(lasts * got for lasts, _, got in lasted),
         "mapping_calls_per_request": sum(record.mappings.tolist()) / sum(requested),
         "cache_hit_rate": cached_hits / granted,
         "driver_calls_per_request": len(record.calls) / sum(requested),
@@ -133,7 +156,7 @@ def slow_measures(record):
         "waited_in_vain_rate": sum(not served for _, served in waits) / allocations,
         "never_asked_rate": sum(~requested) / requested.size,
         "span_ns": span,
-        **(waiting if waits else {}),
+        **waiting,
     }
 
 
@@ -142,14 +165,16 @@ def test_measures_are_what_is_counted_request_by_request(policies, options):
     scale = 1 << 15 if isinstance(policies.get("cache"), ExpandableSegments) else 1
     board = line(*(size * scale for size in (200, 150, 250)), gbps=(12.0, 48.0))
     record = Case(crowd(11, 3, 200, 90 * scale), board, policies, {"ipc_ns": 9, **options}).simulate()
-    measures = measure(record)
+    unknown = measure(record)
+    record = FilledRecord.of(record, 0.25 * record.asked * np.arange(record.asked.size))
+    measures, expected = measure(record), slow_measures(record)
     assert bool(len(record.moves)) == ("residency" in policies), "the case tests nothing"
-    for name, value in slow_measures(record).items():
-        assert measures[name] == pytest.approx(value, rel=1e-12, abs=1e-12), name
-    assert set(measures) == set(MEASURES)
-    undefined = {"unused_rate", "reserved_unused_rate"}  # no workload here tells how full its regions are
+    assert measures.keys() == expected.keys() == MEASURES.keys()
+    for name, value in expected.items():
+        assert measures[name] == pytest.approx(value, rel=1e-12, abs=1e-12, nan_ok=True), name
+    undefined = {"unused_rate", "reserved_unused_rate"}  # where no workload tells how full its regions are
     undefined |= set() if record.waited.any() else {"wait_mean_ns", "wait_p99_ns"}
-    assert {name for name, value in measures.items() if not math.isfinite(value)} == undefined
+    assert {name for name, value in unknown.items() if not math.isfinite(value)} == undefined
     assert record.waited.any() == bool(options), "the case tests nothing"
     assert ("never_asked" in {OUTCOMES[it] for it in record.outcome}) == (options.get("wait_limit_ns") == 0)
 
