@@ -117,6 +117,39 @@ def test_chunks_of_windows_follow_each_other(monkeypatch):
     alike(measured, measure(record), rel=1e-12)
 
 
+def counted(record: DispatchRecord) -> dict[str, float]:
+    """The measures of pace, rounds and work, from each group and each dispatch."""
+    dispatched, cycles = len(slow.dispatches(record)), slow.makespan(record)
+    once, each = record.rounds * record.modules, record.head_rounds * record.modules
+    numbers = {
+        "makespan_cycles": cycles,
+        "groups_per_kilocycle": len(record.arrival) / (cycles / 1000),
+        "failed_rounds": record.failed_rounds,
+        "failed_round_rate": record.failed_rounds / record.rounds,
+        "splits": sum(1 for _ in record.splits),
+        "refused_by_fragmentation": record.refused_by_fragmentation,
+        "over_promised": record.over_promised,
+        "probe_operations": once,
+        "probe_operations_each_head": each,
+        "probe_operations_per_dispatch": once / dispatched,
+        "probe_operations_each_head_per_dispatch": each / dispatched,
+        "placement_searches_per_dispatch": record.placement_searches / dispatched,
+        "pieces_per_dispatch": record.pieces / dispatched,
+    }
+    return {name: float(value) for name, value in numbers.items()}
+
+
+@settings(max_examples=20)
+@given(some)
+def test_every_measure_has_a_slow_twin(record):
+    measures, prediction = measure(record), slow.energy_prediction(record)
+    of_rounds = {**counted(record), **slow.wait_measures(record), **slow.refusal_measures(record)}
+    of_modules = {**slow.service_measures(record), **slow.balance_measures(record), **slow.power_measures(record, 7)}
+    expected = {**of_rounds, **of_modules, **slow.heat_measures(record), "energy_prediction": prediction}
+    assert expected.keys() == measures.keys() >= MEASURES.keys()
+    alike({name: measures[name] for name in counted(record)}, counted(record))
+
+
 def test_every_measure_that_is_declared_is_given_and_every_one_given_is_declared():
     measures = measure(toy(1, **WARM))
     assert set(MEASURES) <= set(measures)
