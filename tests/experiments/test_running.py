@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,7 @@ from workbench.errors import StoreError, WorkbenchError
 from workbench.experiments.folder import STORE, held
 from workbench.experiments.plan import make_plan
 from workbench.experiments.runner import Silent, run_missing
+from workbench.experiments.sqlite_rows import SqliteRows
 from workbench.experiments.store import Row, Store
 from workbench.experiments.sweep import read_sweep
 from workbench.policies.placement import Placement
@@ -219,10 +220,8 @@ def test_a_folder_of_another_sweep_or_a_newer_version_is_refused_and_left_alone(
     wb.run({**SWEEP, "seeds": 1}, tmp_path / "r")
     with pytest.raises(StoreError, match="belongs to the sweep 'sweep', not to 'other'"):
         Store(tmp_path / "r" / STORE, "other")
-    base = sqlite3.connect(tmp_path / "r" / STORE)
-    base.execute("UPDATE meta SET value = '99' WHERE key = 'format'")
-    base.commit()
-    base.close()
+    with closing(SqliteRows(tmp_path / "r" / STORE)) as rows:
+        rows.upgrade({**rows.meta(), "format": "99"})
     with pytest.raises(StoreError, match="was written by a newer version"):
         wb.run(SWEEP, tmp_path / "r")
     assert rows_in(tmp_path / "r" / STORE) == 2

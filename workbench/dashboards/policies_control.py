@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 from workbench.dashboards.controls import ChoiceControl, Control
@@ -49,7 +50,8 @@ class PoliciesControl:
         together = {"zip": _TOGETHER} if len(differing) > 1 else {}
         varied = {slot: {"vary": [ours[slot], theirs[slot]], **together} for slot in differing}
         config = {slot: varied.get(slot, ours[slot]) for slot in self._engine.slots}
-        return {"policy": config} | ({"baseline": {slot: ours[slot] for slot in differing}} if differing else {})
+        baseline = {slot: deepcopy(ours[slot]) for slot in differing}  # or YAML writes a link
+        return {"policy": config} | ({"baseline": baseline} if differing else {})
 
     def sides(self) -> dict[str, dict[str, Any]]:
         """Return the plain value of each control, by side and slot."""

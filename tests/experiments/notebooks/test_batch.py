@@ -6,13 +6,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import nbformat
+import papermill
 import pytest
 
 from tests.depth import long
+from tests.waiting import wait_until
 from workbench.cli.main import main
 from workbench.cli.notebook import choices_of
 from workbench.errors import InputError, MissingPart, StoreError
@@ -339,6 +340,18 @@ def test_a_kernel_that_does_not_start_is_a_failure_too(tmp_path, monkeypatch):
     assert nbformat.read(run.output, as_version=4).metadata["workbench"]["error"] == run.error
 
 
+def test_a_kernel_that_does_not_answer_costs_one_notebook_and_the_folder_is_not_blamed(tmp_path, monkeypatch):
+    path, real = written(tmp_path), papermill.execute_notebook
+
+    def no_answer(*given, **more):
+        real(*given, prepare_only=True, **more)
+        raise TimeoutError
+
+    monkeypatch.setattr(papermill, "execute_notebook", no_answer)
+    (run,) = run_notebooks(path, out=tmp_path / "out").runs
+    assert (run.status, run.cell, run.error) == ("failed", 0, "the kernel did not answer in time")
+
+
 def test_widgets_are_not_stored(tmp_path):
     path = written(tmp_path, "import ipywidgets\nipywidgets.IntSlider()", parameters=None)
     run = run_notebooks(path, out=tmp_path / "out").runs[0]
@@ -449,7 +462,7 @@ from pathlib import Path
 from time import sleep
 Path(f"began-{segments}").touch()
 while segments > 4 and not Path("go").exists():
-    sleep(0.1)
+    sleep(0.1)  # stands for a notebook that takes long
 """
 
 
@@ -472,17 +485,13 @@ def test_a_batch_that_was_killed_leaves_nothing_half_written_and_goes_on_where_i
     choices = ["--vary", "segments=1,2,5,6,7", "--workers", "2", "--out", str(out)]
     command = [sys.executable, "-m", "workbench", "notebook", str(path), *choices]
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as batch:
-        while not ((tmp_path / "began-5").exists() and (tmp_path / "began-6").exists()):
-            assert batch.poll() is None
-            time.sleep(0.1)
-        while not (out / "study-segments-2.ipynb").exists() or "2 done" not in (out / "index.html").read_text():
-            time.sleep(0.1)
+        wait_until(lambda: (tmp_path / "began-5").exists() and (tmp_path / "began-6").exists(), 600)
+        wait_until(lambda: (out / "study-segments-2.ipynb").exists() and "2 done" in (out / "index.html").read_text())
         os.kill(batch.pid, number)
         _, errors = batch.communicate(timeout=60)
     assert batch.returncode == status
     assert ("stopped; finished runs" in errors) == (number != signal.SIGKILL)
-    while processes_of(tmp_path):  # kernels notice within a second or two that their driver is gone
-        time.sleep(0.1)
+    wait_until(lambda: not processes_of(tmp_path), what="kernels notice that their driver is gone")
     visible = [name for name in names_in(out) if not name.startswith(".")]
     assert visible == ["index.csv", "index.html", "study-segments-1.ipynb", "study-segments-2.ipynb"]
     assert "5 runs: 2 done, 0 failed, 3 not run." in (out / "index.html").read_text()

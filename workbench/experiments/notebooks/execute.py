@@ -150,6 +150,8 @@ def execute(task: Task, folder: Path, kernels: Kernels) -> Ended:
         cell, error = _failing_cell(partial), "the kernel died"
     except RuntimeError as problem:  # what jupyter_client raises of a kernel that never answers
         error = f"the kernel did not start: {' '.join(str(problem).split())}"
+    except TimeoutError:  # which is an OSError, but not one of the folder's
+        cell, error = _failing_cell(partial), "the kernel did not answer in time"
     except OSError as problem:
         partial.unlink(missing_ok=True)
         raise StoreError(f"{folder} cannot be written: {problem.strerror}.") from None
