@@ -9,6 +9,7 @@ import pytest
 
 import workbench as wb
 from tests.depth import thinned
+from workbench.cli.new_policy import class_name, write_policy
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError, PolicyError
@@ -95,3 +96,61 @@ def test_a_run_that_was_left_is_not_gone_on_with():
 def test_a_point_that_is_not_there():
     with pytest.raises(InputError, match="point 2 is asked for; the sweep has points 0 to 0"):
         wb.step(SWEEP, point=2)
+
+
+ASKED = ["shared_memory placement", "pool cache_fit", "translation eviction", "node frames", "dispatch units"]
+
+
+@pytest.mark.parametrize("asked", thinned(ASKED, 4))
+def test_a_new_policy_of_one_s_own_is_stepped_through_with_the_functions_that_its_file_imports(asked, tmp_path):
+    engine, question = asked.split()
+    file, _ = write_policy(question, "steps_mine", tmp_path)
+    page = Sidebar(mechanism(engine), importlib.import_module(f"workbench.dashboards.{engine}").OPENING)
+    said = {key: value for key, value in page.said().items() if key != "baseline"}
+    policy = {**said["policy"], question: f"{file}:{class_name('steps_mine')}"}
+    try:
+        setup = wb.planned({**said, "policy": policy}).points[0].setup
+        decisions = decisions_of(setup, 0, most=60)
+        assert len(decisions) == 60
+        assert {one.policy.partition("(")[0] for one in decisions if one.question == question} == {"steps_mine"}
+    finally:
+        wb.remove("policy", "steps_mine")
+
+
+COMPILED_HELPERS = """
+import numba
+from workbench.policies.placement.question import Placement
+from workbench.structures.free_map import is_free
+
+@numba.njit("int64(int64)")
+def down(at):
+    return at if at <= 0 else down(at - 1)
+
+@numba.njit
+def fits(free, at, length):
+    return is_free(free, at, length)
+
+class StepsHelped(Placement):
+    \"\"\"Take the lowest start that is long enough.\"\"\"
+
+    @staticmethod
+    def answer(see):
+        for at in range(see.segments - see.length + 1):
+            if fits(see.free, at, see.length):
+                return at + down(3)
+        return -1
+"""
+
+
+def test_helpers_that_the_user_compiled_are_plain_functions_where_a_run_is_stepped_through(tmp_path):
+    file = tmp_path / "steps_helped.py"
+    file.write_text(COMPILED_HELPERS)
+    try:
+        own, first_fit = (
+            decisions_of(wb.planned(SWEEP, set={"policy.placement": name}).points[0].setup, 1)
+            for name in (f"{file}:StepsHelped", "first_fit")
+        )
+        assert [one.answer for one in own] == [one.answer for one in first_fit]
+        assert {one.policy for one in own} == {"steps_helped"}
+    finally:
+        wb.remove("policy", "steps_helped")
