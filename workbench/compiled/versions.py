@@ -6,15 +6,18 @@ for its digest whenever a run begins, and compiled anew when that is another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from numba.core import event
 from numba.core.caching import NullCache
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
 from numba.core.registry import cpu_target
 
+from workbench.compiled.kernel import INTERPRETED
 from workbench.errors import PolicyError
 from workbench.identity import Snapshot, current, digest_of, look, still, tell_of_snapshots
 
@@ -219,3 +222,22 @@ def name_by_digest(helpers: Iterable[Any]) -> None:
         if hasattr(helper, "_set_uuid"):
             helper._MemoMixin__uuid = None
             helper._set_uuid(digest_of(helper))
+
+
+def is_compiled(value: object) -> bool:
+    """Return whether a value is a function that Numba compiles."""
+    return isinstance(value, Dispatcher)
+
+
+def pickled(value: Any, sent: Collection[str]) -> tuple[Any, tuple[Any, ...]]:
+    """Return how a compiled function is pickled: its module and name, or what it is made of where the module is sent
+    itself."""
+    home, name = value.__module__, value.__name__
+    if home in ("__main__", *sent) or getattr(sys.modules.get(home), name, None) is not value:
+        return _made_here, (type(value), value._reduce_states())
+    return getattr, (sys.modules[home], name)
+
+
+def _made_here(kind: Any, states: dict[str, Any]) -> Any:
+    """Return a compiled function as this process has them: where nothing is compiled, the one that was written."""
+    return states["py_func"] if INTERPRETED else kind._rebuild(**states)

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from numba.core.dispatcher import Dispatcher
-
-from workbench.compiled import INTERPRETED
-from workbench.compiled.versions import name_by_digest
+from workbench.compiled.versions import is_compiled, name_by_digest, pickled
 from workbench.errors import missing_extra
 from workbench.identity import Snapshot
 
@@ -61,28 +58,14 @@ def dumped(value: Any, taken: Sequence[Snapshot]) -> bytes:
 def _pickler(cloudpickle: Any, taken: Sequence[Snapshot]) -> Any:
     class Pickler(cloudpickle.Pickler):
         def reducer_override(self, value: Any) -> Any:
-            if isinstance(value, Dispatcher):
-                return _compiled(value, cloudpickle.list_registry_pickle_by_value())
+            if is_compiled(value):
+                return pickled(value, cloudpickle.list_registry_pickle_by_value())
             if not isinstance(value, ModuleType) or not any(value.__name__ in one.modules for one in taken):
                 return super().reducer_override(value)
             read = {name for one in taken for name in one.modules.get(value.__name__, ()) if not name.startswith("__")}
             return ModuleType, (value.__name__,), {name: vars(value)[name] for name in read if name in vars(value)}
 
     return Pickler
-
-
-def _compiled(value: Any, sent: Collection[str]) -> tuple[Any, tuple[Any, ...]]:
-    """Return how a compiled function is pickled: its module and name, or what it is made of where the module is sent
-    itself."""
-    module = sys.modules.get(value.__module__)
-    if module is None or value.__module__ in ("__main__", *sent) or getattr(module, value.__name__, None) is not value:
-        return _made_here, (type(value), value._reduce_states())
-    return getattr, (module, value.__name__)
-
-
-def _made_here(kind: Any, states: dict[str, Any]) -> Any:
-    """Return a compiled function as this process has them: where nothing is compiled, the one that was written."""
-    return states["py_func"] if INTERPRETED else kind._rebuild(**states)
 
 
 @contextmanager
