@@ -303,6 +303,33 @@ def test_a_damaged_store_is_put_aside_and_its_intact_rows_go_on(tmp_path, conten
     assert sorted(rows_of(path)) == sorted(every_row())
 
 
+@pytest.mark.parametrize("own", [b"my notes, no database\n" * 40, b"", b"\0" * 4096])
+def test_a_file_of_one_s_own_in_the_place_of_a_store_is_kept_and_the_sentence_says_where(tmp_path, own):
+    path, aside = tmp_path / "store.sqlite", tmp_path / "store.sqlite.damaged-1"
+    path.write_bytes(own)
+    store = Store(path, "mine")
+    store.close()
+    if own:
+        assert store.notes == [
+            f"{path} held no row that the workbench could read: it is kept as {aside}, and a new file was begun."
+        ]
+        assert aside.read_bytes() == own
+    else:  # an empty file is an empty database, and nothing of anybody's
+        assert store.notes == []
+        assert not aside.exists()
+
+
+def test_one_row_that_is_left_of_a_damaged_file_is_one_row(tmp_path):
+    path = tmp_path / "store.sqlite"
+    store = Store(path, "mine")
+    store.add_all(every_row()[:1])
+    store.close()
+    path.write_bytes(b"\xff" * 100 + path.read_bytes()[100:])
+    store = Store(path, "mine")
+    store.close()
+    assert store.notes == [f"{path} was damaged: 1 intact row was kept, and the damaged file is {path.name}.damaged-1."]
+
+
 ROWS_FLIPPED = 24
 
 

@@ -47,7 +47,11 @@ def mend(path: Path, log: bytes) -> str:
     aside = free_name(path, ".damaged")
     os.replace(path, aside)
     finish_mending(path)
-    return f"{path} was damaged: {len(salvaged.rows)} intact rows were kept, and the damaged file is {aside.name}."
+    count = len(salvaged.rows)
+    if not count:  # perhaps it never was a store of ours
+        return f"{path} held no row that the workbench could read: it is kept as {aside}, and a new file was begun."
+    kept = f"{count} intact rows were" if count > 1 else "1 intact row was"
+    return f"{path} was damaged: {kept} kept, and the damaged file is {aside.name}."
 
 
 def write_mended(path: Path, salvaged: Salvaged) -> Path:
