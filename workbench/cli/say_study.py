@@ -25,7 +25,7 @@ NARROWEST = 16
 
 def say_study(results: StudyResults, folder: Path, figures: list[Path]) -> None:
     """Print what a study found, for a person."""
-    from workbench.studies.tuning.dashboard import dashboard_command
+    from workbench.studies.tuning.dashboard import OPEN, dashboard_command
 
     if results.holdout is not None:
         _say_front(results)
@@ -36,7 +36,7 @@ def say_study(results: StudyResults, folder: Path, figures: list[Path]) -> None:
         print(f"failed: trial {trial.number}: {trial.error}")
     print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))
     ours = f"workbench dashboard {folder}, or " if results.study.storage is None and results.holdout is not None else ""
-    print(f"in the browser: {ours}{dashboard_command(results.study, folder)}")
+    print(f"in the browser: {ours}{dashboard_command(results.study, folder)} ({OPEN})")
 
 
 def _say_front(results: StudyResults) -> None:

@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--dashboard", action="store_true", help="tune nothing: show the study in the browser, also while it is tuned"
     )
     parser.add_argument("--port", type=int, default=PORT, metavar="N", help=f"of the dashboard (default: {PORT})")
+    parser.add_argument("--token", metavar="TEXT", help="of the dashboard (default: JUPYTER_TOKEN, else a new one)")
 
 
 def run(given: argparse.Namespace) -> int:
@@ -72,12 +73,13 @@ def _refuse_sweep(file: str) -> None:
 
 
 def _dashboard(given: argparse.Namespace, folder: Path, chosen: dict[str, Any]) -> int:
+    from workbench.dashboards.serve import token_of
     from workbench.studies.tuning import read_study
-    from workbench.studies.tuning.dashboard import serve
+    from workbench.studies.tuning.dashboard import address, serve
 
-    study = read_study(given.study, chosen)
-    print(f"http://127.0.0.1:{given.port} (Ctrl-C ends it)", flush=True)
-    serve(study, folder, given.port)
+    study, token = read_study(given.study, chosen), token_of(given.token)
+    print(f"{address(given.port, token)} (Ctrl-C ends it)", flush=True)
+    serve(study, folder, given.port, token)
     return DONE
 
 

@@ -9,8 +9,11 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
+from http.cookiejar import CookieJar
 from pathlib import Path
+from wsgiref.util import setup_testing_defaults
 
 import pytest
 import yaml
@@ -20,7 +23,9 @@ from tests.studies.tuning.small import small
 from tests.waiting import wait_until
 from workbench.cli import main
 from workbench.studies.tuning import read_study, tune
-from workbench.studies.tuning.dashboard import dashboard_command
+from workbench.studies.tuning.dashboard import CLOSED, Kept, dashboard_command
+
+TOKEN = "opens me"
 
 
 def free_port():
@@ -29,13 +34,13 @@ def free_port():
         return requested.getsockname()[1]
 
 
-def answer(port, path):
-    """What the dashboard says, as soon as it says anything."""
+def answer(browser, port, path):
+    """What the dashboard says to a browser, as soon as it says anything."""
 
     def message():
         with (
             contextlib.suppress(OSError),
-            urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=60) as message,
+            browser.open(f"http://127.0.0.1:{port}{path}", timeout=60) as message,
         ):
             return message.read()
 
@@ -58,24 +63,60 @@ def test_it_answers_on_its_port_until_it_is_interrupted(tmp_path, kind):
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(study))
     tune(tmp_path / "mine.yaml", tmp_path / "out", 3)
     port = free_port()
-    words = ["tune", "mine.yaml", "--out", "out", "--dashboard", "--port", str(port)]
+    words = ["tune", "mine.yaml", "--out", "out", "--dashboard", "--port", str(port), "--token", TOKEN]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     displayed = subprocess.Popen(
         [sys.executable, "-m", "workbench.cli", *words],
         cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
     try:
-        (result,) = json.loads(answer(port, "/api/studies"))["study_summaries"]
-        trials = json.loads(answer(port, f"/api/studies/{result['study_id']}"))["trials"]
-        assert b"<html" in answer(port, "/dashboard")
+        assert b"<html" in answer(browser, port, "/dashboard?token=opens%20me")
+        (result,) = json.loads(answer(browser, port, "/api/studies"))["study_summaries"]
+        trials = json.loads(answer(browser, port, f"/api/studies/{result['study_id']}"))["trials"]
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/api/studies", timeout=60)
     finally:
         message = interrupted(displayed)
     assert (result["study_name"], result["directions"]) == ("mine", ["minimize", "minimize"])
     assert [trial["state"] for trial in trials] == ["Complete"] * 3
     assert displayed.returncode == 0
-    assert message == f"http://127.0.0.1:{port} (Ctrl-C ends it)\n"
+    assert message == f"http://127.0.0.1:{port}/dashboard?token=opens%20me (Ctrl-C ends it)\n"
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port), 1)
+
+
+def replied(kept, query="", cookie="", path="/api/studies", method="GET"):
+    """The status, the headers and the body that an application of the study's answers with."""
+    environ = {"QUERY_STRING": query, "HTTP_COOKIE": cookie, "PATH_INFO": path, "REQUEST_METHOD": method}
+    setup_testing_defaults(environ)
+    begun = []
+    body = b"".join(kept(environ, lambda *given: begun.append(given)))
+    return begun[0][0], dict(begun[0][1]), body.decode()
+
+
+def test_a_study_answers_nobody_without_its_token_or_the_cookie_that_is_given_for_it():
+    def application(environ, start):
+        start("200 OK", [("Content-Type", "text/plain")])
+        return [b"trials"]
+
+    kept = Kept(application, "sécret", 8080)
+    status, headers, body = replied(kept, "token=s%C3%A9cret")
+    cookie, *rules = headers["Set-Cookie"].split("; ")
+    assert (status, body, headers["Referrer-Policy"]) == ("200 OK", "trials", "no-referrer")
+    assert rules == ["Path=/", "HttpOnly", "SameSite=Strict"]
+    assert cookie.startswith("workbench-study-8080=") and "sécret" not in cookie
+    for others in ("", "_xsrf=2|a; theme={x:1}; "):
+        status, headers, body = replied(kept, cookie=f"{others}{cookie}")
+        assert (status, body) == ("200 OK", "trials")
+        assert "Set-Cookie" not in headers
+    wrong = [{}, {"query": "token="}, {"query": "token=secret"}, {"cookie": "workbench-study-8080="},
+             {"cookie": cookie[:-1]}, {"cookie": cookie.replace("8080", "8081")}, {"path": "/static/bundle.js"},
+             {"method": "DELETE"}, {"query": "token=\ud800"}]  # fmt: skip
+    for given in wrong:
+        status, headers, body = replied(kept, **given)
+        assert (status, body, "Set-Cookie" in headers) == ("403 Forbidden", CLOSED, False), given
+    assert replied(Kept(application, "sécret", 8080), cookie=cookie)[0] == "403 Forbidden"
 
 
 @pytest.mark.parametrize(
