@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from workbench.cli.completion import options, script
 from workbench.cli.main import COMMANDS, _Parser, find, main
-from workbench.cli.roads import ROADS
+from workbench.cli.roads import ROADS, command_of, roads
+
+HERE, ELSEWHERE = Path(__file__).parents[2], Path("/nowhere")
 
 
-@pytest.mark.parametrize("command", [command for _, _, command in ROADS])
+@pytest.mark.parametrize("command", [command_of(road, folder) for road in ROADS for folder in (HERE, ELSEWHERE)])
 def test_a_road_starts_with_a_command_that_parses(command):
     _, name, *words = shlex.split(command)
     parser = _Parser()
@@ -23,8 +26,20 @@ def test_a_road_starts_with_a_command_that_parses(command):
 def test_workbench_alone_shows_four_roads_in_80_columns(capsys):
     assert main([]) == 0
     text = capsys.readouterr().out
-    assert all(command in text for _, _, command in ROADS)
+    assert all(command_of(road) in text for road in ROADS)
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_workbench_alone_names_no_file_that_is_not_there(tmp_path):
+    assert "$ workbench run sweeps/placement/drain.yaml" in roads(HERE)
+    assert "yours" not in roads(HERE)
+    elsewhere = roads(tmp_path)
+    assert "/" not in elsewhere
+    assert "$ workbench dashboard shared_memory" in elsewhere
+    assert elsewhere.endswith(
+        "SWEEP.yaml and STUDY.yaml are files of yours; workbench schema says what\nmay stand in a sweep."
+    )
+    assert max(map(len, elsewhere.splitlines())) <= 80
 
 
 def completed(*words: str) -> set[str]:

@@ -46,6 +46,7 @@ COMMANDS = {
     "replay": "replay",
     "advise": "advise",
     "new-policy": "new_policy",
+    "new-preset": "new_preset",
     "dashboard": "dashboard",
     "lab": "lab",
     "docs": "docs",

@@ -199,6 +199,11 @@ def read_preset(path: Path, of: Any) -> Preset:
     _only(where, "figure", figures, tuple(of.figures()))
     if not isinstance(given["devices"], list):
         raise wrong_value(where, "devices", "must be a list of words in the names of devices", given["devices"])
+    empty = [name for name in of.figures() if _is_empty(figures[name])]
+    if empty:
+        named = ", ".join(empty)
+        one = f"the figure {empty[0]} has no value yet"
+        raise InputError(f"{where}: {one if len(empty) == 1 else f'figures have no value yet: {named}'}.")
     read = {name: _figure(where, declared, figures[name]) for name, declared in of.figures().items()}
     made = Preset(path.stem, str(given["title"]), given["kind"], tuple(map(str, given["devices"])), of, read)
     try:
@@ -206,6 +211,11 @@ def read_preset(path: Path, of: Any) -> Preset:
     except InputError as problem:
         raise InputError(f"{where}: {problem}") from None
     return made
+
+
+def _is_empty(figure: object) -> bool:
+    """Return whether a figure's value is yet to be filled in."""
+    return isinstance(figure, Mapping) and "value" in figure and figure["value"] is None
 
 
 def _only(where: str, what: str, given: Mapping[str, Any], wanted: tuple[str, ...]) -> None:
