@@ -19,8 +19,8 @@ POWER = ClassPower(idle_watts=0.2)
 HEAT = RcHeat(step_cycles=8, resistance_k_per_w=5, capacity_j_per_k=1e-7)
 PARTS = ("memory", "channel", "compute", "issue", "walkers", "translation", "link", "malloc_lock", "malloc_service",
          "heap_chunk", "shoot_down")  # fmt: skip
-COUNTS = ("groups_ended", "groups_cancelled", "steps", "touches", "remote_touches", "shoot_downs", "stalled_modules",
-          "nulls", "chunks")  # fmt: skip
+COUNTS = ("groups_ended", "groups_cancelled", "kernels_refused", "groups_refused", "steps", "touches", "remote_touches",
+          "shoot_downs", "stalled_modules", "nulls", "chunks")  # fmt: skip
 CARDS, MODULES, CLOCK = 2, 4, 1500.0
 
 
@@ -37,7 +37,7 @@ def made_up(seed: int, groups: int = 30) -> NodeRecord:
         ended=np.where(draw.random(groups) < 0.3, -1, draw.integers(1, 90, groups)),
         card=draw.integers(0, CARDS, groups).astype(np.int16),
         times=draw.integers(0, 3, (groups, len(PARTS))),
-        refused=draw.random(4) < 0.3,
+        refused=draw.random(4) < draw.choice([0, 0.3]),
         arrived=arrived,
         left=left,
         alone=np.where(draw.random(4) < 0.2, -1, draw.integers(0, 40, 4)),
@@ -63,13 +63,21 @@ def plain(record: NodeRecord) -> dict[str, float]:
     counts, seconds = record.counts, record.makespan / (CLOCK * 1e6)
     served = dict(zip(("private", "merged", "peer", "shared", "walk"), record.served.tolist(), strict=True))
     touches = sum(served.values())
-    return {
+    applications = _applications(record)
+    times = {
         "makespan_cycles": record.makespan,
         "groups_per_mcycle": counts["groups_ended"] / (record.makespan / 1e6),
         "groups_per_second": counts["groups_ended"] / seconds,
         "steps_per_second": counts["steps"] / seconds,
+        **_times(record),
+        **{name: applications.pop(name) for name in ("slowdown_mean", "slowdown_max")},
+    }
+    return {
+        **{name: math.nan if True in record.refused.tolist() else value for name, value in times.items()},
         "groups_ended": counts["groups_ended"],
         "groups_cancelled": counts["groups_cancelled"],
+        "kernels_refused": counts["kernels_refused"],
+        "groups_refused": counts["groups_refused"],
         "remote_share": counts["remote_touches"] / counts["touches"] if counts["touches"] else math.nan,
         "shoot_downs": counts["shoot_downs"],
         "stalled_modules": counts["stalled_modules"],
@@ -85,8 +93,7 @@ def plain(record: NodeRecord) -> dict[str, float]:
         "reserved_over_live": record.reserved_bytes / record.live_bytes,
         "live_mean_bytes": record.live_bytes,
         "reserved_mean_bytes": record.reserved_bytes,
-        **_times(record),
-        **_applications(record),
+        **applications,
         **_power(record),
         **_heat(record),
     }
@@ -171,6 +178,7 @@ def test_every_measure_equals_its_slow_twin(seed):
 def test_what_did_not_happen_has_no_measures():
     record = made_up(1, groups=0)._replace(
         makespan=0,
+        refused=np.zeros(4, bool),
         alone=np.zeros(0, np.int64),
         served=np.zeros(5, np.int64),
         power=NoPower(),
