@@ -84,9 +84,9 @@ class Kept:
 
     def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
         """Answer as the application does, or with the sentence that says what opens it."""
-        asked = parse_qs(environ.get("QUERY_STRING", "")).get("token", [""])[0]
+        given = parse_qs(environ.get("QUERY_STRING", "")).get("token", [""])[0]
         cookies = dict(one.strip().partition("=")[::2] for one in environ.get("HTTP_COOKIE", "").split(";"))
-        if _same(asked, self._token):
+        if _same(given, self._token):
             return self._application(environ, self._giving_cookie(start))
         if _same(cookies.get(self._cookie, ""), self._given):
             return self._application(environ, start)
