@@ -60,7 +60,7 @@ def preset_text(kind: str, name: str) -> str:
     """Return the text of a preset of a kind of machine, without values; what each figure means stands beside it.
 
     >>> print(preset_text("board", "mine").splitlines()[0])
-    # A machine preset: Frozen description of a board; a card that stands earlier has the lower id wherever a tie is
+    # A machine preset: Frozen description of a board; a card that stands earlier has the lower id
     """
     from workbench.machine.preset import KIND_OF_MACHINE, KINDS, MARKS
 
