@@ -522,7 +522,7 @@ def test_a_channel_is_shared_by_its_links():
         ((0, 0, 0, ALLOC, 1, 101), "request 1 asks for 101 bytes; the largest card has 100."),
         ((0, 0, 0, ALLOC, 1, 0), "request 1 asks for 0 bytes; a region has at least 1."),
         ((0, 0, 2, ALLOC, 1, 1), "request 1 comes from card 2; the board's cards are 0 to 1."),
-        ((-1, 0, 0, ALLOC, 1, 1), "request 1 comes before the one in front of it, or before time 0."),
+        ((-1, 0, 0, ALLOC, 1, 1), f"request 1: time must be a whole number from 0 to {2**56 - 1}. Got -1. Nearest: 0."),
     ],
 )
 def test_a_request_that_makes_no_sense_is_refused_in_one_sentence(row, says):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.depth import deeper
 from tests.oracles import shared_memory as slow
+from workbench.engines import shared_memory
 from workbench.engines.engine import Setup
 from workbench.engines.shared_memory import SharedMemory, SharedMemoryOptions
 from workbench.errors import InputError, PolicyError
@@ -93,6 +96,27 @@ def test_equals_the_slow_twin(rows, placement, look_ahead, retry, release_first,
     assert set(np.flatnonzero(record.refused)) == expected.refused
     assert record.blocked_cycles == expected.blocked_cycles
     assert record.attempts == expected.attempts
+
+
+@deeper(60, 600)
+@given(
+    rows=rows,
+    placement=st.sampled_from(list(TWINS)),
+    look_ahead=st.sampled_from([0, 1, 3]),
+    retry=st.sampled_from([0, 1, 2, 5]),
+    order=st.sampled_from(["release_first", "allocate_first"]),
+    grants=st.sampled_from([1, 2, 8]),
+)
+def test_skipping_changes_nothing(rows, placement, look_ahead, retry, order, grants):
+    """Who tries in every cycle that its rule allows grants and counts the same."""
+    jobs = sorted(rows, key=lambda job: job[0])
+    queue = FifoLookahead(k=look_ahead) if look_ahead else FifoHeadOnly()
+    again = {0: OnRelease(), 1: NextCycle()}.get(retry) or AfterKCycles(k=retry)
+    levers = {"same_cycle_order": order, "allocs_per_cycle": grants}
+    with mock.patch.object(shared_memory, "SKIPS", 0):
+        plain = simulate(jobs, 13, placement(), queue, again, **levers)
+    skipping = simulate(jobs, 13, placement(), queue, again, **levers)
+    assert all(np.array_equal(one, other) for one, other in zip(skipping, plain, strict=True))
 
 
 def test_last_fit_mirrors_first_fit():

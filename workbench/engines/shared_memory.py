@@ -8,6 +8,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from workbench.engines.kit import Attempt, Given, Simulator, Stop, slot
+from workbench.engines.kit.order import LAST_CYCLE
+from workbench.engines.kit.tables import check_column, check_whole
 from workbench.engines.shared_memory_loop import (
     COMPACTING,
     CONTIGUOUS,
@@ -30,6 +32,9 @@ from workbench.structures.timetable import NEVER
 from workbench.workloads.workload import Workgroups
 
 _LAYOUTS = {"contiguous": CONTIGUOUS, "scattered": SCATTERED, "compacting": COMPACTING}
+
+SKIPS = 1
+"""Tests set 0: no try of the queue is left out (`Rules.skips`)."""
 
 
 class SharedMemoryOptions(Spec):
@@ -125,6 +130,7 @@ class SharedMemory(Simulator[SharedMemoryRecord]):
 def admitted(wanted: Workgroups, placement: Placement, segments: int) -> Jobs:
     """Return the queue as the policy serves it: lengths rounded up where it rounds, none that can never fit (spec 1,
     E1)."""
+    check_table(wanted, segments)
     length = np.asarray(placement.footprint(wanted.length, segments), np.int64)
     if length.size and (length.max() > segments or length.min() < 1):
         row = int(np.argmax((length > segments) | (length < 1)))
@@ -133,6 +139,21 @@ def admitted(wanted: Workgroups, placement: Placement, segments: int) -> Jobs:
             f"{length[row]}; a request must take 1 to {segments} segments, or it would block the queue for ever."
         )
     return Jobs(wanted.arrival, length, np.asarray(placement.lasting(wanted.duration), np.int64))
+
+
+def check_table(wanted: Workgroups, segments: int) -> None:
+    """Refuse columns that are no whole numbers of one length, arrivals that decrease, and times that never end."""
+    rows, arrival = len(wanted.arrival), wanted.arrival
+    check_column("workgroup", "arrival", arrival, rows, 0, LAST_CYCLE)
+    check_whole("workgroup", "length", wanted.length, rows, 1, segments)
+    check_column("workgroup", "duration", wanted.duration, rows, 1, LAST_CYCLE)
+    back = np.flatnonzero(arrival[1:] < arrival[:-1])
+    if back.size:
+        row = int(back[0]) + 1
+        raise InputError(
+            f"workgroup {row} arrives at cycle {arrival[row]}, before the one before it ({arrival[row - 1]}); arrivals "
+            "must not decrease."
+        )
 
 
 def _rules(given: Given[Slots, SharedMemoryOptions, Machine]) -> Rules:
@@ -146,4 +167,5 @@ def _rules(given: Given[Slots, SharedMemoryOptions, Machine]) -> Rules:
         latency_cycles=options.latency_cycles,
         layout=_LAYOUTS[slots.placement.layout],
         cycles_per_moved_segment=getattr(slots.placement, "cycles_per_moved_segment", 0),
+        skips=SKIPS,
     )

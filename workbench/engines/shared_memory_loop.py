@@ -99,6 +99,8 @@ class Rules(NamedTuple):
     """1 where a workgroup that was granted stays until its end is asked, 0 where it ends after its duration."""
     keeps_answers: int = 0
     """1 where grants and ends are kept for whoever asked."""
+    skips: int = 1
+    """0 where every try is made, those in vain included, so that tests may see what skipping changes: nothing."""
 
 
 class State(NamedTuple):
@@ -337,7 +339,7 @@ def _next_attempt(jobs: Jobs, rules: Rules, state: State, now: int) -> int:
     if rules.retry_cycles > 0 and rules.look_ahead > 0:
         helped = min(helped, _next_candidate(jobs, rules, state, now))
     if helped != NEVER:
-        return next_try(rules, counters, helped)
+        return next_try(rules, counters, helped if rules.skips or rules.retry_cycles == 0 else now + 1)
     if not _may_be_helped(jobs, rules, state):
         fail(counters, FAULT.starved, now, head, REFUSED)
     return NEVER

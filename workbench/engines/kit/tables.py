@@ -1,10 +1,59 @@
-"""Rows of different lengths as one table."""
+"""Tables of numbers: whether an engine can count the columns of a workload; rows of different lengths as one table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+
+from workbench.errors import InputError, wrong_value
+
+
+def check_column(row: str, name: str, column: np.ndarray, rows: int, least: int, most: int) -> None:
+    """Refuse a column that has not a number a row, or one that is no whole number of a range; the first is named.
+
+    Parameters
+    ----------
+    row, name : str
+        What a row is called, and the column.
+    least, most : int
+        The first and the last number that are allowed.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> check_column("access", "page", np.array([3, -1]), 2, 0, 9)
+    Traceback (most recent call last):
+    ...
+    workbench.errors.InputError: access 1: page must be a whole number from 0 to 9. Got -1. Nearest: 0.
+    """
+    check_whole(row, name, column, rows, least, most)
+    if rows and (column.min() < least or column.max() > most):
+        refuse_number(row, name, int(np.argmax((column < least) | (column > most))), column, least, most)
+
+
+def check_whole(row: str, name: str, column: np.ndarray, rows: int, least: int, most: int, first: int = 0) -> None:
+    """Refuse a column that has not a whole number a row, whatever their range is; `first` is the number of its first
+    row."""
+    if column.shape != (rows,):
+        article = "an" if row[0] in "aeiou" else "a"
+        expected = f"must have a number {article} {row}, {rows}"
+        raise InputError(f"the workload's {name} {expected}. Got {' x '.join(map(str, column.shape)) or 'one number'}.")
+    if rows and column.dtype.kind not in "iub":
+        raise wrong_value("", f"{row} {first}: {name}", _expected(least, most), column.tolist()[0])
+
+
+def refuse_number(row: str, name: str, place: int, column: np.ndarray, least: int, most: int, first: int = 0) -> None:
+    """Refuse the number at a place of a column of whole numbers, with the nearest that is allowed."""
+    got = int(column[place])
+    raise wrong_value("", f"{row} {first + place}: {name}", _expected(least, most), got, min(max(got, least), most))
+
+
+def _expected(least: int, most: int) -> str:
+    return f"must be a whole number from {least} to {most}"
 
 
 def padded(rows: Sequence[np.ndarray]) -> np.ndarray:

@@ -10,6 +10,7 @@ from workbench.compiled import NO_ANSWER
 from workbench.engines.engine import at_slot
 from workbench.engines.kit import made
 from workbench.engines.kit.order import LAST_CYCLE
+from workbench.engines.kit.tables import check_column
 from workbench.engines.malloc.occupied import occupied
 from workbench.engines.malloc.slots import Case, placement_of
 from workbench.engines.malloc.state import (
@@ -43,7 +44,7 @@ from workbench.workloads.mallocs import Mallocs
 _SEARCHED = {"first_fit": LOWEST, "last_fit": HIGHEST, "next_fit": NEXT, "nearest_boundary": NEAREST}
 SEARCHES = {Placement.read(name): code for name, code in _SEARCHED.items()}
 """Placement policies whose answers a summary over the bitmap gives without reading it."""
-MOST_ROUNDED = 1 << 22
+MOST_ROUNDED, MOST_THREADS = 1 << 22, 1 << 56
 _FAILURES = ("all_null", "per_thread_fallback", "halve_and_retry")
 _FREES = ("refcount", "piecewise", "arena")
 _MOMENTS = {"before_request": BEFORE, "during_lock_wait": DURING, "after_grant": AFTER}
@@ -211,13 +212,15 @@ def check_calls(wanted: Mallocs) -> None:
         A byte count is below 0 or absurd, a thread is named twice at one arrival, calls are not in order, or too late.
     """
     sizes, thread, arrival = wanted.bytes, wanted.thread, wanted.arrival
+    for name, column, least, most in (
+        ("arrival", arrival, 0, LAST_CYCLE),
+        ("thread", thread, 0, MOST_THREADS),
+        ("bytes", sizes, 0, MOST_BYTES),
+        ("free_at", wanted.free_at, -1, LAST_CYCLE),
+    ):
+        check_column("call", name, column, len(arrival), least, most)
     if not len(sizes):
         return
-    if sizes.min() < 0 or sizes.max() > MOST_BYTES:
-        row = int(np.argmax((sizes < 0) | (sizes > MOST_BYTES)))
-        raise wrong_value("", f"call {row}: bytes", "must be from 0 to 2^40", int(sizes[row]))
-    if arrival[0] < 0 or thread.min() < 0:
-        raise InputError("call 0: arrivals and threads are numbered from 0.")
     later = arrival[1:] > arrival[:-1]
     in_order = later | ((arrival[1:] == arrival[:-1]) & (thread[1:] > thread[:-1]))
     if not in_order.all():
@@ -227,8 +230,6 @@ def check_calls(wanted: Mallocs) -> None:
             f"{arrival[row - 1]}, thread {thread[row - 1]}): calls go by arrival, then by thread, each thread once."
         )
     early = (wanted.free_at >= 0) & (wanted.free_at < arrival)
-    if arrival[-1] > LAST_CYCLE:
-        raise wrong_value("", f"call {len(arrival) - 1}: arrival", "must be below 2^56", int(arrival[-1]))
     if early.any():
         row = int(np.argmax(early))
         expected = f"must be -1 (never) or at least its arrival ({arrival[row]})"

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from workbench.engines.engine import at_path
+from workbench.engines.kit.order import LAST_CYCLE
+from workbench.engines.kit.tables import check_column
 from workbench.engines.pool.slots import Case, Slots
 from workbench.errors import InputError
 from workbench.machine.board import Board
 from workbench.policies.pool.target.question import Target
-from workbench.workloads.pool_requests import ALLOC, PoolRequests
+from workbench.workloads.pool_requests import ALLOC, DIE, PoolRequests
 
 
 def check_policies(case: Case) -> None:
@@ -59,6 +61,8 @@ def _check_waiting(case: Case) -> None:
 
 def check_requests(requests: PoolRequests, board: Board) -> None:
     """Refuse what no board could serve: sizes, cards and times that make no sense, regions larger than every card."""
+    for name, least, most in _RANGES:
+        check_column("request", name, getattr(requests, name), len(requests.time), least, most)
     alloc = requests.action == ALLOC
     largest = max(card.free_bytes for card in board.cards)
     card = np.clip(requests.card, 0, len(board.cards) - 1)
@@ -68,9 +72,20 @@ def check_requests(requests: PoolRequests, board: Board) -> None:
         (alloc & (requests.bytes > largest), f"asks for {{bytes}} bytes; the largest card has {largest}"),
         (card != requests.card, f"comes from card {{card}}; the board's cards are 0 to {len(board.cards) - 1}"),
         (~runs, "comes from card {card}, which is a switch; applications run on processors"),
-        (np.diff(requests.time, prepend=0) < 0, "comes before the one in front of it, or before time 0"),
+        (np.diff(requests.time, prepend=0) < 0, "comes before the one in front of it"),
     )
     for rows, says in wrong:
         if rows.any():
             row = int(np.argmax(rows))
             raise InputError(f"request {row} {says.format(bytes=requests.bytes[row], card=requests.card[row])}.")
+
+
+_RANGES = (
+    ("time", 0, LAST_CYCLE),
+    ("app", 0, LAST_CYCLE),
+    ("card", -LAST_CYCLE, LAST_CYCLE),
+    ("action", ALLOC, DIE),
+    ("handle", -LAST_CYCLE, LAST_CYCLE),
+    ("bytes", -LAST_CYCLE, LAST_CYCLE),
+)
+"""The least and the most of each column; what a board allows of cards and bytes is looked at afterwards."""

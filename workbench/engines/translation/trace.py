@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from workbench.engines.kit.order import LAST_CYCLE
+from workbench.engines.kit.tables import check_whole, refuse_number
 from workbench.engines.translation.closed_loop import link_rows
 from workbench.engines.translation.ordering import UNSORTED, WRONG, by_cycle_and_core, first_wrong_row, take_rows
 from workbench.engines.translation.releasing import UNKNOWN
@@ -52,12 +54,27 @@ class Trace:
 
     def taken(self, block: Accesses) -> Rows:
         """Return the rows of a block that comes from somewhere else."""
+        self._check(block)
         return self._rows(block.cycle, block.core, block.page, _unmaps(block, slice(None)))[0]
+
+    def _check(self, block: Accesses) -> None:
+        """Refuse columns that are no whole numbers of one length, and a block that begins or ends at no cycle: whether
+        cycles, cores and pages of its rows are there is looked at when they are taken."""
+        cycle, rows, first = block.cycle, len(block.cycle), self._rows_before
+        check_whole("access", "cycle", cycle, rows, 0, LAST_CYCLE, first)
+        check_whole("access", "core", block.core, rows, 0, self._machine.cores - 1, first)
+        check_whole("access", "page", block.page, rows, 0, self._machine.pages - 1, first)
+        if block.unmap is not None:
+            check_whole("access", "unmap", block.unmap, rows, 0, 1, first)
+        for place in (0, rows - 1) if rows else ():
+            if not 0 <= cycle[place] <= LAST_CYCLE:
+                refuse_number("access", "cycle", place, cycle, 0, LAST_CYCLE, first)
 
     def _pieces(self) -> Iterator[tuple[Rows, bool]]:
         """Yield every row in order; and of each piece whether cores of a cycle stand in another order than their
         own."""
         for block in self._workload.accesses(self._machine, self._streams):
+            self._check(block)
             for first in range(0, len(block.cycle), PIECE):
                 part = slice(first, first + PIECE)
                 yield self._rows(block.cycle[part], block.core[part], block.page[part], _unmaps(block, part))
