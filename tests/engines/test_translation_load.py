@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from tests.depth import seeds
 from tests.engines.translation_cases import GivenAccesses, simulate
-from tests.engines.translation_load_cases import EARLIER, Case, differences, drawn
-from workbench.engines.translation import Translation
+from tests.engines.translation_load_cases import (
+    EARLIER,
+    Case,
+    differences,
+    drawn,
+    drawn_with_unmappings,
+    drawn_with_walks,
+)
+from workbench.engines.translation import Translation, prepare
 from workbench.policies.translation import (
     LRU,
     Always,
@@ -85,6 +95,16 @@ def test_misses_before_the_next_event_are_answered_in_one_step_as_by_events(seed
     rows = [row._replace(cycle=row.cycle * apart) for row in case.rows]
     case = dataclasses.replace(case, rows=rows, machine=machine, policies=plain, warps=None)
     same(quick(case), case.engine())
+
+
+@pytest.mark.parametrize("draws", [drawn, drawn_with_walks, functools.partial(drawn_with_unmappings, plain=True)])
+@pytest.mark.parametrize("seed", seeds(20, 480))
+def test_skipping_changes_nothing(seed: int, draws: Callable[[int], Case]) -> None:
+    """What takes no short way, foresees no event and asks every policy records the same."""
+    case = draws(seed)
+    with mock.patch.object(prepare, "SKIPS", 0):
+        plain = quick(case)
+    same(quick(case), plain, besides=())
 
 
 @pytest.mark.parametrize("seed", range(3))
