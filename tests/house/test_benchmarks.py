@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import benchmarks
+from benchmarks import mutants
 from tests.depth import compiled_only, long
+from workbench.metrics import dispatch_waits, statistics
 
 SMALL = {
     "placement_drain": {"WORKGROUPS": 2_000, "TIMES": 1},
@@ -48,3 +53,27 @@ def test_it_runs_and_counts_what_was_done(name, monkeypatch):
     rows = benchmarks.run([name])
     assert rows
     assert all(row["items"] > 0 and row["items_per_second"] > 0 for row in rows)
+
+
+def test_faults_come_from_their_seed_each_once_and_can_be_planted():
+    drawn = [*mutants.drawn(30, 36)]
+    assert drawn == [*mutants.drawn(30, 36)] != [*mutants.drawn(30, 37)]
+    assert len({(fault.source, fault.function, fault.place) for fault in drawn}) == 30
+    assert all(mutants._planted(fault) and mutants.tests_of(fault.source) for fault in drawn)
+    assert all(fault.was != fault.becomes for fault in drawn)
+
+
+def test_a_planted_fault_is_in_the_function_that_everybody_has():
+    """Of a quantile `share * len(values)` becomes a sum, which is no place of 200 numbers."""
+    kept, file = statistics.quantile.__code__, statistics.quantile.__code__.co_filename
+    module = ast.parse(Path(file).read_text(encoding="utf-8"))
+    node = next(node for name, _, node in mutants._places(module) if ast.unparse(node) == "share * len(values)")
+    mutants._change(node)
+    assert dispatch_waits.quantile(np.arange(200), 0.5) == 99
+    try:
+        mutants._plant(file, compile(module, file, "exec"))
+        with pytest.raises(ValueError, match="out of bounds"):
+            dispatch_waits.quantile(np.arange(200), 0.5)
+    finally:
+        statistics.quantile.__code__ = kept
+    assert dispatch_waits.quantile(np.arange(200), 0.5) == 99
