@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import ast
 import gc
+import importlib
 import json
 import os
 import random
@@ -50,6 +51,8 @@ LEFT_OUT = (".git", ".venv", "results", "__pycache__", ".mypy_cache", ".ruff_cac
 GOLDEN = "tests/engines/test_golden_records.py::test_an_engine_records_what_the_golden_file_holds"
 SECONDS = 900
 """After which a fault counts as killed: something waits for ever."""
+NOT_PLANTED = 70
+"""The exit status of a process in which there is nothing to plant a fault in."""
 ALONE = {"NUMBA_DISABLE_JIT": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
@@ -126,6 +129,7 @@ def tests_of(source: Path) -> list[str]:
     engine = next((name for name in ENGINES if first.startswith(name)), first)
     golden = [f"{GOLDEN}[{engine}]"] if engine in ENGINES else [GOLDEN]
     patterns = [f"metrics/test_{engine}*.py", f"engines/test_{engine}*.py", f"engines/{engine}/test_*.py"]
+    patterns += ["engines/test_*_part.py"] if engine == "kit" else []
     patterns = patterns if others or "engines" in source.parts else patterns[:1]
     found = [path for pattern in patterns for path in sorted((ROOT / "tests").glob(pattern))]
     return [*golden[: "engines" in source.parts], *(path.relative_to(ROOT).as_posix() for path in found)]
@@ -136,6 +140,8 @@ def _campaign(faults: list[Fault], long: bool, compiled: bool) -> Iterator[str]:
     killers, modules = set[str](), [_planted(fault) for fault in faults]
     if not compiled:
         _import_all(sorted({test.partition("::")[0] for fault in faults for test in tests_of(fault.source)}))
+        for fault in (fault for fault, module in zip(faults, modules, strict=True) if module):
+            importlib.import_module(".".join(fault.source.with_suffix("").parts))
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"
         if long or compiled:
@@ -194,6 +200,8 @@ def _killer(fault: Fault | None, module: ast.Module | None, tests: Sequence[str]
     with open(reads, encoding="utf-8") as pipe:
         failed = pipe.read()
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code == NOT_PLANTED:
+        raise SystemExit(f"{fault} cannot be planted: nothing of its file is in memory.")
     return failed or (f"no test: it ended with {code}" if code else "")
 
 
@@ -209,12 +217,13 @@ def _run_tests(fault: Fault | None, module: ast.Module | None, tests: list[str],
 
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(SECONDS)
-    code = 1
+    code = NOT_PLANTED
     try:
         with _Silent():
             if fault is not None and module is not None:
                 _plant(str(ROOT / fault.source), compile(module, str(ROOT / fault.source), "exec"))
                 tests = tests_of(fault.source)
+            code = 1
             code = int(pytest.main([*_WORDS, *tests], plugins=[First()]))
     finally:
         os._exit(code)

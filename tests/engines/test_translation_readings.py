@@ -110,12 +110,13 @@ def test_t20_an_access_without_a_register_whose_page_is_unmapped_fills_nothing(p
     assert (record.fills, record.mshr_wait_cycles) == (2, 399)
 
 
-def test_t21_an_answer_brings_the_list_as_it_stands_at_its_arrival() -> None:
+@pytest.mark.parametrize("entries", [1, 16])
+def test_t21_an_answer_brings_the_list_as_it_stands_at_its_arrival(entries: int) -> None:
     """Core 2's answer leaves the shared TLB before core 1's has arrived, and still names it: when core 0 has lost the
     page, core 2 asks both.
     """
     rows = [(0, 0, 5), (1000, 1, 5), (1005, 2, 5), (2000, 0, 7), (2001, 2, 8), (3000, 2, 5)]
-    machine = {**CROSSBAR, "private_entries": 1, "shared_entries": 16}
+    machine = {**CROSSBAR, "private_entries": 1, "shared_entries": entries}
     record = run(rows, machine, policies=directory(update=OnResponse(), max_remote_tries=2))
     assert [served[:2] for served in accesses(record)][-1] == ("peer", 1)
     assert record.stale == 1
