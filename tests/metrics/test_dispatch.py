@@ -15,7 +15,7 @@ from workbench.machine import ClassPower, NoHeat, NoPower, RcHeat
 from workbench.metrics.dispatch import MEASURES, measure
 from workbench.metrics.dispatch_balance import balance_measures
 from workbench.metrics.dispatch_energy import course, total_pj, windows
-from workbench.metrics.dispatch_power import energy_joules, energy_prediction, power_measures
+from workbench.metrics.dispatch_power import energy_joules, energy_prediction, module_power, power_measures
 from workbench.metrics.dispatch_rows import makespan
 from workbench.metrics.dispatch_service import service_measures
 from workbench.metrics.dispatch_waits import refusal_measures, wait_measures
@@ -90,6 +90,14 @@ def test_power_and_heat_are_sums_over_cycles(record):
     result = power_measures(record)
     assert result.pop("energy_prediction") == pytest.approx(slow.energy_prediction(record), rel=1e-6, nan_ok=True)
     alike(result, {**slow.power_measures(record, 7), **slow.heat_measures(record)})
+
+
+@settings(max_examples=40)
+@given(some)
+def test_power_of_each_module_is_its_energy_over_the_run(record):
+    spent, seconds = slow.energies(record), slow.makespan(record) / (record.clock_mhz * 1e6)
+    expected = [record.power.idle() + sum(now[m] for now in spent) * 1e-12 / seconds for m in range(record.modules)]
+    assert module_power(record).tolist() == pytest.approx(expected, rel=1e-9)
 
 
 @settings(max_examples=40)
