@@ -98,6 +98,16 @@ def test_v5_a_free_stalls_the_modules_that_hold_a_page_once() -> None:
     assert result.record.counts["shoot_downs"] == 1
 
 
+@long_where_compiled
+def test_two_tensors_that_go_back_in_one_cycle_have_a_shoot_down_each() -> None:
+    """One module holds a page of both: it is told twice, and stalled until the same cycle."""
+    touches = {"compute": 100, "touches": [{"tensor": name, "pattern": "shared"} for name in ("a", "b")]}
+    result = both([card(1)], tensor("a"), tensor("b"), kernel(1, touches), shootdown_cycles=50, touches_hold="group")
+    of_whom = [tuple(row.key)[:2] for row in result.twin.log.of("translation", "shootdown")]
+    assert of_whom == [(0, 0), (0, 0)]
+    assert (result.record.counts["shoot_downs"], result.record.counts["stalled_modules"]) == (2, 2)
+
+
 def at(result: Both, cycle: int) -> list[tuple[int, str]]:
     """Return rank and kind of all that happened at a cycle, in its order."""
     rows = rows_of(result.twin.node, result.record)
@@ -201,9 +211,11 @@ def test_skipping_changes_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @long_where_compiled
-@pytest.mark.parametrize("seed", seeds(3, 60))
+@pytest.mark.parametrize("seed", [56, 71, 235, 264, *seeds(3, 60)])
 def test_nodes_that_refuse_beside_the_twin(seed: int) -> None:
-    """All that was planned was put forward or refused, and the logs are equal, with every coupling on."""
+    """All that was planned was put forward or refused, and the logs are equal, with every coupling on. The first four
+    move a chunk that was given back, free what a refused application waited for, cancel groups that stand in their
+    channel behind those of a later stream, and move a chunk of another card than the application's own."""
     result = run_both(refusing(seed))
     assert result.difference is None
     counts, programs = result.record.counts, result.twin.programs

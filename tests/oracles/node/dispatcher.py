@@ -60,14 +60,14 @@ class Dispatcher:
         self._plan(self._calendar.now)
 
     def cancel(self, application: int) -> list[Task]:
-        """Take an application's tasks out of the channels and return them (E2)."""
-        cancelled: list[Task] = []
-        for channel in self.channels.values():
-            gone = [task for task in channel if task.key.application == application]
-            for task in gone:
-                channel.remove(task)
-                self._log("dispatch", self._card, "cancel", task.key)
-            cancelled += gone
+        """Take an application's tasks out of the channels, in the order of R3, and return them (E2)."""
+        waiting = [(task, channel) for channel in self.channels.values() for task in channel]
+        gone = [(task, channel) for task, channel in waiting if task.key.application == application]
+        gone.sort(key=lambda one: one[0].key)
+        for task, channel in gone:
+            channel.remove(task)
+            self._log("dispatch", self._card, "cancel", task.key)
+        cancelled = [task for task, _ in gone]
         self._plan(self._calendar.now)
         return cancelled
 

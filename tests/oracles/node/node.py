@@ -172,6 +172,7 @@ class Simulation:
         def free() -> None:
             self._unmap(pages, key)
             self.unmapped_pages += len(pages)
+            pages.clear()  # a region that moves before the pool has it back is mapped no more
             self.pool.release(region, key, lambda: None)
 
         return free

@@ -159,6 +159,6 @@ def _take_of_stream(run: Run, what: int, subject: int, first: int, second: int) 
     elif what == WHAT.free_chunk:
         free_chunk(run, subject)
     elif what == WHAT.shoot:
-        shoot_down(run, first, second)
+        shoot_down(run, subject, first, second)
     elif what == WHAT.arrive:
         begin_application(run, subject)

@@ -63,7 +63,7 @@ class Node(Simulator[NodeRecord]):
     """A whole node: dispatch, translation, device heaps, the pool and the links on one calendar."""
 
     name = "node"
-    revision = 5
+    revision = 6
     decides = Slots
     options = NodeOptions
     machine = NodeMachine
@@ -117,10 +117,11 @@ class Node(Simulator[NodeRecord]):
 def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
     """Return a run in which nothing has happened."""
     plan, options = reading.plan, reading.given.options
+    modules = len(reading.given.machine.gpus) * reading.given.machine.card.compute_units
     sizes = {
         "parts": len(members.each), "applications": plan.home.size, "streams": plan.application_of.size,
         "tensors": plan.size.size,
-        "modules": len(reading.given.machine.gpus) * reading.given.machine.card.compute_units,
+        "modules": modules, "module_words": modules // 64 + 1,
         "kernels": plan.groups.size, "groups": int(plan.groups.sum()),
         "calls": members.calls.phase.size, "most_drawn": most_listed(plan),
         **attempt.room, **_watched(reading),

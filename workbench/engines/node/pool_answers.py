@@ -15,6 +15,7 @@ from workbench.engines.node.remote import copy
 from workbench.engines.node.state import (
     APPLICATION,
     AT_ONCE,
+    CALL,
     FAULT,
     FREED,
     NEEDS_ROOM,
@@ -90,11 +91,11 @@ def _moved(run: Run, ticket: int, card: int) -> None:
     row, tensors = run.state.ticket[ticket], run.plan.size.size
     if ticket < tensors:
         run.state.tensor[ticket, TENSOR.card] = card
-        application = run.plan.owner_of[ticket]
+        near = run.plan.home[run.plan.owner_of[ticket]]
     else:
-        application = run.calls.application[row[TICKET.call]]
+        near = run.state.call[row[TICKET.call], CALL.card]
     if run.pages.count[ticket] > 0:
-        unmap(run, ticket, run.plan.home[application], row[TICKET.first], row[TICKET.second])
+        unmap(run, ticket, near, row[TICKET.first], row[TICKET.second])
         plan_event(run, present(run), RANK.shoot_downs, row[TICKET.first], row[TICKET.second], WHAT.shoot, ticket)
 
 

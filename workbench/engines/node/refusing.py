@@ -22,24 +22,34 @@ def refuse_application(run: Run, application: int) -> None:
     row[APPLICATION.refused] = 1
     tell(run, KIND.refused, plan.home[application], application_words(run, application), 0)
     first, end = plan.first_stream[application], plan.first_stream[application + 1]
-    for step in range(plan.first_step[first], plan.first_step[end]):
+    steps = range(plan.first_step[first], plan.first_step[end])
+    for step in steps:
         if plan.kind[step] == LAUNCHES:
-            _cancel(run, plan.what[step])
+            _put_no_more(run, plan.what[step])
+    for card in range(run.rules.cards):
+        for step in steps:
+            if plan.kind[step] == LAUNCHES:
+                _cancel(run, plan.what[step], card)
     end_refused(run, application)
 
 
 @noinline
-def _cancel(run: Run, kernel: int) -> None:
-    """Let the groups of a kernel that wait leave their channel; one that was not put forward never will be, and is
-    counted."""
-    row, ports = run.state.kernel[kernel], run.ports
+def _put_no_more(run: Run, kernel: int) -> None:
+    """Count a kernel that was not put forward, and so never will be."""
+    row = run.state.kernel[kernel]
     row[KERNEL.waits] = 0
     if row[KERNEL.put] == NONE:
         run.state.counters[COUNT.kernels_refused] += 1
         run.state.counters[COUNT.groups_refused] += run.plan.groups[kernel]
-    if row[KERNEL.left] == 0:
+
+
+@noinline
+def _cancel(run: Run, kernel: int, card: int) -> None:
+    """Let the groups of a kernel that wait leave their channel, if it was put forward to this card."""
+    row, ports = run.state.kernel[kernel], run.ports
+    if row[KERNEL.left] == 0 or row[KERNEL.card] != card:
         return
-    part = part_of_dispatch(run, row[KERNEL.card])
+    part = part_of_dispatch(run, card)
     first = run.plan.first_group[kernel]
     last = first + run.plan.groups[kernel] - 1
     left = call(ports.ask_cancel_range[part], ports.lent[part], (first, last, present(run)))

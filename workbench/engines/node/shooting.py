@@ -3,37 +3,26 @@ N37)."""
 
 from __future__ import annotations
 
-from workbench.compiled import noinline
-from workbench.compiled.entry import call
+from workbench.compiled import NO_BITS, noinline
 from workbench.engines.node.messages import KIND, tell
 from workbench.engines.node.pausing import STALL, ask_translation
-from workbench.engines.node.planning import part_of_translation, present
-from workbench.engines.node.state import COUNT, NONE, Run
+from workbench.engines.node.planning import present
+from workbench.engines.node.state import COUNT, Run
+from workbench.structures.core_bits import has_core
 
 TO_ALL = 2
 
 
 @noinline
-def shoot_down(run: Run, first: int, second: int) -> None:
-    """Let the modules that a shoot-down goes to issue nothing for a while, on every card."""
+def shoot_down(run: Run, mapping: int, first: int, second: int) -> None:
+    """Let the modules that a shoot-down goes to issue nothing for a while, on every card: all, or those that were kept
+    when the pages of its tensor, or chunk, were unmapped."""
     run.state.counters[COUNT.shoot_downs] += 1
-    for card in range(run.rules.cards):
-        part = part_of_translation(run, card)
-        if run.rules.shootdown_to == TO_ALL:
-            for module in range(run.rules.modules):
-                _stall(run, card, module, first, second)
-        else:
-            _stall_holders(run, card, part, first, second)
-
-
-@noinline
-def _stall_holders(run: Run, card: int, part: int, first: int, second: int) -> None:
-    """Let the modules of a card issue nothing that were noted when pages were unmapped."""
-    ports = run.ports
-    module = call(ports.take_holder[part], ports.lent[part], ())
-    while module != NONE:
-        _stall(run, card, module, first, second)
-        module = call(ports.take_holder[part], ports.lent[part], ())
+    modules, kept = run.rules.cards * run.rules.modules, run.state.holders[mapping]
+    for module in range(modules):
+        if run.rules.shootdown_to == TO_ALL or has_core(kept, 0, module):
+            _stall(run, module // run.rules.modules, module % run.rules.modules, first, second)
+    kept[:] = NO_BITS
 
 
 @noinline

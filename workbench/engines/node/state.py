@@ -396,6 +396,9 @@ class State(NamedTuple):
     access: np.ndarray = column(np.int64, "accesses", len(ACCESS))
     call: np.ndarray = column(np.int64, "calls", len(CALL))
     ticket: np.ndarray = column(np.int64, "tickets", len(TICKET), fill=NONE)
+    holders: np.ndarray = column(np.uint64, "tickets", "module_words")
+    """Of each tensor, or chunk, whose pages were unmapped, the modules that its shoot-down goes to, card by card, as
+    bits (`structures.core_bits`)."""
     stalled_until: np.ndarray = column(np.int64, "modules")
     """Of each module, card by card, the cycle at which its last stall ends."""
     known: np.ndarray = column(np.int64, 1 << 16)

@@ -93,10 +93,11 @@ def grant(run: Run, tensor: int, card: int) -> None:
 
 @noinline
 def free_if_may(run: Run, tensor: int) -> None:
-    """Let a tensor be freed that waits for it, is granted, and that no kernel names any more (E5, N15)."""
-    row = run.state.tensor[tensor]
+    """Let a tensor be freed that waits for it, is granted, and that no kernel names any more (E5, N15); memory of an
+    application that was refused waits for the end of its last group (E2)."""
+    row, application = run.state.tensor[tensor], run.state.application[run.plan.owner_of[tensor]]
     step = row[TENSOR.free_step]
-    if step == NONE or row[TENSOR.status] != GRANTED or row[TENSOR.planned]:
+    if step == NONE or row[TENSOR.status] != GRANTED or row[TENSOR.planned] or application[APPLICATION.refused]:
         return
     if row[TENSOR.users] > 0:
         if run.rules.free_in_use == 1:
@@ -157,7 +158,7 @@ def give_back(run: Run, application: int) -> None:
     while tensor != NONE:
         row = run.state.tensor[tensor]
         if row[TENSOR.status] == GRANTED and not row[TENSOR.planned]:
-            row[TENSOR.planned] = 1
+            row[TENSOR.planned], row[TENSOR.free_step] = 1, NONE
             plan_event(run, present(run), RANK.frees, words, 0, WHAT.free, tensor)
         tensor = row[TENSOR.next]
 
