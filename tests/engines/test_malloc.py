@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 from hypothesis import given
 
 from tests.depth import deeper
 from tests.engines.malloc_cases import batch, cases, simulate
 from tests.oracles import malloc as slow
+from workbench.engines.malloc import prepare
 from workbench.policies.malloc import PerThread, TrylockSpin, WarpAggregated
 from workbench.records.malloc import address
 from workbench.records.malloc_events import events
@@ -39,6 +42,20 @@ def test_equals_the_slow_twin(case):
     assert counted == (expected.acquisitions, expected.in_vain, expected.atomics, expected.rereads)
     assert [tuple(line) for line in record.taken_log.tolist()] == expected.log
     assert [tuple(line) for line in record.refusals.tolist()] == expected.refused
+
+
+@deeper(60, 600)
+@given(cases())
+def test_skipping_changes_nothing(case):
+    """Lines that are looked at in every cycle, tries counted one by one, and memory that goes back at each event."""
+    with mock.patch.object(prepare, "SKIPS", 0):
+        plain = simulate(case.rows, **case.policies, **case.options, events=True)
+    skipping = simulate(case.rows, **case.policies, **case.options, events=True)
+    assert _plain(skipping) == _plain(plain)
+
+
+def _plain(record):
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in record._asdict().items()}
 
 
 def _by_row(rows, requests, column):

@@ -67,6 +67,8 @@ def let_one_happen(run: Run, comes: int) -> int:
     """Let the first event happen, given the moment at which the next request comes to its line; return it anew."""
     counters, state = run.state.counters, run.state
     soonest = state.next_event[1]
+    if not run.rules.skips:
+        return_due(run, cycle_of(min(comes, soonest)))
     if comes < soonest:
         request = _to_int64(state.asked[counters[COUNT.arrived]])
         counters[COUNT.arrived] += 1
@@ -179,7 +181,7 @@ def _enters_by_back_off(rules: Rules, state: State, at: int, now: int) -> int:
     """Return who tries now; -1 where all who wait try later, which is planned."""
     cycle, request, before = soonest_try(rules, state, at, now)
     if cycle > now:
-        set_time(state.next_event, at, moment(cycle, STARTS))
+        set_time(state.next_event, at, moment(cycle if rules.skips else now + 1, STARTS))
         return NONE
     leave_line(state, at, before, request)
     state.counters[COUNT.failures] += next_try(rules, now - state.entered[request])[1]

@@ -45,6 +45,8 @@ _SEARCHED = {"first_fit": LOWEST, "last_fit": HIGHEST, "next_fit": NEXT, "neares
 SEARCHES = {Placement.read(name): code for name, code in _SEARCHED.items()}
 """Placement policies whose answers a summary over the bitmap gives without reading it."""
 MOST_ROUNDED, MOST_THREADS = 1 << 22, 1 << 56
+SKIPS = 1
+"""Tests set 0: no cycle of a line is left out (`Rules.skips`)."""
 _FAILURES = ("all_null", "per_thread_fallback", "halve_and_retry")
 _FREES = ("refcount", "piecewise", "arena")
 _MOMENTS = {"before_request": BEFORE, "during_lock_wait": DURING, "after_grant": AFTER}
@@ -121,6 +123,7 @@ def rules_of(case: Case, any_frees: bool) -> Rules:
         region=granules_of(case),
         chunk=max(heap.chunk_bytes // options.granule_bytes, 1) if isinstance(heap, SizeClasses) else 1,
         grows=0,
+        skips=SKIPS,
     )
 
 

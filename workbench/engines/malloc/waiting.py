@@ -94,6 +94,8 @@ def next_try(rules: Rules, waited: int) -> tuple[int, int]:
     cycle, gap, tries = 0, rules.first_back_off, 0
     while cycle < waited and gap < rules.most_back_off:
         cycle, gap, tries = cycle + gap, min(2 * gap, rules.most_back_off), tries + 1
+    while cycle < waited and not rules.skips:
+        cycle, tries = cycle + gap, tries + 1
     if cycle < waited:
         further = (waited - cycle + gap - 1) // gap
         cycle, tries = cycle + further * gap, tries + further
