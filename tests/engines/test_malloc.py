@@ -6,12 +6,13 @@ from unittest import mock
 
 import numpy as np
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.depth import deeper
 from tests.engines.malloc_cases import batch, cases, simulate
 from tests.oracles import malloc as slow
 from workbench.engines.malloc import prepare
-from workbench.policies.malloc import PerThread, TrylockSpin, WarpAggregated
+from workbench.policies.malloc import PerThread, TrylockBackoff, TrylockSpin, WarpAggregated
 from workbench.records.malloc import address
 from workbench.records.malloc_events import events
 
@@ -45,17 +46,28 @@ def test_equals_the_slow_twin(case):
 
 
 @deeper(60, 600)
-@given(cases())
-def test_skipping_changes_nothing(case):
+@given(
+    cases(),
+    st.builds(
+        TrylockBackoff,
+        hold_cycles=st.integers(1, 9),
+        first_cycles=st.integers(1, 4),
+        most_cycles=st.integers(4, 8),
+    ),
+)
+def test_skipping_changes_nothing(case, lock):
     """Lines that are looked at in every cycle, tries counted one by one, and memory that goes back at each event."""
+    policies = case.policies | {"lock": lock}
     with mock.patch.object(prepare, "SKIPS", 0):
-        plain = simulate(case.rows, **case.policies, **case.options, events=True)
-    skipping = simulate(case.rows, **case.policies, **case.options, events=True)
+        plain = simulate(case.rows, **policies, **case.options, events=True)
+    skipping = simulate(case.rows, **policies, **case.options, events=True)
     assert _plain(skipping) == _plain(plain)
 
 
 def _plain(record):
-    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in record._asdict().items()}
+    return {
+        name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in record._asdict().items()
+    }
 
 
 def _by_row(rows, requests, column):
