@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.studies.claims import SEEDS, known_claims
 from workbench.studies.claims.in_order import in_order
-from workbench.studies.statistics.over_cases import WORDS
+from workbench.studies.statistics import WORDS
 
 README, DATA = Path("README.md"), Path("data/verdict")
 BEGINS, ENDS = "<!-- verdicts: made from data/verdict -->", "<!-- end of verdicts -->"

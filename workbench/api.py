@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from workbench.errors import InputError
 from workbench.experiments.changed_front import changed_front
 from workbench.experiments.folder import STORE, SWEEP, held
-from workbench.experiments.keep import keep_files, keep_sweep, resolved
+from workbench.experiments.keep import keep_files, keep_sweep, resolved, with_looks
 from workbench.experiments.open_folder import open_folder
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.pools import check_pool
@@ -234,6 +234,7 @@ def run(
         rows = Store(folder / STORE, plan.sweep.name, store)
         try:
             _say_changed_front(plan, folder, progress)
+            plan = with_looks(plan, folder)
             keep_sweep(RunSet(plan, ()), folder)
             seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds)
             results = _kept(_results(gather(plan, rows, folder, seconds)))

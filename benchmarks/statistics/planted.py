@@ -54,7 +54,7 @@ def studies(world: str, cases: int, seeds: int, repetitions: int, family: int = 
 
 def _case(draws: np.random.Generator, effect: float, seeds: int, law: str) -> Finding:
     baseline = draws.normal(1000, 20, seeds)
-    noise = draws.exponential(1.0, seeds) - 1 if law == "skewed" else draws.normal(0, 1, seeds)
+    noise = draws.exponential(1.0, seeds) - np.log(2) if law == "skewed" else draws.normal(0, 1, seeds)
     gain = 3 * (effect + noise)
     if law == "whole numbers":
         baseline, gain = np.rint(baseline), np.rint(gain)

@@ -38,7 +38,7 @@ def test_the_default_seeds_decide_what_a_page_opens_with(name):
     shown = wb.dashboard(name)
     try:
         message = shown.histogram.scene["words"]
-        assert "mean " in message
+        assert "median " in message
         assert "undecided" not in message
     finally:
         shown.close()

@@ -84,11 +84,11 @@ def say_summary(results: Results, wide: bool, most: int | None = None) -> bool:
     if wide:
         say_table(summary[summary["measure"] == summary["measure"].iloc[0]] if is_long else summary, wide=True)
         return is_long
-    from workbench.studies.sentences import KEY, blocks, fitted, too_few_seeds
+    from workbench.studies.sentences import blocks, fitted, key, looks_note, too_few_seeds
 
     every = blocks(results)
     for line in fitted(every[:1] if is_long else every, shutil.get_terminal_size().columns):
         print(line)
-    if any(line.is_compared for block in every for line in block.lines):
-        say_lines([KEY, *too_few_seeds(results)])
+    if meant := key(every, results.plan.sweep.estimand):
+        say_lines([*meant, *looks_note(results), *too_few_seeds(results)])
     return is_long

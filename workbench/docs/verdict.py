@@ -7,7 +7,7 @@ from workbench.docs.prose import prose
 from workbench.docs.reference.claims import path, verdicts
 from workbench.studies.claims import known_claims
 from workbench.studies.claims.claim import KINDS
-from workbench.studies.statistics.over_cases import WORDS
+from workbench.studies.statistics import WORDS
 
 SPECIFICATIONS = {
     "H1": "1-placement",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import yaml
 
 from workbench.experiments.folder import PROVENANCE, SWEEP, TABLE, TABLE_AS_CSV, as_json, write_own
 from workbench.experiments.named_files import with_files
+from workbench.experiments.plan import Plan
 from workbench.experiments.provenance import provenance
 from workbench.experiments.run_set import RunSet
 from workbench.levers import Spec
@@ -32,7 +34,33 @@ def resolved(runs: RunSet) -> dict[str, Any]:
     sweep = runs.plan.sweep
     seeds = shortest(sweep.seeds) if sweep.until is None else sweep.said["seeds"]
     config = {**named(sweep.said), "seeds": seeds}
+    if sweep.looks:
+        config["looks"] = list(sweep.looks)
     return with_files(config, sweep.folder, lambda path: str(path.resolve()))
+
+
+def with_looks(plan: Plan, folder: Path) -> Plan:
+    """Return the plan with the numbers of seeds at which a folder has shown results of its comparisons.
+
+    An earlier run into the folder has shown them, as far as its points and seeds are some of these. Whoever adds seeds
+    until a verdict looks right has looked several times, and every p-value then answers for all of them.
+    """
+    before = _before(folder)
+    same = not {point.id for point in plan.points}.isdisjoint(before.get("points", {}))
+    seeds, sweep = before.get("seeds", []), plan.sweep
+    if not same or not before.get("rows") or sweep.until is not None or set(seeds).isdisjoint(sweep.seeds):
+        return plan
+    looks = {*sweep.looks, *before.get("looks", []), len(seeds)} - {len(sweep.seeds)}
+    return Plan(sweep._replace(looks=tuple(sorted(looks))), plan.points)
+
+
+def _before(folder: Path) -> dict[str, Any]:
+    """Return the provenance that an earlier run left in a folder, nothing where there is none that can be read."""
+    try:
+        before = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return before if isinstance(before, dict) else {}
 
 
 def keep_table(runs: RunSet, folder: Path) -> Path:

@@ -30,6 +30,7 @@ def provenance(runs: RunSet) -> dict[str, Any]:
         "points": {point.id: point.setup.identity() for point in plan.points},
         "engine_revision": plan.sweep.mechanism.engine.revision,
         "seeds": plan.sweep.seeds,
+        **({"looks": list(plan.sweep.looks)} if plan.sweep.looks else {}),
         "runs": len(plan),
         "rows": len(runs.rows),
         "origins": [origin.plain() for origin in runs.origins],

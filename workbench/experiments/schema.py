@@ -9,7 +9,7 @@ from workbench.experiments.designs import Design
 from workbench.experiments.designs.ranges import RANGE_SCHEMA
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
 from workbench.experiments.own_measures import of_setup
-from workbench.experiments.sweep import INTERVALS, KEYS, REQUIRED
+from workbench.experiments.sweep import ESTIMANDS, KEYS, REQUIRED
 from workbench.experiments.until import Until
 from workbench.levers.schema_parts import written_once
 from workbench.metrics.measure import Measure, Measures
@@ -59,8 +59,9 @@ def _of_mechanism(registered: Mechanism) -> dict[str, Any]:
         "design": Design.schema(),
         "baseline": chosen,
         "seeds": _seeds(),
+        "looks": {"type": "array", "items": {"type": "integer", "minimum": 1}},
         "most_points": {"type": "integer", "minimum": 1},
-        "interval": {"enum": list(INTERVALS)},
+        "estimand": {"enum": list(ESTIMANDS)},
         "measures": {"type": "array", "items": _measure_names(registered.measures, of_setup(engine.name))},
         "figures": _NAMES,
     }

@@ -27,16 +27,19 @@ KEYS = {
     "vary": "the front of a tuning study, as choices: {front: results/tune/placement}",
     "design": "how the ranges of the sweep, vary: {from: , to: }, are drawn together",
     "baseline": "the policies that every point is compared with, at the same seeds",
+    "looks": "at how many seeds results of these comparisons were seen before; every p answers for all of them",
     "seeds": "how many paired seeds, a list of them, {first: 0, count: 200}, or {until: ...} enough",
     "most_points": "how many points its choices may multiply to; 100,000 if it is not said",
-    "interval": "of means and differences: t, bca (from 20 seeds on), log_ratio (of geometric means) or ranks",
+    "estimand": "what a verdict is about: the median paired difference, or, from 40 seeds on, the mean",
     "measures": "which measures the table shows",
     "figures": "which figures are drawn",
 }
 VARIED = ("machine", "workload", "policy", "options")
 """The keys under which `vary` may stand."""
-INTERVALS = ("t", "bca", "log_ratio", "ranks")
-"""What is estimated of paired values (`studies/statistics/estimand.py` says it of each)."""
+ESTIMANDS = ("median", "mean")
+"""What is judged of paired differences (`studies/statistics/paired.py`)."""
+MEAN_FROM = 40
+"""Seeds from which a mean can be judged."""
 REQUIRED = ("engine", "workload")
 MOST_POINTS = 100_000
 MOST_SEED = (1 << 63) - 1
@@ -62,8 +65,10 @@ class Sweep(NamedTuple):
     """When seeds are enough; then `seeds` are all that there may be."""
     known_own: Mapping[str, OwnMeasure] = {}
     """The user's measures that it could name."""
-    interval: Literal["t", "bca", "log_ratio", "ranks"] = "t"
-    """What is estimated of paired values, and how."""
+    estimand: Literal["median", "mean"] = "median"
+    """What is judged of paired differences."""
+    looks: tuple[int, ...] = ()
+    """The numbers of seeds at which its results were seen before."""
 
     @property
     def own(self) -> dict[str, OwnMeasure]:
@@ -122,18 +127,20 @@ def checked_sweep(config: dict[str, Any], name: str, where: str, folder: Path, m
     registered = registered._replace(measures=WithOwn(registered.measures, own)) if own else registered
     until = read_until(config, registered.measures, where)
     most_points(config, where)
+    seeds = read_seeds(config.get("seeds", 1) if until is None else _at_most(config["seeds"], until), where)
     return Sweep(
         name=name,
         where=where,
         folder=folder,
         said=config,
         mechanism=registered,
-        seeds=read_seeds(config.get("seeds", 1) if until is None else _at_most(config["seeds"], until), where),
+        seeds=seeds,
         measures=_names(config, "measures", "measure", registered.measures, where),
         figures=[_without_file(name, folder, where) for name in _strings(config, "figures", where)],
         until=until,
         known_own=own,
-        interval=_interval(config, where),
+        estimand=_estimand(config, seeds, where),
+        looks=_looks(config, where),
     )
 
 
@@ -146,11 +153,23 @@ def most_points(config: Mapping[str, Any], where: str = "") -> int:
     return _whole(config.get("most_points", MOST_POINTS), "most_points", 1, where)
 
 
-def _interval(config: Mapping[str, Any], where: str) -> Any:
-    given = config.get("interval", "t")
-    if given not in INTERVALS:
-        raise unknown_name(at(where, "interval"), "interval", given, INTERVALS)
+def _estimand(config: Mapping[str, Any], seeds: list[int], where: str) -> Any:
+    given = config.get("estimand", "median")
+    if given not in ESTIMANDS:
+        raise unknown_name(at(where, "estimand"), "estimand", given, ESTIMANDS)
+    if given == "mean" and len(seeds) < MEAN_FROM:
+        cure = "of fewer, tests of a mean err too often; give more seeds, or leave it out for the median"
+        raise InputError(
+            at(where, f"estimand: mean needs {MEAN_FROM} seeds at least, and there are {len(seeds)}; {cure}.")
+        )
     return given
+
+
+def _looks(config: Mapping[str, Any], where: str) -> tuple[int, ...]:
+    given = config.get("looks") or []
+    if not isinstance(given, list) or not all(is_count(one) and one > 0 for one in given):
+        raise wrong_value(where, "looks", "must be a list of numbers of seeds", given)
+    return tuple(sorted({*given}))
 
 
 def _named_measures(config: Mapping[str, Any]) -> list[Any]:

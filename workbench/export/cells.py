@@ -12,9 +12,8 @@ from workbench.experiments.run_id import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.figures.panels import panels
 from workbench.metrics.measure import Measure
-from workbench.studies.adaptive.schedule import looks_of
-from workbench.studies.statistics import Interval, PairedComparison, holm, point_mean
-from workbench.studies.summary import LEVEL, comparison
+from workbench.studies.statistics import Interval, PairedComparison, holm
+from workbench.studies.summary import comparison, point_mean
 from workbench.studies.values import by_seed
 
 
@@ -43,6 +42,8 @@ class Cell(NamedTuple):
     """The paired comparison with the baseline, None for the baseline itself and where neither direction is better."""
     p_holm: float
     """Corrected over all comparisons of the bundle; NaN where there is none."""
+    family: int
+    """How many these are."""
     runs: list[str]
     """The sets of runs behind the mean."""
     pairs: list[str]
@@ -78,7 +79,7 @@ def cells(runs: RunSet, sets: RunSets, named: Sequence[Place]) -> list[Cell]:
     measures = [runs.plan.sweep.mechanism.measures[name] for name in runs.plan.sweep.measures]
     rows = [_cell(runs, sets, place, measure) for measure in measures for place in named]
     adjusted = holm({k: cell.against.p_value for k, cell in enumerate(rows) if cell.against and cell.against.n})
-    return [cell._replace(p_holm=adjusted.get(k, math.nan)) for k, cell in enumerate(rows)]
+    return [cell._replace(p_holm=adjusted.get(k, math.nan), family=len(adjusted)) for k, cell in enumerate(rows)]
 
 
 def _cell(runs: RunSet, sets: RunSets, place: Place, measure: Measure) -> Cell:
@@ -86,9 +87,8 @@ def _cell(runs: RunSet, sets: RunSets, place: Place, measure: Measure) -> Cell:
     finite = {seed: value for seed, value in values.items() if not math.isnan(value)}
     against, baseline = comparison(runs, place.point, measure.name), runs.baseline_of(place.point)
     pairs = [sets.name(one, against.seeds) for one in (baseline, place.point) if one is not None] if against else []
-    sweep = runs.plan.sweep
-    mean = point_mean(list(finite.values()), level=looks_of(sweep).level(LEVEL), method=sweep.interval)
-    return Cell(place, measure, mean, against, math.nan, [sets.name(place.point, finite)], pairs)
+    mean = point_mean(runs, place.point, measure.name)
+    return Cell(place, measure, mean, against, math.nan, 0, [sets.name(place.point, finite)], pairs)
 
 
 def in_words(name: str) -> str:

@@ -20,10 +20,12 @@ from workbench.export.numbers import Macro, macros, numbers_tex
 from workbench.export.origins import Origins
 from workbench.export.rows import rows_as_csv
 from workbench.export.style import style
-from workbench.export.tables import NOTE, Table, tables
+from workbench.export.tables import Table, note, tables
 from workbench.export.templates import render
 from workbench.metrics.measure import Measure
 from workbench.studies.missing import missing_notes
+from workbench.studies.saturation import saturation_notes
+from workbench.studies.sentences import blocks, looks_note, too_few_seeds
 
 MAIN, NUMBERS, ROWS, TABLES = "main.tex", "numbers.tex", "runs.csv", "tables"
 METHODS, REFERENCES = "methods.tex", "references.bib"
@@ -70,7 +72,7 @@ def content(
     """
     sets, named = RunSets(), places(runs) if named is None else named
     cell_rows = cells(runs, sets, named)
-    notes, origins = [*missing_notes(runs), *runs.notes], Origins(runs.rows.values())
+    notes, origins = notes_of(runs), Origins(runs.rows.values())
     table_list, numbers = tables(cell_rows, notes), macros(runs, cell_rows)
     texts = {
         **{f"{TABLES}/{table.name}.tex": table.text for table in table_list},
@@ -79,7 +81,7 @@ def content(
         **{name: text for one in drawn if one.data is not None for name, text in one.texts(columns).items()},
         METHODS: methods(runs, entries := cited(runs)),
         REFERENCES: bibliography(entries),
-        MAIN: _main(runs, style_name, table_list, drawn, numbers, notes, columns),
+        MAIN: _main(runs, style_name, note(cell_rows), table_list, drawn, numbers, notes, columns),
     }
     sweep = runs.plan.sweep
     own_figures = {one.name: one.recipe.description for one in drawn if not one.recipe.built_in}
@@ -105,6 +107,22 @@ def content(
     return Content(texts, manifest)
 
 
+def notes_of(runs: RunSet) -> list[str]:
+    """Return the sentences that a terminal prints below the table: what is missing or saturated, what cannot be
+    decided, and where the mean says the reverse of the verdict."""
+    reverse = [
+        f"{line.point}: {block.measure} {line.note}." for block in blocks(runs) for line in block.lines if line.note
+    ]
+    return [
+        *missing_notes(runs),
+        *saturation_notes(runs),
+        *looks_note(runs),
+        *too_few_seeds(runs),
+        *reverse,
+        *runs.notes,
+    ]
+
+
 def _csv(one: Drawing) -> str:
     return f"{FIGURES}/{one.name}.csv"
 
@@ -112,6 +130,7 @@ def _csv(one: Drawing) -> str:
 def _main(
     runs: RunSet,
     style_name: str,
+    meaning: str,
     table_list: list[Table],
     drawn: Sequence[Drawing],
     numbers: list[Macro],
@@ -126,7 +145,7 @@ def _main(
         title=escape(str(config.get("question") or in_words(runs.plan.sweep.name)).strip()),
         star="*" if columns == 2 else "",
         sentence=f"for instance, {escape(in_words(saving.says))}: \\{saving.name}" if saving else "",
-        note=escape(NOTE),
+        note=escape(meaning),
         notes=[escape(in_words(note)) for note in notes],
         tables=table_list,
         figures=drawn,

@@ -14,14 +14,13 @@ from workbench.figures.frame import number
 from workbench.levers import Spec
 from workbench.machine.preset import preset
 from workbench.studies.adaptive.schedule import looks_of
-from workbench.studies.summary import LEVEL
+from workbench.studies.reachable import family_of
 
 _HEAD = "% How it was done, in sentences made from the sweep; keys of \\cite are those of references.bib.\n"
 _TESTS = {
-    "t": "a Student's t interval and the studentised permutation test of the mean paired difference",
-    "bca": "a bias-corrected and accelerated bootstrap interval and the permutation test of the mean paired difference",
-    "log_ratio": "a Student's t interval and the permutation test of the ratio of geometric means",
-    "ranks": "Wilcoxon's signed-rank test and the interval of the pseudo-median that it leaves",
+    "median": "the median paired difference, with the interval of order statistics that the exact two-sided sign test "
+    "leaves; a tie counts for neither side",
+    "mean": "the mean paired difference, with the interval and the test of the studentised bootstrap",
 }
 
 
@@ -122,14 +121,18 @@ def _statistics(runs: RunSet) -> list[str]:
     sweep = runs.plan.sweep
     if len(runs.seeds) < 2:
         return ["With one seed there are no intervals and no tests: the numbers are those of single runs."]
-    level = 100 * looks_of(sweep).level(LEVEL)
-    result = [f"Estimates have {level:g}\\,\\% intervals."]
-    if runs.plan.sweep.said.get("baseline") is not None:
+    result = ["Means have 95\\,\\% intervals by Student's t."]
+    if sweep.said.get("baseline") is not None:
+        several = family_of(runs.plan).comparisons
         result.append(
-            f"A comparison with the baseline rests on {_TESTS[sweep.interval]}; positive differences mean better than "
-            "the baseline. All p-values of this bundle, over all measures and points, are corrected together by "
-            "Holm's method, and called significant below 0.05."
+            f"A comparison with the baseline rests on {_TESTS[sweep.estimand]}; positive differences mean better than "
+            f"the baseline. The p-values of the {several} comparisons of this bundle, over all measures and points, "
+            "are corrected together by Holm's method, and called significant below 0.05."
         )
+        looks = looks_of(runs).counts
+        if len(looks) > 1:
+            before = ", ".join(map(str, looks[:-1]))
+            result.append(f"Results were seen at {before} seeds before; every p-value answers for all of these looks.")
     return result
 
 

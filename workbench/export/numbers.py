@@ -10,7 +10,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.export.cells import Cell, half_width
 from workbench.export.escape import comment
 from workbench.export.macro_names import MacroNames
-from workbench.export.rounding import alone, p_value, to_place, with_interval
+from workbench.export.rounding import alone, p_value, to_place, with_interval, with_limits
 from workbench.export.tables import percent
 
 _HEAD = """\
@@ -80,15 +80,23 @@ def _compared(cell: Cell, macro: Any) -> Iterator[Macro]:
     interval, share, pairs = comparison.interval, comparison.saving, cell.pairs
     half = half_width(interval)
     to = f"against {comparison.baseline}"
-    yield macro("difference", to_place(interval.mean, half), interval.mean, f"mean difference {to}", pairs)
-    both = with_interval(interval.mean, half)
-    yield macro("difference interval", both, interval.mean, f"the same with half width (95 %) {to}", pairs)
+    yield macro(
+        "difference", to_place(interval.mean, half), interval.mean, f"{comparison.estimand} difference {to}", pairs
+    )
+    both = with_limits(interval.mean, interval.low, interval.high)
+    yield macro("difference interval", both, interval.mean, f"the same with its limits (95 %) {to}", pairs)
     yield macro("difference low", to_place(interval.low, half), interval.low, f"its lower end {to}", pairs)
     yield macro("difference high", to_place(interval.high, half), interval.high, f"its upper end {to}", pairs)
     text = percent(share.mean, half_width(share))
-    yield macro("saving", text, share.mean, f"difference over the baseline's mean {to}", pairs)
+    yield macro("saving", text, share.mean, f"the same over the baseline's values {to}", pairs)
     yield macro("pairs", alone(comparison.n), comparison.n, f"seeds on which it is compared {to}", pairs)
     wins, losses = (count if comparison.n else math.nan for count in (comparison.wins, comparison.losses))
     yield macro("better", alone(wins), wins, f"seeds on which it is better {to}", pairs)
     yield macro("worse", alone(losses), losses, f"seeds on which it is worse {to}", pairs)
-    yield macro("p", p_value(cell.p_holm), cell.p_holm, f"p of the same estimand, Holm-corrected, {to}", pairs)
+    yield macro(
+        "p",
+        p_value(cell.p_holm),
+        cell.p_holm,
+        f"p of the same estimand, Holm-corrected over {cell.family}, {to}",
+        pairs,
+    )

@@ -32,6 +32,18 @@ def with_interval(mean: float, half: float) -> str:
     return f"({both}) \\times 10^{{{power}}}" if power else both
 
 
+def with_limits(value: float, low: float, high: float) -> str:
+    """Return an estimate with both limits of its interval, to the second digit of half its width; alone without any.
+
+    >>> with_limits(10.62, 9.04, 12.13), with_limits(5, 5, 5), with_limits(7.25, math.nan, math.nan)
+    ('10.6 [9.0, 12.1]', '5 [5, 5]', '7.250')
+    """
+    if not math.isfinite(high - low):
+        return alone(value)
+    half = min([(high - low) / 2, *(10 * abs(end) for end in (low, high) if end)])
+    return f"{to_place(value, half)} [{to_place(low, half)}, {to_place(high, half)}]"
+
+
 def to_place(value: float, half: float) -> str:
     """Return a number that belongs to an interval, to the second digit of the interval's half width.
 

@@ -9,18 +9,19 @@ from typing import Any, NamedTuple
 
 from workbench.export.cells import Cell, half_width, in_words
 from workbench.export.escape import comment, escape
-from workbench.export.rounding import UNKNOWN, alone, p_value, to_place, with_interval
+from workbench.export.rounding import UNKNOWN, alone, p_value, to_place, with_interval, with_limits
 from workbench.export.templates import render
 from workbench.figures.axis_words import measure_label
 from workbench.metrics.measure import Measure
 
 SIGNIFICANT = 0.05
-NOTE = (
-    "Means over n seeds, with the half width of the 95 % interval (Student's t). Differences are to the baseline at "
-    "the same seeds, positive = better; savings are their share of its mean; p of the same estimand, after "
-    f"Holm's correction over all tables; bold: p below {SIGNIFICANT}. Pairs: the seeds that both have, where some lack."
-)
-"""What the columns of every table mean."""
+ESTIMATES = {
+    "median": "the median paired difference with its 95 % interval [of order statistics], p of the exact sign test, "
+    "the saving the median of the differences over the baseline's values",
+    "mean": "the mean paired difference with its 95 % interval and p by the studentised bootstrap, the saving its "
+    "share of the baseline's mean",
+}
+"""What the columns of a comparison hold."""
 _ALONE = ("policy", "$n$", "mean")
 _COMPARED = (*_ALONE, "difference", "saving", "$p$")
 _PAIRS = "pairs"
@@ -54,6 +55,21 @@ def file_stem(measure: Measure) -> str:
     return re.sub(r"[^\w.]+", "-", measure.name).strip("-")
 
 
+def note(cells: Sequence[Cell]) -> str:
+    """Return what the columns of a table mean, of those that it has."""
+    sentences = ["Means over n seeds, with the half width of the 95 % interval (Student's t)."]
+    compared = [cell.against for cell in cells if cell.against is not None]
+    if compared:
+        family = max(cell.family for cell in cells)
+        sentences.append(
+            f"Differences are to the baseline at the same seeds, positive = better: {ESTIMATES[compared[0].estimand]}; "
+            f"p after Holm's correction over {family} comparisons, those of all tables; bold: p below {SIGNIFICANT}."
+        )
+    if any(one.missing for one in compared):
+        sentences.append("Pairs: the seeds that both have.")
+    return " ".join(sentences)
+
+
 def _table(measure: Measure, cells: list[Cell], notes: Sequence[str]) -> Table:
     header = _header(cells)
     groups = [
@@ -63,7 +79,7 @@ def _table(measure: Measure, cells: list[Cell], notes: Sequence[str]) -> Table:
     text = render(
         "table.tex",
         title=comment(f"{measure.name}: {measure.description}")[2:],
-        note=comment(NOTE)[2:],
+        note=comment(note(cells))[2:],
         provenance=[comment(line) for line in [*notes, *_provenance(cells)]],
         columns="r" * (len(header) - 1),
         header=header,
@@ -101,7 +117,7 @@ def _differences(cell: Cell) -> list[str]:
     if cell.against is None:
         return []
     interval, share = cell.against.interval, cell.against.saving
-    difference = with_interval(interval.mean, half_width(interval))
+    difference = with_limits(interval.mean, interval.low, interval.high)
     bold = cell.p_holm < SIGNIFICANT
     return [
         f"$\\mathbf{{{difference}}}$" if bold else f"${difference}$",

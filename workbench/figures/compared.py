@@ -14,8 +14,8 @@ from workbench.figures.finished import undefined, values
 from workbench.figures.means import level_of
 from workbench.figures.panels import Line, panels
 from workbench.metrics.measure import Measure
-from workbench.studies.statistics import Interval, mean_interval, pair, ratio_interval
-from workbench.studies.statistics.equal_values import difference_span
+from workbench.studies.statistics import Estimand, Interval, compare
+from workbench.studies.statistics.paired import Better
 
 
 class Compared(NamedTuple):
@@ -29,10 +29,11 @@ class Compared(NamedTuple):
     """Seeds that lack a value on one side or on both."""
     gained: np.ndarray
     """float64[seeds], how much better the point is than its baseline on each seed both have: positive = better."""
-    mean: Interval
-    """Of `gained`."""
+    estimand: Estimand
+    """What of the gains is estimated: the median, or the mean where the sweep judges that."""
+    interval: Interval
     saving: Interval
-    """Mean gain over the mean of the baseline; NaN where that is not above zero."""
+    """The gains over the baseline's values, seed by seed, likewise; NaN where these are not above zero."""
 
 
 def compared(runs: RunSet, measure: Measure, figure: str) -> list[Compared]:
@@ -70,28 +71,24 @@ def _compared(runs: RunSet, measure: Measure, figure: str, setting: str, line: L
             raise undefined(runs, point, measure.name, figure)
     if not ours.keys() & theirs.keys():
         raise InputError(f"{figure} needs a seed that both {line.name} and its baseline finished; there is none.")
-    pairs = pair(theirs, ours)
-    gained = pairs.differences() * (1.0 if measure.better == "lower" else -1.0) + 0.0
+    better: Better = "lower" if measure.better == "lower" else "higher"
+    estimand = runs.plan.sweep.estimand
+    both = compare(theirs, ours, better=better, level=level_of(runs), estimand=estimand)
     return Compared(
         setting,
         _name(baseline, lines),
         line.name,
         line.style,
-        len(runs.seeds) - len(gained),
-        gained,
-        mean_interval(gained, level=level_of(runs), span=difference_span(pairs.baseline, pairs.other, gained)),
-        _saving(gained, pairs.baseline, level_of(runs)),
+        len(runs.seeds) - both.n,
+        np.array(both.differences),
+        estimand,
+        both.interval,
+        both.saving,
     )
 
 
 def _name(baseline: PlannedPoint, lines: list[Line]) -> str:
     return next((line.name for line in lines if line.point.id == baseline.id), "the baseline")
-
-
-def _saving(gained: np.ndarray, baseline: np.ndarray, level: float) -> Interval:
-    if baseline.mean() <= 0:
-        return Interval(np.nan, np.nan, np.nan, level, "none", len(gained))
-    return ratio_interval(gained, baseline, level=level)
 
 
 def measure_of(runs: RunSet, name: str) -> Measure:

@@ -75,9 +75,9 @@ class DrainDifference(NamedTuple):
             f"seeds_{self.worse}": of_panel([panel.worse for panel in self.panels]),
             "seeds_tied": of_panel([panel.tied for panel in self.panels]),
             "seeds_missing": of_panel([one.missing for one in every]),
-            f"mean_{unit}": of_panel([one.mean.mean for one in every]),
-            f"low_{unit}": of_panel([one.mean.low for one in every]),
-            f"high_{unit}": of_panel([one.mean.high for one in every]),
+            f"{every[0].estimand}_{unit}": of_panel([one.interval.mean for one in every]),
+            f"low_{unit}": of_panel([one.interval.low for one in every]),
+            f"high_{unit}": of_panel([one.interval.high for one in every]),
         }
 
 
@@ -141,14 +141,14 @@ def _counts(gained: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 @on_paper
 def draw(data: DrainDifference) -> Figure:
-    """Draw bars on both sides of zero, the mean with its interval above them, and the counts in words."""
+    """Draw bars on both sides of zero, the estimate with its interval above them, and the counts in words."""
     from workbench.figures import frame, ink, marks
 
     figure, axes = ink.stacked(len(data.panels), 1.6 if len(data.panels) == 1 else 1.15)
     for one, panel in zip(axes, data.panels, strict=True):
         top = max(int(panel.counts.max()), panel.tied)
         marks.histogram(one, data.edges, panel.counts, panel.tied)
-        marks.interval(one, panel.of.mean, 1.15 * top)
+        marks.interval(one, panel.of.interval, 1.15 * top)
         one.set_ylim(0, 1.3 * top)
         one.set_xlim(data.edges[0], data.edges[-1])
         frame.title(one, _heading(panel.of), _in_words(panel, data))
@@ -164,13 +164,13 @@ def _heading(one: Compared) -> str:
 def _in_words(panel: Histogram, data: DrainDifference) -> str:
     from workbench.figures.frame import number
 
-    mean, saving = panel.of.mean, panel.of.saving
+    interval, saving = panel.of.interval, panel.of.saving
     counts = f"{data.better} on {panel.better} seeds, {data.worse} on {panel.worse}, tied on {panel.tied}"
     lacking = f", {panel.of.missing} missing" if panel.of.missing else ""
     unit = f" {data.unit}" if data.unit else ""
     share = f" = {number(100 * saving.mean, 2)} %" if np.isfinite(saving.mean) else ""
-    limits = f" [{number(mean.low)} to {number(mean.high)}]" if np.isfinite(mean.low) else ""
-    return f"{counts}{lacking}\nmean {number(mean.mean)}{limits}{unit}{share}"
+    limits = f" [{number(interval.low)} to {number(interval.high)}]" if np.isfinite(interval.low) else ""
+    return f"{counts}{lacking}\n{panel.of.estimand} {number(interval.mean)}{limits}{unit}{share}"
 
 
 FIGURE = Recipe(

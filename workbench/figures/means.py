@@ -17,9 +17,9 @@ LEVEL = 0.95
 
 
 def level_of(runs: RunSet) -> float:
-    """Return the level of single intervals: with adaptive seeds so high that those of all looks hold together at
-    LEVEL."""
-    return looks_of(runs.plan.sweep).level(LEVEL)
+    """Return the level of single intervals: where results were shown before so high that those of all looks hold
+    together at LEVEL."""
+    return looks_of(runs).level(LEVEL)
 
 
 class Means(NamedTuple):
@@ -58,8 +58,8 @@ def mean_curve(curves: np.ndarray, level: float = LEVEL) -> Means:
     return Means(mean, mean - half, mean + half)
 
 
-def rests_on(counts: Iterable[int], pointwise: bool = False) -> str:
-    """Return what the means of a figure rest on, in small print; of bands around a curve that they are pointwise.
+def rests_on(counts: Iterable[int], pointwise: bool = False, estimate: str = "mean") -> str:
+    """Return what the estimates of a figure rest on, in small print; of bands around a curve that they are pointwise.
 
     >>> rests_on([200, 200]), rests_on([200, 198]), rests_on([1, 1])
     ('mean of 200 seeds with its 95 % interval', 'mean of 198 to 200 seeds with its 95 % interval', 'one seed')
@@ -71,4 +71,4 @@ def rests_on(counts: Iterable[int], pointwise: bool = False) -> str:
         return "one seed"
     seeds = str(most) if least == most else f"{least} to {most}"
     kind = "pointwise " if pointwise else ""
-    return f"mean of {seeds} seeds with its {kind}{100 * LEVEL:g} % interval"
+    return f"{estimate} of {seeds} seeds with its {kind}{100 * LEVEL:g} % interval"

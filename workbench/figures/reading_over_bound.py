@@ -13,7 +13,8 @@ from workbench.figures.means import Means, level_of, means_of, rests_on
 from workbench.figures.panels import Line, check_room, panels
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.studies.pool.over_bound import OverBound, over_bound
-from workbench.studies.statistics import Interval, ratio_interval
+from workbench.studies.statistics import Interval, median_interval
+from workbench.studies.statistics.equivalence import ratios
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,7 +28,7 @@ class Distances(NamedTuple):
     n: np.ndarray
     """int64[policies], seeds."""
     over: Means
-    """One a policy, mean value over mean bound; NaN where nothing had to be borrowed."""
+    """One a policy, the median over the seeds of value over bound; NaN where nothing had to be borrowed."""
     fixed_over: np.ndarray
     """float64[policies], the least without moving regions, likewise; NaN where it is not known."""
     granted_percent: np.ndarray
@@ -62,8 +63,8 @@ class ReadingOverBound(NamedTuple):
 
 
 def reading_over_bound_data(runs: RunSet) -> ReadingOverBound:
-    """Compute the mean of `borrowed_reading_mean_ns` over the mean bound of what the policy granted, with Fieller's
-    interval.
+    """Compute the median over the seeds of `borrowed_reading_mean_ns` over the bound of what the policy granted, with
+    its interval.
 
     Within a setting the smallest ratio comes first, one without a ratio last; equal ones as in the sweep.
 
@@ -105,7 +106,8 @@ def _ratio(over_bounds: list[OverBound], level: float) -> Interval:
     bounds = [one.bound_ns for one in over_bounds]
     if not np.mean(bounds) > 0:
         return Interval(math.nan, math.nan, math.nan, level, "none", len(over_bounds))
-    return ratio_interval([one.value_ns for one in over_bounds], bounds, level=level)
+    values = np.array([one.value_ns for one in over_bounds])
+    return median_interval(ratios(values, np.array(bounds)), level=level)
 
 
 def _fixed_over(bounds: list[OverBound]) -> float:
@@ -130,7 +132,8 @@ def draw(data: ReadingOverBound) -> Figure:
         marks.multiples(one, panel.names, panel.over, panel.granted_percent >= 100)
         marks.ticks(one, panel.fixed_over)
     counts = (n for panel in data.panels for n in panel.n.tolist())
-    note = f"{rests_on(counts)}; hollow: refused something; bars: the least for regions that are never moved"
+    rests = rests_on(counts, estimate="median")
+    note = f"{rests}; hollow: refused something; bars: the least for regions that are never moved"
     frame.name_sides(axes, "reading of borrowed memory over the least possible", note=note)
     return figure
 

@@ -28,7 +28,7 @@ class Savings(NamedTuple):
     setting: str
     names: tuple[str, ...]
     saving: Means
-    """One a policy, in per cent of the baseline's mean; positive = better."""
+    """One a policy, in per cent of the baseline's values; positive = better."""
     n: np.ndarray
     """int64[policies], paired seeds."""
 
@@ -38,6 +38,7 @@ class SavingByPolicy(NamedTuple):
 
     label: str
     """Of the horizontal axis."""
+    estimand: str
     panels: tuple[Savings, ...]
 
     def columns(self) -> dict[str, Column]:
@@ -54,7 +55,9 @@ class SavingByPolicy(NamedTuple):
 
 
 def saving_by_policy_data(runs: RunSet, measure: str | None = None) -> SavingByPolicy:
-    """Compute the mean gain over the baseline's mean, on paired seeds, with Fieller's 95 % interval.
+    """Compute the median over the paired seeds of the gain over the baseline's value, with its 95 % interval.
+
+    Of a sweep that judges the mean it is the mean gain over the baseline's mean, without limits.
 
     The measure is any of the engine; if None drain cycles, or the first of the sweep where there is no such.
     Within a setting the largest saving comes first; equal ones stay in the order of the sweep.
@@ -62,14 +65,14 @@ def saving_by_policy_data(runs: RunSet, measure: str | None = None) -> SavingByP
     Raises
     ------
     InputError
-        No point has a baseline, a baseline's mean is not above zero, or there are more settings than a page holds.
+        No point has a baseline, a baseline's values are not above zero, or there are more settings than a page holds.
     """
     declared = chosen_measure(runs, measure, "drain_cycles")
     comparisons = compared(runs, declared, FIGURE.name)
     for one in comparisons:
         if np.isnan(one.saving.mean):
             raise InputError(
-                f"{FIGURE.name} shows shares of the baseline's {declared.name}, whose mean is not above zero."
+                f"{FIGURE.name} shows shares of the baseline's {declared.name}, whose values are not above zero."
             )
     settings = list(dict.fromkeys(one.setting for one in comparisons))
     if len(settings) > MOST_SETTINGS:
@@ -78,7 +81,8 @@ def saving_by_policy_data(runs: RunSet, measure: str | None = None) -> SavingByP
             "Narrow the sweep with set=."
         )
     label = gain_label(declared, {one.baseline for one in comparisons}, "%")
-    return SavingByPolicy(label, tuple(_savings([one for one in comparisons if one.setting == s]) for s in settings))
+    every = tuple(_savings([one for one in comparisons if one.setting == s]) for s in settings)
+    return SavingByPolicy(label, runs.plan.sweep.estimand, every)
 
 
 def _savings(comparisons: list[Compared]) -> Savings:
@@ -100,8 +104,12 @@ def draw(data: SavingByPolicy) -> Figure:
     for one, panel in zip(axes, data.panels, strict=True):
         frame.title(one, panel.setting)
         marks.dots(one, panel.names, panel.saving)
-    frame.name_sides(axes, data.label, note=rests_on(n for panel in data.panels for n in panel.n.tolist()))
+    frame.name_sides(axes, data.label, note=_note(data))
     return figure
+
+
+def _note(data: SavingByPolicy) -> str:
+    return rests_on((n for panel in data.panels for n in panel.n.tolist()), estimate=data.estimand)
 
 
 def _heat_map(data: SavingByPolicy) -> Figure:
@@ -114,14 +122,14 @@ def _heat_map(data: SavingByPolicy) -> Figure:
     figure, (axes,) = ink.stacked(1, 0.9 + 0.16 * len(names))
 
     def told(row: int, column: int, value: float) -> str:
-        return f"{value:.1f}" if sure[row, column] else f"({value:.1f})"
+        text = f"{round(value, 1) + 0.0:.1f}"  # no -0.0
+        return text if sure[row, column] else f"({text})"
 
     tints = marks.heat(axes, saving, told, about_zero=True)
     axes.set_yticks(range(len(names)), [frame.words(name) for name in names])
     axes.set_xticks(range(len(settings)), [frame.words(one) for one in settings], rotation=35, ha="right")
     frame.colour_bar([axes], tints, data.label)
-    n = rests_on(n for panel in data.panels for n in panel.n.tolist())
-    frame.name_foot(figure, f"{n.split(' with')[0]}; in brackets: the 95 % interval holds zero")
+    frame.name_foot(figure, f"{_note(data).split(' with')[0]}; in brackets: the 95 % interval holds zero")
     return figure
 
 

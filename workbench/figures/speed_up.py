@@ -16,7 +16,8 @@ from workbench.figures.means import LEVEL, Means, means_of, rests_on
 from workbench.figures.measure_by_lever import chosen_lever, lever_label
 from workbench.figures.panels import Line, check_room, panels
 from workbench.figures.recipe import Column, Recipe, on_paper
-from workbench.studies.statistics import pair, ratio_interval
+from workbench.studies.statistics import median_interval, pair
+from workbench.studies.statistics.equivalence import ratios
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,7 +32,7 @@ class SpeedUp(NamedTuple):
     x: np.ndarray
     """float64[values], the values of the lever, increasing."""
     times: Means
-    """The baseline's mean over the line's, one a value, with Fieller's interval."""
+    """The median over the seeds of the baseline over the line, one a value, with its interval."""
     n: np.ndarray
     """int64[values], paired seeds."""
     break_even: float
@@ -58,7 +59,7 @@ class SpeedUps(NamedTuple):
 
 
 def speed_up_data(runs: RunSet, measure: str = "makespan_cycles", lever: str | None = None) -> SpeedUps:
-    """Compute the baseline's mean over each other policy's, on paired seeds, at each value of a varied number.
+    """Compute the median over paired seeds of the baseline over each other policy, at each value of a varied number.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ def _line(runs: RunSet, panel: int, path: str, measure: str, lines: list[Line]) 
         assert baseline is not None
         ours, theirs = (values(runs, point, measure, FIGURE.name) for point in (line.point, baseline))
         pairs = pair(theirs, ours)
-        intervals.append(ratio_interval(pairs.baseline, pairs.other, level=LEVEL))
+        intervals.append(median_interval(ratios(pairs.baseline, pairs.other), level=LEVEL))
     x = np.array([float(line.point.coordinates[path]) for line in lines])
     times, n = means_of(intervals), np.array([one.n for one in intervals])
     return SpeedUp(panel, *lines[0][:2], x, times, n, break_even(x, times.mean))
@@ -136,7 +137,12 @@ def draw(data: SpeedUps) -> Figure:
         one.axhline(1, color="0.4", linewidth=0.6)
         one.set_yscale("log", base=2)
     frame.value_axis(axes[-1], np.unique(np.concatenate([line.x for line in data.lines])))
-    frame.name_sides(axes, data.x_label, data.y_label, rests_on(n for line in data.lines for n in line.n.tolist()))
+    frame.name_sides(
+        axes,
+        data.x_label,
+        data.y_label,
+        rests_on((n for line in data.lines for n in line.n.tolist()), estimate="median"),
+    )
     frame.legend(figure, axes)
     return figure
 

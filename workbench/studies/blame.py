@@ -17,7 +17,7 @@ from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import Sweep
 from workbench.metrics.measure import Measure
-from workbench.studies.statistics import PairedComparison, compare, holm, point_mean
+from workbench.studies.statistics import PairedComparison, compare, holm, mean_interval
 from workbench.studies.values import by_seed, values_of
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ class Blame:
         """Return one row a point of the sweep, measure and kind of delay, the heaviest of each point first.
 
         Columns: one a varied lever; `measure`; `part`, the kind of delay; `pairs` of seeds; `mean` of the measure with
-        everything; `blame`, the mean change of it as the delay is removed, positive = better without, with the ends
-        of its 95 % interval, `low` and `high`; `share`, the blame over the mean; `better`, in how many seeds it is; `p`
-        of no change and `p_holm`, corrected over the table.
+        everything; `blame`, the median change of it as the delay is removed, positive = better without, with the ends
+        of its 95 % interval, `low` and `high`; `share`, the median of the change over the value with everything;
+        `better`, in how many seeds it is; `p` of no change and `p_holm`, corrected over the table.
         """
         import pandas as pd
 
@@ -124,7 +124,7 @@ def _place(point: PlannedPoint) -> dict[str, Any]:
 
 def _row(runs: RunSet, point: PlannedPoint, other: PlannedPoint, measure: Measure) -> dict[str, Any]:
     paired = _compared(runs, point, other, measure)
-    whole = point_mean([*values_of(runs, point, measure.name).values()]).mean
+    whole = mean_interval([*values_of(runs, point, measure.name).values()]).mean
     blame = paired.interval if paired.n else None
     return {
         **{path: point.coordinates.get(path) for path in runs.varied if path != LEVER},
@@ -135,7 +135,7 @@ def _row(runs: RunSet, point: PlannedPoint, other: PlannedPoint, measure: Measur
         "blame": blame.mean if blame else math.nan,
         "low": blame.low if blame else math.nan,
         "high": blame.high if blame else math.nan,
-        "share": blame.mean / whole if blame and whole else math.nan,
+        "share": paired.saving.mean if blame else math.nan,
         "better": paired.wins if paired.n else 0,
         "p": paired.p_value if paired.n else math.nan,
     }

@@ -19,8 +19,7 @@ from workbench.errors import InputError
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
-from workbench.studies.statistics import Interval, compare
-from workbench.studies.statistics.false_discovery import false_discovery
+from workbench.studies.statistics import Interval, compare, false_discovery
 
 ALPHA = 0.05
 
@@ -41,7 +40,7 @@ class Effect(NamedTuple):
     setting: str
     factors: tuple[str, ...]
     gain: Interval
-    """In percent of the mean where every choice has its first value; positive = better."""
+    """The median over the seeds, in percent of the mean where every choice has its first value; positive = better."""
     p_value: float
     p_adjusted: float
     """Over all effects of all settings, by false discovery (Benjamini and Hochberg)."""

@@ -1,7 +1,8 @@
 """Can a sweep's family of comparisons reach its level at all? With few seeds the smallest p-value is too large.
 
-Of n pairs that all favour one side, 2 of 2^n patterns of signs look as clear, so no p-value is below 2^(1 - n); Holm
-multiplies the smallest by the number of comparisons.
+Of n pairs that all favour one side, 2 of 2^n patterns of signs look as clear, so no p-value of the sign test is below
+2^(1 - n); Holm multiplies the smallest by the number of comparisons. A mean is judged from 40 seeds on, whose p-values
+have no such floor.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import math
 from typing import NamedTuple
 
 from workbench.experiments.plan import Plan
+from workbench.studies.statistics import least_p
 
 ALPHA = 0.05
 
@@ -24,7 +26,7 @@ class Family(NamedTuple):
     @property
     def least_p(self) -> float:
         """Return the smallest adjusted p-value that there can be, at most 1."""
-        return min(1.0, self.comparisons * 2.0 ** (1 - self.seeds))
+        return min(1.0, self.comparisons * least_p(self.seeds))
 
     @property
     def reaches(self) -> bool:
@@ -41,7 +43,7 @@ class Family(NamedTuple):
         if not self.comparisons:
             return 1
         needed = math.floor(1 + math.log2(self.comparisons / self.alpha)) - 1
-        while self.comparisons * 2.0 ** (1 - needed) >= self.alpha:
+        while self.comparisons * least_p(needed) >= self.alpha:
             needed += 1
         return needed
 
@@ -51,9 +53,10 @@ class Family(NamedTuple):
         if self.reaches:
             return ""
         several = f"{self.comparisons} comparisons" if self.comparisons > 1 else "one comparison"
+        have = "have" if self.comparisons > 1 else "has"
         return (
-            f"{several} at {self.seeds} seeds cannot give p_holm < {self.alpha:g}: the smallest there is, is "
-            f"{self.least_p:.2g}; it takes {self.seeds_needed} seeds"
+            f"cannot decide: {several} at {self.seeds} seeds {have} no corrected p below {self.alpha:g}, the smallest "
+            f"is {self.least_p:.2g}; it takes {self.seeds_needed} seeds"
         )
 
 

@@ -1,13 +1,17 @@
-"""What came out, in words: one line a comparison, with the digits that its interval earns and a verdict."""
+"""What came out, in words: one line a comparison, with the verdict, what it is about, and the digits it earns."""
 
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from workbench.metrics.measure import Measure
+from workbench.studies.adaptive.schedule import looks_of
 from workbench.studies.reachable import family_of
+from workbench.studies.statistics import least_p
 from workbench.studies.summary import EQUAL, summary
 
 if TYPE_CHECKING:
@@ -20,8 +24,11 @@ SMALL = 0.001
 """Below this a p is printed as that it is below."""
 
 
-KEY = "[ ] 95 % interval; p corrected over all comparisons (Holm); all columns: --wide"
-VERDICTS = ("better", "worse", "undecided")
+KEY = "[ ] 95 % interval; p of the {}, corrected over all comparisons (Holm); all columns: --wide"
+TESTS = {"median": "median difference (sign test)", "mean": "mean difference (studentised bootstrap)"}
+FLOOR = "* the smallest p that so many seeds can give"
+SAME = "the same"
+VERDICTS = ("better", "worse", "undecided", SAME)
 
 
 class Line(NamedTuple):
@@ -31,9 +38,10 @@ class Line(NamedTuple):
     value: str
     """The mean."""
     verdict: str
-    """Better, worse or undecided, by how much, and p; where nothing is compared, the mean's interval."""
+    """Better, worse, undecided or the same, at how many seeds, by how much, and p; where nothing is compared, the
+    mean's interval."""
     note: str = ""
-    """What the interval rests on, where that is little."""
+    """What a reader of the line must not miss: a mean that says the reverse, or that rests on little."""
 
     @property
     def is_compared(self) -> bool:
@@ -62,8 +70,9 @@ def sentences(results: RunSet, measure: str | None = None) -> list[str]:
     Returns
     -------
     list of str
-        In the order of the summary: point, mean with its unit, verdict, difference, interval and corrected p; and
-        last, where there are too few seeds for any verdict, how many it takes.
+        In the order of the summary: point, mean, verdict with the number of seeds, estimate with its interval and unit,
+        corrected p, and whether the mean says the reverse; last, where there are too few seeds for any verdict, how
+        many it takes.
 
     Examples
     --------
@@ -72,15 +81,15 @@ def sentences(results: RunSet, measure: str | None = None) -> list[str]:
     >>> sweep |= {"policy": {"placement": {"vary": ["first_fit", "nearest_boundary"]}}, "measures": ["drain_cycles"]}
     >>> results = wb.run({**sweep, "baseline": {"placement": "first_fit"}}, workers=0)
     >>> print(results.sentences()[0])  # doctest: +ELLIPSIS
-    nearest_boundary: drain_cycles ... than the baseline ...
+    nearest_boundary: drain_cycles ... the baseline at ...
     """
     lines = [
-        f"{line.point}: {block.measure} {line.value}, {_in_a_sentence(line.verdict)}."
+        f"{line.point}: {block.measure} {line.value} on average, {_in_a_sentence(line)}."
         for block in blocks(results)
         for line in block.lines
         if line.is_compared and measure in (None, block.measure)
     ]
-    return [*lines, *too_few_seeds(results)] if lines else []
+    return [*lines, *looks_note(results), *too_few_seeds(results)] if lines else []
 
 
 def too_few_seeds(results: RunSet) -> list[str]:
@@ -92,7 +101,7 @@ def too_few_seeds(results: RunSet) -> list[str]:
     >>> sweep = {"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 4}
     >>> sweep |= {"policy": {"placement": "best_fit"}, "baseline": {"placement": "first_fit"}}
     >>> too_few_seeds(wb.run({**sweep, "measures": ["drain_cycles"]}, workers=0))[0][:60]
-    'one comparison at 4 seeds cannot give p_holm < 0.05: the sma'
+    'cannot decide: one comparison at 4 seeds has no corrected p '
     """
     note = family_of(results.plan).note
     return [f"{note}."] if note else []
@@ -134,6 +143,7 @@ _RELATION = {
     "better": "beats the baseline in",
     "worse": "loses to the baseline in",
     "undecided": "is undecided against the baseline in",
+    SAME: "is the same as the baseline in",
 }
 
 
@@ -151,7 +161,7 @@ def _conclusion(words: dict[str, list[str]], runs: int) -> str:
         if runs == 1:
             return "one run is no sample"
         return "nothing that was tuned shows here"
-    return "what was tuned holds here" if not words["undecided"] else "what was tuned holds here in part"
+    return "what was tuned holds here" + (" in part" if words["undecided"] or words.get(SAME) else "")
 
 
 def _not_compared(results: RunSet) -> str:
@@ -160,9 +170,20 @@ def _not_compared(results: RunSet) -> str:
     return "its runs failed" if results.failures else "no pair of runs is done"
 
 
-def _in_a_sentence(verdict: str) -> str:
-    word, rest = verdict[: verdict.index(" ")].rstrip(","), verdict[verdict.index(" ") :]
-    return f"undecided against the baseline,{rest}" if word == "undecided" else f"{word} than the baseline{rest}"
+def _in_a_sentence(line: Line) -> str:
+    verdict = line.verdict.replace("*", " (the smallest of so many seeds)")
+    for short, whole in _WHOLE.items():
+        if verdict.startswith(short):
+            verdict = whole + verdict.removeprefix(short)
+    return f"{verdict}; {line.note}" if line.note else verdict
+
+
+_WHOLE = {
+    "better at": "better than the baseline at",
+    "worse at": "worse than the baseline at",
+    "undecided,": "undecided against the baseline,",
+    "the same at": "the same as the baseline at",
+}
 
 
 def blocks(results: RunSet) -> list[Block]:
@@ -171,7 +192,11 @@ def blocks(results: RunSet) -> list[Block]:
     levers = list(table.columns[: table.columns.get_loc("measure")])
     known = results.plan.sweep.mechanism.measures
     return [
-        Block(str(measure), _heading(known, str(measure), rows), [_line(row, levers) for row in _records(rows)])
+        Block(
+            str(measure),
+            _heading(known, str(measure), rows),
+            [_line(row, levers, known[str(measure)]) for row in _records(rows)],
+        )
         for measure, rows in table.groupby("measure", sort=False)
     ]
 
@@ -189,30 +214,77 @@ def _heading(known: Any, name: str, rows: Any) -> str:
     return f"{name} ({', '.join(filter(None, [*words, runs]))})"
 
 
-def _line(row: dict[str, Any], levers: list[str]) -> Line:
+def _line(row: dict[str, Any], levers: list[str], measure: Measure) -> Line:
     point = ", ".join(str(row[lever]) for lever in levers) or "all runs"
     low, high = float(row["low"]), float(row["high"])
     mean, note = float(row["mean"]), str(row.get("note") or "")
-    if note.startswith(EQUAL) and not math.isfinite(float(row.get("p_holm", math.nan))):
-        return Line(point, number(mean, None), note.partition(";")[0])
-    if not math.isfinite(float(row.get("p_holm", math.nan))):
-        return Line(point, number(mean, decimals(high - low)), _interval(low, high), note)
-    return Line(point, number(mean, decimals(high - low)), _verdict(row), "" if note.startswith(EQUAL) else note)
+    value, is_compared = number(mean, decimals(high - low)), math.isfinite(float(row.get("p_holm", math.nan)))
+    if is_compared:
+        return Line(point, value, _verdict(row, measure), _reverse(row, measure))
+    if note.startswith(EQUAL):
+        return Line(point, value, note)
+    return Line(point, value, _interval(low, high), note)
 
 
-def _verdict(row: dict[str, Any]) -> str:
-    difference, low, high = (float(row[name]) for name in ("difference", "difference_low", "difference_high"))
-    p = float(row["p_holm"])
+def _verdict(row: dict[str, Any], measure: Measure) -> str:
+    p, pairs = float(row["p_holm"]), int(row["pairs"])
+    better, worse, same = (int(row[name]) for name in ("better", "worse", "same"))
+    if same == pairs:
+        return f"{SAME} at all {pairs} seeds" if pairs > 1 else f"{SAME} at the one seed"
+    difference, share = float(row["difference"]), float(row["saving"])
     word = "undecided" if not p < LEVEL else "better" if difference > 0 else "worse"
-    gain = difference if word == "undecided" else abs(difference)
-    sides = (low, high) if gain == difference else (-high, -low)
-    share = float(row["saving"])
-    percent = "" if word == "undecided" or not math.isfinite(share) else f" ({_percent(abs(100 * share))} %)"
-    kind = "" if row["estimand"] == "mean difference" else f" ({row['estimand']})"
-    if difference == 0 and not row["better"] and not row["worse"]:
-        return f"undecided, no difference at any of {row['pairs']:.0f} seeds, p {probability(p)}"
-    opening = "undecided," if word == "undecided" else f"{word} by"
-    return f"{opening} {_with_interval(gain, *sides)}{percent}{kind}, p {probability(p)}"
+    counts = {
+        "better": f"better at {better} of {pairs} seeds",
+        "worse": f"worse at {worse} of {pairs} seeds",
+        "undecided": f"undecided, better at {better} and worse at {worse} of {pairs} seeds",
+    }
+    ties = f", {SAME} at {same}" if same else ""
+    is_sized = word != "undecided" and math.isfinite(share) and share * difference > 0
+    percent = f" ({_percent(abs(100 * share))} %)" if is_sized else ""
+    ends = (difference, float(row["difference_low"]), float(row["difference_high"]))
+    return f"{counts[word]}{ties}; {row['estimand']} {_amount(*ends, measure)}{percent}; {_corrected(row, pairs)}"
+
+
+def _corrected(row: dict[str, Any], pairs: int) -> str:
+    """Return the p-value with what the correction did to it."""
+    alone, p, family = float(row["p"]), float(row["p_holm"]), int(row["family"])
+    is_least = row["estimand"] == "median" and alone <= least_p(pairs) < 1 and row["looks"] == 1
+    text = f"{probability(p)}{'*' if is_least else ''}"
+    if family == 1:
+        return f"p {text}"
+    if alone < LEVEL <= p:
+        return f"p {probability(alone)} alone: yes; {text} after correction over {family}: no"
+    return f"p {text} after correction over {family}"
+
+
+def _amount(difference: float, low: float, high: float, measure: Measure) -> str:
+    """Return a difference as how much less or more than the baseline it is, with its limits turned the same way."""
+    sides = (low, high) if difference >= 0 else (-high, -low)
+    is_less = (difference > 0) == (measure.better == "lower")
+    word = "" if difference == 0 else (_fewer(measure.unit) if is_less else "more")
+    unit = measure.unit if math.isfinite(difference) else ""
+    return " ".join(filter(None, [_with_interval(abs(difference), *sides), unit, word]))
+
+
+def _fewer(unit: str) -> str:
+    """Return how less of a unit is said.
+
+    >>> [_fewer(unit) for unit in ("cycles", "ns", "", "GB/s")]
+    ['fewer', 'less', 'less', 'less']
+    """
+    return "fewer" if re.fullmatch("[a-z-]{3,}s", unit) else "less"
+
+
+def _reverse(row: dict[str, Any], measure: Measure) -> str:
+    """Return a sentence where the mean says the reverse of the verdict, or is clear where the median says nothing."""
+    mean, low, high = (float(row[f"mean_difference{end}"]) for end in ("", "_low", "_high"))
+    difference, is_decided = float(row["difference"]), float(row["p_holm"]) < LEVEL
+    clear = mean if math.isinf(mean) or low > 0 or high < 0 else 0.0
+    if row["estimand"] == "mean" or not mean or mean * difference > 0 or not (is_decided or clear):
+        return ""
+    word, does = ("better", "gain") if mean > 0 else ("worse", "lose")
+    size = "infinitely so" if math.isinf(mean) else f"mean {_amount(mean, low, high, measure)}"
+    return f"{word} on average: a few seeds {does} much ({size})"
 
 
 def _percent(value: float) -> str:
@@ -220,12 +292,24 @@ def _percent(value: float) -> str:
 
 
 def _with_interval(value: float, low: float, high: float) -> str:
-    return f"{number(value, decimals(high - low))} {_interval(low, high)}".rstrip()
+    text = number(value, _digits(low, high)) if math.isfinite(value) else "infinitely"
+    return f"{text} {_interval(low, high)}".rstrip()
 
 
 def _interval(low: float, high: float) -> str:
+    digits = _digits(low, high)
+    return "" if math.isnan(low) else f"[{number(low, digits)}, {number(high, digits)}]"
+
+
+def _digits(low: float, high: float) -> int | None:
+    """Return the decimals of an interval and its estimate: no limit that is not 0 is printed as 0.
+
+    >>> _digits(7.0, 72.0), _digits(-20.0, 72.0), _digits(0.0, 72.0)
+    (0, -1, -1)
+    """
     digits = decimals(high - low)
-    return f"[{number(low, digits)}, {number(high, digits)}]" if math.isfinite(high - low) else ""
+    ends = [] if digits is None else [end for end in (low, high) if end and round(end, digits) == 0]
+    return max([-math.floor(math.log10(abs(end))) for end in ends], default=digits)
 
 
 def decimals(width: float) -> int | None:
@@ -261,6 +345,22 @@ def probability(p: float) -> str:
     return f"<{SMALL}" if p < SMALL else f"{p:.2g}"
 
 
+def key(all_blocks: list[Block], estimand: str) -> list[str]:
+    """Return what the signs of a table mean, of those that it has; nothing where nothing is compared."""
+    verdicts = [line.verdict for block in all_blocks for line in block.lines if line.is_compared]
+    starred = [FLOOR] if any("*" in verdict for verdict in verdicts) else []
+    return [KEY.format(TESTS[estimand]), *starred] if verdicts else []
+
+
+def looks_note(results: RunSet) -> list[str]:
+    """Say, in one sentence or none, that p-values answer for results that were seen at fewer seeds before."""
+    *before, _ = looks_of(results).counts
+    if not before:
+        return []
+    seen = " and ".join(map(str, before))
+    return [f"Results were seen at {seen} seeds before: intervals and p answer for all {len(before) + 1} looks."]
+
+
 def fitted(all_blocks: list[Block], width: int) -> Iterator[str]:
     """Yield the lines of a table that is no wider than asked for: columns, or a comparison below its point."""
     for block in all_blocks:
@@ -273,5 +373,10 @@ def _columns(lines: list[Line], width: int) -> Iterator[str]:
     rows = [f"  {line.point:<{name}}  {line.value:>{value}}  {line.verdict}".rstrip() for line in lines]
     is_wide = any(len(row) > width for row in rows)
     for line, row in zip(lines, rows, strict=True):
-        yield from [f"  {line.point}", f"      {line.value}  {line.verdict}".rstrip()] if is_wide else [row]
+        if is_wide:
+            yield f"  {line.point}"
+            hanging = {"initial_indent": " " * 6, "subsequent_indent": " " * 8}
+            yield from textwrap.wrap(f"{line.value}  {line.verdict}".rstrip(), width, **hanging)
+        else:
+            yield row
         yield from textwrap.wrap(line.note, width, initial_indent=" " * 6, subsequent_indent=" " * 6)

@@ -9,8 +9,7 @@ from workbench.errors import InputError, unknown_name
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
-from workbench.studies.statistics import Interval, PairedComparison, holm
-from workbench.studies.statistics.false_discovery import false_discovery
+from workbench.studies.statistics import Interval, PairedComparison, false_discovery, holm
 from workbench.studies.summary import comparison
 
 Verdict = Literal["better", "worse", "undecided"]
@@ -26,11 +25,11 @@ class Place(NamedTuple):
     y: float
     verdict: Verdict
     interval: Interval
-    """The mean paired difference; positive = better than the baseline."""
+    """The median paired difference, or the mean where the sweep judges that; positive = better than the baseline."""
     saving: float
-    """It over the baseline's mean; NaN where that is not above zero."""
+    """The differences over the baseline's values, likewise; NaN where these are not above zero."""
     p_value: float
-    """Of the mean difference; NaN where no seed has a pair: then there is no test, and the place is no member of the
+    """Of the same; NaN where no seed has a pair: then there is no test, and the place is no member of the
     family."""
     p_adjusted: float
     """Over all places of the region, those of other panels included."""
@@ -53,7 +52,7 @@ def where_it_holds(
 ) -> list[Place]:
     """Return every point that has both coordinates and a baseline, in the order of the sweep.
 
-    A place is `better` (`worse`) where the 95 % interval of the mean paired difference lies above (below) zero, and the
+    A place is `better` (`worse`) where the 95 % interval of the paired difference lies above (below) zero, and the
     p-value, adjusted over all places, is below alpha. Where there is no pair at all, it is undecided.
 
     Parameters

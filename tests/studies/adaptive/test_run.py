@@ -22,7 +22,7 @@ from workbench.experiments.folder import STORE
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.runner import Silent
 from workbench.studies.adaptive import stop
-from workbench.studies.statistics import mean_interval
+from workbench.studies.statistics import median_interval
 from workbench.studies.tuning import read_study
 
 SWEEP = {
@@ -70,7 +70,7 @@ def test_it_stops_at_the_second_look_in_a_row_at_which_every_point_is_narrow(eve
     table = every.table.pivot(index="seed", columns="policy.placement", values="drain_cycles")
     for count in (10, 20, 30, 40, 50, 60):
         first = table.iloc[:count]
-        intervals = [mean_interval(first["first_fit"] - first[other]) for other in table.columns[[0, 2]]]
+        intervals = [median_interval(first["first_fit"] - first[other]) for other in table.columns[[0, 2]]]
         narrow = [one.high - one.low <= 2 * share * first["first_fit"].mean() for one in intervals]
         if all(narrow) and before:
             break
@@ -217,5 +217,5 @@ def test_what_a_fixed_sweep_says_is_as_before():
     assert isinstance(results, RunSet)
     row = results.summary().iloc[1]
     values = results.table.pivot(index="seed", columns="policy.placement", values="drain_cycles")
-    interval = mean_interval(values["first_fit"] - values[row["policy.placement"]])
+    interval = median_interval(values["first_fit"] - values[row["policy.placement"]])
     assert (row["difference_low"], row["difference_high"]) == (interval.low, interval.high)

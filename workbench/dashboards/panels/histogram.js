@@ -1,4 +1,4 @@
-// How much better a policy is than the baseline, seed by seed: bars on both sides of zero, the mean with its interval.
+// How much better a policy is than the baseline, seed by seed: bars on both sides of zero, the median with its interval.
 
 const HIGH = 150, TOP = 6, FOOT = 46, BARS = { better: "#0072b2", worse: "#e69f00" };
 

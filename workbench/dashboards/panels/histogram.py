@@ -1,4 +1,4 @@
-"""The paired differences of all seeds as a histogram, with their mean and its interval."""
+"""The paired differences of all seeds as a histogram, with their median and its interval."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class HistogramPanel(CanvasWidget):
 def histogram_scene(difference: DrainDifference) -> dict[str, Any]:
     """Return what the browser draws of one comparison."""
     (panel,) = difference.panels
-    mean = panel.of.mean
+    mean = panel.of.interval
     known = math.isfinite(mean.low)
     return {
         "words": words(difference),
@@ -48,7 +48,7 @@ def histogram_scene(difference: DrainDifference) -> dict[str, Any]:
 def words(difference: DrainDifference) -> str:
     """Return the result in a line; a share never stands without the word "undecided" where its interval holds zero."""
     (panel,) = difference.panels
-    mean, saving = panel.of.mean, panel.of.saving.mean
+    mean, saving = panel.of.interval, panel.of.saving.mean
     unit = f" {difference.unit}" if difference.unit and difference.unit != "bytes" else ""
     low, middle, high = (in_unit(value, difference.unit) for value in (mean.low, mean.mean, mean.high))
     limits = f" [{low}, {high}]" if math.isfinite(mean.low) else ""
@@ -59,5 +59,5 @@ def words(difference: DrainDifference) -> str:
         verdict = "the same" if panel.tied else difference.better if panel.better else difference.worse
         return f"{panel.of.name} against {panel.of.baseline}, one run: {verdict} by {middle}{unit}{share}{undecided}."
     counts = f"{difference.better} on {panel.better} seeds, {difference.worse} on {panel.worse}, tied on {panel.tied}"
-    estimate = f"mean {middle}{limits}{unit}{share}{undecided}"
+    estimate = f"{panel.of.estimand} {middle}{limits}{unit}{share}{undecided}"
     return f"{panel.of.name} against {panel.of.baseline}: {estimate}; {counts}."

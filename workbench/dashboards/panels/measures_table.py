@@ -9,18 +9,19 @@ from workbench.dashboards import markup
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
-from workbench.studies.statistics import compare, pair
-from workbench.studies.statistics.pairing import Pairs
+from workbench.studies.statistics import Pairs, compare, pair
 from workbench.units import bytes_said
 
 
 def measures_table(runs: RunSet, names: Sequence[str], points: Sequence[PlannedPoint]) -> str:
     """Return the table as HTML: one row a measure that is defined on both sides, the baseline's and the other's.
 
-    Means and differences are over the seeds at which both are defined; a difference above 0 is for the better.
+    Means and median differences are over the seeds at which both are defined; a difference above 0 is for the better.
     """
     sides = map(markup.text, names)
-    head = "".join(f"<th>{word}</th>" for word in ("measure", *sides, "difference, 95 % interval", "better / worse"))
+    head = "".join(
+        f"<th>{word}</th>" for word in ("measure", *sides, "median difference, 95 % interval", "better / worse")
+    )
     body = "".join(_rows(runs, points))
     return f'<table class="wb-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 

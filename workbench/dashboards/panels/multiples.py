@@ -35,8 +35,8 @@ class MultiplesPanel(CanvasWidget):
 
 
 def multiples_scene(difference: DrainDifference, order: list[int]) -> dict[str, Any]:
-    """Return what the browser draws: the best mean first."""
-    ordered = sorted(zip(order, difference.panels, strict=True), key=lambda one: -one[1].of.mean.mean)
+    """Return what the browser draws: the best first."""
+    ordered = sorted(zip(order, difference.panels, strict=True), key=lambda one: -one[1].of.interval.mean)
     return {
         "label": difference.label,
         "edges": difference.edges.tolist(),
@@ -46,7 +46,7 @@ def multiples_scene(difference: DrainDifference, order: list[int]) -> dict[str, 
 
 
 def _panel(k: int, panel: Histogram, unit: str) -> dict[str, Any]:
-    mean = panel.of.mean
+    mean = panel.of.interval
     known = math.isfinite(mean.low)
     return {
         "k": k,
@@ -61,8 +61,8 @@ def _panel(k: int, panel: Histogram, unit: str) -> dict[str, Any]:
 
 
 def _words(panel: Histogram, unit: str) -> str:
-    """Return the mean with its interval; "undecided" where that holds zero."""
-    mean = panel.of.mean
+    """Return the estimate with its interval; "undecided" where that holds zero."""
+    mean = panel.of.interval
     low, middle, high = (in_unit(value, unit) for value in (mean.low, mean.mean, mean.high))
     limits = f" [{low}, {high}]" if math.isfinite(mean.low) else ""
     return f"{middle}{limits}{'' if mean.above(0) or mean.below(0) else ' undecided'}"

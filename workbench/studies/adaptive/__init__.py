@@ -3,7 +3,7 @@
 run_plan(...)    do what is missing of a plan; a sweep with `seeds: {until: ...}` is run look by look   -> seconds
 settled(runs)    the same runs, cut to the seeds at which the rule stops                     -> Plan
 stop(runs)       where it stopped, and which points are wider than was asked                 -> Stop
-looks_of(sweep)  the schedule that every interval and p-value of a sweep answers for         -> Looks
+looks_of(runs)   the looks that every interval and p-value of a sweep answers for            -> Looks
 """
 
 from workbench.studies.adaptive.drive import run_plan

@@ -1,20 +1,19 @@
-"""The schedule of looks that every interval and p-value of a sweep answers for.
+"""The looks that every interval and p-value of a sweep answers for.
 
-Seeds are added until intervals are narrow, wherever they lie. Such a rule cannot wait for an interval to look right,
-and its intervals and p-values are those of one look, as if the number of seeds had been fixed.
+Whoever runs more seeds into a folder after its results were shown has looked twice. With adaptive seeds they are added
+until intervals are narrow, wherever they lie: such a rule cannot wait for an interval to look right, and its intervals
+and p-values are those of one look.
 """
 
 from __future__ import annotations
 
-from workbench.experiments.sweep import Sweep
+from workbench.experiments.run_set import RunSet
 from workbench.studies.statistics.looks import Looks
 
 
-def looks_of(sweep: Sweep) -> Looks:
-    """Return the one look that decides something about where an interval lies: the last, whatever the rule for seeds.
+def looks_of(runs: RunSet) -> Looks:
+    """Return the numbers of seeds at which results were seen: those that the folder knows of, and that of now.
 
-    >>> from workbench.experiments.sweep import read_sweep
-    >>> looks_of(read_sweep({"engine": "shared_memory", "workload": "bimodal", "seeds": 30}))
-    Looks(counts=(30,))
+    With adaptive seeds it is the last alone: their rule looks at widths.
     """
-    return Looks((max(len(sweep.seeds), 1),))
+    return Looks(tuple(sorted({*runs.plan.sweep.looks, max(len(runs.seeds), 1)})))

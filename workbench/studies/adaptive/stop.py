@@ -15,8 +15,7 @@ from workbench.experiments.plan import Plan, PlannedPoint
 from workbench.experiments.run_id import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.until import Bound, Until, bound_of
-from workbench.studies.statistics import Pairs, mean_interval, pair
-from workbench.studies.statistics.equal_values import difference_span
+from workbench.studies.statistics import Estimand, Interval, compare
 
 LEVEL = 0.95
 
@@ -108,8 +107,8 @@ def widths(runs: RunSet, count: int) -> list[Width]:
     bound = bound_of(sweep.until, sweep.mechanism.measures[sweep.until.measure])
     first = RunSet(cut(runs.plan, slice(0, count)), runs.rows.values())
     baselines = {point.id: _finite(first, point) for point in first.points if point.baseline is None}
-    compared = [point for point in first.points if point.baseline is not None]
-    return [_width(point, baselines[str(point.baseline)], _finite(first, point), bound, LEVEL) for point in compared]
+    sides = ((p, baselines[str(p.baseline)], _finite(first, p)) for p in first.points if p.baseline is not None)
+    return [_width(*both, bound, sweep.estimand) for both in sides]
 
 
 def _finite(runs: RunSet, point: PlannedPoint) -> dict[int, float]:
@@ -119,21 +118,15 @@ def _finite(runs: RunSet, point: PlannedPoint) -> dict[int, float]:
 
 
 def _width(
-    point: PlannedPoint, baseline: dict[int, float], other: dict[int, float], bound: Bound, level: float
+    point: PlannedPoint, baseline: dict[int, float], other: dict[int, float], bound: Bound, estimand: Estimand
 ) -> Width:
     if not baseline.keys() & other.keys():
         return Width(point, math.inf, 0.0, 0)
-    pairs = pair(baseline, other)
-    limit = bound.limit(float(pairs.baseline.mean()))
-    return Width(point, half_width(pairs, level), limit, len(pairs.seeds))
+    one = compare(baseline, other, level=LEVEL, estimand=estimand)
+    return Width(point, half_width(one.interval), bound.limit(one.baseline_mean), one.n)
 
 
-def half_width(pairs: Pairs, level: float) -> float:
-    """Return half the width of the interval of the mean difference; infinite where nothing is known about it.
-
-    Of differences that are all equal it is the bound on what was not seen, over the range of both sides' values.
-    """
-    differences = pairs.differences()
-    span = difference_span(pairs.baseline, pairs.other, differences)
-    interval = mean_interval(differences, level=level, span=span)
-    return math.inf if interval.n < 2 else (interval.high - interval.low) / 2
+def half_width(interval: Interval) -> float:
+    """Return half the width of an interval; infinite where it has no limits, as with fewer than 6 seeds."""
+    half = (interval.high - interval.low) / 2
+    return math.inf if math.isnan(half) else half

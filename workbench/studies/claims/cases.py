@@ -10,28 +10,34 @@ from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.studies.claims.evidence import compared, finite, unit_of
 from workbench.studies.statistics import (
+    Band,
+    Estimand,
     Finding,
     compare,
     equivalent,
-    equivalent_mean,
-    equivalent_ratio,
     fact,
+    median_within,
     pair,
+    ratio_within,
     some,
     superior,
 )
-from workbench.studies.statistics.equal_values import difference_span
-from workbench.studies.statistics.equivalence import Band
-from workbench.studies.statistics.ratio import alike_span
 
 ALL = float("inf")
 
 
-def better(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, about: str = "") -> Finding:
-    """Return the case that a measure is better of one point than of a baseline, in the mean over the paired seeds."""
-    finding = superior(_named(about, measure), "mean gain", comparison := compared(runs, first, other, measure))
-    estimand = "gain" if not comparison.infinite else comparison.estimand
-    return of(runs, finding._replace(statement=estimand), measure)
+def better(
+    runs: RunSet,
+    first: PlannedPoint,
+    other: PlannedPoint,
+    measure: str,
+    about: str = "",
+    estimand: Estimand = "median",
+) -> Finding:
+    """Return the case that a measure is better of one point than of a baseline, in the median over the paired seeds or
+    in the mean."""
+    comparison = compared(runs, first, other, measure, estimand)
+    return of(runs, superior(_named(about, measure), f"{estimand} gain", comparison), measure)
 
 
 def of(runs: RunSet, case: Finding, measure: str, unit: str | None = None) -> Finding:
@@ -86,27 +92,24 @@ def no_worse(
 def ratio(
     runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, band: Band, statement: str, about: str = ""
 ) -> Finding:
-    """Return the case that the ratio of a point's mean to a baseline's, seed by seed, lies within a band (two one-sided
-    tests)."""
+    """Return the case that the ratio of a point to a baseline, seed by seed, lies within a band in its median (two
+    one-sided tests)."""
     ours, theirs = finite(runs, other, measure), finite(runs, first, measure)
     seeds = [seed for seed in ours if seed in theirs]
     other_side, first_side = (np.array([side[seed] for seed in seeds], float) for side in (ours, theirs))
-    span = alike_span(other_side, first_side) if seeds and first_side.mean() > 0 else None
-    result = equivalent_ratio(other_side, first_side, band, span=span)
-    finding = equivalent(_named(about, measure), statement, result)
+    finding = equivalent(_named(about, measure), statement, ratio_within(other_side, first_side, band))
     return of(runs, finding._replace(missing=len(runs.seeds) - len(seeds)), f"{measure} over the baseline's", "")
 
 
 def differs_by(
     runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, band: Band, statement: str, about: str = ""
 ) -> Finding:
-    """Return the case that a measure of a point less a baseline's, seed by seed, lies within a band (two one-sided
-    tests)."""
+    """Return the case that a measure of a point less a baseline's, seed by seed, lies within a band in its median (two
+    one-sided tests)."""
     ours, theirs = finite(runs, other, measure), finite(runs, first, measure)
     pairs = pair(theirs, ours) if ours.keys() & theirs.keys() else pair([], [])
     differences = 0.0 - pairs.differences()
-    span = difference_span(pairs.baseline, pairs.other, differences)
-    finding = equivalent(_named(about, measure), statement, equivalent_mean(differences, band, span=span))
+    finding = equivalent(_named(about, measure), statement, median_within(differences, band))
     missing = len(runs.seeds) - len(differences)
     return of(runs, finding._replace(missing=missing), f"{measure} less the baseline's", unit_of(runs, measure))
 

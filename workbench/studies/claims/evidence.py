@@ -19,7 +19,7 @@ from workbench.experiments.runner import WORTH_SECONDS, Progress
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.studies.adaptive import run_plan
-from workbench.studies.statistics import PairedComparison, compare
+from workbench.studies.statistics import Estimand, PairedComparison, compare
 from workbench.studies.values import by_seed
 
 FIRST_SEED = 1_000_000
@@ -131,12 +131,14 @@ def unit_of(runs: RunSet, measure: str) -> str:
     return str(runs.plan.sweep.mechanism.measures[measure].unit)
 
 
-def compared(runs: RunSet, baseline: PlannedPoint, other: PlannedPoint, measure: str) -> PairedComparison:
+def compared(
+    runs: RunSet, baseline: PlannedPoint, other: PlannedPoint, measure: str, estimand: Estimand = "median"
+) -> PairedComparison:
     """Compare two points on one measure, seed by seed."""
     better = runs.plan.sweep.mechanism.measures[measure].better
     names = f"{runs.label(baseline)}", f"{runs.label(other)}"
     sides = by_seed(runs, baseline, measure), by_seed(runs, other, measure)
-    return compare(*sides, names=names, better="higher" if better == "higher" else "lower")
+    return compare(*sides, names=names, better="higher" if better == "higher" else "lower", estimand=estimand)
 
 
 def finite(runs: RunSet, p: PlannedPoint, measure: str) -> dict[int, float]:

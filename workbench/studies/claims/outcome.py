@@ -6,9 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 from workbench.studies.claims.claim import Claim, Kind
-from workbench.studies.statistics import Finding, OverCases
-from workbench.studies.statistics.finding import Side
-from workbench.studies.statistics.over_cases import Word
+from workbench.studies.statistics import Finding, OverCases, Side, Word
 
 IN_THE_WORLD: dict[Word, str] = {"holds": "yes", "contradicted": "no", "fails_where": "no"}
 """The word of 0.4 for a verdict; any other is `undecided`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from workbench.experiments.plan import Plan, PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
 from workbench.studies.discovery.column import Column, column
-from workbench.studies.statistics.false_discovery import false_discovery
+from workbench.studies.statistics import PairedComparison, false_discovery
 from workbench.studies.summary import comparison
 from workbench.studies.values import by_seed
 
@@ -27,7 +27,8 @@ class Interest(NamedTuple):
     """Which points are looked for."""
 
     kind: Literal["lose", "win", "above", "below"] = "lose"
-    """Worse or better than the baseline in the mean over the seeds, or a mean above or below a number."""
+    """Worse or better than the baseline in what the sweep judges (the median paired difference, or the mean), or a mean
+    above or below a number."""
     threshold: float = math.nan
     """Of `above` and `below`, in the measure's unit."""
     clear: bool = False
@@ -41,7 +42,7 @@ class Interest(NamedTuple):
 
 
 LOSSES = Interest()
-"""Where a policy is worse than its baseline in the mean."""
+"""Where a policy is worse than its baseline."""
 
 
 class Cases(NamedTuple):
@@ -54,7 +55,8 @@ class Cases(NamedTuple):
     columns: tuple[Column, ...]
     """The levers that differ, in the order of the sweep."""
     value: np.ndarray
-    """float64[points], the mean gain over the baseline, positive = better, or the mean of the measure."""
+    """float64[points], the median gain over the baseline (or the mean, where the sweep judges that), positive = better,
+    or the mean of the measure."""
     hit: np.ndarray
     """bool[points], whether the point is of interest."""
     points: tuple[str, ...]
@@ -132,7 +134,7 @@ def check(plan: Plan, measure: str | None, interest: Interest) -> Measure:
 def cases_of(runs: RunSet, measure: str | None = None, interest: Interest = LOSSES) -> list[Cases]:
     """Return the cases of every policy, in the order of the sweep.
 
-    A point whose mean equals its baseline's neither loses nor wins.
+    A point whose gain is 0 neither loses nor wins.
 
     Raises
     ------
@@ -154,16 +156,10 @@ def _valued(runs: RunSet, measure: Measure, interest: Interest) -> list[_Case]:
     there = {point.id: point for point in runs.points}
     compared = [point for point in runs.points if point.baseline in there]
     sign = 1 if interest.kind == "win" else -1
-    gains = {point.id: _gain(runs, there[str(point.baseline)], point, measure) for point in compared}
-    clear = _clear(runs, compared, measure, sign) if interest.clear else {id: gains[id] * sign > 0 for id in gains}
+    results = {point.id: one for point in compared if (one := comparison(runs, point, measure.name)) is not None}
+    gains = {id: one.interval.mean for id, one in results.items()}
+    clear = _clear(results, sign) if interest.clear else {id: gain * sign > 0 for id, gain in gains.items()}
     return [_Case(point, gains[point.id], clear[point.id]) for point in compared]
-
-
-def _gain(runs: RunSet, baseline: PlannedPoint, point: PlannedPoint, measure: Measure) -> float:
-    """Return the mean paired difference over the seeds that both finished, positive = better."""
-    sides = by_seed(runs, baseline, measure.name), by_seed(runs, point, measure.name)
-    sign = -1.0 if measure.better == "higher" else 1.0
-    return sign * _mean(sides[0][seed] - sides[1][seed] for seed in runs.seeds)
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -173,13 +169,11 @@ def _mean(values: Iterable[float]) -> float:
     return math.fsum(known) / len(known) if all(map(math.isfinite, known)) else sum(known)
 
 
-def _clear(runs: RunSet, points: Sequence[PlannedPoint], measure: Measure, sign: int) -> dict[str, bool]:
+def _clear(results: Mapping[str, PairedComparison], sign: int) -> dict[str, bool]:
     """Return where the paired difference is decided for the side, as the map `where_it_holds` decides."""
-    compared = {point.id: comparison(runs, point, measure.name) for point in points}
-    tested = {id: one.p_value for id, one in compared.items() if one is not None and one.n}
-    adjusted = false_discovery(tested)
-    sides = {id: one.interval.above(0) if sign > 0 else one.interval.below(0) for id, one in compared.items() if one}
-    return {id: sides.get(id, False) and adjusted.get(id, 1.0) < ALPHA for id in compared}
+    adjusted = false_discovery({id: one.p_value for id, one in results.items() if one.n})
+    sides = {id: one.interval.above(0) if sign > 0 else one.interval.below(0) for id, one in results.items()}
+    return {id: sides[id] and adjusted.get(id, 1.0) < ALPHA for id in results}
 
 
 def _cases(runs: RunSet, policy: str, measure: Measure, interest: Interest, cases: Sequence[_Case]) -> Cases:

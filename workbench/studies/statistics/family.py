@@ -1,4 +1,4 @@
-"""How small is a p-value among many? Holm's correction over a family of tests."""
+"""How small is a p-value among many? Holm's correction, and the false discovery rate, over a family of tests."""
 
 from __future__ import annotations
 
@@ -32,10 +32,38 @@ def holm(p_values: Mapping[Name, float]) -> dict[Name, float]:
     >>> holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005})
     {'a': 0.03, 'b': 0.06, 'c': 0.06, 'd': 0.02}
     """
-    for name, p in p_values.items():
-        if not 0 <= p <= 1:
-            raise wrong_value("", f"the p-value of {name}", "must be a number from 0 to 1", p)
-    ascending = sorted(p_values, key=lambda name: p_values[name])
+    ascending = sorted(_checked(p_values), key=lambda name: p_values[name])
     weighted = (min(1.0, (len(ascending) - k) * p_values[name]) for k, name in enumerate(ascending))
     adjusted = dict(zip(ascending, accumulate(weighted, max)))
     return {name: adjusted[name] for name in p_values}
+
+
+def false_discovery(p_values: Mapping[Name, float]) -> dict[Name, float]:
+    """Compute the adjusted p-value of every test, in the order given (Benjamini and Hochberg 1995, by SciPy).
+
+    Rejecting what is below alpha then makes the expected share of false ones among the rejected at most alpha, where
+    the tests are independent or depend on each other positively, as cells of a map do. It rejects more than `holm`,
+    which bounds the chance of any false rejection at all.
+
+    Raises
+    ------
+    InputError
+        A p-value outside [0, 1] or NaN.
+
+    Examples
+    --------
+    >>> false_discovery({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005})
+    {'a': 0.02, 'b': 0.04, 'c': 0.04, 'd': 0.02}
+    """
+    from scipy.stats import false_discovery_control
+
+    if not _checked(p_values):
+        return {}
+    return dict(zip(p_values, false_discovery_control([*p_values.values()]).tolist(), strict=True))
+
+
+def _checked(p_values: Mapping[Name, float]) -> Mapping[Name, float]:
+    for name, p in p_values.items():
+        if not 0 <= p <= 1:
+            raise wrong_value("", f"the p-value of {name}", "must be a number from 0 to 1", p)
+    return p_values

@@ -11,7 +11,6 @@ from workbench.errors import InputError
 from workbench.studies.statistics.equivalence import Equivalence
 from workbench.studies.statistics.interval import Interval
 from workbench.studies.statistics.paired import PairedComparison
-from workbench.studies.statistics.proportion import half_test
 
 Side = Literal["for", "against", "neither"]
 """Where the interval lies: clear on the claimed side, clear on the other side, or not clear."""
@@ -55,9 +54,10 @@ class Finding(NamedTuple):
 
 
 def superior(id: str, statement: str, comparison: PairedComparison) -> Finding:
-    """Return the claim that the other policy is better in the mean, or in what else the comparison estimates.
+    """Return the claim that the other policy is better in what the comparison judges, the median difference or the
+    mean.
 
-    Against it: the interval lies below zero. Interval and p-value are of one estimand and cannot disagree.
+    Against it: the interval lies below zero; interval and p-value are of one estimand and cannot disagree.
 
     Examples
     --------
@@ -78,44 +78,30 @@ def superior(id: str, statement: str, comparison: PairedComparison) -> Finding:
     )
 
 
-def majority(id: str, statement: str, comparison: PairedComparison) -> Finding:
-    """Return the claim that the other policy is better on most seeds, P(difference > 0) > 1/2; a tie is not a win.
-
-    The p-value is the exact binomial one of wins among all pairs, ties included, two-sided.
-
-    Examples
-    --------
-    >>> from workbench.studies.statistics.paired import compare
-    >>> majority("H1.2", "is mostly faster", compare([9] * 8, [7] * 7 + [9])).p_value
-    0.0703125
-    """
-    share, note = comparison.win_share, comparison.sentence
-    p_value = half_test(comparison.wins, comparison.n) if comparison.n else None
-    missing = len(comparison.missing)
-    finding = Finding(id, statement, _clear(share, 0.5), share.mean, share, p_value, comparison.n, note, missing)
-    return finding._replace(null=0.5, measure="share of seeds that are better")
-
-
 def equivalent(id: str, statement: str, result: Equivalence) -> Finding:
-    """Return the claim that an estimate lies within a band; p is that of the two one-sided tests.
+    """Return the claim that a median lies within a band; p is that of the two one-sided tests.
 
     Examples
     --------
-    >>> from workbench.studies.statistics.equivalence import equivalent_mean
-    >>> equivalent("H1.3", "costs nothing", equivalent_mean([0.1, -0.1, 0.0, 0.1, -0.1], (-1, 1))).side
+    >>> from workbench.studies.statistics.equivalence import median_within
+    >>> equivalent("H1.3", "costs nothing", median_within([0.1, -0.1, 0.0, 0.1, -0.1], (-1, 1))).side
     'for'
     """
     side: dict[str, Side] = {"inside": "for", "outside": "against", "across": "neither"}
     interval, (low, high) = result.interval, result.band
-    note = (
-        f"{interval} ({100 * interval.level:.4g} %, {interval.method}) lies {result.place} the band {low:g} to {high:g}"
+    note = f"median {interval} ({100 * interval.level:.4g} %) lies {result.place} the band {low:g} to {high:g}"
+    tested = interval.n > 0
+    return Finding(
+        id,
+        statement,
+        side[result.place],
+        interval.mean,
+        interval,
+        result.p_value if tested else None,
+        interval.n,
+        note,
+        p_against=result.p_outside if tested else None,
     )
-    p_value = result.p_value if interval.n else None
-    outside = min(1.0, 2 * min(1 - result.p_low, 1 - result.p_high)) if interval.n > 1 else 1.0
-    if interval.method == "constant" and result.place != "outside":
-        outside = 1.0
-    finding = Finding(id, statement, side[result.place], interval.mean, interval, p_value, interval.n, note)
-    return finding._replace(p_against=outside if interval.n else None)
 
 
 def fact(id: str, statement: str, true: bool, *, estimate: float = np.nan, n: int = 1, note: str = "") -> Finding:

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from workbench.errors import InputError
 from workbench.studies.statistics.family import holm
 from workbench.studies.statistics.finding import Finding, Side
-from workbench.studies.statistics.sample import check_open
+from workbench.studies.statistics.pairing import check_open
 
 Word = Literal["holds", "holds_where", "undecided", "fails_where", "contradicted"]
 WORDS: dict[Word, str] = {
@@ -123,12 +123,14 @@ def _shown(
     one."""
     places = range(len(both))
     if word == "contradicted":
-        return max(places, key=lambda k: both[k][1])
+        return max(places, key=lambda k: (both[k][1], not cases[k].n))
     if word == "fails_where" or word == "holds_where" or (joined == "some" and word == "holds"):
         side: Side = "against" if word == "fails_where" else "for"
         decided = [k for k in places if sides[k] == side]
         return min(decided, key=lambda k: (cases[k].p_value is None, min(both[k])))
-    return min(places, key=lambda k: both[k][0]) if joined == "some" else max(places, key=lambda k: both[k][0])
+    if joined == "some":
+        return min(places, key=lambda k: both[k][0])
+    return max(places, key=lambda k: (both[k][0], not cases[k].n))
 
 
 def _p_of(

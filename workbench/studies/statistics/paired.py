@@ -1,4 +1,8 @@
-"""Is the other policy better than the baseline? One comparison of two policies on the same seeds, in full."""
+"""Is the other policy better than the baseline? One comparison of two policies on the same seeds, in full.
+
+The verdict is about one thing that the line names: the median paired difference, judged by the exact sign test, with
+the interval that this test leaves. The mean difference stands beside it: a policy that is better on most seeds and
+loses much on a few is not sold as a winner. It can be chosen for the verdict (`estimand="mean"`), from 40 seeds on."""
 
 from __future__ import annotations
 
@@ -8,19 +12,18 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from workbench.errors import unknown_name
-from workbench.studies.statistics.equal_values import difference_span
-from workbench.studies.statistics.estimand import METHODS, Estimate, Method, estimated
-from workbench.studies.statistics.interval import Interval
+from workbench.studies.statistics.interval import Interval, mean_interval, mean_test
+from workbench.studies.statistics.median import least_p, median_interval, sign_p
 from workbench.studies.statistics.pairing import Pairs, pair
-from workbench.studies.statistics.permutation_test import permutation_test
-from workbench.studies.statistics.proportion import proportion_interval
-from workbench.studies.statistics.ratio import ratio_interval
-from workbench.studies.statistics.sign_test import sign_test
-from workbench.studies.statistics.significance import NO_TEST, Significance
-from workbench.studies.statistics.student import small_for_its_skew
-from workbench.studies.statistics.wilcoxon import Zeros, signed_ranks, wilcoxon
 
 Better = Literal["lower", "higher"]
+Estimand = Literal["median", "mean"]
+ESTIMANDS: dict[str, str] = {
+    "median": "the median paired difference, by the exact sign test",
+    "mean": "the mean paired difference, by the studentised bootstrap, from 40 seeds on",
+}
+MEAN_FROM = 40
+"""Pairs from which a mean is judged: of fewer, any test of it errs too often where differences are skewed."""
 
 
 class PairedComparison(NamedTuple):
@@ -39,59 +42,47 @@ class PairedComparison(NamedTuple):
     """One a pair: baseline - other where lower is better (spec 1, R33), other - baseline where higher is better."""
     baseline_mean: float
     other_mean: float
+    estimand: Estimand
     interval: Interval
-    """The estimate with its interval: the mean difference, or what `estimand` names."""
-    median: float
-    """The median difference."""
+    """The estimate with its interval: the median difference, or the mean difference where that is what is judged."""
+    p_value: float
+    """Against an estimand of 0, two-sided; below 1 - level exactly where `interval` leaves zero out. NaN without a
+    pair."""
+    mean: Interval
+    """The mean difference, whatever is judged."""
     saving: Interval
-    """Mean difference / mean of the baseline, with Fieller's interval; NaN unless the baseline's mean is positive."""
+    """The differences over the baseline's values, seed by seed: their median, or of a judged mean its share of the
+    baseline's (no limits). NaN unless the baseline's values are positive."""
     wins: int
     """Pairs in which the other is better (faster, where a time is compared)."""
     losses: int
     """Pairs in which the other is worse (slower)."""
     ties: int
-    win_share: Interval
-    """P(difference > 0): wins / n with the exact binomial interval; a tie is not a win."""
-    wilcoxon: Significance
-    sign: Significance
-    permutation: Significance
-    rank_biserial: float
-    """Effect size of the signed ranks, -1 to 1: 1 = better on every seed that differs, 0 = no difference."""
-    cohen_dz: float
-    """Effect size of the mean: mean / standard deviation of the differences; infinite where all are equal, not zero."""
-    estimand: str
-    """What `interval` is of and `primary` tests."""
-    primary: Significance
-    """The test of the estimand: below 1 - level exactly where `interval` leaves zero out."""
-
-    @property
-    def p_value(self) -> float:
-        """Return the p-value that a family of comparisons is corrected over: that of the estimand shown."""
-        return self.primary.p_value
 
     @property
     def infinite(self) -> int:
-        """Count the pairs whose difference is infinite: the worst value there is, which no mean can be taken of."""
+        """Count the pairs whose difference is infinite: the largest rank there is, which no mean can be taken of."""
         return int(np.isinf(self.differences).sum())
 
     @property
-    def skew_note(self) -> str:
-        """Return a sentence where the pairs are too few for the skewness of their differences; else an empty one."""
-        return small_for_its_skew(np.array(self.differences)) if self.interval.method == "t" else ""
+    def is_same(self) -> bool:
+        """Return whether both are equal on every seed."""
+        return self.ties == self.n > 0
 
     @property
     def sentence(self) -> str:
         """Return the result in one line, with what is missing."""
         if not self.n:
             return f"{self.other} against {self.baseline}: no seed has a value on both sides, so nothing is compared"
-        relative = "" if np.isnan(self.saving.mean) else f", {self.saving.mean:.2%} of the baseline"
-        infinite = f"; {self.infinite} differences are infinite, the worst there is" if self.infinite else ""
         alone = f"; {len(self.missing)} seeds without a pair" if self.missing else ""
+        opening = f"{self.other} against {self.baseline} ({self.better} is better): "
+        if self.is_same:
+            return f"{opening}the same at all {self.n} seeds{alone}"
+        relative = "" if np.isnan(self.saving.mean) else f", {self.saving.mean:.2%} of the baseline"
+        mean = "" if self.estimand == "mean" else f"; mean {self.mean}"
         return (
-            f"{self.other} against {self.baseline} ({self.better} is better): {self.estimand} {self.interval} "
-            f"({100 * self.interval.level:.4g} %, {self.interval.method}){relative}; "
-            f"better in {self.wins}, worse in {self.losses}, equal in {self.ties} of {self.n} pairs; "
-            f"p = {self.p_value:.2g} ({self.primary.method}){alone}{infinite}"
+            f"{opening}better at {self.wins}, worse at {self.losses}, the same at {self.ties} of {self.n} seeds; "
+            f"{self.estimand} difference {self.interval}{relative}; p = {self.p_value:.2g}{mean}{alone}"
         )
 
 
@@ -102,15 +93,13 @@ def compare(
     names: tuple[str, str] = ("baseline", "other"),
     better: Better = "lower",
     level: float = 0.95,
-    method: Method = "t",
-    zeros: Zeros = "pratt",
-    seed: int = 0,
+    estimand: Estimand = "median",
 ) -> PairedComparison:
-    """Compare two policies seed by seed; all tests are two-sided.
+    """Compare two policies seed by seed; the test is two-sided.
 
-    Differences that are zero throughout are a result: mean 0, p-values 1, effect sizes 0. The limits of differences
-    that are all equal bound what was not seen, over the range of both policies' values. With one pair the limits of
-    the mean are unknown (NaN); with none (one side has no value at all) there is no test: figures and p-values are NaN.
+    Differences that are zero throughout are a result: median 0, its interval [0, 0], p = 1. With fewer than 6 pairs no
+    p-value is below 5 % and there are no limits (NaN); with none (one side has no value at all) figures and p-value are
+    NaN. A mean of fewer than 40 pairs is not judged: its p-value is 1 and its limits are unknown.
 
     Parameters
     ----------
@@ -122,13 +111,8 @@ def compare(
         Which values of the measure are good. It sets the sign: a positive difference means that the other is better.
     level : float
         Of all intervals.
-    method : {"t", "bca", "log_ratio", "ranks"}
-        What is estimated, with its interval and test (`estimand`): the mean difference by Student or by the bootstrap,
-        the ratio of geometric means, or the pseudo-median. Infinite values are compared by ranks whatever is asked for.
-    zeros : {"pratt", "wilcox"}
-        How Wilcoxon's test counts ties between the policies, see `wilcoxon`.
-    seed : int
-        Of the bootstrap and of the random sign patterns.
+    estimand : {"median", "mean"}
+        What the verdict is about.
 
     Raises
     ------
@@ -145,66 +129,61 @@ def compare(
     >>> c.differences, c.missing, c.wins
     ((5.0, 6.0, 7.0), (4, 5), 3)
     >>> print(c.interval, c.p_value)  # three pairs cannot show a difference: 2 of 8 patterns of signs look like it
-    6 [0, 8.484] 0.25
+    6 0.25
     >>> compare([5, 6, 7], [5, 6, 7]).p_value
     1.0
     """
     if better not in ("lower", "higher"):
         raise unknown_name("", "side that is better", better, ("lower", "higher"))
-    if method not in METHODS:
-        raise unknown_name("", "interval method", method, METHODS)
+    if estimand not in ESTIMANDS:
+        raise unknown_name("", "estimand", estimand, ESTIMANDS)
     pairs = pair(baseline, other)
     gained = pairs.differences() if better == "lower" else 0.0 - pairs.differences()
-    estimate = estimated(gained, pairs, method, higher=better == "higher", level=level, zeros=zeros, seed=seed)
-    wins, losses = int((gained > 0).sum()), int((gained < 0).sum())
+    wins, losses, count = int((gained > 0).sum()), int((gained < 0).sum()), gained.size
+    mean = mean_interval(gained, level=level)
+    interval, p_value = median_interval(gained, level=level), sign_p(wins, losses, count)
+    if estimand == "mean":
+        unjudged = mean._replace(low=np.nan, high=np.nan, method="none"), 1.0
+        interval, p_value = mean_test(gained, level=level) if count >= MEAN_FROM else unjudged
     return PairedComparison(
         *names,
         better,
-        n=gained.size,
+        n=count,
         seeds=pairs.seeds,
         missing=pairs.missing,
         differences=tuple(gained.tolist()),
-        baseline_mean=_or_nan(np.mean, pairs.baseline),
-        other_mean=_or_nan(np.mean, pairs.other),
-        interval=estimate.interval,
-        median=_or_nan(np.median, gained) if np.isfinite(gained).all() else estimate.interval.mean,
-        saving=_saving(gained, pairs, level),
+        baseline_mean=mean_interval(pairs.baseline).mean,
+        other_mean=mean_interval(pairs.other).mean,
+        estimand=estimand,
+        interval=interval,
+        p_value=p_value if count else np.nan,
+        mean=mean,
+        saving=_saving(gained, pairs, interval, estimand, level),
         wins=wins,
         losses=losses,
-        ties=gained.size - wins - losses,
-        win_share=proportion_interval(wins, gained.size, level=level),
-        wilcoxon=wilcoxon(gained, zeros=zeros),
-        sign=sign_test(wins, losses) if gained.size else NO_TEST,
-        permutation=_permutation(estimate, gained, seed),
-        rank_biserial=signed_ranks(gained, zeros=zeros).biserial if gained.size else np.nan,
-        cohen_dz=_cohen_dz(gained),
-        estimand=estimate.estimand,
-        primary=estimate.primary,
+        ties=count - wins - losses,
     )
 
 
-def _permutation(estimate: Estimate, gained: np.ndarray, seed: int) -> Significance:
-    """Return the test of the mean difference: made already where that is what is estimated, none of infinite values."""
-    if estimate.permutation is not NO_TEST:
-        return estimate.permutation
-    return permutation_test(gained, seed=seed) if np.isfinite(gained).all() else NO_TEST
+def _saving(gained: np.ndarray, pairs: Pairs, interval: Interval, estimand: Estimand, level: float) -> Interval:
+    unknown = Interval(np.nan, np.nan, np.nan, level, "none", gained.size)
+    if not gained.size or pairs.baseline.min() < 0 or not 0 < pairs.baseline.max() < np.inf:
+        return unknown
+    if estimand == "mean":
+        return unknown._replace(mean=interval.mean / float(pairs.baseline.mean()))
+    return median_interval(shares(gained, pairs.baseline), level=level)
 
 
-def _or_nan(statistic: Any, values: np.ndarray) -> float:
-    return float(statistic(values)) if values.size else np.nan
+def shares(parts: np.ndarray, wholes: np.ndarray) -> np.ndarray:
+    """Return parts over wholes, none of which is below 0: nothing of nothing is 0, anything else of it infinite.
+
+    >>> shares(np.array([1.0, 0.0, -1.0]), np.array([2.0, 0.0, 0.0])).tolist()
+    [0.5, 0.0, -inf]
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(parts == 0, 0.0, parts / wholes)
 
 
-def _saving(gained: np.ndarray, pairs: Pairs, level: float) -> Interval:
-    if not pairs.baseline.size or not np.isfinite(gained).all() or not 0 < pairs.baseline.mean() < np.inf:
-        return Interval(np.nan, np.nan, np.nan, level, "none", gained.size)
-    return ratio_interval(
-        gained, pairs.baseline, level=level, span=difference_span(pairs.baseline, pairs.other, gained)
-    )
-
-
-def _cohen_dz(gained: np.ndarray) -> float:
-    if gained.size < 2 or not np.isfinite(gained).all():
-        return np.nan
-    if gained.min() == gained.max():
-        return float(np.copysign(np.inf, gained[0])) if gained[0] else 0.0
-    return float(gained.mean() / gained.std(ddof=1))
+def at_floor(p_value: float, count: int) -> bool:
+    """Return whether a p-value of the sign test is the smallest that so many pairs can give."""
+    return p_value <= least_p(count)

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, shown, wrong_value
-from workbench.studies.statistics.sample import as_numbers
 
 _BITS_KEPT = 40
 """A difference is known to this many bits of the largest value (a part in 10^12): below, it is rounding."""
@@ -111,3 +110,49 @@ def _natural(seed: Hashable) -> tuple[int, str]:
     """Return a key that orders 2 before 10, whatever order the rows finished in; the order decides what the bootstrap
     draws."""
     return len(str(seed)), str(seed)
+
+
+def ranked_sample(values: Any, name: str = "sample") -> np.ndarray:
+    """Return the values as float64[n], none of them NaN: an infinite one has a rank, though no mean can be taken with
+    it.
+
+    A failed run has no value: leave it out and say how many, as `pair` does.
+
+    Raises
+    ------
+    InputError
+        Not one row of numbers, or a value that is none.
+
+    Examples
+    --------
+    >>> ranked_sample([1, 2.5])
+    array([1. , 2.5])
+    >>> ranked_sample([1, float("nan")], "drain_cycles")
+    Traceback (most recent call last):
+    workbench.errors.InputError: drain_cycles[1] must be a number; leave failed runs out. Got nan.
+    """
+    row = as_numbers(values, name)
+    bad = np.flatnonzero(np.isnan(row))
+    if bad.size:
+        raise wrong_value("", f"{name}[{bad[0]}]", "must be a number; leave failed runs out", float(row[bad[0]]))
+    return row
+
+
+def as_numbers(values: Any, name: str) -> np.ndarray:
+    """Return the values as float64[n]; None becomes NaN, text and nested rows are refused."""
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind not in "biufO":
+            raise TypeError
+        row = given.astype(np.float64)
+    except (TypeError, ValueError):
+        raise wrong_value("", name, "must be numbers", values) from None
+    if row.ndim != 1:
+        raise wrong_value("", name, "must be one row of numbers", values)
+    return row
+
+
+def check_open(value: float, name: str, below: float = 1.0) -> None:
+    """Refuse a level or an error rate outside (0, below), both ends excluded."""
+    if not isinstance(value, (int, float)) or not 0.0 < value < below:
+        raise InputError(f"{name} must be a number above 0 and below {below:g}. Got {value!r}.")

@@ -12,7 +12,7 @@ from workbench.experiments.named_files import with_files
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
-from workbench.studies.statistics import Interval, PairedComparison, compare, holm, point_mean
+from workbench.studies.statistics import Interval, PairedComparison, compare, holm, mean_interval
 from workbench.studies.tuning.compromise import compromise
 from workbench.studies.tuning.hypervolume import on_front
 from workbench.studies.tuning.objectives import Objective, costs_of
@@ -137,7 +137,7 @@ class Front(Sequence[dict[str, Any]]):
         return compare(*values, names=(names[0], names[1]), better=objective.better, level=LEVEL)
 
     def _interval(self, point: PlannedPoint, measure: Measure) -> Interval:
-        return point_mean(list(values_of(self._holdout, point, measure.name).values()), level=LEVEL)
+        return mean_interval(list(values_of(self._holdout, point, measure.name).values()), level=LEVEL)
 
     def _still_best(self) -> list[bool]:
         known = [k for k, row in enumerate(self.means) if self.kept[k] and all(map(math.isfinite, row))]

@@ -13,7 +13,7 @@ from workbench.studies.claims.evidence import Evidence, finite, point
 from workbench.studies.claims.node.experiment import DIRECTORY, FAMILIES, NONE, TIME, experiment
 from workbench.studies.claims.registered import margin
 from workbench.studies.factorial import contrast
-from workbench.studies.statistics import Finding, equivalent, equivalent_mean
+from workbench.studies.statistics import Finding, equivalent, median_within
 
 BEYOND = margin("H6.2 additive")
 FIRST, BOUNDARY = "first_fit", "nearest_boundary"
@@ -38,7 +38,7 @@ def _interaction(evidence: Evidence, family: str) -> Finding:
     values = {levels: np.array([one[seed] for seed in seeds], float) for levels, one in by_levels.items()}
     beyond = -contrast(values, (0, 1)) / (values[0, 0].mean() if seeds else 1.0)
     statement = f"both gain the sum give or take {BEYOND:g} of the baseline's makespan"
-    case = equivalent(family, statement, equivalent_mean(beyond, (-BEYOND, BEYOND)))
+    case = equivalent(family, statement, median_within(beyond, (-BEYOND, BEYOND)))
     case = case._replace(missing=len(runs.seeds) - len(seeds))
     return of(runs, case, f"{TIME}, gain of both less the gains of each", "share of the baseline")
 

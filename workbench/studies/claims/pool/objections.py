@@ -9,8 +9,7 @@ from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.evidence import Evidence, finite, point
 from workbench.studies.claims.pool.experiment import DRIVER, GROWING, MACHINE, experiment
 from workbench.studies.claims.registered import margin
-from workbench.studies.statistics import Finding, equivalent
-from workbench.studies.statistics.equivalence import equivalent_mean
+from workbench.studies.statistics import Finding, equivalent, median_within
 
 ALONE, LENDING = "local_only", "max_bandwidth"
 SERVICE = {**dict.fromkeys(DRIVER, 0), "ipc_ns": 5_000, "service_ns": 2_000}
@@ -29,7 +28,7 @@ def _lender(evidence: Evidence) -> Iterator[Finding]:
     yield better(runs, lending, alone, "lender_failure_rate", "without borrowing")
     slower = [value - 1 for value in finite(runs, lending, "remote_slowdown").values()]
     longer = "borrowed data are longer under way than they would be alone"
-    finding = equivalent("borrowing, remote_slowdown - 1", longer, equivalent_mean(slower, (0.0, ALL)))
+    finding = equivalent("borrowing, remote_slowdown - 1", longer, median_within(slower, (0.0, ALL)))
     yield of(runs, finding, "remote_slowdown - 1", "share of the time alone")
 
 

@@ -14,8 +14,7 @@ from workbench.studies.claims.pool.borrowing import ALONE, EVERY
 from workbench.studies.claims.registered import margin
 from workbench.studies.pool.service_application import outcomes
 from workbench.studies.pool.service_load import ServiceLoad
-from workbench.studies.statistics import Finding, equivalent, equivalent_ratio, fact
-from workbench.studies.statistics.ratio import alike_span
+from workbench.studies.statistics import Finding, equivalent, fact, ratio_within
 
 FITS, BORROWS = 0.75, 1.5
 """What the application holds at once, over the memory of its card."""
@@ -60,7 +59,7 @@ def _bottleneck(evidence: Evidence) -> Iterator[Finding]:
                 f"an allocation waits more than {GROWS:g} times as long as of one",
             )
             many = np.array(waits[gap][str(clients)])
-            result = equivalent_ratio(many, one, (GROWS, ALL), span=alike_span(many, one))
+            result = ratio_within(many, one, (GROWS, ALL))
             yield equivalent(about, says, result)._replace(measure="mean wait over that of one client")
 
 

@@ -9,7 +9,7 @@ from workbench.studies.claims.cases import ALL, better, of
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.evidence import Evidence, finite, point
 from workbench.studies.claims.translation.experiment import DIRECTORY, SHARED, experiment
-from workbench.studies.statistics import Finding, equivalent, equivalent_mean
+from workbench.studies.statistics import Finding, equivalent, median_within
 
 THRESHOLDS = (2, 3, 4, 5)
 COSTS = ("shared_per_kilo", "noc_messages_per_kilo", "pushes_per_kilo")
@@ -40,7 +40,7 @@ def _pollution(evidence: Evidence) -> Iterator[Finding]:
         runs = _runs(evidence, regime)
         for threshold in THRESHOLDS:
             values = finite(runs, point(runs, fill_threshold=threshold), "push_pollution")
-            result = equivalent_mean([*values.values()], MOSTLY_USED, span=1.0)
+            result = median_within([*values.values()], MOSTLY_USED)
             about = f"{regime}, threshold {threshold}, push_pollution"
             finding = equivalent(about, "of the pushed entries fewer than half leave unused", result)
             yield of(runs, finding, "push_pollution")
