@@ -13,12 +13,12 @@ from workbench.studies.reachable import Family, family_of
 from workbench.studies.statistics import compare, holm
 
 NAMED = {
-    "pool/cache.yaml": 12,
-    "pool/residency.yaml": 13,
-    "pool/full_card.yaml": 12,
-    "translation/kernels.yaml": 10,
-    "dispatch/probe_accuracy.yaml": 14,
-    "dispatch/unit_spread.yaml": 11,
+    "pool/cache.yaml": 40,
+    "pool/residency.yaml": 40,
+    "pool/full_card.yaml": 40,
+    "translation/kernels.yaml": 40,
+    "dispatch/probe_accuracy.yaml": 40,
+    "dispatch/unit_spread.yaml": 40,
 }
 """Those that once had too few seeds."""
 

@@ -10,6 +10,7 @@ import workbench as wb
 from workbench.cli import main
 from workbench.cli.output import say_summary
 from workbench.studies.sentences import Block, Line, blocks, decimals, fitted, held_up, number, probability
+from workbench.studies.statistics import Looks
 
 SWEEP = {
     "question": "Is <it> faster?",
@@ -200,3 +201,21 @@ def test_seeds_too_few_for_any_verdict_are_named_once_with_how_many_it_takes(see
     assert results.sentences().count(note) == is_noted == (results.sentences()[-1] == note)
     say_summary(results, wide=False)
     assert ("cannot decide" in capsys.readouterr().out) == is_noted
+
+
+def test_seeds_that_are_added_after_a_look_are_looks(tmp_path):
+    """Ten looks without effect called one of six studies an effect; a folder keeps at how many seeds it was looked."""
+    config = {**SWEEP, "measures": ["drain_cycles"]}
+    p = {}
+    for seeds in (10, 20, 20):
+        results = wb.run({**config, "seeds": seeds}, tmp_path / "looked", workers=0)
+        p[seeds] = results.summary()["p"].dropna().tolist()
+    fresh = wb.run({**config, "seeds": 20}, workers=0)
+    once = fresh.summary()["p"].dropna().tolist()
+    assert p[20] == [Looks((10, 20)).p_value(one) for one in once] and min(p[20]) > min(once)
+    note = "Results were seen at 10 seeds before: intervals and p answer for all 2 looks."
+    assert note in results.sentences() and note not in fresh.sentences()
+    opened = wb.open_results(tmp_path / "looked")
+    assert opened.plan.sweep.looks == (10,) and opened.sentences() == results.sentences()
+    other = wb.run({**config, "seeds": {"first": 50, "count": 20}}, tmp_path / "looked", workers=0)
+    assert other.plan.sweep.looks == ()  # seeds that nobody has seen

@@ -167,7 +167,7 @@ def _estimand(config: Mapping[str, Any], seeds: list[int], where: str) -> Any:
 
 def _looks(config: Mapping[str, Any], where: str) -> tuple[int, ...]:
     given = config.get("looks") or []
-    if not isinstance(given, list) or not all(is_count(one) and one > 0 for one in given):
+    if not isinstance(given, list) or not all(type(one) is int and one > 0 for one in given):
         raise wrong_value(where, "looks", "must be a list of numbers of seeds", given)
     return tuple(sorted({*given}))
 

@@ -152,7 +152,7 @@ def _beyond(what: str, one: Scenario) -> str:
 def _outcome(one: Scenario) -> str:
     from workbench.studies.sentences import probability
 
-    p = f"p {probability(one.p_value)} of a search among shuffled labels"
+    p = f"p {probability(one.p_adjusted)} of all searches among shuffled labels"
     if not one.is_box:
         return f"no box is better than that; {p}"
     name, box = noun(one.cases.interest), one.box

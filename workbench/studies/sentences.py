@@ -375,8 +375,8 @@ def _columns(lines: list[Line], width: int) -> Iterator[str]:
     for line, row in zip(lines, rows, strict=True):
         if is_wide:
             yield f"  {line.point}"
-            hanging = {"initial_indent": " " * 6, "subsequent_indent": " " * 8}
-            yield from textwrap.wrap(f"{line.value}  {line.verdict}".rstrip(), width, **hanging)
+            text = f"{line.value}  {line.verdict}".rstrip()
+            yield from textwrap.wrap(text, width, initial_indent=" " * 6, subsequent_indent=" " * 8)
         else:
             yield row
         yield from textwrap.wrap(line.note, width, initial_indent=" " * 6, subsequent_indent=" " * 6)

@@ -22,15 +22,23 @@ from workbench.studies.adaptive import run_plan
 from workbench.studies.statistics import Estimand, PairedComparison, compare
 from workbench.studies.values import by_seed
 
-FIRST_SEED = 1_000_000
-"""Claims are judged on seeds from here on: the specifications' pilots and all shipped sweeps used small ones."""
+FIRST_SEED, FIRST_QUICK_SEED = 1_000_000, 2_000_000
+"""Claims are judged on seeds from here on: the specifications' pilots and all shipped sweeps used small ones. A quick
+report has seeds of its own, so that who looks at it has not looked at the verdict's."""
 
 
 class Evidence:
     """Sweeps by name, run when a claim first asks; with a folder each is kept as an ordinary results folder in it."""
 
-    def __init__(self, seeds: int, out: Path | None, workers: int | None, progress: Progress | None) -> None:
-        self.seeds = seeds
+    def __init__(
+        self,
+        seeds: int,
+        out: Path | None,
+        workers: int | None,
+        progress: Progress | None,
+        first: int = FIRST_SEED,
+    ) -> None:
+        self.seeds, self.first = seeds, first
         self._out, self._workers, self._progress = out, workers, progress
         self._seconds = 0.0
         self._runs: dict[str, RunSet] = {}
@@ -53,7 +61,7 @@ class Evidence:
         if name not in self._runs:
             self._asked[name] = sweep
             count = self.seeds if seeds is None else seeds
-            self._runs[name] = self._run(name, {**sweep, "seeds": {"first": FIRST_SEED, "count": count}})
+            self._runs[name] = self._run(name, {**sweep, "seeds": {"first": self.first, "count": count}})
         if sweep != self._asked[name]:
             raise InputError(f"two claims call different sweeps {name!r}; give each sweep a name of its own.")
         return self._runs[name]

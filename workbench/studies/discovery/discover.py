@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from workbench.studies.discovery.chance import clearest, p_by_chance
 from workbench.studies.discovery.limits import Limit, limits, quasi_p, without_idle
 from workbench.studies.discovery.paste import paste
 from workbench.studies.discovery.peel import peel
+from workbench.studies.statistics import holm
 
 LEVEL = 0.05
 """What the p-value of a search must be below for its box to be one."""
@@ -31,11 +33,13 @@ class Scenario(NamedTuple):
     """The chosen box after pasting, without idle limits; the whole space if there is none."""
     p_value: float
     """How likely a search among shuffled labels finds one as clear; 1 where there is nothing to search."""
+    p_adjusted: float
+    """The same after Holm's correction over all searches of the discovery: its policies and their boxes."""
 
     @property
     def is_box(self) -> bool:
         """Return whether there is a box that is better than the base rate."""
-        return self.p_value < LEVEL and bool(self.box.restricted)
+        return self.p_adjusted < LEVEL and bool(self.box.restricted)
 
     @property
     def limits(self) -> list[tuple[Limit, float]]:
@@ -76,13 +80,29 @@ def scenarios(cases: Cases, boxes: int = 1, density: float | None = None) -> lis
 def _scenario(cases: Cases, number: int, density: float | None) -> Scenario:
     columns, hit = cases.columns, cases.hit
     if hit.all() or not hit.any():
-        return Scenario(cases, number, [whole(columns, hit)], whole(columns, hit), 1.0)
+        return Scenario(cases, number, [whole(columns, hit)], whole(columns, hit), 1.0, 1.0)
     trajectory = peel(columns, hit)
     p_value = p_by_chance(columns, hit, clearest(trajectory).contrast)
     chosen = paste(columns, hit, _chosen(trajectory, density))
     if density is None:
         chosen = without_idle(columns, hit, chosen)
-    return Scenario(cases, number, trajectory, chosen if p_value < LEVEL else trajectory[0], p_value)
+    return Scenario(cases, number, trajectory, chosen if p_value < LEVEL else trajectory[0], p_value, p_value)
+
+
+def corrected(scenarios: Sequence[Scenario]) -> list[Scenario]:
+    """Return the boxes of all policies with their p-values corrected together; what is then none is the whole space.
+
+    A box that was searched outside of one that is none now is none either.
+    """
+    adjusted = holm({k: one.p_value for k, one in enumerate(scenarios)})
+    result: list[Scenario] = []
+    for k, one in enumerate(scenarios):
+        earlier = [other for other in result if other.cases.policy == one.cases.policy]
+        p_adjusted = max([adjusted[k], *(other.p_adjusted for other in earlier)])
+        box = one.box if p_adjusted < LEVEL else one.trajectory[0]
+        if all(other.is_box for other in earlier):
+            result.append(one._replace(p_adjusted=p_adjusted, box=box))
+    return result
 
 
 def _chosen(trajectory: list[Box], density: float | None) -> Box:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.experiments.run_set import RunSet
 from workbench.studies.discovery.cases import LOSSES, Interest, cases_of
-from workbench.studies.discovery.discover import Scenario, inside_of, scenarios
+from workbench.studies.discovery.discover import Scenario, corrected, inside_of, scenarios
 from workbench.studies.discovery.words import sentence
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ class Discovery:
     @functools.cached_property
     def boxes(self) -> pd.DataFrame:
         """Return one row a limit: policy, box, lever, side (`>=`, `<=`, `in`), value, quasi_p, and of the whole box
-        coverage, density, mass, p; no row of a policy without a box."""
+        coverage, density, mass, p, and p_holm (over all policies and boxes); no row of a policy without a box."""
         import pandas as pd
 
-        names = ["policy", "box", "lever", "side", "value", "quasi_p", "coverage", "density", "mass", "p"]
+        names = ["policy", "box", "lever", "side", "value", "quasi_p", "coverage", "density", "mass", "p", "p_holm"]
         rows = [row for one in self.scenarios if one.is_box for row in _limits(one)]
         return pd.DataFrame(rows, columns=names)
 
@@ -85,12 +85,18 @@ def discover(
         As `cases_of` and `scenarios`.
     """
     every = cases_of(runs, measure, interest)
-    return Discovery(runs, [one for cases in every for one in scenarios(cases, boxes, density)])
+    return Discovery(runs, corrected([one for cases in every for one in scenarios(cases, boxes, density)]))
 
 
 def _limits(one: Scenario) -> list[dict[str, Any]]:
     box, head = one.box, _head(one)
-    shares = {"coverage": box.coverage, "density": box.density, "mass": box.mass, "p": one.p_value}
+    shares = {
+        "coverage": box.coverage,
+        "density": box.density,
+        "mass": box.mass,
+        "p": one.p_value,
+        "p_holm": one.p_adjusted,
+    }
     return [
         {
             **head,

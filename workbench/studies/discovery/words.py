@@ -76,7 +76,7 @@ def _box(scenario: Scenario) -> str:
     return (
         f"where {where(scenario)}: {_percent(box.hits, box.all_hits)} of the {name}{others}, "
         f"{_percent(box.hits, box.size)} of that box are {name} ({box.hits} of {box.size} points; {rate}), "
-        f"p {probability(scenario.p_value)}."
+        f"p {probability(scenario.p_adjusted)}."
     )
 
 
@@ -93,8 +93,13 @@ def _none(scenario: Scenario) -> str:
 
 
 def _chance(scenario: Scenario) -> str:
-    if scenario.p_value < 0.05:
+    if scenario.p_adjusted < 0.05:
         return "no single limit earns its place"
+    if scenario.p_value < 0.05:
+        return (
+            f"p {probability(scenario.p_value)} alone: yes; {probability(scenario.p_adjusted)} after correction over "
+            "all policies and boxes: no"
+        )
     return f"as shuffled labels give as clear a box, p {probability(scenario.p_value)}"
 
 
