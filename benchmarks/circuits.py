@@ -32,7 +32,7 @@ from workbench.policies.probes import (
 from workbench.policies.translation.area import FRAME_BITS
 from workbench.policies.translation.eviction import LRU
 from workbench.policies.translation.peer import FirstBit
-from workbench.studies.claims.dispatch.probe_accuracy import DENSITIES
+from workbench.studies.claims.dispatch.probe_accuracy import DENSITIES, capped
 from workbench.studies.claims.translation import equal_budget
 from workbench.studies.probe_success import octave_lengths
 
@@ -61,7 +61,8 @@ def compared() -> Iterator[tuple[Any, Any]]:
     yield from ((SharedRun(width=64, masks=which), sizes) for sizes in (HALVES[:2], HALVES) for which in masks)
     yield from ((policy, HALVES[2]) for policy in exact(HALVES[2]))
     yield from ((policy, size) for size in (*SIZES[3:], *LARGER) for policy in probes(size))
-    budgets = (GroupedRun(groups=64), *(SampledRun(run_lengths=octave_lengths(16, n)) for n in DENSITIES))
+    ranges = (GroupedSampledRun(**capped(groups)) for groups in (32, 64))
+    budgets = (*ranges, GroupedRun(groups=64), *(SampledRun(run_lengths=octave_lengths(16, n)) for n in DENSITIES))
     yield from ((policy, SIZES[3]) for policy in (*budgets, *exact(SIZES[3])))
 
 

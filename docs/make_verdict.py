@@ -21,6 +21,8 @@ SPECIFICATIONS = {
     "H5": "5, pool",
     "H6": "6, node",
 }
+GONE = ("H3.13b",)
+"""Claims of 0.5 that are part of another one now."""
 _MARKS = {"counted": "°", "by_construction": "*", "measured": "†"}
 
 
@@ -36,14 +38,20 @@ def block(folder: Path) -> str:
 
 def _check(verdicts: Sequence[Mapping[str, Any]], came: Mapping[str, Any], table: str) -> None:
     """Refuse data of claims that say something else now, of few seeds, or with a table of something else beside it."""
-    known = {id: claim.statement for id, claim in known_claims().items()}
-    other = [one["id"] for one in verdicts if known.get(one["id"]) != one["statement"]]
+    known = {claim.verdict_id: claim.statement for claim in known_claims().values()}
+    other = [one["id"] for one in verdicts if not is_older(one["id"]) and known.get(one["id"]) != one["statement"]]
     if other:
         raise ValueError(f"data/verdict is of other claims than there are: {', '.join(other)}")
     if came["seeds"]["count"] < SEEDS or not came["environment"]["sources"]:
         raise ValueError("data/verdict is no full run with provenance")
     if [line.partition(",")[0] for line in table.splitlines() if line[:1] == "H"] != [one["id"] for one in verdicts]:
         raise ValueError("verdict.csv and verdict.json are of different runs")
+
+
+def is_older(id: str) -> bool:
+    """Return whether a verdict is one of 0.5, on a claim that asks another question now, or another estimand."""
+    claim = known_claims().get(id)
+    return id in GONE or (claim is not None and claim.verdict_id != id)
 
 
 def _where_from(came: Mapping[str, Any]) -> str:
@@ -72,8 +80,15 @@ def _named(one: Mapping[str, Any]) -> str:
 
 def _legend(verdicts: Sequence[Mapping[str, Any]]) -> str:
     told = "\n° counted, * true by construction, † measured on the machine; all others tested. "
-    absent = sorted(known_claims().keys() - {one["id"] for one in verdicts}, key=lambda id: (id[:2], in_order(id)))
+    judged = {one["id"] for one in verdicts}
+    absent = [id for id, claim in known_claims().items() if not {id, claim.verdict_id} & judged]
+    absent = sorted(absent, key=lambda id: (id[:2], in_order(id)))
     lacking = f" Younger than this run: {', '.join(absent)}." if absent else ""
+    if any(is_older(id) for id in judged):
+        lacking += (
+            " Tested verdicts without `-median` are those of 0.5, on the mean difference and its questions; the next "
+            "run judges the median."
+        )
     return f"{told}`workbench claims ID` shows the cases of one.{lacking}"
 
 

@@ -13,8 +13,8 @@ DATA = ROOT / make_verdict.DATA
 
 
 def verdict(id, word, kind="tested"):
-    message = known_claims()[id].statement
-    return {"id": id, "statement": message, "family": id[:2], "verdict": word, "kind": kind}
+    claim = known_claims()[id]
+    return {"id": claim.verdict_id, "statement": claim.statement, "family": id[:2], "verdict": word, "kind": kind}
 
 
 def keep(folder, verdicts, seeds=200, table=""):
@@ -36,8 +36,8 @@ def test_each_claim_stands_under_its_verdict(tmp_path):
     keep(tmp_path, made)
     displayed = make_verdict.block(tmp_path).splitlines()
     assert "200 paired seeds from 1,000,000 on, commit 0123456, Python 3.11.7, a machine." in displayed[0]
-    assert "| 1, placement | H1.8° | H1.1 |  |  |  |" in displayed
-    assert "| 3, dispatch |  |  |  |  | H3.2b |" in displayed
+    assert "| 1, placement | H1.8° | H1.1-median |  |  |  |" in displayed
+    assert "| 3, dispatch |  |  |  |  | H3.2b-median |" in displayed
     assert "Younger than this run: H1.2, H1.3," in displayed[-1] and "H1.8," not in displayed[-1]
 
 
@@ -49,14 +49,23 @@ def test_only_the_block_is_replaced():
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"statement": "something else"}, r"of other claims than there are: H1\.1"),
+        ({"statement": "something else"}, r"of other claims than there are: H1\.1-median"),
         ({"id": "M99"}, r"of other claims than there are: M99"),
         ({"seeds": 16}, "no full run"),
-        ({"table": "id\nH1.2\n"}, "different runs"),
+        ({"table": "id\nH1.2-median\n"}, "different runs"),
     ],
 )
 def test_data_of_something_else_are_refused(tmp_path, changed, told):
-    seeds, table = changed.pop("seeds", 200), changed.pop("table", "id\nH1.1\n")
+    seeds, table = changed.pop("seeds", 200), changed.pop("table", "id\nH1.1-median\n")
     keep(tmp_path, [{**verdict("H1.1", "holds"), **changed}], seeds, table)
     with pytest.raises(ValueError, match=told):
         make_verdict.block(tmp_path)
+
+
+def test_an_older_verdict_stays_readable(tmp_path):
+    """0.5 judged means, and some claims ask another question since: their verdicts stand, and are said to be older."""
+    old = {"statement": "what 0.5 asked", "family": "H3", "verdict": "holds", "kind": "tested"}
+    keep(tmp_path, [{**old, "id": id} for id in ("H3.7", "H3.13b")], table="id\nH3.7\nH3.13b\n")
+    displayed = make_verdict.block(tmp_path).splitlines()
+    assert "| 3, dispatch | H3.7, H3.13b |  |  |  |  |" in displayed
+    assert "Tested verdicts without `-median` are those of 0.5" in displayed[-1] and "H3.7," not in displayed[-1]

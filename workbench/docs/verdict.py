@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.docs.page import address, sections, table
 from workbench.docs.prose import prose
-from workbench.docs.reference.claims import path, verdicts
+from workbench.docs.reference.claims import path, verdict_of
 from workbench.studies.claims import known_claims
 from workbench.studies.claims.claim import KINDS
 from workbench.studies.statistics import WORDS
@@ -63,7 +63,7 @@ def claims_table(here: str) -> str:
 
 def _word(id: str) -> str:
     """Return a claim's verdict in the last full run."""
-    row = verdicts().get(id)
+    row = verdict_of(known_claims()[id])
     return row["verdict"].replace("_", " ") if row else NOT_JUDGED
 
 

@@ -27,7 +27,7 @@ def pages() -> Iterator[Page]:
     """Yield a page for every claim."""
     for id, claim in known_claims().items():
         if claim.built_in:
-            yield _page(id, claim, verdicts().get(id))
+            yield _page(id, claim, verdict_of(claim))
 
 
 def names() -> list[str]:
@@ -43,6 +43,19 @@ def verdicts() -> dict[str, Mapping[str, Any]]:
     return {row["id"]: row for row in rows}
 
 
+def verdict_of(claim: Claim) -> Mapping[str, Any] | None:
+    """Return what the latest full run said of a claim, be it 0.5's verdict on its question of then; None where it is
+    younger."""
+    return verdicts().get(claim.verdict_id) or verdicts().get(claim.id)
+
+
+def older(claim: Claim, row: Mapping[str, Any] | None) -> str:
+    """Return a sentence where a verdict is of another question or estimand than the claim has now; else nothing."""
+    if row is None or row["id"] == claim.verdict_id:
+        return ""
+    return f"This is 0.5's verdict, on the mean difference: “{row['statement']}”. {claim.verdict_id} is not judged yet."
+
+
 def _page(id: str, claim: Claim, row: Mapping[str, Any] | None) -> Page:
     here = path(id)
     word = str(row["verdict"]).replace("_", " ") if row else "not judged yet"
@@ -53,6 +66,7 @@ def _page(id: str, claim: Claim, row: Mapping[str, Any] | None) -> Page:
             "{.crumbs}\n" + f"[The verdict]({address(here, 'verdict/index')})",
             f"# {id}",
             f"**{word}**: {prose(claim.statement, here)}.",
+            prose(older(claim, row), here),
             _facts(claim, row, here),
             _cases(row, here) if row else "It is younger than the latest full run.",
             sections("## Run it again", code(f"workbench claims {id}", "bash")),

@@ -125,9 +125,10 @@ def _outcome(claim: Claim, evidence: Evidence, sizes: Mapping[str, int]) -> Outc
 
 
 def _named(id: str) -> str:
-    """Return the id; of one in a file, which is executed and enters it, without the file."""
+    """Return the id of a claim, given that or its verdict's; of one in a file, which is executed and enters it, without
+    the file."""
     if not is_in_file(id):
-        return id
+        return next((one.id for one in known_claims().values() if one.verdict_id == id), id)
     file, name = file_and_name(id)
     module_in_file(file, Path(), "", "claim")
     return name

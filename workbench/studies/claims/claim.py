@@ -44,11 +44,22 @@ class Claim(NamedTuple):
     """Whether it starts the storage service and its clients, which a quick report leaves out."""
     slow: bool = False
     """Whether its runs take minutes even with few seeds: a quick report of all claims leaves it out, too."""
+    mark: str = ""
+    """What is behind its number in a verdict, where the question has changed since another was given: `-range`."""
 
     @property
     def built_in(self) -> bool:
         """Return whether it is part of this package."""
         return getattr(self.parts, "__module__", "workbench.").startswith("workbench.")
+
+    @property
+    def verdict_id(self) -> str:
+        """Return the number under which its verdict is kept: another question, or another estimand, is another verdict.
+
+        0.5 judged means; what is tested since is the median (`H1.1-median`).
+        """
+        is_tested = self.built_in and self.kind in ("tested", "measured")
+        return f"{self.id}{self.mark or ('-median' if is_tested else '')}"
 
     @property
     def family(self) -> str:

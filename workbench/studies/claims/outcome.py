@@ -60,7 +60,12 @@ class Outcome(NamedTuple):
     def row(self) -> dict[str, Any]:
         """Return the claim as one row: every figure is of the case shown."""
         counts = {f"cases_{side}": number for side, number in self.counts.items()}
-        settings = {"id": self.id, "statement": self.claim.statement, "verdict": self.verdict, "kind": self.kind}
+        settings = {
+            "id": self.claim.verdict_id,
+            "statement": self.claim.statement,
+            "verdict": self.verdict,
+            "kind": self.kind,
+        }
         more = {"family": self.claim.family, "family_size": self.family_size, **counts}
         return {**settings, "case": self.shown.id, **_figures(self.shown), "p_adjusted": self.p_adjusted, **more}
 
