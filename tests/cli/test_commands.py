@@ -14,7 +14,9 @@ from workbench.api import open_results
 from workbench.cli.main import COMMANDS, find, main
 from workbench.errors import InputError
 
-FAMILY = "one comparison at 3 seeds cannot give p_holm < 0.05: the smallest there is, is 0.25; it takes 6 seeds"
+FAMILY = (
+    "cannot decide: one comparison at 3 seeds has no corrected p below 0.05, the smallest is 0.25; it takes 6 seeds"
+)
 SWEEP = """
 question: which is faster?
 engine: shared_memory

@@ -54,7 +54,7 @@ def numbers(column: bytes) -> np.ndarray:
 
 def test_it_opens_with_the_document_s_first_claim(shown):
     complete(shown)
-    assert "served_marks against strict_blocking: mean " in shown.histogram.scene["words"]
+    assert "served_marks against strict_blocking: median " in shown.histogram.scene["words"]
     assert shown.panels.timeline.scene["names"] == ["strict_blocking", "served_marks"]
     for panel in (shown.panels.waits, shown.panels.spread, shown.panels.power):
         assert [line["place"] for line in panel.scene["lines"]] == [0, 1]

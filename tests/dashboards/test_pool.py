@@ -51,7 +51,7 @@ def numbers(column: bytes) -> np.ndarray:
 
 def test_it_opens_with_a_full_card_that_borrows(shown):
     assert status(shown) == f"{shown.sidebar.seeds.plain()} paired runs."
-    assert "max_bandwidth against local_only: mean " in shown.histogram.scene["words"]
+    assert "max_bandwidth against local_only: median " in shown.histogram.scene["words"]
     panels = shown.panels
     assert panels.memory.scene["names"] == ["local_only", "max_bandwidth"]
     assert panels.memory.scene["cards"] == panels.used.scene["names"] == panels.lent.scene["names"]

@@ -51,7 +51,7 @@ def pictures(displayed):
 def test_it_opens_with_everything_drawn(shown):
     assert status(shown) == "20 paired runs."
     assert (shown.panels.time.drawn, shown.histogram.drawn) == (1, 1)
-    assert "nearest_boundary against first_fit: mean " in shown.histogram.scene["words"]
+    assert "nearest_boundary against first_fit: median " in shown.histogram.scene["words"]
     assert "drain (cycles)" in shown.table.value
 
 

@@ -17,6 +17,8 @@ _HEAD = """\
 % One macro a number. Names are \\wb, the measure, what is told of it, the policy; digits are spelled out. Each line
 % says what the number is and which sets of runs it rests on; manifest.json lists those, and the number in full.
 """
+SAVING = "the same over the baseline's values"
+"""What the comment of a macro calls a difference as a share."""
 
 
 class Macro(NamedTuple):
@@ -88,7 +90,7 @@ def _compared(cell: Cell, macro: Any) -> Iterator[Macro]:
     yield macro("difference low", to_place(interval.low, half), interval.low, f"its lower end {to}", pairs)
     yield macro("difference high", to_place(interval.high, half), interval.high, f"its upper end {to}", pairs)
     text = percent(share.mean, half_width(share))
-    yield macro("saving", text, share.mean, f"the same over the baseline's values {to}", pairs)
+    yield macro("saving", text, share.mean, f"{SAVING} {to}", pairs)
     yield macro("pairs", alone(comparison.n), comparison.n, f"seeds on which it is compared {to}", pairs)
     wins, losses = (count if comparison.n else math.nan for count in (comparison.wins, comparison.losses))
     yield macro("better", alone(wins), wins, f"seeds on which it is better {to}", pairs)

@@ -103,16 +103,15 @@ def _distances(setting: str, lines: list[Line], runs_of: dict[str, list[OverBoun
 
 
 def _ratio(over_bounds: list[OverBound], level: float) -> Interval:
-    bounds = [one.bound_ns for one in over_bounds]
+    values, bounds = (np.array([getattr(one, name) for one in over_bounds]) for name in ("value_ns", "bound_ns"))
     if not np.mean(bounds) > 0:
         return Interval(math.nan, math.nan, math.nan, level, "none", len(over_bounds))
-    values = np.array([one.value_ns for one in over_bounds])
-    return median_interval(ratios(values, np.array(bounds)), level=level)
+    return median_interval(ratios(values, bounds), level=level)
 
 
-def _fixed_over(bounds: list[OverBound]) -> float:
-    moving, fixed = (np.mean([getattr(one, name) for one in bounds]) for name in ("bound_ns", "fixed_bound_ns"))
-    return float(fixed / moving) if moving > 0 else math.nan
+def _fixed_over(over_bounds: list[OverBound]) -> float:
+    moving, fixed = (np.array([getattr(one, name) for one in over_bounds]) for name in ("bound_ns", "fixed_bound_ns"))
+    return float(np.median(ratios(fixed, moving))) if np.mean(moving) > 0 else math.nan
 
 
 def _last_if_nan(ratio: float) -> float:

@@ -15,6 +15,7 @@ from workbench.export.content import METHODS
 from workbench.export.drawings import write_pgf
 from workbench.export.escape import escape
 from workbench.export.manifest import read_manifest
+from workbench.export.numbers import SAVING
 from workbench.export.references import works_in
 from workbench.export.style import style
 from workbench.export.tables import file_stem
@@ -121,7 +122,7 @@ def _findings(manifest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _told(row: Mapping[str, Any], macros: Mapping[Any, str]) -> str:
     where = ", ".join(part for part in (row["setting"], row["policy"]) if part)
-    start = f"drain_cycles, {where}: difference over the baseline's mean against "
+    start = f"drain_cycles, {where}: {SAVING}"
     name = next(name for (says, _), name in macros.items() if says.startswith(start))
     return f"{escape(in_words(row['policy']))} ({name})"
 

@@ -132,7 +132,7 @@ def held_up(results: RunSet, objectives: Sequence[str], named: str) -> list[str]
     if not lines:
         return [f"{named} cannot be compared with the baseline: {_not_compared(results)}."]
     words = {word: [m for m, line in lines if m in objectives and line.verdict.startswith(word)] for word in VERDICTS}
-    parts = [f"{_RELATION[word]} {_listed(names)}" for word, names in words.items() if names]
+    parts = [f"{_RELATION[word]} {listed(names)}" for word, names in words.items() if names]
     seeds = (
         f"at {len(results.seeds)} seeds that tuning never saw" if len(results.seeds) > 1 else "in the one run there is"
     )
@@ -147,7 +147,12 @@ _RELATION = {
 }
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Return names as a sentence lists them.
+
+    >>> listed(["waste", "pace", "heat"]), listed(["pace"])
+    ('waste, pace and heat', 'pace')
+    """
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
@@ -240,9 +245,9 @@ def _verdict(row: dict[str, Any], measure: Measure) -> str:
     }
     ties = f", {SAME} at {same}" if same else ""
     is_sized = word != "undecided" and math.isfinite(share) and share * difference > 0
-    percent = f" ({_percent(abs(100 * share))} %)" if is_sized else ""
+    percent = f" ({per_cent(share)})" if is_sized else ""
     ends = (difference, float(row["difference_low"]), float(row["difference_high"]))
-    return f"{counts[word]}{ties}; {row['estimand']} {_amount(*ends, measure)}{percent}; {_corrected(row, pairs)}"
+    return f"{counts[word]}{ties}; {row['estimand']} {amount(*ends, measure)}{percent}; {_corrected(row, pairs)}"
 
 
 def _corrected(row: dict[str, Any], pairs: int) -> str:
@@ -257,8 +262,12 @@ def _corrected(row: dict[str, Any], pairs: int) -> str:
     return f"p {text} after correction over {family}"
 
 
-def _amount(difference: float, low: float, high: float, measure: Measure) -> str:
-    """Return a difference as how much less or more than the baseline it is, with its limits turned the same way."""
+def amount(difference: float, low: float, high: float, measure: Measure) -> str:
+    """Return a difference as how much less or more than the baseline it is, with its limits turned the same way.
+
+    >>> amount(-12.0, -15.0, -9.0, Measure("drain_cycles", "cycles", "lower", ""))
+    '12 [9, 15] cycles more'
+    """
     sides = (low, high) if difference >= 0 else (-high, -low)
     is_less = (difference > 0) == (measure.better == "lower")
     word = "" if difference == 0 else (_fewer(measure.unit) if is_less else "more")
@@ -283,12 +292,18 @@ def _reverse(row: dict[str, Any], measure: Measure) -> str:
     if row["estimand"] == "mean" or not mean or mean * difference > 0 or not (is_decided or clear):
         return ""
     word, does = ("better", "gain") if mean > 0 else ("worse", "lose")
-    size = "infinitely so" if math.isinf(mean) else f"mean {_amount(mean, low, high, measure)}"
+    size = "infinitely so" if math.isinf(mean) else f"mean {amount(mean, low, high, measure)}"
     return f"{word} on average: a few seeds {does} much ({size})"
 
 
-def _percent(value: float) -> str:
-    return f"{value:.2g}" if value < 100 else f"{value:,.0f}"
+def per_cent(share: float) -> str:
+    """Return the size of a share in two digits, whole from a hundred per cent on.
+
+    >>> per_cent(0.037), per_cent(-0.998), per_cent(12.34)
+    ('3.7 %', '100 %', '1,234 %')
+    """
+    value = abs(100 * share)
+    return f"{value:.2g} %" if value < 99.5 else f"{value:,.0f} %"
 
 
 def _with_interval(value: float, low: float, high: float) -> str:
@@ -304,7 +319,7 @@ def _interval(low: float, high: float) -> str:
 def _digits(low: float, high: float) -> int | None:
     """Return the decimals of an interval and its estimate: no limit that is not 0 is printed as 0.
 
-    >>> _digits(7.0, 72.0), _digits(-20.0, 72.0), _digits(0.0, 72.0)
+    >>> _digits(3.0, 72.0), _digits(-20.0, 72.0), _digits(0.0, 72.0)
     (0, -1, -1)
     """
     digits = decimals(high - low)

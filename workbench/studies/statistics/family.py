@@ -52,7 +52,8 @@ def false_discovery(p_values: Mapping[Name, float]) -> dict[Name, float]:
 
     Examples
     --------
-    >>> false_discovery({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005})
+    >>> adjusted = false_discovery({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005})
+    >>> {name: round(p, 9) for name, p in adjusted.items()}
     {'a': 0.02, 'b': 0.04, 'c': 0.04, 'd': 0.02}
     """
     from scipy.stats import false_discovery_control

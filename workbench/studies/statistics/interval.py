@@ -3,6 +3,7 @@ exactly."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,7 +135,7 @@ def mean_test(sample: Any, *, level: float = 0.95) -> tuple[Interval, float]:
     if plain.method != "t":
         return plain, 1.0
     far = np.sort(_distances(values))
-    error = float(values.std()) / np.sqrt(values.size)
+    error = float(values.std()) / math.sqrt(values.size)
     p_value = (1 + far.size - int(np.searchsorted(far, abs(plain.mean) / error))) / (1 + far.size)
     half = float(far[-int((1 - level) * (1 + far.size) * (1 + 1e-12))]) * error
     return plain._replace(low=plain.mean - half, high=plain.mean + half, method="bootstrap_t"), p_value

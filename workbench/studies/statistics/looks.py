@@ -28,7 +28,7 @@ class Looks(NamedTuple):
     Examples
     --------
     >>> round(Looks((20, 40, 60, 80, 100)).p_value(0.01), 3), Looks((100,)).p_value(0.01)
-    (0.03, 0.01)
+    (0.021, 0.01)
     """
 
     counts: tuple[int, ...]
@@ -60,7 +60,7 @@ class Looks(NamedTuple):
         Examples
         --------
         >>> round(Looks((20, 40, 60, 80, 100)).level(0.95), 4), Looks((100,)).level(0.95)
-        (0.9808, 0.95)
+        (0.979, 0.95)
         """
         check_open(level, "level")
         if len(self.counts) == 1:
@@ -78,7 +78,7 @@ def chance_of_any(counts: tuple[int, ...], p: float) -> float:
 
     The number of pairs above 0 is followed from look to look over the paths that no look has ended yet.
 
-    >>> chance_of_any((6,), 0.04), chance_of_any((6, 7), 0.04)
+    >>> round(chance_of_any((6,), 0.04), 9), round(chance_of_any((6, 7), 0.04), 9)  # all 7 alike are all 6 alike
     (0.03125, 0.03125)
     """
     from scipy.special import bdtr

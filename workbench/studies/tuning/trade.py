@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from workbench.studies.sentences import decimals, number
+from workbench.studies.sentences import amount, listed, number, per_cent
 from workbench.studies.statistics import PairedComparison
 from workbench.studies.tuning.front import Front
 from workbench.studies.tuning.objectives import Objective, costs_of
@@ -17,7 +18,7 @@ def trades(front: Front) -> list[str]:
     """Return what it costs to go from the first objective's end of a front to each other end, one sentence an end.
 
     Ends are those of the points that are still best on fresh seeds. Of points that are equal in an end's objective the
-    one that is best in the other end's is the end, then the first. A change is the mean paired difference between the
+    one that is best in the other end's is the end, then the first. A change is the median paired difference between the
     two points, over the seeds on which both have a value; where its interval holds zero no figure is given.
 
     Returns
@@ -52,13 +53,31 @@ def _between(front: Front, places: Sequence[int], moving: Sequence[int], towards
     if start == end:
         return f"{names[0].capitalize()} has both {_extreme(one)} and {_extreme(other)}: neither costs the other."
     pairs = [(front.objectives[j], front.between(start, end, front.objectives[j])) for j in moving]
-    changes = [_change(objective, paired) for objective, paired in pairs if _is_clear(paired)]
-    unclear = [objective.measure.name for objective, paired in pairs if not _is_clear(paired)]
-    words = [", ".join(changes), f"no clear change of {_listed(unclear)}" if unclear else ""]
     seeds = min(paired.n for _, paired in pairs)
     fresh = f"at {seeds} fresh seed{'s' if seeds != 1 else ''}{f' (it takes {FEWEST})' if seeds < FEWEST else ''}"
     way = f"From the end with {_extreme(one)} ({names[0]}) to that with {_extreme(other)} ({names[1]})"
-    return f"{way}: {'; '.join(filter(None, words))}, {fresh}."
+    return f"{way}: {gains_and_losses(pairs)}, {fresh}."
+
+
+def gains_and_losses(pairs: Sequence[tuple[Objective, PairedComparison]]) -> str:
+    """Return what is better of several objectives, what is worse, and what is not clear: medians with 95 % intervals.
+
+    >>> from workbench.metrics.measure import Measure
+    >>> from workbench.studies.statistics import compare
+    >>> wait = Objective(Measure("wait_cycles", "cycles", "lower", ""), "minimize")
+    >>> gains_and_losses([(wait, compare([20, 21, 22, 23, 24, 25], [30, 31, 32, 33, 34, 35]))])
+    'loses wait_cycles 10 [10, 10] cycles more (44 %)'
+    """
+    gains, losses, unclear = [], [], []
+    for objective, paired in pairs:
+        if paired.interval.above(0):
+            gains.append(_change(objective, paired))
+        elif paired.interval.below(0):
+            losses.append(_change(objective, paired))
+        else:
+            unclear.append(objective.measure.name)
+    words = (("gains ", gains, ", "), ("loses ", losses, ", "), ("no clear change of ", [listed(unclear)], ""))
+    return "; ".join(start + between.join(parts) for start, parts, between in words if any(parts))
 
 
 def _end(front: Front, places: Sequence[int], objective: int, then: int) -> int:
@@ -75,23 +94,7 @@ def _extreme(objective: Objective) -> str:
     return f"the {'least' if objective.direction == 'minimize' else 'most'} {objective.measure.name}"
 
 
-def _is_clear(paired: PairedComparison) -> bool:
-    """Return whether the interval of a difference leaves zero out; one of a single pair has no limits."""
-    return paired.interval.low > 0 or paired.interval.high < 0
-
-
 def _change(objective: Objective, paired: PairedComparison) -> str:
-    """Return how much a measure is higher or lower at the end, in per cent where it does not begin at zero or below."""
-    before, after = paired.baseline_mean, paired.other_mean
-    digits = decimals(paired.interval.high - paired.interval.low)
-    ends = f"{number(before, digits)} to {number(after, digits)}"
-    if before <= 0:
-        return f"{objective.measure.name} from {ends}"
-    scale = 100 / before
-    width = scale * (paired.interval.high - paired.interval.low)
-    share = number(scale * (after - before), decimals(width))
-    return f"{'+' if after > before else ''}{share} % of {objective.measure.name} ({ends})"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    """Return the median difference of a measure with its interval, and as a share where there is one."""
+    share = f" ({per_cent(paired.saving.mean)})" if math.isfinite(paired.saving.mean) else ""
+    return f"{objective.measure.name} {amount(*paired.interval[:3], objective.measure)}{share}"
