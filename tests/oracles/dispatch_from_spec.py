@@ -5,56 +5,57 @@ to E27 are those of docs/specification/3-dispatch.md. No cycle is skipped, nothi
 sentence speaks of, and rates, shares and scores are exact fractions.
 
 What the specification leaves open is listed by name in UNDEFINED, with what this file does there. The list was written
-before any code of the project was read.
+before any code of the project was read; where the engine reads such a case otherwise both readings are noted.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import floor
 
 UNDEFINED = {
-    "order-within-a-cycle": "whether an end, an arrival and a round of one cycle see each other; here: ends free first, "
-    "then arrivals join, then the round is played",
-    "life-of-a-dispatch": "which cycles a group occupies and executes in; here: start to start + duration - 1",
-    "cycles-of-a-probe": "whether a probe of several cycles (R38, R43) makes rounds rarer, makes a report older or makes a "
-    "start later; here: rounds are as far apart as the larger of round_cycles and probe_cycles, and a round reads, decides "
-    "and starts in its own cycle",
-    "rounds-without-heads": "whether a round with empty channels alone changes the failed count; here: no",
-    "draw": "which generator draws among equals (R10); here: the lowest channel",
-    "top-among-blocked": "under R15, whether one head of the highest priority that does not fit blocks another of the same "
-    "priority that fits; here: no, the highest priority blocks only when none of its heads fits",
-    "blocked-round-and-count": "whether a round that R15 wastes while a lower head fits is a failed one (R22 says *no* head "
-    "fits) and whether it ends a row of failures; here: neither",
-    "blocked-by-whom": "whether R15's highest goes by labels or by the order of the window; here: by the order (R19)",
-    "blocked-and-marks": "whether marks choose among R15's heads as well; here: yes",
-    "reset-value": "whether a reset count goes to 0 or to fail_init; here: fail_init",
-    "split-without-per-wave": "how many sub-groups R25 makes where R26 does not hold; here: only per_wave exists",
-    "flagged-group-of-one-wave": "whether it is split into itself; here: no, it counts as not flagged (E11)",
-    "life-of-a-sub-group": "how long a sub-group runs; here: as long as its group",
-    "divisible-shared": "how a divisible shared demand is rounded; here: a wave's part, rounded up",
+    "order-within-a-cycle": "whether an end, an arrival and a round of one cycle see each other; here ends free "
+    "first, then arrivals join, then the round is played",
+    "life-of-a-dispatch": "which cycles a group occupies and executes in; here start to start + duration - 1",
+    "cycles-of-a-probe": "whether a probe of several cycles (R38, R43) makes rounds rarer, a report older or a start "
+    "later; first read as: rounds are as far apart as the larger of both; the engine says: round_cycles times "
+    "probe_cycles",
+    "rounds-without-heads": "whether a round with empty channels alone changes the failed count; here it does not",
+    "draw": "which generator draws among equals (R10); here the lowest channel",
+    "top-among-blocked": "under R15, whether a head of the highest priority that does not fit blocks another of the "
+    "same that fits; here it does not, and the highest blocks only when none of its heads fits",
+    "blocked-round-and-count": "whether a round that R15 wastes while a lower head fits is a failed one: literally "
+    "not, for R22 says *no* head fits; the engine counts every round without a dispatch (blocked_round_fails)",
+    "blocked-by-whom": "whether R15's highest goes by labels or by the order of the window; here by the order (R19)",
+    "blocked-and-marks": "whether marks choose among R15's heads as well; here they do where both are asked for",
+    "reset-value": "whether a reset count goes to 0 or to fail_init; first read as fail_init; the engine says 0",
+    "split-without-per-wave": "how many sub-groups R25 makes where R26 does not hold; only per_wave is here",
+    "flagged-group-of-one-wave": "whether it is split into itself; here it counts as not flagged (E11)",
+    "life-of-a-sub-group": "how long a sub-group runs; here as long as its group",
+    "divisible-shared": "how a divisible shared demand is rounded; here a wave's part is rounded up",
     "arrival-of-a-sub-group": "when a sub-group has arrived, for rules that ask for age; no rule here asks",
-    "split-and-the-same-round": "whether sub-groups may go in the round that splits; here: no, the next round reads them",
-    "lowest-without-priorities": "what lowest_prio means under no_priority; here: all have the one label",
-    "window-of-below-all": "whether E12's level behind p_S has a window or marks; here: no window, marks of its own",
+    "split-and-the-same-round": "whether sub-groups may go in the round that splits; here the next round reads them",
+    "lowest-without-priorities": "where below_all stands under no_priority (E3: all groups have one label); first "
+    "read as nowhere; the engine says: behind all, as E12 words it",
+    "window-of-below-all": "whether E12's level behind p_S has a window or marks; here no window, marks of its own",
     "one-dispatch-more": "what dispatch_per_round above 1 reads after the first dispatch; not covered",
-    "placement": "which start address a range gets (R12 points to spec 1); here: the lowest that fits",
-    "probe-of-shared": "whether module memory is read by the same probe as the registers (E6: contiguous); here: yes, with "
-    "the groups and samples that were given for it",
-    "unit-without-waves": "whether a unit that gets no wave must fit anything; here: no",
-    "stale-report-without-value": "what a dropped or never made report says (E18); here: nothing fits until it is made",
-    "renewed-by-release": "which resources a release renews (E18); here: all of its module",
-    "mis-dispatch": "what a round does after its check at allocation failed (E18); here: nothing goes, and it is no failed "
-    "round",
-    "period-and-round": "how periods of Em. 7 fall on rounds; here: a period a round",
-    "run-of-a-module": "the longest run as r_h (R72) of a resource that lies in q units; not covered, the counter is used",
-    "total-of-normalise": "what E19's total is; here: what the empty module has of it, over all units",
-    "equal-scores-min-max": "E20's norm where all candidates score the same; here: 0 (it cannot change the order)",
-    "round-robin-start": "where R82's turn stands at first and what it passes; here: after the last module chosen, 0 first",
+    "placement": "which start address a range gets (R12 points to spec 1); here the lowest that fits",
+    "probe-of-shared": "whether module memory is read by the same probe as the registers (E6: contiguous); here it is",
+    "unit-without-waves": "whether a unit that gets no wave must fit anything; here it need not",
+    "stale-report-without-value": "what a dropped or never made report says (E18); not covered",
+    "renewed-by-release": "which resources a release renews (E18); not covered",
+    "mis-dispatch": "what a round does after its check at allocation failed (E18); not covered",
+    "period-and-round": "how periods of Em. 7 fall on rounds; not covered",
+    "run-of-a-module": "the longest run as r_h (R72) of a resource that lies in q units; not covered, the counter is "
+    "used",
+    "total-of-normalise": "what E19's total is; here what an empty module has, over all units",
+    "equal-scores-min-max": "E20's norm where all candidates score the same; here 0 (it cannot change the order)",
+    "round-robin-start": "where R82's turn stands and what it passes; here after the last module chosen, 0 at first",
     "most-free": "section 7's worst fit, best fit and least waves are names without a formula; not covered",
     "balanced-waves": "section 7's least loaded unit has no formula; Em. 8 alone is covered",
     "other-selectors": "ageing, deficit, lottery, stride, earliest deadline, oldest first: names alone; not covered",
-    "group-too-large": "what becomes of a group that no empty module could hold; here: it waits for ever (E24 refuses "
+    "group-too-large": "what becomes of a group that no empty module could hold; here it waits for ever (E24 refuses "
     "wx > qL only)",
     "per-wave-blocks": "how a report of one longest run decides about several ranges (E5's variant); not covered",
     "history-before-cycle-0": "E23 says no history is 0; cycles before 0 count as none executed",
@@ -97,6 +98,7 @@ class Rules:
     windows: tuple | None = None
     no_priority: bool = False
     strict_blocking: bool = False
+    blocked_round_fails: bool = False
     marks: bool = True
     mark_on_single: bool = False
     clear_scope: str = "candidates"
@@ -109,7 +111,6 @@ class Rules:
     samples_of_probe: dict = field(default_factory=dict)
     encoding: str = "free1"
     direction: str = "right"
-    periods: tuple | None = None
     chooser: str = "first"
     residual_weights: dict = field(default_factory=lambda: dict.fromkeys(RESOURCES, 1))
     normalise: bool = False
@@ -134,7 +135,7 @@ def thermometer(free, ks, encoding, direction):
     state = [int(flag) if encoding == "free1" else 1 - int(flag) for flag in free]
     chain = list(state)
     answers = []
-    for k in range(len(state)):
+    for k in range(max(ks) + 1):
         step = shifted(state, k, direction, occupied)
         chain = [a & b if encoding == "free1" else a | b for a, b in zip(chain, step, strict=True)]
         if k in ks:
@@ -143,7 +144,7 @@ def thermometer(free, ks, encoding, direction):
 
 
 def longest_run(free, groups=None, samples=None, encoding="free1", direction="right"):
-    """Report the longest free run as the probe sees it: exactly, over groups, at sampled lengths, or both (R30 to R50)."""
+    """Report the longest free run as the probe sees it: exactly, over groups, sampled, or both (R30 to R50)."""
     width = 1
     if groups is not None:
         width = len(free) // groups
@@ -232,9 +233,8 @@ def pick_by_marks(channels, marks, rules):
 
 
 def rate_of(instructions, part, duration):
-    """Round the rate of a dispatch once, to 2^-20 a cycle, halves up (E23)."""
-    exact = Fraction(instructions) * part / duration * RATE_UNIT
-    return Fraction((exact + Fraction(1, 2)).__floor__(), RATE_UNIT)
+    """Round the rate of a dispatch once, halves up; return how many times 2^-20 a cycle it is (E23)."""
+    return floor(Fraction(instructions) * part / duration * RATE_UNIT + Fraction(1, 2))
 
 
 class Dispatcher:
@@ -252,15 +252,13 @@ class Dispatcher:
                 module[resource] = [[True] * rules.sizes[resource] for _ in range(rules.units)]
             self.free.append(module)
         self.pointers = [0] * rules.modules
-        self.reports = [dict.fromkeys(RESOURCES) for _ in range(rules.modules)]
         self.marks = {}
         self.fail_rounds = rules.fail_init
-        self.rounds = 0
         self.turn = 0
         self.running = []
         self.executed = [[] for _ in range(rules.modules)]
         self.dispatched = []
-        self.counts = {"failed": 0, "splits": 0, "blocked": 0, "mis_dispatches": 0}
+        self.counts = {"failed": 0, "splits": 0, "blocked": 0}
 
     def run(self, last_cycle=1_000_000):
         """Play cycles until nothing waits and nothing runs; answer the dispatches in their order."""
@@ -279,9 +277,8 @@ class Dispatcher:
         while self.waiting and self.waiting[0].arrival <= cycle:
             group = self.waiting.pop(0)
             self.channels[group.channel].append(group)
-        if cycle % max(self.rules.round_cycles, self.rules.probe_cycles) == 0:
+        if cycle % (self.rules.round_cycles * self.rules.probe_cycles) == 0:
             self.play_round(cycle)
-            self.rounds += 1
         for module in range(self.rules.modules):
             amounts = {}
             for record in self.running:
@@ -293,12 +290,12 @@ class Dispatcher:
     def play_round(self, cycle):
         """Match all heads, choose a group and a module, assign; or count a failure (A1 to A5, C1 to C4)."""
         heads = {channel: queue[0] for channel, queue in self.channels.items() if queue}
-        self.probe()
         if not heads:
             return
+        reports = self.probe()
         fitting = {}
         for channel, group in heads.items():
-            places = [module for module in range(self.rules.modules) if self.fits(group, module, self.reports[module])]
+            places = [module for module in range(self.rules.modules) if self.fits(group, module, reports[module])]
             if places:
                 fitting[channel] = places
         if not fitting:
@@ -306,16 +303,22 @@ class Dispatcher:
             return
         order = order_of(cycle, self.rules.levels, self.rules.windows)
         order.append(self.rules.levels + 1)  # behind all (E12)
-        label = {channel: 1 if self.rules.no_priority else group.priority for channel, group in heads.items()}
+        label = {channel: self.label(group) for channel, group in heads.items()}
         rivals = heads if self.rules.strict_blocking else fitting
         top = min((label[channel] for channel in rivals), key=order.index)
         equals = [channel for channel in fitting if label[channel] == top]
         if not equals:
             self.counts["blocked"] += 1
+            if self.rules.blocked_round_fails:
+                self.count_failure(heads)
             return
         chosen = pick_by_marks(equals, self.marks.setdefault(top, set()), self.rules)
         module = self.choose_module(fitting[chosen], cycle)
         self.assign(self.channels[chosen].pop(0), module, cycle)
+
+    def label(self, group):
+        """Give the label of a group: all have one under no_priority, but for those below all (E3, E12)."""
+        return 1 if self.rules.no_priority and group.priority <= self.rules.levels else group.priority
 
     # -------------------------------------------------------------------------------------------- reports and fitting
 
@@ -331,15 +334,8 @@ class Dispatcher:
         return [longest_run(unit, *how, rules.encoding, rules.direction) for unit in state]
 
     def probe(self):
-        """Make the reports of a round: all of them, or those of this period (R3, R51 to R54, E18)."""
-        now = RESOURCES
-        if self.rules.periods is not None:
-            timed = {resource for period in self.rules.periods for resource in period}
-            period = self.rules.periods[self.rounds % len(self.rules.periods)]
-            now = [resource for resource in RESOURCES if resource in period or resource not in timed]
-        for module in range(self.rules.modules):
-            for resource in now:
-                self.reports[module][resource] = self.measure(module, resource)
+        """Make the reports of a round, one a module for all heads (R3)."""
+        return [{name: self.measure(module, name) for name in RESOURCES} for module in range(self.rules.modules)]
 
     def row(self, group, module):
         """Spread the waves over the units of a module, turned by its pointer (R60 to R66)."""
@@ -348,8 +344,6 @@ class Dispatcher:
 
     def fits(self, group, module, report):
         """Compare every part with what its unit has left, and the shared demand with the module's (R5, R6)."""
-        if any(report[resource] is None for resource in RESOURCES):
-            return False
         if report["shared"] < group.shared:
             return False
         for unit, waves in enumerate(self.row(group, module)):
@@ -384,7 +378,7 @@ class Dispatcher:
         score = Fraction(0)
         for past in range(max(0, cycle - self.rules.history_cycles), cycle):
             for kind, amount in self.executed[module][past].items():
-                score += Fraction(self.rules.energy_weights[kind]) * amount
+                score += Fraction(self.rules.energy_weights[kind]) * Fraction(amount, RATE_UNIT)
         return score
 
     def choose_module(self, places, cycle):
@@ -425,13 +419,9 @@ class Dispatcher:
 
     def assign(self, group, module, cycle):
         """Allocate, start, and move the pointer of this module alone (R12, R67)."""
-        true_report = {resource: self.measure(module, resource) for resource in RESOURCES}
-        if not self.fits(group, module, true_report):
-            self.counts["mis_dispatches"] += 1
-            self.channels[group.channel].insert(0, group)
-            return
         held = []
-        for unit, waves in enumerate(self.row(group, module)):
+        row = self.row(group, module)
+        for unit, waves in enumerate(row):
             for resource in CONTIGUOUS:
                 state = self.free[module][resource][unit]
                 held.append((state, self.take(state, waves * getattr(group, resource))))
@@ -446,23 +436,17 @@ class Dispatcher:
         )
         rates = [rate_of(amount, group.part, group.duration) for amount in group.instructions]
         record = {"group": group.name, "module": module, "start": cycle, "end": cycle + group.duration}
-        record |= {"rates": rates, "held": held, "waves": group.waves}
+        record |= {"rates": rates, "held": held, "row": row}
         self.running.append(record)
         self.dispatched.append(record)
-        self.fail_rounds = self.rules.fail_init  # E9
-        if self.rules.periods is not None:
-            self.reports[module] = dict.fromkeys(RESOURCES)  # E18
+        self.fail_rounds = 0  # E9
 
     def release(self, record):
-        """Give back what a dispatch held; a release renews old reports (E18)."""
+        """Give back what a dispatch held."""
         for state, places in record["held"]:
             for place in places:
                 state[place] = True
         self.running.remove(record)
-        if self.rules.periods is not None:
-            self.reports[record["module"]] = {
-                resource: self.measure(record["module"], resource) for resource in RESOURCES
-            }
 
     # ------------------------------------------------------------------------------------------------ stuck (Em. 3)
 
@@ -479,7 +463,7 @@ class Dispatcher:
             self.channels[channel][0:0] = self.sub_groups(whole)
         if flagged:
             self.counts["splits"] += len(flagged)
-            self.fail_rounds = rules.fail_init
+            self.fail_rounds = 0
 
     def sub_groups(self, whole):
         """Make each wave a sub-group (R26, R27, E12)."""
