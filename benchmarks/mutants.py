@@ -246,7 +246,7 @@ def _plant(file: str, module: types.CodeType) -> None:
     """Give every function of a file that is in memory the code that it has in a module."""
     codes = {(code.co_qualname, code.co_firstlineno): code for code in _codes(module)}
     planted = 0
-    for function in [one for one in gc.get_objects() if isinstance(one, types.FunctionType)]:
+    for function in [one for one in gc.get_objects() if type(one) is types.FunctionType]:
         old = function.__code__
         new = codes.get((old.co_qualname, old.co_firstlineno)) if old.co_filename == file else None
         if new is not None and new.co_freevars == old.co_freevars:

@@ -224,6 +224,7 @@ def test_nodes_that_refuse_beside_the_twin(seed: int) -> None:
     assert_times(result)
 
 
+@long_where_compiled
 def test_some_of_these_nodes_refuse() -> None:
     """Of their applications some are refused, of these some while their groups run."""
     records = [run_both(refusing(seed)).record for seed in (0, 1)]
