@@ -258,7 +258,7 @@ class Dispatcher:
         self.running = []
         self.executed = [[] for _ in range(rules.modules)]
         self.dispatched = []
-        self.counts = {"failed": 0, "splits": 0, "blocked": 0}
+        self.counts = {"failed": 0, "splits": 0, "blocked": 0, "unlike_ties": 0}
 
     def run(self, last_cycle=1_000_000):
         """Play cycles until nothing waits and nothing runs; answer the dispatches in their order."""
@@ -390,22 +390,29 @@ class Dispatcher:
             chosen = min(places, key=lambda module: (module - self.turn) % rules.modules)
             self.turn = (chosen + 1) % rules.modules
             return chosen
-        residual = {module: self.residual_score(module) for module in places}
-        if rules.chooser == "residual":
-            return max(places, key=lambda module: residual[module])
-        energy = {module: self.energy_score(module, cycle) for module in places}
-        if rules.chooser == "energy":
-            return min(places, key=lambda module: energy[module])
-        if rules.chooser != "both":
-            raise ValueError(rules.chooser)
+        scores = self.scores(places, cycle)
+        best = [module for module in places if scores[module] == max(scores.values())]
+        kinds = {tuple(self.left(module, resource) for resource in RESOURCES) for module in best}
+        self.counts["unlike_ties"] += len(kinds) > 1
+        return min(best)
+
+    def scores(self, places, cycle):
+        """Score the modules that fit, the largest best: by what is left, by what was executed, or both (R81, E20)."""
+        if self.rules.chooser != "energy":
+            residual = {module: self.residual_score(module) for module in places}
+        if self.rules.chooser == "residual":
+            return residual
+        thrift = {module: -self.energy_score(module, cycle) for module in places}
+        if self.rules.chooser == "energy":
+            return thrift
 
         def norm(scores, module):
-            """Map a score to 0..1 over the candidates."""
+            """Map a score to 0..1 over the candidates; that of thrift is 1 - the norm of the energy."""
             low, high = min(scores.values()), max(scores.values())
             return Fraction(0) if low == high else (scores[module] - low) / (high - low)
 
-        mix = rules.mix
-        return max(places, key=lambda module: (1 - mix) * norm(residual, module) + mix * (1 - norm(energy, module)))
+        mix = self.rules.mix
+        return {module: (1 - mix) * norm(residual, module) + mix * norm(thrift, module) for module in places}
 
     # -------------------------------------------------------------------------------------------- assignment and ends
 
