@@ -13,6 +13,7 @@ import pytest
 from tests.depth import seeds
 from tests.engines.dispatch_cases import Case, Row, plain
 from tests.engines.dispatch_strategies import in_queue_order
+from tests.oracles import dispatch_from_spec
 from tests.oracles.dispatch_from_spec import (
     RESOURCES,
     Dispatcher,
@@ -48,6 +49,8 @@ from workbench.policies.probes import ExactRun, GroupedRun, GroupedSampledRun, S
 
 CONFIGURATIONS = 8
 """How many each seed stands for."""
+ROUNDED = 78
+"""A configuration in which the rounding of a split group's rates decides."""
 LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16)
 POINTERS = ["none", "tail", "head", "tail_a", "tail_b", "head_a", "head_b"]
 CHOOSERS = ["first", "round_robin", "residual", "energy", "energy", "both"]
@@ -116,14 +119,25 @@ def saturated(number: int) -> tuple[Rules, list[Row], dict[str, Any]]:
         rules.samples_of_probe = dict.fromkeys(RESOURCES, [0, 1, 3][: rules.groups_of_probe["vgpr"] // 2 + 1])
     if rules.strict_blocking:
         rules.marks = False
-    divides, most = draw.random() < 0.3, draw.choice([9, 9, 10**6])
-    rows = [group(draw, rules, most) for _ in range(draw.randint(8, 20))]
+    divides, most, lives = draw.random() < 0.3, draw.choice([9, 9, 10**6]), []
+    if rules.chooser == "energy" and draw.random() < 0.7:
+        lives, rules.history_cycles, rules.modules = (
+            [draw.choice([12, 30, 60])],
+            draw.choice([1, 2]),
+            draw.choice([2, 3]),
+        )
+        rules.splits, rules.fail_threshold = True, 1
+    rows = [group(draw, rules, most, lives) for _ in range(draw.randint(10, 20))]
     rows[0] = rows[0]._replace(priority=levels)  # there are as many levels as the lowest priority of a group says
     return rules, in_queue_order(rows), {"divides": divides, "probe": probe}
 
 
-def group(draw: random.Random, rules: Rules, most: int) -> Row:
-    """Draw a group that an empty module holds and that takes much of it, with up to `most` instructions of a class."""
+def group(draw: random.Random, rules: Rules, most: int, lives: list[int]) -> Row:
+    """Draw a group that an empty module holds and that takes much of it, with up to `most` instructions of a class.
+
+    Where all have one life, half of them are small and each has one or two moves alone: then shares of whole and of
+    split groups add up alike, and E23's rounding decides.
+    """
     on_a_unit = draw.randint(1, min(4, rules.sizes["waves"]))
     waves = rules.units * (on_a_unit - 1) + draw.randint(1, rules.units)
     large = draw.choice(["vgpr", "sgpr", "shared"])
@@ -131,15 +145,21 @@ def group(draw: random.Random, rules: Rules, most: int) -> Row:
     need["shared"] = draw.choice([0, 0, draw.randint(0, rules.sizes["shared"] // 3)])
     size = rules.sizes[large] // (1 if large == "shared" else on_a_unit)
     need[large] = draw.randint(size // 3, size)
+    if lives and draw.random() < 0.5:
+        need[large] = draw.randint(0, size // 4)
+    instructions = tuple(draw.choice([0, draw.randint(1, most)]) for _ in range(6))
+    duration = draw.choice([draw.randint(1, 20), draw.randint(20, 60), draw.randint(60, 100)])
+    if lives:
+        instructions, duration = (draw.randint(1, 2), 0, 0, 0, 0, 0), lives[0]
     return Row(
         arrival=draw.choice([0, 0, draw.randint(0, 6), draw.randint(0, 40)]),
         channel=draw.randrange(4),
         priority=draw.randint(1, rules.levels),
         waves=waves,
-        duration=draw.choice([draw.randint(1, 20), draw.randint(20, 60), draw.randint(60, 100)]),
+        duration=duration,
         independent=draw.random() < 0.6,
         need=need,
-        instructions=tuple(draw.choice([0, draw.randint(1, most)]) for _ in range(6)),
+        instructions=instructions,
     )
 
 
@@ -270,6 +290,18 @@ def test_saturated_configurations_equal_the_oracle(seed: int) -> None:
         assert from_engine == from_oracle or rounds, number
         counts.update(oracle.counts)
     assert counts["failed"], "nothing ever waited"
+
+
+def test_the_rounded_share_of_a_split_group_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Play a configuration in which rates of parts that were not rounded, but cut, would choose other modules (E23)."""
+    from_engine, from_oracle, _ = both(ROUNDED)
+    assert from_engine == from_oracle
+
+    def cut(instructions: int, part: Fraction, duration: int) -> int:
+        return rate_of(instructions, part, duration) if part == 1 else int(instructions * part * 2**20 / duration)
+
+    monkeypatch.setattr(dispatch_from_spec, "rate_of", cut)
+    assert both(ROUNDED)[1] != from_oracle
 
 
 def test_a_blocked_round_is_a_failed_one_in_the_engine_alone() -> None:
