@@ -47,7 +47,7 @@ from workbench.policies.dispatch import (
 from workbench.policies.placement import FirstFit
 from workbench.policies.probes import ExactRun, GroupedRun, GroupedSampledRun, SampledRun
 
-CONFIGURATIONS = 8
+CONFIGURATIONS = 5
 """How many each seed stands for."""
 ROUNDED = 78
 """A configuration in which the rounding of a split group's rates decides."""
