@@ -121,7 +121,7 @@ def test_an_objective_that_is_constant_is_no_end():
     assert constant == "heat is the same at all 2 points (0.5), so it is not traded."
     sentence, constant = trades(front((0.5, 100.0, 8.0), (0.5, 150.0, 9.0)))
     assert sentence.startswith(
-        "From the end with the most pace (trial 11) to that with the least heat (trial 10): loses"
+        "From the end with the most pace (trial 11) to that with the least heat (trial 10): gains heat 1.0 "
     )
     assert constant.startswith("waste is the same at all 2 points")
 

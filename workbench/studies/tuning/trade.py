@@ -68,16 +68,18 @@ def gains_and_losses(pairs: Sequence[tuple[Objective, PairedComparison]]) -> str
     >>> gains_and_losses([(wait, compare([20, 21, 22, 23, 24, 25], [30, 31, 32, 33, 34, 35]))])
     'loses wait_cycles 10 [10, 10] cycles more (44 %)'
     """
-    gains, losses, unclear = [], [], []
-    for objective, paired in pairs:
-        if paired.interval.above(0):
-            gains.append(_change(objective, paired))
-        elif paired.interval.below(0):
-            losses.append(_change(objective, paired))
-        else:
-            unclear.append(objective.measure.name)
-    words = (("gains ", gains, ", "), ("loses ", losses, ", "), ("no clear change of ", [listed(unclear)], ""))
-    return "; ".join(start + between.join(parts) for start, parts, between in words if any(parts))
+    gains = [_change(*one) for one in pairs if one[1].interval.above(0)]
+    losses = [_change(*one) for one in pairs if one[1].interval.below(0)]
+    unclear = [one.measure.name for one, paired in pairs if not (paired.interval.above(0) or paired.interval.below(0))]
+    parts = [f"gains {', '.join(gains)}" if gains else "", f"loses {', '.join(losses)}" if losses else ""]
+    return "; ".join(filter(None, [*parts, f"no clear change of {listed(unclear)}" if unclear else ""]))
+
+
+def _change(objective: Objective, paired: PairedComparison) -> str:
+    """Return the median difference of an objective with its interval, and as a share where there is one."""
+    measure = objective.measure._replace(better=objective.better)
+    share = f" ({per_cent(paired.saving.mean)})" if math.isfinite(paired.saving.mean) else ""
+    return f"{measure.name} {amount(*paired.interval[:3], measure)}{share}"
 
 
 def _end(front: Front, places: Sequence[int], objective: int, then: int) -> int:
@@ -92,9 +94,3 @@ def _end(front: Front, places: Sequence[int], objective: int, then: int) -> int:
 
 def _extreme(objective: Objective) -> str:
     return f"the {'least' if objective.direction == 'minimize' else 'most'} {objective.measure.name}"
-
-
-def _change(objective: Objective, paired: PairedComparison) -> str:
-    """Return the median difference of a measure with its interval, and as a share where there is one."""
-    share = f" ({per_cent(paired.saving.mean)})" if math.isfinite(paired.saving.mean) else ""
-    return f"{objective.measure.name} {amount(*paired.interval[:3], objective.measure)}{share}"
