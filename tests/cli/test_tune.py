@@ -26,7 +26,8 @@ def study(tmp_path, monkeypatch) -> str:
 def test_a_study_says_how_to_go_on_and_what_it_says_can_be_run(study, capsys):
     assert main(["tune", study, "--out", "out", "--hold-out", OTHER]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "the one to take: trial " in text
+    assert "the one to take: the baseline, first_fit, fifo_head_only" in text
+    assert "cannot decide: 2 comparisons at 3 seeds have no corrected p below 0.05" in text
     assert " workbench run out/best.yaml " in text
     assert "Does what the study place tuned hold on small_uniform_" in text
     assert "at 3 seeds that tuning never saw: " in text

@@ -62,9 +62,11 @@ def _say_front(results: StudyResults) -> None:
 
 
 def _say_next(results: StudyResults, folder: Path) -> None:
-    """Print which point is the one to take, how it does where it was held out, and how to go on from here."""
+    """Print which point is the one to take, what it gains and loses, how it does where it was held out, and what is
+    next."""
     front = results.front
-    _say(f"the one to take: {_named(results)}")
+    for sentence in results.to_take:
+        _say(sentence)
     print(f"    workbench run {folder / BEST}")
     if results.held_out is not None:
         _say(results.held_out.plan.sweep.said["question"])
@@ -172,7 +174,8 @@ def study_facts(results: StudyResults, folder: Path, figures: list[Path]) -> dic
 
 def _best(results: StudyResults) -> dict[str, Any]:
     front = results.front
-    return {"trial": front.trials[front.chosen].number, "policy": front.name(front.points[front.chosen])}
+    chosen = {"trial": front.trials[front.chosen].number, "policy": front.name(front.points[front.chosen])}
+    return {**chosen, "sentences": results.to_take}
 
 
 def _held_out(results: StudyResults) -> dict[str, Any] | None:

@@ -129,8 +129,9 @@ class StudyView:
             return [[one[measure.name] for measure in measures] for one in values], f"Rings: the front so far; {grey}."
         table = self.results.pareto
         places = table[[one.name for one in measures]].to_numpy(float).tolist()
-        trades = " ".join(["", *self.results.trades])
-        return places, f"Rings: the front, on seeds that no trial has seen; {grey}.{trades}"
+        taken = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in self.results.to_take]
+        rest = " ".join(["", *self.results.trades, *taken])
+        return places, f"Rings and lines: the front, on seeds that no trial has seen; {grey}.{rest}"
 
 
 def _measures(results: StudyResults) -> list[Measure]:

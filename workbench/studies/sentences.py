@@ -148,12 +148,12 @@ _RELATION = {
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names as a sentence lists them.
+    """Return names as a sentence lists them; nothing of none.
 
-    >>> listed(["waste", "pace", "heat"]), listed(["pace"])
-    ('waste, pace and heat', 'pace')
+    >>> listed(["waste", "pace", "heat"]), listed(["pace"]), listed([])
+    ('waste, pace and heat', 'pace', '')
     """
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def _conclusion(words: dict[str, list[str]], runs: int) -> str:

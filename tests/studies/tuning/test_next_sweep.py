@@ -23,10 +23,11 @@ def tuned(tmp_path_factory):
         return tune(small(), tmp_path_factory.mktemp("tuned") / "study", hold_out=OTHER)
 
 
-def test_best_and_front_are_sweeps_whose_runs_are_those_of_the_hold_out_seeds(tuned):
+def test_front_and_best_are_sweeps_whose_runs_are_those_of_the_hold_out_and_of_the_report(tuned):
     again = wb.run(tuned.best)
-    point = tuned.front.points[tuned.front.chosen]
-    assert {row.id for row in again.rows.values() if row.point == point.id} <= set(tuned.holdout.rows)
+    assert again.seeds == [103, 104, 105]  # 0 and 1 are tuned on, 100 to 102 chose
+    assert set(again.rows) == set(tuned.report.rows) and not set(again.rows) & set(tuned.holdout.rows)
+    assert wb.open_study(tuned.folder).report.table.equals(tuned.report.table)
     assert again.baseline_of(again.points[0]) is not None or len(again.points) == 1
     assert [wb.planned(sweep).points[0].id for sweep in tuned.front] == [one.id for one in tuned.front.points]
     assert {point.id for point in wb.planned(tuned.front.sweep).points} == {point.id for point in tuned.holdout.points}
@@ -93,7 +94,7 @@ def test_a_folder_that_was_run_says_so_when_the_front_became_another(tuned, tmp_
 
 def test_the_best_is_compared_on_the_workload_that_was_held_out_at_seeds_that_nobody_saw(tuned):
     runs = tuned.held_out
-    assert runs.seeds == [103, 104, 105]
+    assert runs.seeds == [106, 107, 108]
     assert runs.points[0].setup.policies == tuned.front.points[tuned.front.chosen].setup.policies
     assert runs.points[0].setup.workload.count == 20
     assert runs.baseline_of(runs.points[0]).setup.policies["placement"].name == "first_fit"
@@ -104,7 +105,7 @@ def test_the_best_is_compared_on_the_workload_that_was_held_out_at_seeds_that_no
 
 def test_a_study_in_memory_holds_out_too_and_the_workload_of_the_study_gives_other_runs_of_itself():
     tuned = tune(small(trials=6), hold_out=small()["workload"])
-    assert tuned.held_out.seeds == [103, 104, 105]
+    assert tuned.held_out.seeds == [106, 107, 108]
     assert tuned.held_out.folder is None
 
 
@@ -112,9 +113,9 @@ def test_runs_that_the_study_saw_are_left_out(tmp_path, monkeypatch):
     from workbench.studies.tuning import hold_out
 
     real = hold_out.repeated
-    monkeypatch.setattr(hold_out, "repeated", lambda *given: real(*given) | {104: 0})
-    assert tune(small(trials=6), hold_out=OTHER).held_out.seeds == [103, 105]
-    monkeypatch.setattr(hold_out, "repeated", lambda *given: dict.fromkeys((103, 104, 105), 0))
+    monkeypatch.setattr(hold_out, "repeated", lambda *given: real(*given) | {107: 0})
+    assert tune(small(trials=6), hold_out=OTHER).held_out.seeds == [106, 108]
+    monkeypatch.setattr(hold_out, "repeated", lambda *given: dict.fromkeys((106, 107, 108), 0))
     with pytest.raises(InputError, match=r"hold-out: the study saw every run of small_uniform_\w+; name a workload"):
         tune(small(trials=6), tmp_path / "out", hold_out=OTHER)
     assert not (tmp_path / "out").exists()

@@ -44,8 +44,11 @@ def test_every_argument_of_the_sampler_is_written_down():
 
 
 def test_holdout_seeds_are_fresh_by_themselves():
-    assert read_study(small(holdout_seeds=None)).holdout_seeds == list(range(2, 22))
-    assert read_study(small(seeds=[7, 40], holdout_seeds=2)).holdout_seeds == [41, 42]
+    study = read_study(small(holdout_seeds=None))
+    assert (study.holdout_seeds, study.report_seeds) == (list(range(2, 22)), list(range(22, 42)))
+    study = read_study(small(seeds=[7, 40], holdout_seeds=2))
+    assert (study.holdout_seeds, study.report_seeds) == ([41, 42], [43, 44])
+    assert read_study(small(report_seeds={"first": 200, "count": 2})).report_seeds == [200, 201]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +104,9 @@ def test_holdout_seeds_are_fresh_by_themselves():
         ({"trials": 0}, "study: trials must be a whole number from 1 to 1000000. Got 0."),
         ({"trial": 3}, "study: unknown key 'trial'"),
         ({"figures": ["pareto"]}, "study: unknown key 'figures'"),
-        ({"holdout_seeds": [1, 5]}, "study: holdout_seeds must be fresh: seed 1 is one that is tuned on."),
+        ({"holdout_seeds": [1, 5]}, "study: holdout_seeds must be fresh: seed 1 is tuned on."),
+        ({"report_seeds": [1]}, "study: report_seeds must be fresh: seed 1 is tuned on."),
+        ({"report_seeds": [99, 100]}, "study: report_seeds must be fresh: seed 100 is one of holdout_seeds."),
         ({"holdout_seeds": {"frist": 3}}, "holdout_seeds"),
         ({"engine": "shared"}, "study: unknown engine 'shared'"),
         ({"baseline": {"placement": "firstfit"}}, "unknown placement policy 'firstfit'"),

@@ -15,7 +15,7 @@ from workbench.cli.main import main
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import compare
 from workbench.studies.tuning import Objective, tune
-from workbench.studies.tuning.trade import trades
+from workbench.studies.tuning.trade import to_take, trades
 
 WASTE, PACE, HEAT = (
     Objective(Measure("waste", "", "lower", ""), "minimize"),
@@ -56,8 +56,9 @@ class Front(SimpleNamespace):
 def test_from_the_first_end_to_each_other_end():
     first, second = trades(front((0.1, 100.0, 8.0), (0.2, 150.0, 4.0), (0.15, 120.0, 2.0)))
     assert first == (
-        "From the end with the least waste (trial 10) to that with the most pace (trial 11): gains pace 50 [45, 55] "
-        "more (50 %), heat 4.00 [3.76, 4.24] less (50 %); loses waste 0.100 [0.094, 0.106] more (100 %), at 8 fresh seeds."
+        "From the end with the least waste (trial 10) to that with the most pace (trial 11): gains pace 50 "
+        "[45, 55] more (50 %), heat 4.00 [3.76, 4.24] less (50 %); loses waste 0.100 [0.094, 0.106] more (100 %), at 8 "
+        "fresh seeds."
     )
     assert second.startswith(
         "From the end with the least waste (trial 10) to that with the least heat (trial 12): gains"
@@ -144,6 +145,53 @@ def test_figures_are_those_of_the_rows():
     lost = re.search(r"loses drain_cycles (\d+) \[(\d+), (\d+)\] cycles more", sentence)
     assert lost and float(lost[1]) == pytest.approx(median, abs=0.5) and float(lost[2]) < median < float(lost[3])
     assert sentence.endswith("; no clear change of mean_external_fragmentation, at 20 fresh seeds.")
+
+
+def reported(waste: float, pace: float, seeds: int = 8, broken: tuple[str, ...] = ()) -> list[str]:
+    """Return what is said of trial 7, whose report has this much of the baseline's 1.0 waste and 100 pace."""
+    point, baseline = SimpleNamespace(id="p"), SimpleNamespace(id="b")
+    noise = NOISE[:seeds]
+
+    def comparison(_point: Any, objective: Objective, _runs: Any) -> Any:
+        start, share = (1.0, waste) if objective is WASTE else (100.0, pace)
+        values = [[start * (1 + one) for one in noise], [start * share * (1 - one / 10) for one in noise]]
+        return compare(*values, better=objective.better)
+
+    front = SimpleNamespace(
+        points=[point],
+        trials=[SimpleNamespace(number=7)],
+        chosen=0,
+        objectives=(WASTE, PACE),
+        name=lambda one: {"p": "worst_fit", "b": "first_fit"}[one.id],
+        baseline_of=lambda _: baseline,
+        comparison=comparison,
+        broken=lambda *_: list(broken),
+    )
+    return to_take(front, object())  # type: ignore[arg-type]
+
+
+def test_the_one_to_take_says_its_gains_and_its_losses():
+    first, second = reported(0.5, 1.5)
+    assert first == "the one to take: trial 7, worst_fit"
+    assert second == (
+        "trial 7 against the baseline at 8 seeds that neither tuning nor choosing saw: "
+        "gains waste 0.500 [0.479, 0.521] less (50 %), p 0.016, pace 50.0 [47.7, 52.3] more (50 %), p 0.016"
+    )
+    first, second = reported(0.5, 0.75)
+    assert (
+        first == "the one to take: trial 7, worst_fit, if its gains are worth its losses; else the baseline, first_fit"
+    )
+    assert "gains waste 0.500 [" in second and "; loses pace 25" in second and second.endswith(" less (25 %), p 0.016")
+
+
+@pytest.mark.parametrize(("waste", "pace"), [(1.0, 1.0), (2.0, 1.0), (2.0, 0.5)])
+def test_the_baseline_is_the_one_to_take_where_nothing_beats_it(waste, pace):
+    first, second = reported(waste, pace)
+    taken = "the one to take: the baseline, first_fit: trial 7, worst_fit is the best of the front and does not beat it"
+    assert first == taken and ": gains" not in second
+    assert reported(0.5, 1.5, broken=("heat at most 9 (its mean is 12)",))[0] == taken
+    few = reported(0.5, 1.5, seeds=5)
+    assert few[0] == taken and few[-1].startswith("cannot decide: 2 comparisons at 5 seeds") and ": gains" not in few[1]
 
 
 def test_failed_trials_are_no_ends_and_a_study_of_failures_trades_nothing():

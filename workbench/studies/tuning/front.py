@@ -55,8 +55,8 @@ class Front(Sequence[dict[str, Any]]):
     def __getitem__(self, place: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
         trials = self.trials[place]
         if isinstance(trials, Trial):
-            return point_sweep(self._study, trials)
-        return [point_sweep(self._study, trial) for trial in trials]
+            return point_sweep(self._study, trials, self._study.holdout_seeds)
+        return [point_sweep(self._study, trial, self._study.holdout_seeds) for trial in trials]
 
     def __len__(self) -> int:
         return len(self.trials)
@@ -77,11 +77,11 @@ class Front(Sequence[dict[str, Any]]):
         return places[compromise([costs_of(self.means[k], self.objectives) for k in places])]
 
     def heading(self, place: int) -> str:
-        """Return a line that says which point of which study this is, and how it does on fresh seeds."""
+        """Return a line that says which point of which study this is, and how it does on the hold-out seeds."""
         trial, names = self.trials[place], [one.measure.name for one in self.objectives]
         means = ", ".join(f"{name} {mean:.5g}" for name, mean in zip(names, self.means[place], strict=True))
         named = self.name(self.points[place])
-        return f"Trial {trial.number} of the study {self._study.name}: {named} ({means} on fresh seeds)"
+        return f"Trial {trial.number} of the study {self._study.name}: {named} ({means} on the hold-out seeds)"
 
     def table(self) -> pd.DataFrame:
         """Return one row a point; `StudyResults.pareto` names the columns."""
@@ -115,18 +115,32 @@ class Front(Sequence[dict[str, Any]]):
     def interval(self, point: PlannedPoint, objective: Objective) -> Interval:
         """Return the mean of an objective on the hold-out seeds; failed runs are left out, and `n` says so. It is
         infinite where a value is."""
-        return self._interval(point, objective.measure)
+        return _interval(self._holdout, point, objective.measure)
 
     def keeps(self, point: PlannedPoint) -> bool:
         """Return whether a point keeps every constraint in the mean over the hold-out seeds."""
-        return all(one.kept_by(self._interval(point, one.measure).mean) for one in self._constraints)
+        return not self.broken(point, self._holdout)
 
-    def comparison(self, point: PlannedPoint, objective: Objective) -> PairedComparison | None:
-        """Return a point against its baseline on the hold-out seeds, None where there is no other to be held to."""
-        baseline = self._holdout.baseline_of(point)
+    def broken(self, point: PlannedPoint, runs: RunSet) -> list[str]:
+        """Return the bounds that a point does not keep in the mean over the seeds of some runs, each with its mean."""
+        means = [(one, _interval(runs, point, one.measure).mean) for one in self._constraints]
+        beyond = [(mean, one.broken_by(mean)) for one, mean in means if not one.kept_by(mean)]
+        return [f"{bound} (its mean is {mean:.4g})" for mean, by in beyond for bound, far in by.items() if not far <= 0]
+
+    def baseline_of(self, point: PlannedPoint) -> PlannedPoint | None:
+        """Return what a point is held to; None where the study names no baseline."""
+        return self._holdout.baseline_of(point)
+
+    def comparison(
+        self, point: PlannedPoint, objective: Objective, runs: RunSet | None = None
+    ) -> PairedComparison | None:
+        """Return a point against its baseline on the hold-out seeds, or in other runs; None where there is no other to
+        be held to."""
+        runs = self._holdout if runs is None else runs
+        baseline = runs.baseline_of(point)
         if baseline is None:
             return None
-        values = [by_seed(self._holdout, one, objective.measure.name) for one in (baseline, point)]
+        values = [by_seed(runs, one, objective.measure.name) for one in (baseline, point)]
         return compare(*values, names=(self.name(baseline), self.name(point)), better=objective.better, level=LEVEL)
 
     def between(self, start: int, end: int, objective: Objective) -> PairedComparison:
@@ -135,9 +149,6 @@ class Front(Sequence[dict[str, Any]]):
         values = [by_seed(self._holdout, one, objective.measure.name) for one in points]
         names = [self.name(one) for one in points]
         return compare(*values, names=(names[0], names[1]), better=objective.better, level=LEVEL)
-
-    def _interval(self, point: PlannedPoint, measure: Measure) -> Interval:
-        return mean_interval(list(values_of(self._holdout, point, measure.name).values()), level=LEVEL)
 
     def _still_best(self) -> list[bool]:
         known = [k for k, row in enumerate(self.means) if self.kept[k] and all(map(math.isfinite, row))]
@@ -155,7 +166,7 @@ class Front(Sequence[dict[str, Any]]):
             row |= self._pairs(row, point, objective)
         for constraint, tuned in zip(self._constraints, trial.limits, strict=True):
             name = constraint.measure.name
-            row |= _ends(name, self._interval(point, constraint.measure)) | {f"{name}_tuned": tuned}
+            row |= _ends(name, _interval(self._holdout, point, constraint.measure)) | {f"{name}_tuned": tuned}
         return row | ({"feasible": self.kept[k]} if self._constraints else {})
 
     def _against(self, point: PlannedPoint, objective: Objective) -> dict[str, float]:
@@ -173,6 +184,10 @@ class Front(Sequence[dict[str, Any]]):
             return {}
         missing = max(row.get("missing", 0), len(paired.missing))
         return {"pairs": min(row.get("pairs", paired.n), paired.n), "missing": missing}
+
+
+def _interval(runs: RunSet, point: PlannedPoint, measure: Measure) -> Interval:
+    return mean_interval(list(values_of(runs, point, measure.name).values()), level=LEVEL)
 
 
 def _ends(name: str, interval: Interval) -> dict[str, float]:

@@ -1,7 +1,7 @@
-"""The tuned best beside the baseline on a workload that the study did not have, or on runs of it that nobody saw.
+"""The one to take beside the baseline on runs that neither tuning nor choosing saw, of the study's or another workload.
 
-Fresh seeds say whether a gain was luck; another workload, such as a real trace, says whether it was of that workload
-alone.
+Further seeds say whether a gain was luck, of the trial that is the best of many and of the point that is the best of
+the front; another workload, such as a real trace, says whether it was of that workload alone.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from workbench.studies.tuning.trial import Proposal, Trial, planned
 from workbench.workloads.catalogue import catalogue
 from workbench.workloads.read import read_workload
 
-FOLDER = "hold_out"
-"""Of the results folder of a study: a results folder for each workload that was held out."""
+FOLDER, REPORT = "hold_out", "report"
+"""Of the results folder of a study: a results folder for each workload that was held out, and that of its own."""
 MOST_COMPARED = 1000
 """Seeds of either kind whose workloads are compared."""
 _WHERE = "hold-out"
@@ -79,29 +79,45 @@ class HoldOut:
             The machine cannot take the workload, or the study saw all of its runs.
         """
         study = self._study
-        config = point_sweep(study, Trial(0, proposal, "", None, "")) | {"workload": self.workload}
-        first = 1 + max(*study.sweep.seeds, *study.holdout_seeds)
-        config["seeds"] = {"first": first, "count": len(study.holdout_seeds)}
-        config["question"] = f"Does what the study {study.name} tuned hold on {self.name}?"
-        plan = plan_different_runs(checked_sweep(config, study.name, _WHERE, Path()))
-        fresh = self._fresh(plan, planned(study, proposal, tuned_on).setup)
-        if fresh == plan.sweep.seeds:
-            return plan
-        return plan_different_runs(checked_sweep({**config, "seeds": shortest(fresh)}, study.name, _WHERE, Path()))
-
-    def _fresh(self, plan: Plan, tuned: Any) -> list[int]:
-        """Return the seeds of a plan that ask of the machine what no trial was asked."""
-        study, setup = self._study, plan.points[0].setup
-        if draws(setup):
-            return plan.sweep.seeds
-        wanted = study.sweep.mechanism.engine.workload_kind
-        before = [*study.sweep.seeds, *study.holdout_seeds]
-        known = repeated(setup, plan.sweep.seeds, tuned, before, wanted, MOST_COMPARED)
-        fresh = [seed for seed in plan.sweep.seeds if seed not in known]
-        if not fresh:
+        first = 1 + max(*study.sweep.seeds, *study.holdout_seeds, *study.report_seeds)
+        config = point_sweep(study, Trial(0, proposal, "", None, ""), [*range(first, first + len(study.report_seeds))])
+        config |= {
+            "workload": self.workload,
+            "question": f"Does what the study {study.name} tuned hold on {self.name}?",
+        }
+        before = [*study.sweep.seeds, *study.holdout_seeds, *study.report_seeds]
+        plan = _fresh(study, config, planned(study, proposal, tuned_on).setup, before, _WHERE)
+        if plan is None:
             cure = "name a workload that it did not have"
             raise InputError(at(_WHERE, f"the study saw every run of {self.name}; {cure}."))
-        return fresh
+        return plan
+
+
+def report_plan(study: Study, proposal: Proposal, tuned_on: Any) -> Plan | None:
+    """Return the plan of a point and its baseline at seeds that neither tuning nor choosing saw.
+
+    None without a baseline, and where the workload has no run that they did not see.
+    """
+    if not study.said.get("baseline"):
+        return None
+    config = point_sweep(study, Trial(0, proposal, "", None, ""), study.report_seeds)
+    config["question"] = f"Does what the study {study.name} tuned hold at seeds that it was not chosen on?"
+    before = [*study.sweep.seeds, *study.holdout_seeds]
+    return _fresh(study, config, planned(study, proposal, tuned_on).setup, before, study.sweep.where)
+
+
+def _fresh(study: Study, config: dict[str, Any], tuned: Any, before: list[int], where: str) -> Plan | None:
+    """Return the plan of a sweep at those of its seeds that ask of the machine what was not asked before; None without
+    any."""
+    plan = plan_different_runs(checked_sweep(config, study.name, where, Path()))
+    setup = plan.points[0].setup
+    if draws(setup):
+        return plan
+    known = repeated(setup, plan.sweep.seeds, tuned, before, study.sweep.mechanism.engine.workload_kind, MOST_COMPARED)
+    fresh = [seed for seed in plan.sweep.seeds if seed not in known]
+    if not known or not fresh:
+        return plan if fresh else None
+    return plan_different_runs(checked_sweep({**config, "seeds": shortest(fresh)}, study.name, where, Path()))
 
 
 def _as_workload(given: Any, study: Study) -> Any:

@@ -30,7 +30,7 @@ def keep_results(results: StudyResults, folder: Path) -> None:
     if results.holdout is not None:
         write_own(folder / FRONT, results.pareto.to_csv(index=False))
         keep_files(results.holdout, folder)
-        keep_points(results.front, folder)
+        keep_points(results.front, results.best, folder)
 
 
 def keep_study(study: Study, folder: Path) -> None:

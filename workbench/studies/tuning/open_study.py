@@ -12,6 +12,7 @@ from workbench.experiments.kept_front import STUDY
 from workbench.experiments.open_folder import open_folder
 from workbench.experiments.run_set import RunSet
 from workbench.studies.tuning.driver import trial_of
+from workbench.studies.tuning.hold_out import REPORT
 from workbench.studies.tuning.holdout import different
 from workbench.studies.tuning.hypervolume import on_front
 from workbench.studies.tuning.journal import JOURNAL, journal_storage
@@ -57,7 +58,11 @@ def open_study(folder: str | Path) -> StudyResults:
         raise StoreError(f"{place}: the trials of the study are {where}.")
     trials = _trials(study, place / JOURNAL)
     best = different(_front(study, trials))
-    return StudyResults(study, trials, best, _holdout(place, best), place)
+    results = StudyResults(study, trials, best, _holdout(place, best), place)
+    if results.holdout is not None and (place / REPORT / SWEEP).is_file():
+        runs, chosen = open_folder(place / REPORT), results.front.trials[results.front.chosen]
+        results.report = runs if chosen.point in {point.id for point in runs.points} else None
+    return results
 
 
 def _trials(study: Study, journal: Path) -> list[Trial]:

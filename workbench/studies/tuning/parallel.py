@@ -28,7 +28,8 @@ class ParallelAxis(NamedTuple):
 
 
 def parallel_axes(results: StudyResults, levers: Sequence[str] = ()) -> list[ParallelAxis]:
-    """Return the axes over which the front of a study is drawn: levers, then objectives, on the study's own seeds.
+    """Return the axes over which the front of a study is drawn: levers, then objectives, on the hold-out seeds where it
+    was run there, else on the study's own.
 
     Parameters
     ----------
@@ -41,8 +42,9 @@ def parallel_axes(results: StudyResults, levers: Sequence[str] = ()) -> list[Par
     wanted = [path for path in levers if path in known] or list(known)
     axes = [_of_lever(known[path], front) for path in wanted]
     moving = [axis for axis in axes if len(set(axis.words)) > 1][:MOST_AXES]
-    values = [[trial.values[k] for trial in front if trial.values] for k in range(len(results.study.objectives))]
-    return [*moving, *(_of_numbers(o.measure.name, v) for o, v in zip(results.study.objectives, values, strict=True))]
+    means = [list(trial.values or ()) for trial in front] if results.holdout is None else results.front.means
+    names = [one.measure.name for one in results.study.objectives]
+    return [*moving, *(_of_numbers(name, [row[k] for row in means]) for k, name in enumerate(names))]
 
 
 def _of_lever(dimension: Dimension, front: Sequence[Trial]) -> ParallelAxis:
@@ -71,6 +73,14 @@ def _place(dimension: Dimension, value: Any) -> float:
 
 
 def _of_numbers(name: str, values: Sequence[float]) -> ParallelAxis:
-    low, high = min(values, default=0.0), max(values, default=0.0)
-    at = tuple((value - low) / (high - low) if high > low else 0.5 for value in values)
+    known = [value for value in values if math.isfinite(value)]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    at = tuple(_share(value, low, high) for value in values)
     return ParallelAxis(name, (f"{low:.4g}", f"{high:.4g}"), tuple(f"{value:.4g}" for value in values), at)
+
+
+def _share(value: float, low: float, high: float) -> float:
+    """Return where a value lies between two ends; NaN of one that is not finite."""
+    if not math.isfinite(value):
+        return math.nan
+    return (value - low) / (high - low) if high > low else 0.5

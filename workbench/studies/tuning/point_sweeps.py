@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +22,14 @@ BEST, POINTS = "best.yaml", "front"
 """The file of the one point to take, and the folder with a file for each point of the front."""
 
 
-def point_sweep(study: Study, trial: Trial) -> dict[str, Any]:
-    """Return the sweep of one trial: what it chose, the study's workload and baseline, the hold-out seeds.
+def point_sweep(study: Study, trial: Trial, seeds: list[int]) -> dict[str, Any]:
+    """Return the sweep of one trial: what it chose, the study's workload and baseline, some of its fresh seeds.
 
     Policies may be values, as they were given in Python; paths of files are absolute.
     """
     config = {key: value for key, value in study.said.items() if key in KEYS}
     config |= {key: value for key, value in trial.proposal.said.items() if value}
-    config |= {"seeds": shortest(study.holdout_seeds), "measures": study.sweep.said_measures()}
+    config |= {"seeds": shortest(seeds), "measures": study.sweep.said_measures()}
     ordered = {key: config[key] for key in KEYS if key in config}
     return with_files(ordered, study.sweep.folder, lambda path: str(path.resolve()))
 
@@ -38,21 +39,23 @@ def file_of(trial: Trial) -> str:
     return f"trial_{trial.number}.yaml"
 
 
-def keep_points(front: Front, folder: Path) -> None:
-    """Write a sweep file for each point of a front, and one for the point to take; those of an earlier front go."""
+def keep_points(front: Front, best: Mapping[str, Any], folder: Path) -> None:
+    """Write a sweep file for each point of a front, and the one for the point to take; those of an earlier front go."""
     points = folder / POINTS
     points.mkdir(exist_ok=True)
-    texts = {file_of(trial): _text(front, place, folder / POINTS) for place, trial in enumerate(front.trials)}
+    texts = {
+        file_of(trial): _text(front.heading(place), front[place], points / file_of(trial))
+        for place, trial in enumerate(front.trials)
+    }
     for name, text in texts.items():
         write_whole(points / name, text)
     for path in points.glob("trial_*.yaml"):
         if path.name not in texts:
             path.unlink()
-    write_own(folder / BEST, _text(front, front.chosen, folder))
+    write_own(folder / BEST, _text(front.heading(front.chosen), best, folder / BEST))
 
 
-def _text(front: Front, place: int, folder: Path) -> str:
+def _text(heading: str, sweep: Mapping[str, Any], file: Path) -> str:
     """Return a sweep file with a heading that says what it is of."""
-    name = BEST if folder.name != POINTS else file_of(front.trials[place])
-    heading = f"# {front.heading(place)}\n# workbench run {folder / name}\n"
-    return heading + yaml.safe_dump(named(front[place]), sort_keys=False, allow_unicode=True)
+    text = yaml.safe_dump(named(dict(sweep)), sort_keys=False, allow_unicode=True)
+    return f"# {heading}\n# workbench run {file}\n{text}"

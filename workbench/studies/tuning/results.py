@@ -13,8 +13,9 @@ from workbench.studies.tuning.front import Front
 from workbench.studies.tuning.hypervolume import History, history
 from workbench.studies.tuning.importances import lever_shares
 from workbench.studies.tuning.objectives import Costs, costs_of
+from workbench.studies.tuning.point_sweeps import point_sweep
 from workbench.studies.tuning.study import Study
-from workbench.studies.tuning.trade import trades
+from workbench.studies.tuning.trade import to_take, trades
 from workbench.studies.tuning.trial import Trial, shown
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ class StudyResults:
         self.holdout = holdout
         """The front's and the baseline's runs on fresh seeds, to be summarised, drawn and exported like those of any
         sweep; None when every trial failed or breaks a constraint."""
+        self.report: RunSet | None = None
+        """The runs of the point to take and the baseline on seeds that neither tuning nor choosing saw; None where
+        there is no baseline, or no such run."""
         self.held_out: RunSet | None = None
         """The runs of the best and the baseline on a workload that was held out; None where none was asked for."""
         self.folder = folder
@@ -54,7 +58,7 @@ class StudyResults:
     @property
     def any_failed(self) -> bool:
         """Return whether a trial failed, or a run of the front or the baseline on the hold-out seeds."""
-        further = [runs for runs in (self.holdout, self.held_out) if runs is not None]
+        further = [runs for runs in (self.holdout, self.report, self.held_out) if runs is not None]
         return bool(self.failures) or any(runs.failures for runs in further)
 
     @functools.cached_property
@@ -106,8 +110,15 @@ class StudyResults:
         return [] if self.holdout is None else trades(self.front)
 
     @property
+    def to_take(self) -> list[str]:
+        """Return which point is the one to take, and what it gains and loses on the report's seeds, in sentences: the
+        baseline where it gains nothing there; none without a front."""
+        return [] if self.holdout is None else to_take(self.front, self.report)
+
+    @property
     def best(self) -> dict[str, Any]:
-        """Return the sweep of the point to take, beside the baseline on fresh seeds, which `workbench.run` takes.
+        """Return the sweep of the point to take, beside the baseline on the report's seeds, which `workbench.run`
+        takes; on the hold-out seeds where there is no report.
 
         With one objective it is the best point of the front; with several the one that is nearest to the best of each,
         every objective scaled from its best to its worst on the front. `front` has a sweep for each point.
@@ -117,7 +128,8 @@ class StudyResults:
         WorkbenchError
             As `front`.
         """
-        return self.front[self.front.chosen]
+        seeds = self.study.holdout_seeds if self.report is None else self.report.seeds
+        return point_sweep(self.study, self.front.trials[self.front.chosen], seeds)
 
     @property
     def pareto(self) -> pd.DataFrame:

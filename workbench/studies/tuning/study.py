@@ -22,7 +22,8 @@ STUDY_KEYS = {
     "sampler": "who proposes, such as {nsga2: {population: 40, seed: 1}}, or by Optuna's name and arguments",
     "trials": "how many combinations are tried",
     "pruning": "when a hopeless trial is given up, such as {after: 2, margin: 0.05}; off unless said",
-    "holdout_seeds": "fresh seeds on which the best combinations are run again",
+    "holdout_seeds": "fresh seeds on which the best combinations are run again, and the one to take is chosen",
+    "report_seeds": "further seeds on which that one is compared with the baseline; as many unless said",
     "storage": "where trials are kept: a journal in the results folder unless a database is named",
 }
 _NOT_OF_A_STUDY = ("figures", "measures", "vary")
@@ -44,6 +45,7 @@ class Study(NamedTuple):
     trials: int
     pruning: Pruning | None
     holdout_seeds: list[int]
+    report_seeds: list[int]
     storage: Storage | None
     """The database that keeps the trials; None = the journal of the results folder."""
 
@@ -73,6 +75,9 @@ def read_study(source: str | Path | Mapping[str, Any], overrides: Mapping[str, A
     measures = [one.measure.name for one in objectives] + [one.measure.name for one in constraints]
     sampler = read_sampler(config["sampler"], "sampler", where)
     sampler.check_study(len(objectives), len(constraints), list(dimensions(space)), where)
+    used = {"is tuned on": sweep.seeds}
+    holdout = _fresh_seeds(config, "holdout_seeds", used, 20, where)
+    used["is one of holdout_seeds"] = holdout
     return Study(
         name=sweep.name,
         sweep=sweep._replace(measures=list(dict.fromkeys(measures))),
@@ -83,7 +88,8 @@ def read_study(source: str | Path | Mapping[str, Any], overrides: Mapping[str, A
         sampler=sampler,
         trials=read_trials(config.get("trials", 100), where),
         pruning=read_pruning(config.get("pruning"), len(sweep.seeds), where),
-        holdout_seeds=_holdout(config, sweep.seeds, where),
+        holdout_seeds=holdout,
+        report_seeds=_fresh_seeds(config, "report_seeds", used, len(holdout), where),
         storage=read_storage(config.get("storage"), sweep.name, where),
     )
 
@@ -117,15 +123,19 @@ def _named_measures(config: Mapping[str, Any]) -> list[Any]:
     return [*named, *(config.get("constraints") or ())]
 
 
-def _holdout(config: Mapping[str, Any], tuned_on: list[int], where: str) -> list[int]:
-    given = config.get("holdout_seeds", {"first": max(tuned_on) + 1, "count": 20})
+def _fresh_seeds(
+    config: Mapping[str, Any], key: str, used: Mapping[str, list[int]], count: int, where: str
+) -> list[int]:
+    """Return the seeds that a key gives, or so many after those that are used already, by what they are used for."""
+    given = config.get(key, count)
     if isinstance(given, int) and not isinstance(given, bool):
-        given = {"first": max(tuned_on) + 1, "count": given}
+        given = {"first": max(map(max, used.values())) + 1, "count": given}
     try:
         seeds = read_seeds(given)
     except InputError as wrong:
-        raise InputError(at(where, f"holdout_seeds: {wrong}")) from None
-    both = sorted(set(seeds) & set(tuned_on))
-    if both:
-        raise InputError(at(where, f"holdout_seeds must be fresh: seed {both[0]} is one that is tuned on."))
+        raise InputError(at(where, f"{key}: {wrong}")) from None
+    for use, others in used.items():
+        both = sorted(set(seeds) & set(others))
+        if both:
+            raise InputError(at(where, f"{key} must be fresh: seed {both[0]} {use}."))
     return seeds

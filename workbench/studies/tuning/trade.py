@@ -1,12 +1,14 @@
-"""What a front trades, in words: from the point that is best in one objective to those that are best in the others."""
+"""What a front trades, in words, from the best point in one objective to those in the others; and which one to take."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from workbench.studies.sentences import amount, listed, number, per_cent
-from workbench.studies.statistics import PairedComparison
+from workbench.experiments.run_set import RunSet
+from workbench.studies.reachable import ALPHA, Family
+from workbench.studies.sentences import amount, listed, number, per_cent, probability
+from workbench.studies.statistics import PairedComparison, holm
 from workbench.studies.tuning.front import Front
 from workbench.studies.tuning.objectives import Objective, costs_of
 
@@ -59,8 +61,53 @@ def _between(front: Front, places: Sequence[int], moving: Sequence[int], towards
     return f"{way}: {gains_and_losses(pairs)}, {fresh}."
 
 
-def gains_and_losses(pairs: Sequence[tuple[Objective, PairedComparison]]) -> str:
+def to_take(front: Front, report: RunSet | None) -> list[str]:
+    """Return which point of a front is the one to take, and what it gains and loses on seeds that it was not chosen on.
+
+    It is the baseline where no objective is clearly better than its, after Holm's correction over the objectives, or
+    where a constraint is broken there; where some are better and some worse, that is said and the reader chooses.
+
+    Parameters
+    ----------
+    report : RunSet, optional
+        The chosen point beside its baseline on further seeds; None where there is no such comparison.
+    """
+    point, trial = front.points[front.chosen], front.trials[front.chosen].number
+    named, baseline = f"trial {trial}, {front.name(point)}", front.baseline_of(point)
+    if baseline is None:
+        return [f"the one to take: {named}; the study names no baseline to compare it with"]
+    other = f"the baseline, {front.name(baseline)}"
+    if baseline.id == point.id:
+        return [f"the one to take: {other}, which is trial {trial} of the front"]
+    if report is None:
+        return [f"the one to take: {named}; nothing says how it does on runs that it was not chosen on"]
+    compared = [
+        (one, paired) for one in front.objectives if (paired := front.comparison(point, one, report)) and paired.n
+    ]
+    if not compared:
+        return [f"the one to take: {other}; the runs of {named} failed on the seeds of the report"]
+    p_values = holm({one.measure.name: paired.p_value for one, paired in compared})
+    gains = [paired.interval.mean > 0 for one, paired in compared if p_values[one.measure.name] < ALPHA]
+    broken = front.broken(point, report)
+    if broken or not any(gains):
+        first = f"{other}: {named} is the best of the front and does not beat it"
+    else:
+        first = named if all(gains) else f"{named}, if its gains are worth its losses; else {other}"
+    seeds = min(paired.n for _, paired in compared)
+    where = f"at {seeds} seed{'s' * (seeds != 1)} that neither tuning nor choosing saw"
+    words = f"trial {trial} against the baseline {where}: {gains_and_losses(compared, p_values)}"
+    few = Family(len(compared), seeds).note if seeds > 1 else ""
+    return list(
+        filter(None, [f"the one to take: {first}", "; breaks ".join(filter(None, [words, listed(broken)])), few])
+    )
+
+
+def gains_and_losses(
+    pairs: Sequence[tuple[Objective, PairedComparison]], p_values: Mapping[str, float] | None = None
+) -> str:
     """Return what is better of several objectives, what is worse, and what is not clear: medians with 95 % intervals.
+
+    Clear is what has an interval without 0, or where corrected p-values are given by objective, one below 5 %.
 
     >>> from workbench.metrics.measure import Measure
     >>> from workbench.studies.statistics import compare
@@ -68,11 +115,18 @@ def gains_and_losses(pairs: Sequence[tuple[Objective, PairedComparison]]) -> str
     >>> gains_and_losses([(wait, compare([20, 21, 22, 23, 24, 25], [30, 31, 32, 33, 34, 35]))])
     'loses wait_cycles 10 [10, 10] cycles more (44 %)'
     """
-    gains = [_change(*one) for one in pairs if one[1].interval.above(0)]
-    losses = [_change(*one) for one in pairs if one[1].interval.below(0)]
-    unclear = [one.measure.name for one, paired in pairs if not (paired.interval.above(0) or paired.interval.below(0))]
-    parts = [f"gains {', '.join(gains)}" if gains else "", f"loses {', '.join(losses)}" if losses else ""]
-    return "; ".join(filter(None, [*parts, f"no clear change of {listed(unclear)}" if unclear else ""]))
+    alone = {one.measure.name: paired.p_value for one, paired in pairs}
+    clear = {name for name, p in (p_values or alone).items() if p < ALPHA}
+    changes: dict[bool, list[str]] = {True: [], False: []}
+    for one, paired in pairs:
+        if one.measure.name in clear:
+            p = "" if p_values is None else f", p {probability(p_values[one.measure.name])}"
+            changes[paired.interval.mean > 0].append(f"{_change(one, paired)}{p}")
+    unclear = [one.measure.name for one, _ in pairs if one.measure.name not in clear]
+    parts = [
+        f"{word} {', '.join(changes[side])}" for side, word in ((True, "gains"), (False, "loses")) if changes[side]
+    ]
+    return "; ".join([*parts, *([f"no clear change of {listed(unclear)}"] if unclear else [])])
 
 
 def _change(objective: Objective, paired: PairedComparison) -> str:

@@ -19,7 +19,7 @@ from workbench.studies.adaptive import run_plan
 from workbench.studies.tuning.book import Book, Shelf, Title
 from workbench.studies.tuning.driver import conduct
 from workbench.studies.tuning.evaluate import Evaluator
-from workbench.studies.tuning.hold_out import FOLDER, HoldOut, run_hold_out
+from workbench.studies.tuning.hold_out import FOLDER, REPORT, HoldOut, report_plan, run_hold_out
 from workbench.studies.tuning.holdout import check_fresh, different, front_sweep
 from workbench.studies.tuning.journal import Journal
 from workbench.studies.tuning.keep_study import STUDY_FILES, keep_results, keep_study
@@ -42,7 +42,8 @@ def tune(
     executor: Executor | str | None = None,
     hold_out: str | Mapping[str, Any] | None = None,
 ) -> StudyResults:
-    """Try combinations of policies and levers, then run the best of them on fresh seeds beside the baseline.
+    """Try combinations of policies and levers, run the best of them on fresh seeds, and report the one to take on
+    further ones beside the baseline.
 
     Every evaluation is an ordinary run, kept in the same store under the same name as a sweep would give it. A study
     that is interrupted, or asked for more trials, goes on exactly as if it had never stopped.
@@ -86,7 +87,7 @@ def tune(
     >>> len(found.trials), bool(found.pareto.best.any())
     (6, True)
     >>> sorted(found.best["baseline"]), found.best["seeds"]
-    (['placement'], {'first': 2, 'count': 3})
+    (['placement'], {'first': 5, 'count': 3})
     """
     requested = read_study(study, set)
     if trials is not None:
@@ -177,6 +178,10 @@ def _tuned(
     best = different([conducted.trials[number] for number in conducted.front])
     holdout = _holdout(study, best, store, folder, workers, executor, watch)
     results = StudyResults(study, conducted.trials, best, holdout, folder)
+    if holdout is not None:
+        plan = report_plan(study, results.front.trials[results.front.chosen].proposal, workload)
+        place = folder and folder / REPORT
+        results.report = None if plan is None else run_hold_out(plan, place, workers, executor, watch)
     results.seconds, results.tuner_seconds = time.perf_counter() - began, conducted.tuner_seconds
     return results
 
