@@ -52,3 +52,8 @@ def files(format_name: str) -> list[str]:
 def path(file: str) -> Path:
     """A file of the folders."""
     return next(folder / file for folder in FOLDERS if (folder / file).exists())
+
+
+def recordings() -> list[Path]:
+    """The memory snapshots of PyTorch in the folders, whether the catalogue and facts.json list them or not."""
+    return sorted(place for folder in FOLDERS for place in folder.glob("alloc/snapshot_*.pickle.gz"))

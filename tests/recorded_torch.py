@@ -24,13 +24,14 @@ class _Calls(list):
         segment = next((s for s in self.recorder.segments if s.base == address), None)
         mapped = segment.expandable if segment else self.recorder.rules.expandable
         words = ("segment_map", "segment_unmap") if mapped else ("segment_alloc", "segment_free")
-        self.recorder.note(words[size < 0], address, abs(size), self.recorder.stream_at(address))
+        pool = self.recorder.pool_at.get(address, self.recorder.pool)
+        self.recorder.note(words[size < 0], address, abs(size), self.recorder.stream_at(address), pool)
 
 
 class Recorder(Allocator):
     """The allocator of lists with a ring of events; the driver gives addresses in no order."""
 
-    def __init__(self, rules: Rules, owners=((0, (0, 0)),), seed: int = 0) -> None:
+    def __init__(self, rules: Rules, owners=((0, (0, 0)),), seed: int = 0, tells_pools: bool = False) -> None:
         pools = [(0, 0), *sorted({pool for _, pool in owners} - {(0, 0)})]
         super().__init__(rules, tuple(pools.index(pool) for _, pool in owners))
         self.owners, self.pools, self.chance = owners, pools, random.Random(seed)
@@ -38,13 +39,18 @@ class Recorder(Allocator):
         self.asked: dict[int, int] = {}
         self.streams: dict[int, int] = {}
         self.slots: set[int] = set()
+        self.tells_pools = tells_pools
+        """Whether events have a `pool_id`, as newer versions of PyTorch write it."""
+        self.pool_at: dict[int, tuple[int, int]] = {}
+        self.pool = (0, 0)
         self.calls = _Calls(self)
         self.now = 1_700_000_000_000_000
         self.stream = 0
 
-    def note(self, action, address, size, stream, **more):
+    def note(self, action, address, size, stream, pool=(0, 0), **more):
         self.now += 5
         event = {"action": action, "addr": address, "size": size, "stream": stream, "time_us": self.now, **more}
+        event |= {"pool_id": pool} if self.tells_pools else {}
         self.events.append({**event, "frames": self.chance.choice(SITES)})
 
     def stream_at(self, address):
@@ -56,33 +62,34 @@ class Recorder(Allocator):
             slot = self.chance.randrange(1 << 12)
         self.slots.add(slot)
         address = 0x7F00_0000_0000 + (slot << 30)
-        self.streams[address] = self.stream
+        self.streams[address], self.pool_at[address] = self.stream, self.pool
         return address
 
     def malloc(self, owner, size):
-        self.stream = self.owners[owner][0]
+        self.stream, self.pool = self.owners[owner]
         address = super().malloc(owner, size)
         if address is None:
-            self.note("oom", 0, self.rounded(size), self.stream, device_free=self.rules.card - self.reserved())
+            free = self.rules.card - self.reserved()
+            self.note("oom", 0, self.rounded(size), self.stream, self.pool, device_free=free)
         else:
             self.asked[address] = size
-            self.note("alloc", address, size, self.stream)
+            self.note("alloc", address, size, self.stream, self.pool)
         return address
 
     def free(self, address):
-        self.note("free_requested", address, self.asked[address], self.stream_of(address))
+        self.note("free_requested", address, self.asked[address], *self.owner_of(address))
         super().free(address)
 
     def defer(self, address, use):
-        self.note("free_requested", address, self.asked[address], self.stream_of(address))
+        self.note("free_requested", address, self.asked[address], *self.owner_of(address))
         super().defer(address, use)
 
     def settle(self, segment, piece):
-        self.note("free_completed", piece.start, self.asked[piece.start], self.owners[segment.owner][0])
+        self.note("free_completed", piece.start, self.asked[piece.start], *self.owners[segment.owner])
         super().settle(segment, piece)
 
-    def stream_of(self, address):
-        return self.owners[self.find(address)[0].owner][0]
+    def owner_of(self, address):
+        return self.owners[self.find(address)[0].owner]
 
     def snapshot(self, kept: int = 1 << 30) -> dict[str, Any]:
         """What `torch.cuda.memory._snapshot()` returns, of the events the last ones alone."""

@@ -41,6 +41,8 @@ class Events(NamedTuple):
     """int64[events], -1 = not told."""
     site: np.ndarray
     """int32[events], which of `AllocatorLog.sites` asked, -1 = the snapshot holds no stack."""
+    pool: np.ndarray
+    """int32[events], which of `AllocatorLog.pools` it is of, -1 = not told: older versions of PyTorch do not."""
 
 
 class Segments(NamedTuple):
@@ -84,6 +86,8 @@ class AllocatorLog(NamedTuple):
     """Places in the program that asked for memory, from the stacks; one a stack, so that names come several times."""
     stacks: tuple[tuple[str, ...], ...]
     """Of each of `sites` the innermost Python frames that asked, the innermost first: file:line and function."""
+    callers: tuple[tuple[str, ...], ...]
+    """Of each of `sites` the frames of the program's own code that led there, the outermost first."""
     settings: Mapping[str, Any]
     """What the snapshot says under `allocator_settings`."""
 

@@ -21,6 +21,8 @@ from workbench.records.torch_allocator import CallCosts
 from workbench.studies.torch_memory import advice_or_still, replay_of
 from workbench.studies.torch_memory.advice import Curve
 from workbench.studies.torch_memory.holdings import pins, segments_at, segments_at_end
+from workbench.studies.torch_memory.lives import lives_of
+from workbench.studies.torch_memory.moment import moment_of
 from workbench.studies.torch_memory.page import curve_chart
 from workbench.studies.torch_memory.trial import played_on, tried, with_smallest_card
 from workbench.workloads.importers import read_trace
@@ -155,7 +157,7 @@ def test_a_history_that_begins_late_says_what_it_does_not_know(tmp_path):
 def test_the_segments_at_the_end_are_those_of_the_snapshot(tmp_path):
     made = exercised(Recorder(Rules(), STREAMS, 6), 300, 6)
     (log,) = read_trace(written(tmp_path, made, kept=150)).logs
-    replayed = segments_at(replay_of(log).recording, len(log.events.action) - 1)
+    replayed = segments_at(moment_of(lives_of(replay_of(log).recording), len(log.events.action)), log.sites)
     displayed = segments_at_end(log)
     assert [(it.address, it.size) for it in replayed] == [(it.address, it.size) for it in displayed]
     assert [[b.address for b in it.blocks] for it in replayed] == [[b.address for b in it.blocks] for it in displayed]

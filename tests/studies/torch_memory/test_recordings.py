@@ -52,6 +52,16 @@ def test_a_made_up_recording_is_replayed_exactly(tmp_path, way, owners, seed):
         assert recording.is_whole == (kept > 400 * 4)
 
 
+@pytest.mark.parametrize("seed", thinned([*range(8)], 3))
+def test_events_that_tell_their_pool_are_replayed_exactly_where_the_segments_at_the_end_do_not_tell_it(tmp_path, seed):
+    """A private pool's segment that went back leaves no trace of its pool but `pool_id` of its events."""
+    made = exercised(Recorder(WAYS[OVERSIZE], POOLS, seed, tells_pools=True), 400, seed)
+    for kept in (1 << 30, 300):
+        (log,) = logs_of(tmp_path, made.snapshot(kept))
+        result = replay_of(log).exactness
+        assert result.is_exact, (kept, str(result))
+
+
 def test_what_was_searched_before_a_flush_is_not_searched_again(tmp_path):
     """pytorch#189504 as a recording: the flush makes the block that would serve, and a segment is got instead."""
     made = Recorder(Rules(card=70 * MIB))

@@ -72,7 +72,7 @@ class TorchAllocator:
     """PyTorch's caching allocator under any of its settings; nothing of it is left to a policy."""
 
     name = "torch_allocator"
-    revision = 1
+    revision = 2
     machine: ClassVar[type[Board]] = Board
     workload_kind = "tensor_requests"
     options: ClassVar[type[AllocatorOptions]] = AllocatorOptions

@@ -82,7 +82,8 @@ def recording_of(log: AllocatorLog, assumed: Mapping[int, int] = NO_ENDS) -> Rec
     columns = [np.array(column, np.int64) for column in zip(*table.rows, strict=True)] or [np.zeros(0, np.int64)] * 7
     supplied = [np.array(column, np.int64) for column in zip(*table.supplied, strict=True)]
     failed = np.flatnonzero(log.events.action == OOM)
-    failed_owner = np.array([owners.of(stream, 0) for stream in log.events.stream[failed].tolist()], np.int64)
+    asking = zip(log.events.stream[failed].tolist(), failed.tolist(), strict=True)
+    failed_owner = np.array([owners.number(stream, -1, at) for stream, at in asking], np.int64)
     return Recording(
         log=log,
         settings=settings,
@@ -117,12 +118,14 @@ def _without_fresh(
 
 
 class _Owners:
-    """Numbers for streams within private pools; which pool an address belongs to, the segments at the end tell."""
+    """Numbers for streams within private pools; which pool an address belongs to, the event tells or, of older versions
+    of PyTorch, the segments at the end."""
 
     def __init__(self, log: AllocatorLog) -> None:
         self.private: list[int] = [0]
         self._numbers: dict[tuple[int, int], int] = {}
         segments, events = log.segments, log.events
+        self._pool_of_event = events.pool
         own = np.flatnonzero(segments.pool > 0)
         order = own[np.argsort(segments.address[own], kind="stable")]
         self._starts = segments.address[order]
@@ -134,7 +137,8 @@ class _Owners:
 
     def number(self, stream: int, address: int, event: int) -> int:
         """Return the owner of what lay at an address at an event."""
-        return self.of(stream, self._pool(address, event))
+        named = int(self._pool_of_event[event]) if 0 <= event < len(self._pool_of_event) else -1
+        return self.of(stream, self._pool(address, event) if named < 0 else named)
 
     def of(self, stream: int, pool: int) -> int:
         """Return the owner of a stream's blocks in a pool."""
@@ -247,4 +251,37 @@ def live_before(recording: Recording) -> np.ndarray:
         *(c[known].tolist() for c in (start.handle, start.address, start.size)), strict=True
     ):
         result[handle] = min(requested.get(address, size), size) or size
+    return result
+
+
+class RecordedBytes(NamedTuple):
+    """What the recorded allocator held; element k is after k events, the first before any."""
+
+    allocated: np.ndarray
+    """int64[events + 1], bytes asked for and not given back."""
+    reserved: np.ndarray
+    """int64[events + 1], bytes got from the driver."""
+
+
+def recorded_bytes(recording: Recording) -> RecordedBytes:
+    """Return the curves that the events of a card's history tell, from what there was before the first: every peak that
+    is said of a recording is the highest of these.
+
+    Parameters
+    ----------
+    recording : Recording
+        Of `recording_of`; a history without events gives one element each.
+    """
+    events = recording.log.events
+    change = events.size * ((events.action == ALLOC).astype(np.int64) - (events.action == FREE_COMPLETED))
+    implied = int(recording.supply.size[: recording.implied].sum())
+    return RecordedBytes(
+        summed(int(live_before(recording).sum()), change),
+        summed(recording.reserved_at_start + implied, reserved_by_event(recording.log)),
+    )
+
+
+def summed(before: int, change: np.ndarray) -> np.ndarray:
+    """Return what there is after each change, and before the first: int64[changes + 1]."""
+    result: np.ndarray = before + np.concatenate([np.zeros(1, np.int64), np.cumsum(change)])
     return result

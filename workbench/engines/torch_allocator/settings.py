@@ -13,11 +13,15 @@ from workbench.engines.torch_allocator.state import MIB, UNLIMITED, Rules
 from workbench.errors import InputError, shown
 from workbench.levers import Spec, lever
 from workbench.structures.size_index import NONE
-from workbench.units import is_count
 
 INTERVALS = 16
 LEAST_SPLIT = 20
 """What PyTorch takes as max_split_size_mb at the least."""
+LEAST_SEGMENT = 11
+"""What PyTorch takes as large_segment_size_mb at the least: more than 10 MiB, from where a request has its own."""
+VARIABLES = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
+"""The environment variables that PyTorch looks for, in its order (AllocatorConfig.cpp). The last is read by the newest
+versions alone (pytorch#183387, #149601); the first by all for CUDA."""
 UNKNOWN_CARD = 1 << 40
 """For how large a card expandable segments reserve addresses where the card is not known: 1 TiB."""
 
@@ -115,12 +119,12 @@ class AllocatorSettings(Spec):
         InputError
             A value is none that PyTorch takes.
         """
-        levers: dict[str, Any] = dict(values)
+        levers: dict[str, Any] = {}
         for key, value in _pairs(conf):
             if key in _READ:
-                _check_split(key, value)
                 levers[_LEVER_OF.get(key, key)] = _read(key, value)
-        return cls(**levers)
+        _check_sizes(levers)
+        return cls(**{**values, **levers})
 
     @classmethod
     def recorded(cls, reply: Mapping[str, Any]) -> AllocatorSettings:
@@ -131,7 +135,7 @@ class AllocatorSettings(Spec):
         >>> AllocatorSettings.recorded({"max_split_size": 134217728, "expandable_segments": True}).max_split_size_mb
         128
         """
-        conf = reply.get("PYTORCH_CUDA_ALLOC_CONF") or reply.get("PYTORCH_ALLOC_CONF") or ""
+        conf = next((reply[name] for name in VARIABLES if reply.get(name)), "")
         try:
             settings = cls.parse(conf if isinstance(conf, str) else "")
         except InputError:
@@ -182,9 +186,14 @@ _LEVER_OF = {"per_process_memory_fraction": "per_process_fraction"}
 _READ = (*_IN_CONF, "roundup_power2_divisions", *_LEVER_OF)
 
 
-def _check_split(key: str, value: str) -> None:
-    if key == "max_split_size_mb" and is_count(value) and int(value) < LEAST_SPLIT:
-        raise InputError(f"max_split_size_mb must be at least {LEAST_SPLIT}. Got {value}. Nearest: {LEAST_SPLIT}.")
+def _check_sizes(levers: Mapping[str, Any]) -> None:
+    """Refuse a segment that is too small, and limits that are below the size of a segment (parseMaxSplitSize)."""
+    segment = levers.get("large_segment_size_mb", LEAST_SPLIT)
+    least = {"large_segment_size_mb": LEAST_SEGMENT, "max_split_size_mb": segment, "max_non_split_rounding_mb": segment}
+    for key, size in least.items():
+        if key in levers and levers[key] < size:
+            why = "" if size in (LEAST_SEGMENT, LEAST_SPLIT) else ", as large_segment_size_mb is"
+            raise InputError(f"{key} must be at least {size}{why}. Got {levers[key]}. Nearest: {size}.")
 
 
 def _with_an_eighth(size: int) -> int:
@@ -236,11 +245,26 @@ def _divisions(value: str) -> tuple[int, ...]:
         if size.strip() == ">":
             divisions[last + 1 :] = [int(number)] * (INTERVALS - last - 1)
             break
+        if int(size) < 1 or int(size) & (int(size) - 1):
+            raise ValueError
         place = min(int(size).bit_length() - 1, INTERVALS - 1)
         if last < 0:
             divisions[:place] = [int(number)] * place
         divisions[place], last = int(number), place
     return tuple(divisions)
+
+
+def variable_of(settings: Mapping[str, Any]) -> str:
+    """Return the environment variable to set: the one that a snapshot's own settings name, else that of its card's
+    maker, which every version of PyTorch reads.
+
+    >>> variable_of({"PYTORCH_ALLOC_CONF": ""}), variable_of({"release_lock_on_hipmalloc": False}), variable_of({})
+    ('PYTORCH_ALLOC_CONF', 'PYTORCH_HIP_ALLOC_CONF', 'PYTORCH_CUDA_ALLOC_CONF')
+    """
+    named = [name for name in VARIABLES if name in settings]
+    if named:
+        return named[0]
+    return VARIABLES[1] if any("hip" in str(key).lower() for key in settings) else VARIABLES[0]
 
 
 def _told(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +19,8 @@ from workbench.errors import InputError
 from workbench.records.torch_allocator import CallCosts
 from workbench.studies.torch_memory.candidates import grid, proposed
 from workbench.studies.torch_memory.holdings import Holder, Pin, SegmentMap, by_site, by_size, pins, segments_at
+from workbench.studies.torch_memory.lives import Lives, lives_of
+from workbench.studies.torch_memory.moment import moment_of
 from workbench.studies.torch_memory.replay import Recorded, SnapshotReplay, snapshot_replay
 from workbench.studies.torch_memory.still import Still, still_of
 from workbench.studies.torch_memory.trial import COSTS, Trial, on_card, tried, with_smallest_card
@@ -128,7 +131,8 @@ class Advice:
 
     def peak_segments(self) -> list[SegmentMap]:
         """Return the recorded segments with their live blocks when most bytes were live, all cards together."""
-        return [it for one in self.replay.replays for it in segments_at(one.recording, _peak_event(one.recording))]
+        peaks = [_peak_event(one.recording) for one in self.replay.replays]
+        return [it for k, event in enumerate(peaks) for it in self._segments(k, event)]
 
     def holders(self) -> list[Holder]:
         """Return who asked for what was live at the peak."""
@@ -140,8 +144,16 @@ class Advice:
 
     def pins(self) -> list[Pin]:
         """Return which live blocks kept free bytes from going back when most was reserved."""
-        fullest = ((one.recording, _fullest_event(one.recording)) for one in self.replay.replays)
-        return pins(it for recording, event in fullest for it in segments_at(recording, event))
+        fullest = [_fullest_event(one.recording) for one in self.replay.replays]
+        return pins(it for k, event in enumerate(fullest) for it in self._segments(k, event))
+
+    def _segments(self, card: int, event: int) -> list[SegmentMap]:
+        """Return the segments of a card after one of its events."""
+        return segments_at(moment_of(self._lives[card], event + 1), self.replay.replays[card].recording.log.sites)
+
+    @cached_property
+    def _lives(self) -> list[Lives]:
+        return [lives_of(one.recording) for one in self.replay.replays]
 
     def curves(self) -> list[Curve]:
         """Return the bytes over the events of the first card: live and reserved as recorded, reserved under the best

@@ -1,26 +1,20 @@
-"""Who holds memory at a moment, and which blocks pin segments that would otherwise be free."""
+"""Who holds memory at a moment, and which blocks pin memory that would otherwise go back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.torch_allocator.recording import Recording
+from workbench.engines.torch_allocator.settings import AllocatorSettings
+from workbench.engines.torch_allocator.state import MIB, SMALL_BUFFER
+from workbench.studies.torch_memory.moment import Moment
 from workbench.units import bytes_said
-from workbench.workloads.allocator_log import (
-    ALLOC,
-    FREE_COMPLETED,
-    INACTIVE,
-    SEGMENT_ALLOC,
-    SEGMENT_FREE,
-    SEGMENT_MAP,
-    SEGMENT_UNMAP,
-    AllocatorLog,
-)
+from workbench.workloads.allocator_log import INACTIVE, AllocatorLog
 
-UNKNOWN_SITE = "(no stack recorded)"
+UNKNOWN_SITE, BEFORE_SITE = "(no stack recorded)", "(live before the recording)"
+"""Who asked for a block, where no stack says it."""
 
 
 class Held(NamedTuple):
@@ -32,11 +26,13 @@ class Held(NamedTuple):
 
 
 class SegmentMap(NamedTuple):
-    """A segment with the blocks in it that are in use."""
+    """A segment, or a mapped stretch of an expandable one, with the blocks in it that are in use."""
 
     address: int
     size: int
     blocks: tuple[Held, ...]
+    page: int = 0
+    """Bytes of a page of an expandable segment, which goes back page by page; 0 = it goes back as a whole."""
 
     @property
     def free(self) -> int:
@@ -44,13 +40,36 @@ class SegmentMap(NamedTuple):
         return max(self.size - sum(block.size for block in self.blocks), 0)
 
     @property
+    def pinned(self) -> int:
+        """Return those of them that live blocks keep from going back to the driver."""
+        return sum(free for free, _ in self.pinned_parts())
+
+    @property
     def largest_free(self) -> int:
-        """Return the longest run of such bytes."""
+        """Return the longest run of free bytes."""
         edges = [self.address]
         for block in self.blocks:
             edges += [block.address, block.address + block.size]
         edges.append(self.address + self.size)
         return max((end - start for start, end in zip(edges[::2], edges[1::2], strict=True)), default=0)
+
+    def pinned_parts(self) -> Iterator[tuple[int, Sequence[Held]]]:
+        """Yield what goes back at once only, where something in it is live: its free bytes, and the live blocks."""
+        if not self.page:
+            if self.blocks:
+                yield self.free, self.blocks
+            return
+        pages: dict[int, list[Held]] = {}
+        for block in self.blocks:
+            first = (block.address - self.address) // self.page
+            last = (block.address + block.size - 1 - self.address) // self.page
+            for page in {first, last}:  # in those between, nothing is free
+                pages.setdefault(page, []).append(block)
+        for page, blocks in sorted(pages.items()):
+            start = self.address + page * self.page
+            end = min(start + self.page, self.address + self.size)
+            live = sum(min(it.address + it.size, end) - max(it.address, start) for it in blocks)
+            yield max(end - start - live, 0), blocks
 
 
 class Holder(NamedTuple):
@@ -66,73 +85,53 @@ class Pin(NamedTuple):
 
     site: str
     pinned_bytes: int
-    """Free bytes of the segments that they are in, shared evenly by the blocks of each."""
+    """Free bytes of the segments, or pages of expandable ones, that they are in, shared evenly by each one's blocks."""
     bytes: int
     blocks: int
 
 
-def segments_at(recording: Recording, event: int) -> list[SegmentMap]:
-    """Return the segments and live blocks of a card after one of its events, as they were recorded."""
-    log = recording.log
-    segments, live = _begin(recording)
-    events = log.events
-    names = log.sites
-    for at in range(event + 1):
-        action, address, size = int(events.action[at]), int(events.address[at]), int(events.size[at])
-        if action == ALLOC:
-            live[address] = Held(address, -(-max(size, 1) // 512) * 512, _name(names, int(events.site[at])))
-        elif action == FREE_COMPLETED:
-            live.pop(address, None)
-        elif action in (SEGMENT_ALLOC, SEGMENT_MAP):
-            segments[address] = size
-        elif action in (SEGMENT_FREE, SEGMENT_UNMAP):
-            segments.pop(address, None)
-    return _mapped(segments, live.values())
+def segments_at(moment: Moment, sites: Sequence[str]) -> list[SegmentMap]:
+    """Return the segments and live blocks of a card at a moment of its history, the lowest address first.
+
+    Parameters
+    ----------
+    moment : Moment
+        Of `moment_of`.
+    sites : sequence of str
+        The names of `AllocatorLog.sites`.
+    """
+    columns = (moment.address, moment.size, moment.site, moment.born)
+    live = [
+        Held(at, size, _name(sites, site) if site >= 0 or born else BEFORE_SITE)
+        for at, size, site, born in zip(*(column.tolist() for column in columns), strict=True)
+    ]
+    return _mapped(zip(*(c.tolist() for c in moment[1:4]), strict=True), live)
 
 
 def segments_at_end(log: AllocatorLog) -> list[SegmentMap]:
     """Return the segments and live blocks of a card after its last event, as the snapshot shows them."""
-    blocks = log.blocks
+    blocks, segments = log.blocks, log.segments
     held = np.flatnonzero(blocks.state != INACTIVE).tolist()
     live = [Held(int(blocks.address[k]), int(blocks.size[k]), _name(log.sites, int(blocks.site[k]))) for k in held]
-    return _mapped(dict(zip(log.segments.address.tolist(), log.segments.size.tolist(), strict=True)), live)
+    large = AllocatorSettings.recorded(log.settings).large_segment_size_mb * MIB
+    pages = np.where(segments.expandable, np.where(segments.small, SMALL_BUFFER, large), 0)
+    return _mapped(zip(segments.address.tolist(), segments.size.tolist(), pages.tolist(), strict=True), live)
 
 
 def _name(names: Sequence[str], site: int) -> str:
     return names[site] if site >= 0 else UNKNOWN_SITE
 
 
-def _begin(recording: Recording) -> tuple[dict[int, int], dict[int, Held]]:
-    """Return the segments by address, and live blocks by address, before the first event."""
-    start, blocks, names = recording.start, recording.log.blocks, recording.log.sites
-    known = dict(zip(blocks.address.tolist(), blocks.site.tolist(), strict=True))
-    segments: dict[int, int] = {}
-    live: dict[int, Held] = {}
-    first = 0
-    for address, size, kind, is_first, handle in zip(
-        *(c.tolist() for c in (start.address, start.size, start.kind, start.first, start.handle)), strict=True
-    ):
-        if kind == 3:
-            first = -1
-            continue
-        if is_first or first < 0:
-            first = address
-        segments[first] = segments.get(first, 0) + size
-        if handle >= 0:
-            live[address] = Held(address, size, _name(names, known.get(address, -1)))
-    return segments, live
-
-
-def _mapped(segments: dict[int, int], live: Iterable[Held]) -> list[SegmentMap]:
+def _mapped(segments: Iterable[tuple[int, int, int]], live: Iterable[Held]) -> list[SegmentMap]:
     """Return each segment with the blocks that lie in it, the lowest address first."""
     blocks, at, maps = sorted(live), 0, []
-    for address, size in sorted(segments.items()):
+    for address, size, page in sorted(segments):
         while at < len(blocks) and blocks[at].address < address:
             at += 1
         inside = at
         while inside < len(blocks) and blocks[inside].address < address + size:
             inside += 1
-        maps.append(SegmentMap(address, size, tuple(blocks[at:inside])))
+        maps.append(SegmentMap(address, size, tuple(blocks[at:inside]), page))
         at = inside
     return maps
 
@@ -164,14 +163,18 @@ def _grouped(named: Iterable[tuple[str, int]]) -> list[Holder]:
 def pins(segments: Iterable[SegmentMap]) -> list[Pin]:
     """Return which live blocks keep free bytes from going back, the most first.
 
-    A segment goes back to the driver only as a whole: what is free beside a live block is pinned by it.
+    A segment goes back to the driver only as a whole, an expandable one page by page: what is free beside a live block
+    in it is pinned by that.
     """
     totals: dict[str, list[float]] = {}
-    for segment in segments:
-        for block in segment.blocks:
+    counted: set[Held] = set()
+    for free, blocks in (part for segment in segments for part in segment.pinned_parts()):
+        for block in blocks:
             total = totals.setdefault(block.site, [0.0, 0, 0])
-            total[0] += segment.free / len(segment.blocks)
-            total[1] += block.size
-            total[2] += 1
+            total[0] += free / len(blocks)
+            if block not in counted:
+                counted.add(block)
+                total[1] += block.size
+                total[2] += 1
     blocking = (Pin(site, round(pinned), int(size), int(count)) for site, (pinned, size, count) in totals.items())
     return sorted((pin for pin in blocking if pin.pinned_bytes), key=lambda it: (-it.pinned_bytes, it.site))

@@ -48,8 +48,9 @@ class SegmentLives(NamedTuple):
 
     address: np.ndarray
     size: np.ndarray
-    mapped: np.ndarray
-    """int64[segments], 1 = a part of an expandable segment, which is one with its neighbours."""
+    page: np.ndarray
+    """int64[segments], bytes of a page of the expandable segment that it is a part of, one with its neighbours; 0 = a
+    segment of its own."""
     born: np.ndarray
     gone: np.ndarray
 
@@ -108,6 +109,7 @@ class _Kept:
         self._live: dict[int, list[int]] = _blocks_before(recording)
         self._ended: list[tuple[int, ...]] = []
         self._ranges = _Ranges()
+        self._large_page = recording.settings.large_segment_size_mb * rows.MIB
         _enter_ranges_before(recording, self._ranges)
 
     def enter(self, after: int, action: int, address: int, size: int, rounded: int, site: int) -> None:
@@ -120,7 +122,8 @@ class _Kept:
         elif action == FREE_COMPLETED:
             self._end(address, after)
         elif action in (SEGMENT_ALLOC, SEGMENT_MAP):
-            self._ranges.begin(address, size, action == SEGMENT_MAP, after)
+            page = rows.SMALL_BUFFER if size == rows.SMALL_BUFFER else self._large_page
+            self._ranges.begin(address, size, page if action == SEGMENT_MAP else 0, after)
         elif action in (SEGMENT_FREE, SEGMENT_UNMAP):
             self._ranges.end(address, size, after)
 
@@ -149,31 +152,31 @@ class _Ranges:
         self._held: dict[int, tuple[int, int, int]] = {}
         self._ended: list[tuple[int, ...]] = []
 
-    def begin(self, address: int, size: int, mapped: bool, after: int) -> None:
+    def begin(self, address: int, size: int, page: int, after: int) -> None:
         """Enter a range; what was there of it, against all reason, ends."""
         self.end(address, size, after)
-        self._enter(address, size, int(mapped), after)
+        self._enter(address, size, page, after)
 
     def end(self, address: int, size: int, after: int) -> None:
         """Let a range end; of the ranges in which it lies the other parts stay."""
         end, at = address + size, max(bisect_left(self._starts, address + 1) - 1, 0)
         touched = [it for it in self._overlapping(at, end) if it + self._held[it][0] > address]
         for start in touched:
-            length, mapped, born = self._held.pop(start)
+            length, page, born = self._held.pop(start)
             del self._starts[bisect_left(self._starts, start)]
             low, high = max(start, address), min(start + length, end)
-            self._ended.append((low, high - low, mapped, born, after))
+            self._ended.append((low, high - low, page, born, after))
             for first, stop in ((start, low), (high, start + length)):
                 if stop > first:
-                    self._enter(first, stop - first, mapped, born)
+                    self._enter(first, stop - first, page, born)
 
     def lives(self) -> list[tuple[int, ...]]:
         """Return all ranges, those that are there still with `NEVER`."""
         return [*self._ended, *((at, *self._held[at], NEVER) for at in self._starts)]
 
-    def _enter(self, address: int, size: int, mapped: int, born: int) -> None:
+    def _enter(self, address: int, size: int, page: int, born: int) -> None:
         insort(self._starts, address)
-        self._held[address] = size, mapped, born
+        self._held[address] = size, page, born
 
     def _overlapping(self, at: int, end: int) -> list[int]:
         stop = bisect_left(self._starts, end)
@@ -201,21 +204,22 @@ def _sites_of_frees(log: AllocatorLog) -> dict[int, int]:
 def _enter_ranges_before(recording: Recording, ranges: _Ranges) -> None:
     """Enter the segments before the first event, and those whose own event was cut off before it."""
     start, supply = recording.start, recording.supply
-    first, sizes, mapped = 0, dict[int, int](), dict[int, bool]()
-    columns = (start.address, start.size, start.kind, start.base, start.first)
+    large = recording.settings.large_segment_size_mb * rows.MIB
+    first, sizes, pages = 0, dict[int, int](), dict[int, int]()
+    columns = (start.address, start.size, start.kind, start.base, start.first, start.pool)
     unmapped = False
-    for address, size, kind, base, is_first in zip(*(column.tolist() for column in columns), strict=True):
+    for address, size, kind, base, is_first, pool in zip(*(column.tolist() for column in columns), strict=True):
         if kind == rows.UNMAPPED:
             unmapped = True
             continue
         if is_first or unmapped:
             first, unmapped = address, False
         sizes[first] = sizes.get(first, 0) + size
-        mapped[first] = base >= 0
+        pages[first] = 0 if base < 0 else (rows.SMALL_BUFFER if pool & 1 else large)
     for address, size in sizes.items():
-        ranges.begin(address, size, mapped[address], 0)
+        ranges.begin(address, size, pages[address], 0)
     for address, size in zip(supply.address[: recording.implied], supply.size[: recording.implied], strict=True):
-        ranges.begin(int(address), int(size), False, 0)
+        ranges.begin(int(address), int(size), 0, 0)
 
 
 def _columns(table: list[tuple[int, ...]], count: int) -> list[np.ndarray]:

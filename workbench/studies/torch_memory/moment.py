@@ -15,6 +15,8 @@ class Moment(NamedTuple):
     after: int
     segment_address: np.ndarray
     segment_size: np.ndarray
+    segment_page: np.ndarray
+    """int64[segments], bytes of a page of an expandable segment, 0 = it goes back as a whole."""
     address: np.ndarray
     """int64[blocks]."""
     size: np.ndarray
@@ -82,11 +84,12 @@ def moment_of(lives: Lives, after: int) -> Moment:
     life = life[np.argsort(blocks.address[life], kind="stable")]
     held = np.flatnonzero((segments.born <= after) & (after < segments.gone))
     held = held[np.argsort(segments.address[held], kind="stable")]
-    address, size = _joined(segments.address[held], segments.size[held], segments.mapped[held] == 1)
+    address, size, page = _joined(segments.address[held], segments.size[held], segments.page[held])
     return Moment(
         after=after,
         segment_address=address,
         segment_size=size,
+        segment_page=page,
         address=blocks.address[life],
         size=blocks.size[life],
         site=blocks.site[life],
@@ -96,9 +99,9 @@ def moment_of(lives: Lives, after: int) -> Moment:
     )
 
 
-def _joined(address: np.ndarray, size: np.ndarray, mapped: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return neighbours that touch and are mapped as one."""
+def _joined(address: np.ndarray, size: np.ndarray, page: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return neighbours that touch and are mapped in pages of one size as one: addresses, sizes, pages."""
     touches = np.zeros(len(address), bool)
-    touches[1:] = (address[1:] == address[:-1] + size[:-1]) & mapped[1:] & mapped[:-1]
+    touches[1:] = (address[1:] == address[:-1] + size[:-1]) & (page[1:] > 0) & (page[1:] == page[:-1])
     first = np.flatnonzero(~touches)
-    return address[first], np.add.reduceat(size, first) if len(first) else size
+    return address[first], np.add.reduceat(size, first) if len(first) else size, page[first]

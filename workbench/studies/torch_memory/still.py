@@ -20,9 +20,10 @@ class Still(NamedTuple):
     largest_free_bytes: int
     """The longest run of free bytes in any segment: no larger request fits without the driver."""
     whole_free_bytes: int
-    """Of segments that are free as a whole, which go back to the driver when it has too little."""
+    """Of segments, and pages of expandable ones, that are free as a whole: they go back when the driver has too
+    little."""
     pinned_free_bytes: int
-    """Free bytes of segments in which something is live, which do not."""
+    """Free bytes of segments and pages in which something is live, which do not."""
 
     def holders(self) -> list[Holder]:
         """Return who asked for what is live."""
@@ -69,15 +70,15 @@ def still_of(logs: Sequence[AllocatorLog], path: str) -> Still:
     segments = tuple(segment for log in logs for segment in segments_at_end(log))
     reserved = sum(segment.size for segment in segments)
     free = sum(segment.free for segment in segments)
-    whole = sum(segment.size for segment in segments if not segment.blocks)
+    pinned = sum(segment.pinned for segment in segments)
     return Still(
         path=path,
         segments=segments,
         reserved_bytes=reserved,
         live_bytes=reserved - free,
         largest_free_bytes=max((segment.largest_free for segment in segments), default=0),
-        whole_free_bytes=whole,
-        pinned_free_bytes=free - whole,
+        whole_free_bytes=free - pinned,
+        pinned_free_bytes=pinned,
     )
 
 

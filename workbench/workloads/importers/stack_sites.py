@@ -3,13 +3,28 @@ it."""
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any
 
 _LIBRARIES = ("/site-packages/", "/dist-packages/", "/torch/", "<frozen", "<string>")
-_UNNAMED, _NAMED, _PYTHON, _OWN = range(4)
-MOST_FRAMES = 6
-"""Python frames of a stack that are kept, the innermost first."""
+_UNNAMED, _NAMED, _OPERATOR, _BACKWARD, _PYTHON, _OWN = range(6)
+"""What a frame is: nothing that is named, any function, an operator of PyTorch, a step of its autograd, Python code,
+the program's own."""
+_RECORDER = re.compile(
+    r"unwind::unwind|CapturedTraceback::gather|gather_with_cpp|_start|__libc_start_main|PyEval_|PyObject_|PyFunction_"
+)
+_INTERPRETER = re.compile(
+    r"core/boxing|/Register|/Redispatch|pythonrun\.c|Modules/main\.c|Objects/call\.c|Objects/methodobject\.c"
+    r"|pycore_ceval\.h|ceval\.c|cpython/abstract\.h"
+)
+"""Functions and files that PyTorch's own viewer leaves out (torch/cuda/_memory_viz.py, `_frame_filter`)."""
+_ALLOCATOR = re.compile(r"CachingAllocator|c10::StorageImpl|c10::Allocator|c10::impl::|at::detail::")
+"""Functions that every allocation goes through."""
+_STEP = re.compile(r"(\w+?Backward\d+)")
+_CALL = re.compile(r"(at::_ops::\w+)")
+MOST_FRAMES, MOST_CALLERS = 6, 40
+"""Python frames of a stack that are kept, the innermost first; of the program's own code, the outermost first."""
 Stack = tuple[str, ...]
 
 
@@ -19,7 +34,8 @@ class Sites:
     def __init__(self) -> None:
         self.names: list[str] = []
         self.stacks: list[Stack] = []
-        self._numbers: dict[tuple[str, Stack], int] = {}
+        self.callers: list[Stack] = []
+        self._numbers: dict[tuple[str, Stack, Stack], int] = {}
         self._of_stack: dict[int, int] = {}
         self._held: list[Any] = []
 
@@ -37,36 +53,59 @@ class Sites:
         known = self._of_stack.get(id(frames))
         if known is None:
             name = site_of(frames)
-            known = self.add(name, stack_of(frames)) if name else -1
+            known = self.add(name, stack_of(frames), callers_of(frames)) if name else -1
             self._of_stack[id(frames)] = known
             self._held.append(frames)
         return known
 
-    def add(self, name: str, stack: Stack) -> int:
-        """Return the number of a place by its name and its stack."""
-        known = self._numbers.setdefault((name, stack), len(self._numbers))
+    def add(self, name: str, stack: Stack, callers: Stack) -> int:
+        """Return the number of a place by its name, its stack and what led there."""
+        known = self._numbers.setdefault((name, stack, callers), len(self._numbers))
         if known == len(self.names):
             self.names.append(name)
             self.stacks.append(stack)
+            self.callers.append(callers)
         return known
 
 
 def site_of(frames: list[Any]) -> str:
-    """Return the innermost frame of the program's own Python code, else of any Python code, else of any that is named.
+    """Return the innermost frame of the program's own Python code, else of any Python code; else the step of autograd
+    or the outermost operator of PyTorch; else any function that is neither the recorder's nor the allocator's.
 
     >>> inner = {"name": "empty_strided", "filename": "/venv/lib/site-packages/torch/_ops.py", "line": 9}
     >>> outer = {"name": "forward", "filename": "/home/me/model.py", "line": 54}
     >>> site_of([{"name": "malloc", "filename": "??", "line": 0}, inner, outer])
     'me/model.py:54 forward'
+    >>> malloc = {"name": "c10::cuda::CUDACachingAllocator::Native::malloc(void**)", "filename": "", "line": 0}
+    >>> operator = {"name": "at::_ops::mul_Tensor::call(at::Tensor const&)", "filename": "??", "line": 0}
+    >>> step = {"name": "torch::autograd::generated::MulBackward0::apply(Variables&&)", "filename": "??", "line": 0}
+    >>> site_of([malloc, operator]), site_of([malloc, operator, step]), site_of([malloc])
+    ('at::_ops::mul_Tensor', 'MulBackward0', '')
     """
     chosen, best = None, _UNNAMED
     for frame in frames:
-        kind = _kind(frame.get("filename")) if isinstance(frame, dict) else _UNNAMED
-        if kind > best:
+        kind = _kind(frame)
+        if kind > best or kind == best == _OPERATOR:
             chosen, best = frame, kind
         if best == _OWN:
             break
-    return "" if chosen is None else _named(chosen)
+    if chosen is None:
+        return ""
+    if best in (_OPERATOR, _BACKWARD):
+        match = (_STEP if best == _BACKWARD else _CALL).search(str(chosen["name"]))
+        return match[1] if match else ""
+    return _named(chosen)
+
+
+def callers_of(frames: list[Any]) -> Stack:
+    """Return the frames of the program's own Python code, the outermost first.
+
+    >>> main, step = ({"name": name, "filename": "/home/me/run.py", "line": 3} for name in ("main", "step"))
+    >>> callers_of([{"name": "mm", "filename": "/site-packages/torch/_ops.py", "line": 1}, step, main])
+    ('me/run.py:3 main', 'me/run.py:3 step')
+    """
+    own = [_named(frame) for frame in reversed(frames) if _kind(frame) == _OWN]
+    return tuple(own[:MOST_CALLERS])
 
 
 def stack_of(frames: list[Any]) -> Stack:
@@ -80,7 +119,7 @@ def stack_of(frames: list[Any]) -> Stack:
     kept: list[str] = []
     has_own = False
     for frame in frames:
-        kind = _kind(frame.get("filename")) if isinstance(frame, dict) else _UNNAMED
+        kind = _kind(frame)
         if kind < _PYTHON or (len(kept) >= MOST_FRAMES - 1 and not has_own and kind < _OWN):
             continue
         kept.append(_named(frame))
@@ -95,18 +134,26 @@ def _named(frame: dict[str, Any]) -> str:
     return f"{where}:{frame.get('line', 0)} {frame.get('name', '')}"[:200].strip()
 
 
-def _kind(filename: Any) -> int:
-    """Return what a frame's file is: nothing, something that has a name, Python code, or the program's own."""
-    return _UNNAMED if filename in (None, "", "??") else _kind_of_name(str(filename))
+def _kind(frame: Any) -> int:
+    """Return what a frame is."""
+    if not isinstance(frame, dict):
+        return _UNNAMED
+    return _kind_of(str(frame.get("name") or ""), str(frame.get("filename") or ""))
 
 
-@lru_cache(maxsize=1 << 14)
-def _kind_of_name(filename: str) -> int:
-    """Return the same of a name; a program has few files, and a snapshot millions of frames."""
-    if not filename.endswith(".py"):
-        return _NAMED
-    slashed = filename.replace("\\", "/")
-    return _PYTHON if any(part in slashed for part in _LIBRARIES) else _OWN
+@lru_cache(maxsize=1 << 15)
+def _kind_of(name: str, filename: str) -> int:
+    """Return the same of a function and its file; a program has few of them, and a snapshot millions of frames."""
+    if filename.endswith(".py"):
+        slashed = filename.replace("\\", "/")
+        return _PYTHON if any(part in slashed for part in _LIBRARIES) else _OWN
+    if _RECORDER.search(name) or _INTERPRETER.search(filename) or _ALLOCATOR.search(name):
+        return _UNNAMED
+    if _STEP.search(name):
+        return _BACKWARD
+    if _CALL.search(name):
+        return _OPERATOR
+    return _UNNAMED if filename in ("", "??") else _NAMED
 
 
 def _slashed(frame: dict[str, Any]) -> str:

@@ -80,6 +80,7 @@ class _Event(msgspec.Struct):
     stream: int = 0
     time_us: int = -1
     device_free: int = -1
+    pool_id: Any = None
     frames: Any = None
 
 
@@ -128,7 +129,7 @@ def torch_logs(found: Any, where: str, most: int, gathered: EventRows | None = N
         rows[:1] = [gathered] if gathered else rows[:1]
         for own, events in zip(rows, outside.device_traces, strict=True):
             own.extend(events)
-        traces = [own.events(sites) for own in rows]
+        traces = [own.events(sites, pools) for own in rows]
         counts = sum((own.counts for own in rows), Counter[str]())
     except (msgspec.ValidationError, RecursionError) as problem:
         raise InputError(f"{where}: is no memory snapshot of PyTorch ({problem}).") from None
@@ -139,9 +140,10 @@ def torch_logs(found: Any, where: str, most: int, gathered: EventRows | None = N
             events=traces[device] if device < len(traces) else _NO_EVENTS,
             segments=_columns(Segments, segments.get(device, [])),
             blocks=_columns(Blocks, blocks.get(device, [])),
-            pools=pools,
+            pools=tuple(pools),
             sites=tuple(sites.names),
             stacks=tuple(sites.stacks),
+            callers=tuple(sites.callers),
             settings=settings,
         )
         for device in devices
@@ -159,7 +161,7 @@ def _check_count(outside: _Snapshot, where: str, most: int) -> None:
 
 def _segments(
     found: list[Any], sites: Sites
-) -> tuple[dict[int, list[Any]], dict[int, list[Any]], tuple[tuple[int, int], ...], bool]:
+) -> tuple[dict[int, list[Any]], dict[int, list[Any]], dict[tuple[int, int], int], bool]:
     """Return the rows of segments and of blocks by device, the pools that they are in, and whether an allocator had
     them."""
     segments: dict[int, list[Any]] = {}
@@ -178,7 +180,7 @@ def _segments(
             at += block.size
         small = segment.segment_type == "small"
         rows.append((segment.address, segment.total_size, segment.stream, small, segment.is_expandable, pool))
-    return segments, blocks, tuple(pools), typed
+    return segments, blocks, pools, typed
 
 
 def _state(said: str) -> int:
@@ -199,8 +201,9 @@ class EventRows:
     def __init__(self, device: int, where: str) -> None:
         self.counts = Counter[str]()
         self._device, self._where = device, where
-        self._columns = [array(code) for code in "bqqqqi"]
+        self._columns = [array(code) for code in "bqqqqii"]
         self._sites = Sites()
+        self._pools: dict[tuple[int, int], int] = {}
 
     def extend(self, events: list[Any]) -> None:
         """Add events, checked, so many at a time: whole they would take as much memory once more.
@@ -217,13 +220,17 @@ class EventRows:
                 raise msgspec.ValidationError(self._whole_path(str(problem))) from None
             self._add(piece)
 
-    def events(self, sites: Sites) -> Events:
-        """Return the columns, with the numbers that the places of the program have among others."""
+    def events(self, sites: Sites, pools: dict[tuple[int, int], int]) -> Events:
+        """Return the columns, with the numbers that the program's places and the private pools have among others."""
         own = self._sites
-        numbers = np.array([sites.add(*it) for it in zip(own.names, own.stacks, strict=True)], np.int32)
+        number = {
+            5: [sites.add(*it) for it in zip(own.names, own.stacks, own.callers, strict=True)],
+            6: [pools.setdefault(pool, len(pools)) for pool in self._pools],
+        }
         columns = [np.array(column) for column in self._columns]
-        known = columns[-1] >= 0
-        columns[-1][known] = numbers[columns[-1][known]]
+        for place, numbers in number.items():
+            known = columns[place] >= 0
+            columns[place][known] = np.array(numbers, np.int32)[columns[place][known]]
         return Events(*columns)
 
     def _add(self, piece: list[_Event]) -> None:
@@ -236,9 +243,16 @@ class EventRows:
                     "damaged."
                 )
             place = event.device_free if number == OOM else event.addr
-            row = (number, place, event.size, event.stream, event.time_us, self._sites.number(event.frames))
+            site, pool = self._sites.number(event.frames), self._pool(event.pool_id)
+            row = (number, place, event.size, event.stream, event.time_us, site, pool)
             for column, value in zip(self._columns, row, strict=True):
                 column.append(value)
+
+    def _pool(self, named: Any) -> int:
+        """Return the number of a private pool by its id, two numbers; -1 = it is none."""
+        if not isinstance(named, (tuple, list)) or len(named) != 2 or not all(isinstance(it, int) for it in named):
+            return -1
+        return self._pools.setdefault((named[0], named[1]), len(self._pools))
 
     def _whole_path(self, said: str) -> str:
         """Return what was said of an event, with its place in the snapshot instead of that in the piece."""
@@ -264,4 +278,4 @@ class Streamed(EventRows):
             event.clear()
 
 
-_NO_EVENTS = Events(*(np.zeros(0, kind) for kind in (np.int8, *(np.int64,) * 4, np.int32)))
+_NO_EVENTS = Events(*(np.zeros(0, kind) for kind in (np.int8, *(np.int64,) * 4, np.int32, np.int32)))
