@@ -55,5 +55,7 @@ def path(file: str) -> Path:
 
 
 def recordings() -> list[Path]:
-    """The memory snapshots of PyTorch in the folders, whether the catalogue and facts.json list them or not."""
-    return sorted(place for folder in FOLDERS for place in folder.glob("alloc/snapshot_*.pickle.gz"))
+    """The memory snapshots of PyTorch in the folders, whether the catalogue and facts.json list them or not, the
+    smallest first."""
+    places = [place for folder in FOLDERS for place in folder.glob("alloc/snapshot_*.pickle.gz")]
+    return sorted(places, key=lambda place: (place.stat().st_size, place.name))

@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 
+import jsonschema
 import pytest
 
 from tests.oracles.torch_allocator import Rules
@@ -22,6 +23,11 @@ def snapshot(tmp_path):
 def test_as_json_it_has_the_promised_keys(snapshot, capsys):
     assert main(["advise", str(snapshot), "--card-bytes", "40GiB", "--json"]) == 0
     output = json.loads(capsys.readouterr().out)
+    with pytest.raises(SystemExit):
+        main(["advise", "--schema"])
+    schema = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator(schema).validate(output)
+    assert output["schema"] == schema["title"] == "workbench.advise/1"
     assert {"conf", "reserved_peak_bytes"} <= set(output["best"])
     assert output["best"] == output["settings"][0] and len(output["settings"]) > 30
     assert output["active_peak_bytes"] <= output["offline_plan_bytes"] <= output["best"]["reserved_peak_bytes"]
@@ -36,10 +42,13 @@ def test_as_json_it_has_the_promised_keys(snapshot, capsys):
 def test_a_person_reads_what_to_paste_and_gets_a_page_and_a_table(snapshot, tmp_path, capsys):
     page, table, paper = tmp_path / "page.html", tmp_path / "rows.csv", tmp_path / "paper"
     places = ["--html", str(page), "--csv", str(table), "--figure", str(paper)]
-    assert main(["advise", str(snapshot), *places, "--call-us", "50"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert "replayed by PyTorch's rules: segment allocations reproduced" in lines[0]
-    assert lines[1].startswith("Best: PYTORCH_ALLOC_CONF")
+    assert main(["advise", str(snapshot), *places, "--call-us", "50", "--all"]) == 0
+    out, err = capsys.readouterr()
+    assert "replayed by PyTorch's rules: segment allocations reproduced" in err
+    lines = out.splitlines()
+    assert lines[0].startswith("GPU 0 did not run out of memory; most was reserved after event ")
+    assert main(["advise", str(snapshot)]) == 0
+    assert capsys.readouterr().out.splitlines() == lines[:5], "the rest is --all's"
     assert page.read_text().startswith("<!doctype html>")
     assert table.read_text().startswith("conf,reserved_peak_bytes,driver_calls,driver_ns,")
     assert sorted(place.name for place in paper.iterdir()) == ["advice.csv", "advice.pdf", "advice.png"]
@@ -62,9 +71,14 @@ def test_a_snapshot_without_a_history_is_read_as_it_stands(tmp_path, capsys):
     [
         (["no_such.pickle"], "no_such.pickle"),
         (["{own}", "--card-bytes", "many"], "--card-bytes must be bytes such as 40GiB"),
+        (["{own}", "--what-if", "drop", "model.py:9"], "--what-if knows free FILE:LINE. Got drop."),
+        (["{own}", "{log}"], "rmm.csv: is no memory snapshot of PyTorch; only such are advised on together."),
         (["{own}", "--call-us", "-1"], "--call-us must be from 0 to 1000000 microseconds. Got -1"),
         (["{own}", "--html", "/no/such/page.html"], "the folder of /no/such/page.html does not exist"),
-        (["{log}", "--html", "page.html"], "is no memory snapshot of PyTorch, which --html and --figure need"),
+        (
+            ["{log}", "--html", "page.html"],
+            "is no memory snapshot of PyTorch, which --html, --figure and --what-if need",
+        ),
         (["{junk}"], "is no trace that is read here"),
     ],
 )

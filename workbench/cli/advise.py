@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.cli.command import DONE, Command
 from workbench.cli.fit import say_lines
@@ -25,7 +27,20 @@ SHOWN = 12
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", metavar="FILE", help="a memory snapshot: torch.cuda.memory._dump_snapshot; or an RMM log, or a profile"
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="a memory snapshot: torch.cuda.memory._dump_snapshot; several (ranks, steps) get one setting for all; "
+        "or an RMM log, or a profile",
+    )
+    parser.add_argument("--all", action="store_true", help="print all that came out, and a table of the settings")
+    parser.add_argument(
+        "--what-if",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("free", "FILE:LINE"),
+        help="what the peak and the card would be if a line gave back at once what it asks for; repeatable",
     )
     parser.add_argument("--card-bytes", metavar="BYTES", help="the card that it should fit on, such as 40GiB")
     parser.add_argument("--html", metavar="FILE", help="write a page of its own: curves, segments, every setting")
@@ -34,7 +49,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--call-us", type=float, metavar="US", help="what a driver call costs (default: 20, an assumption)"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--json", action="store_true", help="print one JSON object, as --schema says it")
+    parser.add_argument("--schema", action=_Schema, help="print the JSON schema of --json, and stop")
+
+
+class _Schema(argparse.Action):
+    """Prints the schema at once: no file needs to be named for it."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **kwargs: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=kwargs.get("help"))
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from workbench.studies.torch_memory.sentences import JSON_SCHEMA
+
+        say_json(JSON_SCHEMA)
+        parser.exit()
 
 
 def run(given: argparse.Namespace) -> int:
@@ -47,8 +76,15 @@ def run(given: argparse.Namespace) -> int:
         if place and not Path(place).absolute().parent.is_dir():
             raise InputError(f"the folder of {place} does not exist; make it, or name another file.")
     size = parse_bytes(given.card_bytes, "--card-bytes") if given.card_bytes is not None else None
+    wrong = [word for word, _ in given.what_if if word != "free"]
+    if wrong:
+        raise InputError(f"--what-if knows free FILE:LINE. Got {wrong[0]}.")
     costs = _costs(given.call_us)
-    if not is_snapshot(given.file):
+    given.file = given.files[0]
+    others = [file for file in given.files if not is_snapshot(file)]
+    if others and len(given.files) > 1:
+        raise InputError(f"{others[0]}: is no memory snapshot of PyTorch; only such are advised on together.")
+    if others:
         from workbench.studies.pool.resource_advice import advise_resources
 
         _check_no_picture(given)
@@ -56,7 +92,8 @@ def run(given: argparse.Namespace) -> int:
         return DONE
     from workbench.studies.torch_memory import Still, advice_or_still
 
-    advice = advice_or_still(given.file, size, say=None if given.json else _say, costs=costs)
+    files = given.files[0] if len(given.files) == 1 else given.files
+    advice = advice_or_still(files, size, say=None if given.json else _say, costs=costs)
     if isinstance(advice, Still):
         _report_still(given, advice)
     else:
@@ -76,13 +113,14 @@ def _costs(call_us: float | None) -> CallCosts:
 
 
 def _say(sentence: str) -> None:
-    print(sentence, flush=True)
+    """Say on what the advice will rest while it is being made; the answer itself goes to standard output."""
+    print(sentence, file=sys.stderr, flush=True)
 
 
 def _check_no_picture(given: argparse.Namespace) -> None:
     """Refuse a page and a figure of what is no memory snapshot of PyTorch."""
-    if given.html or given.figure:
-        raise InputError(f"{given.file}: is no memory snapshot of PyTorch, which --html and --figure need; use --csv.")
+    if given.html or given.figure or given.what_if:
+        raise InputError(f"{given.file}: is no memory snapshot of PyTorch, which --html, --figure and --what-if need.")
 
 
 def _report_resources(given: argparse.Namespace, advice: ResourceAdvice) -> None:
@@ -113,8 +151,8 @@ def _resources_said(advice: ResourceAdvice) -> pd.DataFrame:
 
 
 def _report_still(given: argparse.Namespace, still: Still) -> None:
-    if given.html or given.csv or given.figure:
-        raise InputError(f"{given.file}: holds no history, so there is nothing for --html, --csv and --figure.")
+    if given.html or given.csv or given.figure or given.what_if:
+        raise InputError(f"{given.file}: holds no history, so there is nothing for --html, --csv, --figure, --what-if.")
     if given.json:
         say_json(still.plain())
     else:
@@ -124,19 +162,28 @@ def _report_still(given: argparse.Namespace, still: Still) -> None:
 
 def _report(given: argparse.Namespace, advice: Advice) -> None:
     from workbench.experiments.folder import write_whole
+    from workbench.studies.torch_memory.sentences import what_if_sentence
 
+    changes = [advice.what_if_freed(line) for _, line in given.what_if]
     if given.html:
         write_whole(Path(given.html), advice.html())
     if given.csv:
         write_whole(Path(given.csv), advice.table.to_csv(index=False))
     drawn = _drawn(given.figure, advice) if given.figure else []
     if given.json:
-        say_json({**advice.plain(), "html": given.html, "figures": drawn})
+        what_if = [{**it._asdict(), "own": it.own.row(), "best": it.best.row()} for it in changes]
+        say_json({**advice.plain(), "what_if": what_if, "html": given.html, "figures": drawn})
         return
-    for sentence in advice.sentences():
+    for sentence in [
+        *(advice.sentences() if given.all else advice.lines()),
+        *(what_if_sentence(advice, it) for it in changes),
+    ]:
         print(sentence)
-    say_table(_said(advice))
-    say_lines([f"a row for all settings with the same figures, {len(advice.trials)} in all; every one: --csv FILE"])
+    if given.all:
+        if len(advice.cards) > 1:
+            say_lines([f"{advice.cards[0].name} of {len(advice.cards)} cards; driver calls of all:"])
+        say_table(_said(advice))
+        say_lines([f"a row for all settings with the same figures, {len(advice.trials)} in all; every one: --csv FILE"])
     if given.html:
         print(f"page: {given.html}")
     for place in drawn:
@@ -170,10 +217,10 @@ def _said(advice: Advice) -> pd.DataFrame:
 
     rows = []
     for trial, alike in _told_apart(advice):
-        card = trial.smallest_card_bytes
+        card = trial.cards[0].smallest_card_bytes
         row = {
-            "PYTORCH_ALLOC_CONF": trial.conf or "(defaults)",
-            "reserved peak": bytes_said(trial.reserved_peak_bytes),
+            advice.variable: trial.conf or "(defaults)",
+            "reserved peak": bytes_said(trial.cards[0].reserved_peak_bytes),
             "driver calls": f"{trial.driver_calls:,}",
             "their cost": f"{trial.driver_ns / 1e6:,.1f} ms",
             "smallest card": "-" if card is None else bytes_said(card),

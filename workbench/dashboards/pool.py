@@ -53,7 +53,8 @@ class PoolPanels:
         for pair in pairs:
             pair.add_class("wb-beside")
         self.history, self.advice = MemoryHistoryPanel(), AdvicePanel()
-        self.widgets = [self.memory, self.seeds, *pairs, self.history, self.advice]
+        self.advice.answer.layout.order, self.history.layout.order = "-2", "-1"  # before the policies' panels
+        self.widgets = [self.memory, self.seeds, *pairs, self.advice.answer, self.history, self.advice]
 
     def show_seed(self, names: Sequence[str], records: Sequence[PoolRecord], view: Any) -> None:
         self.memory.show(names, records)

@@ -17,6 +17,8 @@ from workbench.errors import WorkbenchError
 class AdvicePanel(widgets.HTML):
     """The caches of the trace that is looked at, and the advice of a snapshot; empty for any other workload.
 
+    `answer` is another widget with the five lines alone, for the top of the page.
+
     It takes some seconds, so a thread computes it while the panels above go on; a snapshot that is no longer looked at
     when its advice comes is passed over.
     """
@@ -24,6 +26,8 @@ class AdvicePanel(widgets.HTML):
     def __init__(self) -> None:
         super().__init__()
         self.add_class("wb-advice")
+        self.answer = widgets.HTML()
+        self.answer.add_class("wb-answer")
         self._shown: tuple[str, str] | None = None
         self._working: threading.Thread | None = None
 
@@ -33,6 +37,7 @@ class AdvicePanel(widgets.HTML):
         if requests == self._shown:
             return
         self._shown = requests
+        self.answer.value = ""
         self.value = "" if requests is None else markup.fine("Trying other caches on this trace ...")
         if requests is not None:
             self._working = threading.Thread(target=self._advise, args=(requests,), daemon=True)
@@ -44,23 +49,27 @@ class AdvicePanel(widgets.HTML):
             self._working.join()
 
     def _advise(self, requests: tuple[str, str]) -> None:
-        path = requests[0]
-        table = caches_of(path)
-        if requests == self._shown and is_snapshot_file(path):
-            self.value = table + markup.fine("Trying settings of PyTorch's allocator on this snapshot ...")
-            table += _advice(path)
+        path, rest = requests[0], ""
+        if is_snapshot_file(path):
+            self.answer.value = markup.fine("Trying settings of PyTorch's allocator on this snapshot ...")
+            answer, rest = _advice(path)
+            if requests == self._shown:
+                self.answer.value = answer
+        table = caches_of(path) if requests == self._shown else ""
         if requests == self._shown:
-            self.value = table
+            self.value = rest + table
 
 
-def _advice(path: str) -> str:
-    """Return what stands in the panel: curves and settings, or in one sentence why there are none."""
+def _advice(path: str) -> tuple[str, str]:
+    """Return the five lines, and all else; or in one sentence why there are none."""
     from workbench.studies.torch_memory import Still, advice_or_still
+    from workbench.studies.torch_memory.page import answer_of, rest_of
 
     try:
         result = advice_or_still(path)
     except WorkbenchError as mistake:
-        return markup.fine(str(mistake).replace(path, Path(path).name))
+        return markup.fine(str(mistake).replace(path, Path(path).name)), ""
     if isinstance(result, Still):
-        return "".join(f"<p>{markup.text(line.replace(path, Path(path).name))}</p>" for line in result.sentences())
-    return f"<h4>PyTorch's own settings</h4>{result._repr_html_()}"
+        lines = [markup.text(line.replace(path, Path(path).name)) for line in result.sentences()]
+        return "".join(f"<p>{line}</p>" for line in lines), ""
+    return answer_of(result), f"<h4>PyTorch's own settings</h4>{rest_of(result).replace(path, Path(path).name)}"

@@ -12,7 +12,7 @@ from workbench.engines.torch_allocator import state as rows
 from workbench.engines.torch_allocator.asking import Asking, asking_of
 from workbench.engines.torch_allocator.exactness import NOTHING_TO_COMPARE, replay_of
 from workbench.engines.torch_allocator.play import Played, play
-from workbench.engines.torch_allocator.recording import Recording, live_before, recording_of, reserved_by_event
+from workbench.engines.torch_allocator.recording import live_before, recorded_bytes, recording_of
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import InputError
 from workbench.levers import lever
@@ -127,15 +127,10 @@ def _as_recorded(logs: tuple[AllocatorLog, ...], options: AllocatorOptions) -> A
         segment_allocs_reproduced=exact.segment_allocs_reproduced,
         allocs=exact.allocs,
         addresses_reproduced=exact.addresses_reproduced,
-        recorded_reserved_peak_bytes=sum(_recorded_peak(one.recording) for one in replays),
+        recorded_reserved_peak_bytes=sum(int(recorded_bytes(one.recording).reserved.max()) for one in replays),
     )
     cards = tuple(_run_of(one.recording.requests, one.played, 0, live_before(one.recording)) for one in replays)
     return _record(cards, reproduced, options)
-
-
-def _recorded_peak(recording: Recording) -> int:
-    grown = np.cumsum(reserved_by_event(recording.log))
-    return recording.reserved_at_start + max(int(grown.max(initial=0)), 0)
 
 
 def _record(cards: tuple[CardRun, ...], reproduced: Reproduced | None, options: AllocatorOptions) -> AllocatorRecord:

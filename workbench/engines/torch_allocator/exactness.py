@@ -38,6 +38,12 @@ class Exactness(NamedTuple):
         """Return whether everything was reproduced."""
         return self.segment_allocs == self.segment_allocs_reproduced and self.allocs == self.addresses_reproduced
 
+    @property
+    def share(self) -> float:
+        """Return the share of segments and addresses that was reproduced, 1 = there was none."""
+        count = self.segment_allocs + self.allocs
+        return (self.segment_allocs_reproduced + self.addresses_reproduced) / count if count else 1.0
+
     def __add__(self, other: object) -> Exactness:
         if not isinstance(other, Exactness):
             return NotImplemented

@@ -11,20 +11,18 @@ import numpy as np
 
 from workbench.engines.torch_allocator import state as rows
 from workbench.engines.torch_allocator.address_plan import MOST_BLOCKS, planned_bytes
-from workbench.engines.torch_allocator.asking import Asking, asking_of
-from workbench.engines.torch_allocator.exactness import Exactness
-from workbench.engines.torch_allocator.recording import Recording, reserved_by_event
-from workbench.engines.torch_allocator.settings import AllocatorSettings
+from workbench.engines.torch_allocator.asking import Asking
+from workbench.engines.torch_allocator.exactness import NOTHING_TO_COMPARE, Exactness
+from workbench.engines.torch_allocator.settings import AllocatorSettings, variable_of
 from workbench.errors import InputError
 from workbench.records.torch_allocator import CallCosts
-from workbench.studies.torch_memory.candidates import grid, proposed
-from workbench.studies.torch_memory.holdings import Holder, Pin, SegmentMap, by_site, by_size, pins, segments_at
-from workbench.studies.torch_memory.lives import Lives, lives_of
-from workbench.studies.torch_memory.moment import moment_of
-from workbench.studies.torch_memory.replay import Recorded, SnapshotReplay, snapshot_replay
+from workbench.studies.torch_memory.candidates import EXPANDABLE, grid, proposed
+from workbench.studies.torch_memory.card_history import CardHistory, Failure, failed_first
+from workbench.studies.torch_memory.holdings import Holder, Pin, SegmentMap, by_site, by_size, pins
+from workbench.studies.torch_memory.replay import Recorded, SnapshotReplay, check_events, recorded_of
 from workbench.studies.torch_memory.still import Still, still_of
-from workbench.studies.torch_memory.trial import COSTS, Trial, on_card, tried, with_smallest_card
-from workbench.workloads.allocator_log import ALLOC, FREE_COMPLETED, OTHER, AllocatorLog
+from workbench.studies.torch_memory.trial import COSTS, Trial, given_back_at_once, on_card, tried, with_smallest_card
+from workbench.workloads.allocator_log import FREE_COMPLETED, OTHER, AllocatorLog
 from workbench.workloads.importers.bad_line import as_one_sentence
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_snapshot import read_snapshot
@@ -35,8 +33,15 @@ if TYPE_CHECKING:
 TRIALS, FEWEST, ROWS_IN_ALL = 60, 8, 4_000_000
 """How many settings Optuna proposes at most and at least; fewer of a long history, so that all have so many rows."""
 MOST_ROWS = 400_000
-"""Requests up to which the smallest card is looked for under every setting; above it under the best and the own."""
+"""Requests up to which the smallest card is looked for under every setting; above it under the best and the usual."""
+LEAST_GAIN = 0.01
+"""The share of the needed card that a setting must save to be worth a change, or another key."""
+SURE, ENOUGH = 0.999, 0.9
+"""The share of a recording that a replay reproduces: below the first the advice says so before all, below the second
+there is none."""
 Say = Callable[[str], None]
+Log = tuple[str, AllocatorLog]
+"""The history of one card, and the file that it is from."""
 
 
 class Curve(NamedTuple):
@@ -46,70 +51,78 @@ class Curve(NamedTuple):
     bytes: np.ndarray
 
 
-class Failure(NamedTuple):
-    """A request that the recorded allocator could not serve."""
+class WhatIf(NamedTuple):
+    """What would have been reserved if the program had given some of its blocks back as soon as it had them."""
 
-    event: int
-    asked_bytes: int
-    reserved_bytes: int
-    """What the allocator held then, after all that was free had gone back."""
-    driver_free_bytes: int
-    """What the driver still had, -1 = not told."""
+    line: str
+    """FILE:LINE that asked for them."""
+    blocks: int
+    bytes_at_peak: int
+    """What they took on the first card when it was decided."""
+    own: Trial
+    best: Trial
+    """The recorded and the best settings without them."""
 
 
 class Advice:
-    """What a memory snapshot says about the settings of PyTorch's allocator.
+    """What memory snapshots say about the settings of PyTorch's allocator.
 
-    `best` is the value of PYTORCH_ALLOC_CONF to set, `table` has a row a setting, `exactness` says how much of the
-    recording the replay reproduced: what the advice rests on. In a notebook it shows itself.
+    `best` is the setting to take, `table` has a row a setting, `exactness` says how much of the recording the replay
+    reproduced: what the advice rests on. `cards` begins with the card that failed; `lines` says it in five lines. In a
+    notebook it shows itself.
     """
 
     def __init__(
         self,
         path: str,
-        replay: SnapshotReplay,
-        requests: Sequence[Asking],
+        cards: Sequence[CardHistory],
         trials: Sequence[Trial],
         plan_bytes: int,
         card_bytes: int | None,
+        costs: CallCosts = COSTS,
     ) -> None:
         self.path = path
-        self.replay = replay
-        self.exactness: Exactness = replay.exactness
-        self.recorded: Recorded = replay.recorded
+        self.cards = list(cards)
         self.card_bytes = card_bytes
-        self.trials: list[Trial] = _best_first(trials)
-        self.active_peak_bytes = sum(int(one.live.max(initial=0)) for one in requests)
+        self.costs = costs
+        self.own_trial = next(trial for trial in trials if trial.settings == self.cards[0].own)
+        self.trials: list[Trial] = best_first(trials, self.own_trial, [card.failure for card in self.cards])
+        self.exactness: Exactness = sum((card.replay.exactness for card in self.cards), NOTHING_TO_COMPARE)
+        self.recorded: Recorded = recorded_of([card.replay.recording for card in self.cards])
+        self.active_peak_bytes = sum(int(card.requests.live.max(initial=0)) for card in self.cards)
         self.offline_plan_bytes = plan_bytes
-        self._asked = list(requests)
 
     @property
     def best(self) -> str:
-        """Return the value of PYTORCH_ALLOC_CONF under which the least is reserved; empty = PyTorch's defaults."""
+        """Return the value of PYTORCH_CUDA_ALLOC_CONF to set; empty = PyTorch's defaults."""
         return self.best_trial.conf
 
     @property
     def best_trial(self) -> Trial:
-        """Return the first of the settings: one that fits on the named card, with the least peak; of those with the
-        same peak and within a tenth of the fewest driver calls, the simplest (see `Trial.is_simpler_by`)."""
+        """Return the setting to take: the recorded one, unless another needs a card that is 1 % smaller or carries what
+        failed; then expandable segments alone, unless another setting needs 1 % less still."""
         return self.trials[0]
 
     @property
-    def as_good(self) -> int:
-        """Return how many settings reserve as little as the best with no more than a tenth of driver calls more."""
-        return len(_as_good(sorted(self.trials, key=_order)))
+    def replay(self) -> SnapshotReplay:
+        """Return the histories, each replayed as it was recorded."""
+        return SnapshotReplay(tuple(card.replay for card in self.cards), self.exactness, self.recorded)
 
     @property
-    def own_trial(self) -> Trial:
-        """Return the settings that the program was recorded with."""
-        own = self.replay.replays[0].recording.settings
-        return next(trial for trial in self.trials if trial.settings == own)
+    def is_change(self) -> bool:
+        """Return whether the best setting is another than the recorded one."""
+        return self.best_trial.settings != self.own_trial.settings
+
+    @property
+    def variable(self) -> str:
+        """Return the environment variable that the recording's own PyTorch reads."""
+        return variable_of(self.cards[0].log.settings)
 
     @property
     def is_whole(self) -> bool:
-        """Return whether the history begins with an allocator that held nothing, so that nothing before it is
+        """Return whether every history begins with an allocator that held nothing, so that nothing before it is
         unknown."""
-        return self.replay.is_whole
+        return all(card.replay.recording.is_whole for card in self.cards)
 
     @property
     def smallest_card_bytes(self) -> int | None:
@@ -118,8 +131,8 @@ class Advice:
 
     @property
     def failures(self) -> list[Failure]:
-        """Return the requests that the recorded allocator could not serve."""
-        return [failure for one in self.replay.replays for failure in _failures(one.recording)]
+        """Return the requests that the recorded allocators could not serve."""
+        return [failure for card in self.cards for failure in card.failures]
 
     @property
     def table(self) -> pd.DataFrame:
@@ -129,53 +142,82 @@ class Advice:
 
         return pd.DataFrame([_flat(trial) for trial in self.trials])
 
-    def peak_segments(self) -> list[SegmentMap]:
-        """Return the recorded segments with their live blocks when most bytes were live, all cards together."""
-        peaks = [_peak_event(one.recording) for one in self.replay.replays]
-        return [it for k, event in enumerate(peaks) for it in self._segments(k, event)]
+    @cached_property
+    def segments(self) -> list[SegmentMap]:
+        """Return the segments with their live blocks of the first card when it was decided: before it failed, else when
+        most was reserved."""
+        return self.cards[0].segments(self.cards[0].decisive)
 
     def holders(self) -> list[Holder]:
-        """Return who asked for what was live at the peak."""
-        return by_site(self.peak_segments())
+        """Return who asked for what was live on the first card when it was decided."""
+        return by_site(self.segments)
 
     def sizes(self) -> list[Holder]:
-        """Return what was live at the peak by classes of size."""
-        return by_size(self.peak_segments())
+        """Return what was live on the first card when it was decided, by classes of size."""
+        return by_size(self.segments)
 
     def pins(self) -> list[Pin]:
-        """Return which live blocks kept free bytes from going back when most was reserved."""
-        fullest = [_fullest_event(one.recording) for one in self.replay.replays]
-        return pins(it for k, event in enumerate(fullest) for it in self._segments(k, event))
-
-    def _segments(self, card: int, event: int) -> list[SegmentMap]:
-        """Return the segments of a card after one of its events."""
-        return segments_at(moment_of(self._lives[card], event + 1), self.replay.replays[card].recording.log.sites)
-
-    @cached_property
-    def _lives(self) -> list[Lives]:
-        return [lives_of(one.recording) for one in self.replay.replays]
+        """Return which live blocks kept free bytes of the first card from going back when it was decided."""
+        return pins(self.segments)
 
     def curves(self) -> list[Curve]:
         """Return the bytes over the events of the first card: live and reserved as recorded, reserved under the best
-        setting."""
-        from workbench.studies.torch_memory.curves import curves_of
+        setting, or where that is the recorded one, under expandable segments or without."""
+        card = self.cards[0]
+        other = self.best_trial.settings if self.is_change else card.own.but(expandable_segments=False)
+        if other == card.own:
+            other = EXPANDABLE
+        return [
+            Curve("live", card.recorded.allocated[1:]),
+            Curve("reserved, recorded", card.recorded.reserved[1:]),
+            Curve(f"reserved, {other.conf or 'defaults'}", card.reserved(other)[1:]),
+        ]
 
-        return curves_of(self.replay.replays[0].recording, self._asked[0], self.best_trial.settings)
+    def what_if_freed(self, line: str) -> WhatIf:
+        """Return what the peak and the smallest card would be if what a line of the program asks for went back at once.
+
+        Parameters
+        ----------
+        line : str
+            FILE:LINE, as of the holders: `model.py:39`, or with folders before it.
+
+        Raises
+        ------
+        InputError
+            No block was asked for there.
+        """
+        chosen = [_handles_of(card, line) for card in self.cards]
+        if not any(map(len, chosen)):
+            names = ", ".join(holder.name for holder in self.holders()[:3])
+            raise InputError(f"{self.path}: no block was asked for at {line}; most is held by {names}.")
+        requests = [given_back_at_once(card.requests, it) for card, it in zip(self.cards, chosen, strict=True)]
+        own, best = (
+            with_smallest_card(tried(requests, it.settings, self.costs), requests)
+            for it in (self.own_trial, self.best_trial)
+        )
+        held = sum(block.size for segment in self.segments for block in segment.blocks if is_at(block.site, line))
+        return WhatIf(line, sum(map(len, chosen)), held, own, best)
+
+    def lines(self) -> list[str]:
+        """Return the answer in five lines: which card and when, what it held, why, what to set, where it fits."""
+        from workbench.studies.torch_memory.sentences import five_lines
+
+        return five_lines(self)
 
     def plain(self) -> dict[str, Any]:
         """Return everything as plain types, as `workbench advise --json` prints it."""
-        from workbench.studies.torch_memory.plain_advice import plain_advice
+        from workbench.studies.torch_memory.sentences import plain_advice
 
         return plain_advice(self)
 
     def sentences(self) -> list[str]:
-        """Return what came out, in words."""
+        """Return the five lines, and all else that came out, in words."""
         from workbench.studies.torch_memory.sentences import sentences_of
 
         return sentences_of(self)
 
     def html(self) -> str:
-        """Return a page of its own that needs nothing else: curves, the map of segments at the peak, every setting."""
+        """Return a page of its own that needs nothing else: five lines, curves, the map of segments, who holds what."""
         from workbench.studies.torch_memory.page import page_of
 
         return page_of(self)
@@ -186,41 +228,91 @@ class Advice:
         return notebook_of(self)
 
     def __repr__(self) -> str:
-        return "\n".join(self.sentences())
+        return "\n".join(self.lines())
 
 
-def _order(trial: Trial) -> tuple[Any, ...]:
-    return trial.fits is False, trial.reserved_peak_bytes, trial.driver_calls, trial.is_simpler_by
+def best_first(trials: Sequence[Trial], own: Trial, failures: Sequence[Failure | None]) -> list[Trial]:
+    """Return the setting to take, then the others: those that carry most of what failed first, on the smallest cards.
 
+    Parameters
+    ----------
+    own : Trial
+        The recorded settings.
+    failures : sequence of Failure or None
+        Of each card what it ran out of memory with.
+    """
 
-def _best_first(trials: Sequence[Trial]) -> list[Trial]:
-    """Return trials by peak and driver calls, and in front of all the simplest of those that are as good."""
-    ordered = sorted(trials, key=_order)
-    best = min(_as_good(ordered), key=lambda trial: trial.is_simpler_by)
+    def order(trial: Trial) -> tuple[Any, ...]:
+        short = _short(trial, failures)
+        return short, trial.needed_bytes, trial.reserved_peak_bytes, trial.driver_calls, trial.is_simpler_by
+
+    ordered = sorted(trials, key=order)
+    looked = [trial for trial in ordered if trial.smallest_card_bytes is not None] or ordered
+    most = [trial for trial in looked if _short(trial, failures) == _short(looked[0], failures)]
+    least = most[0].needed_bytes
+    alike = [trial for trial in most if trial.needed_bytes == least]
+    usual = [trial for trial in most if trial.settings == own.settings or trial.settings == EXPANDABLE]
+    near = [trial for trial in usual if trial.needed_bytes - least < LEAST_GAIN * trial.needed_bytes]
+    near.sort(key=lambda trial: trial.settings != own.settings)
+    best = near[0] if near else min(alike, key=lambda trial: trial.is_simpler_by)
     return [best, *(trial for trial in ordered if trial is not best)]
 
 
-def _as_good(ordered: Sequence[Trial]) -> list[Trial]:
-    """Return the trials with the first one's peak, and driver calls within a tenth of its own."""
-    first = ordered[0]
-    alike = (it for it in ordered if (it.fits, it.reserved_peak_bytes) == (first.fits, first.reserved_peak_bytes))
-    return [trial for trial in alike if 10 * trial.driver_calls <= 11 * first.driver_calls]
+def _short(trial: Trial, failures: Sequence[Failure | None]) -> int:
+    """Return on how many cards a setting does not carry what was recorded, or would not on the named one."""
+    rooms = [None if failure is None else failure.room_bytes for failure in failures]
+    needs = [card.smallest_card_bytes or card.reserved_peak_bytes for card in trial.cards]
+    count = sum(room is not None and need > room for room, need in zip(rooms, needs, strict=True))
+    return count + (trial.fits is False)
+
+
+def is_at(site: str, line: str) -> bool:
+    """Return whether a place in a program is a line of it, whatever folders are named before the file.
+
+    >>> is_at("net/model.py:39 forward", "model.py:39"), is_at("net/model.py:390 forward", "model.py:39")
+    (True, False)
+    """
+    where = site.split(" ", 1)[0]
+    line = line.replace("\\", "/")
+    return where == line or where.endswith("/" + line) or line.endswith("/" + where)
+
+
+def _handles_of(card: CardHistory, line: str) -> np.ndarray:
+    """Return the blocks of a card, as its requests know them, that a line of the program asked for: int64[blocks]."""
+    is_there = np.array([is_at(site, line) for site in card.log.sites] + [False], bool)
+    requests, blocks, start = card.requests.requests, card.lives.blocks, card.replay.recording.start
+    before = blocks.born == 0
+    chosen = {int(at) for at in blocks.address[before][is_there[blocks.site[before]]]}
+    held = start.handle >= 0
+    early = [handle for at, handle in zip(start.address[held], start.handle[held], strict=True) if int(at) in chosen]
+    within = (requests.kind == rows.ALLOC) & (card.requests.event >= 0)
+    within[card.requests.refused] = False
+    late = np.flatnonzero(within)
+    late = late[is_there[card.log.events.site[card.requests.event[late]]]]
+    return np.concatenate([np.array(early, np.int64), requests.handle[late]])
 
 
 def _flat(trial: Trial) -> dict[str, Any]:
     row = trial.row()
+    del row["cards"]
     out = row.pop("runs_out")
     flat = out if isinstance(out, dict) else {}
     return {**row, "runs_out_at_event": flat.get("event"), "runs_out_asked_bytes": flat.get("asked_bytes")}
 
 
-def advise(path: str | Path, card_bytes: int | None = None, say: Say | None = None, costs: CallCosts = COSTS) -> Advice:
-    """Try the settings of PyTorch's allocator on what a memory snapshot recorded.
+def advise(
+    path: str | Path | Sequence[str | Path],
+    card_bytes: int | None = None,
+    say: Say | None = None,
+    costs: CallCosts = COSTS,
+) -> Advice:
+    """Try the settings of PyTorch's allocator on what memory snapshots recorded.
 
     Parameters
     ----------
-    path : str or Path
-        A memory snapshot with a history, as `torch.cuda.memory._dump_snapshot` writes it.
+    path : str, Path or a sequence of them
+        Memory snapshots with a history, as `torch.cuda.memory._dump_snapshot` writes them; of several (ranks, steps)
+        one setting is looked for that serves all, and the card that fares worst comes first.
     card_bytes : int, optional
         Bytes of a card that the program should fit on.
     say : callable, optional
@@ -231,20 +323,24 @@ def advise(path: str | Path, card_bytes: int | None = None, say: Say | None = No
     Returns
     -------
     Advice
-        `.best`, `.table`, `.exactness` and more.
+        `.best`, `.table`, `.exactness`, `.lines()` and more.
 
     Raises
     ------
     InputError
-        The file is no memory snapshot, or holds no history.
+        A file is no memory snapshot, or holds no history, or its replay does not reproduce it.
     """
-    return advise_logs(_history(path), str(path), card_bytes, say, costs)
+    paths = [str(it) for it in ([path] if isinstance(path, (str, Path)) else path)]
+    logs = [(it, log) for it in paths for log in _history(it)]
+    for it in paths:
+        check_events([log for file, log in logs if file == it], it)
+    return advise_logs(logs, card_bytes, say, costs)
 
 
-def _history(path: str | Path) -> tuple[AllocatorLog, ...]:
+def _history(path: str) -> tuple[AllocatorLog, ...]:
     from workbench.workloads.catalogue import trace_file
 
-    source = Source(trace_file(str(path)))
+    source = Source(trace_file(path))
     if not source.head.startswith(b"\x80"):
         raise InputError(
             f"{path}: is no memory snapshot of PyTorch; write one with torch.cuda.memory._dump_snapshot, or see what "
@@ -258,24 +354,30 @@ def _history(path: str | Path) -> tuple[AllocatorLog, ...]:
 
 
 def advise_logs(
-    logs: Sequence[AllocatorLog],
-    where: str,
-    card_bytes: int | None = None,
-    say: Say | None = None,
-    costs: CallCosts = COSTS,
+    logs: Sequence[Log], card_bytes: int | None = None, say: Say | None = None, costs: CallCosts = COSTS
 ) -> Advice:
-    """Try settings on histories that are read already; see `advise`."""
-    replay = snapshot_replay(logs, where)
+    """Try settings on histories that are read already, each with its file's name; see `advise`."""
+    cards = failed_first([CardHistory(log, file) for file, log in logs if np.any(log.events.action < OTHER)])
+    where = ", ".join(dict.fromkeys(file for file, _ in logs))
+    exactness = sum((card.replay.exactness for card in cards), NOTHING_TO_COMPARE)
     if say is not None:
-        say(_first_line(where, replay))
-    requests = [asking_of(one.recording) for one in replay.replays]
-    own = replay.replays[0].recording.settings
-    trials = _with_cards(_tried(requests, own, costs), requests, own, card_bytes)
-    return Advice(where, replay, requests, trials, _planned(requests, trials), card_bytes)
+        say(f"{where}: {exactness.allocs:,} allocations; replayed by PyTorch's rules: {exactness}.")
+    for card in cards:
+        _check_exactness(card)
+    requests = [card.requests for card in cards]
+    trials = _with_cards(_tried(requests, cards[0].own, costs), requests, cards[0].own, card_bytes)
+    return Advice(where, cards, trials, _planned(requests, trials), card_bytes, costs)
 
 
-def _first_line(where: str, replay: SnapshotReplay) -> str:
-    return f"{where}: {replay.exactness.allocs:,} allocations; replayed by PyTorch's rules: {replay.exactness}."
+def _check_exactness(card: CardHistory) -> None:
+    """Refuse to advise on what a replay does not reproduce."""
+    share = card.replay.exactness.share
+    if share < ENOUGH:
+        raise InputError(
+            f"{card.file}: the replay by PyTorch's rules reproduces {share:.1%} of what {card.name} recorded "
+            f"({card.replay.exactness}), and no advice rests on less than {ENOUGH:.0%}; was another allocator in use, "
+            "or a setting that the snapshot does not tell? What was recorded: workbench import."
+        )
 
 
 def _tried(requests: Sequence[Asking], own: AllocatorSettings, costs: CallCosts) -> list[Trial]:
@@ -302,8 +404,8 @@ def _with_cards(
     if card_bytes is not None:
         trials = [on_card(trial, requests, card_bytes) for trial in trials]
     few = sum(len(one.requests.kind) for one in requests) <= MOST_ROWS
-    first = _best_first(trials)[0].settings
-    looked = (few or trial.settings in (own, first) for trial in trials)
+    first = min(trials, key=lambda trial: (trial.fits is False, *_score(trial), trial.is_simpler_by)).settings
+    looked = (few or trial.settings in (own, EXPANDABLE, first) for trial in trials)
     return [with_smallest_card(it, requests) if look else it for it, look in zip(trials, looked, strict=True)]
 
 
@@ -326,32 +428,18 @@ def _plan_of(replay: Asking) -> int:
     return planned_bytes(born, gone[requests.handle[born]], size)
 
 
-def _peak_event(recording: Recording) -> int:
-    """Return the event after which most bytes were live."""
-    events = recording.log.events
-    change = events.size * ((events.action == ALLOC).astype(np.int64) - (events.action == FREE_COMPLETED))
-    return int(np.argmax(np.cumsum(change))) if len(change) else -1
-
-
-def _fullest_event(recording: Recording) -> int:
-    """Return the event after which most bytes were reserved and not in use, among those of the highest reserve."""
-    grown = np.cumsum(reserved_by_event(recording.log))
-    return len(grown) - 1 - int(np.argmax(grown[::-1])) if len(grown) else -1
-
-
-def _failures(recording: Recording) -> list[Failure]:
-    events, held = recording.log.events, recording.reserved_at_start + np.cumsum(reserved_by_event(recording.log))
-    return [
-        Failure(at, int(events.size[at]), int(held[at]), int(events.address[at])) for at in recording.failed.tolist()
-    ]
-
-
 def advice_or_still(
-    path: str | Path, card_bytes: int | None = None, say: Say | None = None, costs: CallCosts = COSTS
+    path: str | Path | Sequence[str | Path],
+    card_bytes: int | None = None,
+    say: Say | None = None,
+    costs: CallCosts = COSTS,
 ) -> Advice | Still:
-    """Return advice, or, of a snapshot without a history, what its segments tell; as `advise` otherwise."""
-    logs = _history(path)
-    events = sum(int(np.count_nonzero(log.events.action < OTHER)) for log in logs)
-    if not events and any(len(log.segments.size) for log in logs):
-        return still_of(logs, str(path))
-    return advise_logs(logs, str(path), card_bytes, say, costs)
+    """Return advice, or, of a snapshot with no history to replay, what its segments tell; as `advise` otherwise."""
+    if isinstance(path, (str, Path)):
+        logs = _history(str(path))
+        events = sum(int(np.count_nonzero(log.events.action <= FREE_COMPLETED)) for log in logs)
+        if events <= 1 and any(len(log.segments.size) for log in logs):
+            return still_of(logs, str(path))
+        check_events(logs, str(path))
+        return advise_logs([(str(path), log) for log in logs], card_bytes, say, costs)
+    return advise(path, card_bytes, say, costs)

@@ -12,6 +12,8 @@ DRAWN_SPLITS = (0, 20, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048)
 DIVISIONS = (0, 2, 4, 8, 16)
 DEFAULTS = AllocatorSettings.parse("")
 """PyTorch's own."""
+EXPANDABLE = DEFAULTS.but(expandable_segments=True)
+"""Expandable segments alone: what is recommended most."""
 Score = Callable[[AllocatorSettings], tuple[int, int]]
 """What is to be small: the peak of reserved bytes, then driver calls."""
 
@@ -23,7 +25,7 @@ def grid(own: AllocatorSettings) -> list[AllocatorSettings]:
     ['', 'expandable_segments:True', 'roundup_power2_divisions:2']
     """
     base = DEFAULTS
-    settings = [own, base, base.but(expandable_segments=True)]
+    settings = [own, base, EXPANDABLE]
     settings += [_with(0, divisions, False) for divisions in DIVISIONS[1:]]
     settings += [_with(0, divisions, True) for divisions in DIVISIONS[1:]]
     settings += [_with(split, divisions, False) for split, divisions in itertools.product(SPLITS[1:], (0, 4, 8))]

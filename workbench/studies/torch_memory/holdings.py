@@ -141,6 +141,34 @@ def by_site(segments: Iterable[SegmentMap]) -> list[Holder]:
     return _grouped((block.site, block.size) for segment in segments for block in segment.blocks)
 
 
+class Frame(NamedTuple):
+    """A frame of a program with all that is live below it."""
+
+    name: str
+    bytes: int
+    inner: tuple[Frame, ...]
+    """The frames that it called, the most bytes first."""
+
+
+def by_stack(moment: Moment, log: AllocatorLog) -> Frame:
+    """Return what is live at a moment by the frames of the program that led there, from the outside in."""
+    names = [path or (site,) for path, site in zip(log.callers, log.sites, strict=True)]
+    other = {True: (BEFORE_SITE,), False: (UNKNOWN_SITE,)}
+    paths = [
+        names[site] if site >= 0 else other[born == 0] for site, born in zip(moment.site, moment.born, strict=True)
+    ]
+    return _framed("live", list(zip(paths, moment.size.tolist(), strict=True)), 0)
+
+
+def _framed(name: str, paths: list[tuple[tuple[str, ...], int]], depth: int) -> Frame:
+    below: dict[str, list[tuple[tuple[str, ...], int]]] = {}
+    for path, size in paths:
+        if depth < len(path):
+            below.setdefault(path[depth], []).append((path, size))
+    inner = sorted((_framed(first, rest, depth + 1) for first, rest in below.items()), key=lambda it: -it.bytes)
+    return Frame(name, sum(size for _, size in paths), tuple(inner))
+
+
 def by_size(segments: Iterable[SegmentMap]) -> list[Holder]:
     """Return what is live by classes of size, a power of two each, the most bytes first."""
     return _grouped((_class(block.size), block.size) for segment in segments for block in segment.blocks)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import numpy as np
 
+from workbench.studies.torch_memory.holdings import Frame, SegmentMap, by_stack
+from workbench.studies.torch_memory.trial import Trial, assignment
 from workbench.units import bytes_said
 
 if TYPE_CHECKING:
     from workbench.studies.torch_memory.advice import Advice, Curve
-    from workbench.studies.torch_memory.holdings import SegmentMap
-    from workbench.studies.torch_memory.trial import Trial
 
 WIDTH, HEIGHT = 960, 280
 POINTS = 1200
@@ -26,6 +27,8 @@ _STYLE = """
 body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:1000px;padding:0 1rem;color:#222;background:#fff}
 code{background:#f0f0f3;padding:.1em .3em;border-radius:3px}table{border-collapse:collapse;font-size:13px}
 td,th{padding:.2em .6em;border-bottom:1px solid #ddd;text-align:right}td:first-child,th:first-child{text-align:left}
+.answer{border-left:4px solid #4477aa;padding:.1rem 1rem;background:#4477aa14}.answer p{margin:.35rem 0}
+button{font:inherit;font-size:12px;padding:.05em .6em}
 svg{max-width:100%;height:auto}svg text{font:11px system-ui,sans-serif;fill:#444}.over rect:hover{stroke:#000}
 @media(prefers-color-scheme:dark){body{background:#16181c;color:#ddd}code{background:#26292f}svg text{fill:#bbb}
 td,th{border-color:#333}}
@@ -33,36 +36,88 @@ td,th{border-color:#333}}
 
 
 def page_of(advice: Advice) -> str:
-    """Return the whole page."""
+    """Return the whole page: the answer, the curves, the map, who holds what, then all that it rests on."""
     name = escape(advice.path.rsplit("/", 1)[-1])
+    card = advice.cards[0]
+    rest = advice.sentences()[len(advice.lines()) :]
     parts = [
         f"<h1>{name}</h1>",
-        *(f"<p>{_with_code(sentence)}</p>" for sentence in advice.sentences()),
-        f"<h2>Bytes over events</h2>{curve_chart(advice.curves())}",
-        f"<h2>Segments at the peak</h2>{segment_chart(advice.peak_segments())}",
-        f"<h2>Settings</h2>{settings_table(advice.trials[:MOST_ROWS])}",
+        answer_of(advice),
+        f"<h2>{card.name}: bytes over events</h2>{curve_chart(advice.curves())}",
+        f"<h2>{card.name}: segments after event {card.decisive:,}</h2>{segment_chart(advice.segments)}",
+        f"<h2>Who holds what then</h2>{flame_chart(by_stack(card.moment(card.decisive), card.log))}",
         _holders_table(advice),
+        "<h2>All that came out</h2>",
+        *(f"<p>{escape(sentence)}</p>" for sentence in rest),
+        f"<h2>Settings</h2>{settings_table(advice.trials[:MOST_ROWS], advice.variable)}",
     ]
     head = f"<meta charset='utf-8'><title>{name}</title><style>{_STYLE}</style>"
     return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
 
 
 def notebook_of(advice: Advice) -> str:
-    """Return what a notebook shows: the sentences, the curves, the ten best settings."""
-    paragraphs = "".join(f"<p>{_with_code(sentence)}</p>" for sentence in advice.sentences())
-    return f"<div>{paragraphs}{curve_chart(advice.curves())}{settings_table(advice.trials[:10])}</div>"
+    """Return what a notebook shows: the answer, the curves, who holds what, the ten best settings."""
+    card = advice.cards[0]
+    flame = flame_chart(by_stack(card.moment(card.decisive), card.log))
+    table = settings_table(advice.trials[:10], advice.variable)
+    return f"<div>{answer_of(advice)}{curve_chart(advice.curves())}{flame}{table}</div>"
 
 
-def _with_code(sentence: str) -> str:
-    """Return the sentence as HTML, what is to be pasted set apart without the stop behind it."""
-    return " ".join(map(_marked, escape(sentence).split(" ")))
+def rest_of(advice: Advice) -> str:
+    """Return what a page shows below the answer and the recording: who holds what, all sentences, the best settings."""
+    card = advice.cards[0]
+    flame = flame_chart(by_stack(card.moment(card.decisive), card.log))
+    rest = "".join(f"<p>{escape(sentence)}</p>" for sentence in advice.sentences()[len(advice.lines()) :])
+    return f"{flame}{rest}{settings_table(advice.trials[:10], advice.variable)}"
 
 
-def _marked(word: str) -> str:
-    if not word.startswith("PYTORCH_ALLOC_CONF="):
-        return word
-    setting = word.rstrip(".,;:")
-    return f"<code>{setting}</code>{word[len(setting) :]}"
+def answer_of(advice: Advice) -> str:
+    """Return the five lines, and a button that copies what is to be set."""
+    conf = assignment(advice.variable, advice.best) if advice.is_change and advice.best else ""
+    lines = [escape(line) for line in advice.lines()]
+    if conf:
+        button = f"<button type='button' data-copy='{escape(conf)}' onclick='{_COPY}'>copy</button>"
+        marked = f"<code>{escape(conf)}</code> {button}"
+        lines = [line.replace(escape(conf), marked, 1) if line.startswith("Before Python") else line for line in lines]
+    return f"<div class='answer'>{''.join(f'<p>{line}</p>' for line in lines)}</div>"
+
+
+_COPY = escape(
+    "const t=this.dataset.copy,b=this,done=()=>{b.textContent='copied'};"
+    "if(navigator.clipboard){navigator.clipboard.writeText(t).then(done)}else{"
+    "const a=document.createElement('textarea');a.value=t;document.body.append(a);a.select();"
+    "document.execCommand('copy');a.remove();done()}",
+)
+"""What the button does; without the browser's clipboard, which pages from afar have not, by a field's selection."""
+FLAME_ROW, THINNEST = 18, 1.0
+"""Pixels of a frame's height; a frame that would be thinner is left out."""
+
+
+def flame_chart(whole: Frame) -> str:
+    """Return frames below those that called them, as wide as what is live below them; a frame says its bytes."""
+    total = max(whole.bytes, 1)
+    rects: list[str] = []
+    deepest = _flames(whole, 0.0, 0, WIDTH / total, rects)
+    return f"<svg class='over' viewBox='0 0 {WIDTH} {(deepest + 1) * FLAME_ROW}' role='img'>{''.join(rects)}</svg>"
+
+
+def _flames(frame: Frame, x: float, depth: int, scale: float, rects: list[str]) -> int:
+    """Draw a frame and those that it called; return how deep they go."""
+    width, y = frame.bytes * scale, depth * FLAME_ROW
+    colour = COLOURS[crc32(frame.name.encode()) % len(COLOURS)] if depth else "#8886"
+    words = f"{frame.name} {bytes_said(frame.bytes)}"
+    fitting = words if len(words) * 6 < width else words[: max(int(width / 6) - 1, 0)]
+    label = f"<text x='{x + 3:.1f}' y='{y + 13}'>{escape(fitting)}</text>" if len(fitting) > 3 else ""
+    rects.append(
+        f"<rect x='{x:.1f}' y='{y}' width='{width:.1f}' height='{FLAME_ROW - 1}' fill='{colour}' fill-opacity='.55'>"
+        f"<title>{escape(words)}</title></rect>{label}"
+    )
+    deepest = depth
+    for inner in frame.inner:
+        if inner.bytes * scale >= THINNEST:
+            deepest = max(deepest, _flames(inner, x, depth + 1, scale, rects))
+        x += inner.bytes * scale
+    return deepest
 
 
 def highest(values: np.ndarray, points: int = POINTS) -> np.ndarray:
@@ -79,7 +134,7 @@ def highest(values: np.ndarray, points: int = POINTS) -> np.ndarray:
 
 
 def curve_chart(curves: list[Curve]) -> str:
-    """Return the curves as SVG; a line says its figures when it is pointed at."""
+    """Return the curves as SVG, steps from event to event; a line says its figures when it is pointed at."""
     top = max((int(curve.bytes.max(initial=0)) for curve in curves), default=0) or 1
     lines = [_line(curve, top, colour) for curve, colour in zip(curves, LINES, strict=False)]
     grid = [_level(top * k // 4, top) for k in range(5)]
@@ -100,8 +155,9 @@ def _key(name: str, colour: str) -> str:
 
 def _line(curve: Curve, top: int, colour: str) -> str:
     values = highest(curve.bytes)
-    step = (WIDTH - 70) / max(len(values) - 1, 1)
-    points = " ".join(f"{70 + k * step:.1f},{_height(int(it), top):.1f}" for k, it in enumerate(values.tolist()))
+    step = (WIDTH - 70) / max(len(values), 1)
+    edges = [(70 + (k + side) * step, _height(int(it), top)) for k, it in enumerate(values.tolist()) for side in (0, 1)]
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in edges)
     title = f"{curve.name}: {bytes_said(int(curve.bytes.max(initial=0)))} at most"
     return (
         f"<polyline points='{points}' fill='none' stroke='{colour}' stroke-width='1.5'>"
@@ -153,18 +209,19 @@ def _segment(segment: SegmentMap, x: float, y: int, width: float, colours: dict[
     )
 
 
-def settings_table(trials: list[Trial]) -> str:
+def settings_table(trials: list[Trial], variable: str) -> str:
     """Return the settings as a table, the best first."""
-    names = ("PYTORCH_ALLOC_CONF", "reserved peak", "driver calls", "their cost", "smallest card")
+    names = (variable, "reserved peak", "driver calls", "their cost", "smallest card")
     head = "".join(f"<th>{name}</th>" for name in names)
     return f"<table><tr>{head}</tr>{''.join(map(_row, trials))}</table>"
 
 
 def _row(trial: Trial) -> str:
-    card = "-" if trial.smallest_card_bytes is None else bytes_said(trial.smallest_card_bytes)
+    first = trial.cards[0]
+    card = "-" if first.smallest_card_bytes is None else bytes_said(first.smallest_card_bytes)
     conf = escape(trial.conf or "(defaults)")
     cost = f"{trial.driver_ns / 1e6:,.1f} ms"
-    cells = (f"<code>{conf}</code>", bytes_said(trial.reserved_peak_bytes), f"{trial.driver_calls:,}", cost, card)
+    cells = (f"<code>{conf}</code>", bytes_said(first.reserved_peak_bytes), f"{trial.driver_calls:,}", cost, card)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
@@ -172,8 +229,8 @@ def _holders_table(advice: Advice) -> str:
     pinned = [(pin.site, pin.pinned_bytes, pin.blocks) for pin in advice.pins()[:20]]
     return "".join(
         (
-            _groups("Who holds what at the peak", "asked for by", advice.holders()[:20]),
-            _groups("Sizes at the peak", "size of block", advice.sizes()),
+            _groups("The lines that hold most", "asked for by", advice.holders()[:20]),
+            _groups("Sizes", "size of block", advice.sizes()),
             _groups("What pins free memory", "live blocks of", pinned),
         )
     )

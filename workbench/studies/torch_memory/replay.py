@@ -10,12 +10,11 @@ import numpy as np
 
 from workbench.engines.torch_allocator.exactness import NOTHING_TO_COMPARE, Exactness, Replay, replay_of
 from workbench.engines.torch_allocator.play import Played, play
-from workbench.engines.torch_allocator.recording import Recording, live_before, reserved_by_event, without_releases
+from workbench.engines.torch_allocator.recording import Recording, recorded_bytes, reserved_by_event, without_releases
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import InputError
 from workbench.workloads.allocator_log import (
     ACTIONS,
-    ALLOC,
     FREE_COMPLETED,
     OOM,
     AllocatorLog,
@@ -31,6 +30,8 @@ class Recorded(NamedTuple):
     """Most bytes that were asked for and live at a time."""
     driver_calls: int
     refused: int
+    cards: tuple[dict[str, int], ...] = ()
+    """Of each card its device and both peaks of its own, which need not be at the same time."""
 
 
 class CacheRow(NamedTuple):
@@ -72,7 +73,7 @@ def snapshot_replay(logs: Sequence[AllocatorLog], where: str) -> SnapshotReplay:
         There is one event, or none: nothing that could be replayed.
     """
     telling = [log for log in logs if np.count_nonzero(log.events.action < len(ACTIONS))]
-    _check_events(telling, where)
+    check_events(telling, where)
     replays = tuple(replay_of(log) for log in telling)
     exactness = sum((one.exactness for one in replays), NOTHING_TO_COMPARE)
     return SnapshotReplay(replays, exactness, recorded_of([one.recording for one in replays]))
@@ -86,7 +87,14 @@ def replay_of_file(file: TraceFile, device: int = -1) -> SnapshotReplay | None:
     return snapshot_replay(logs, str(file.path)) if logs else None
 
 
-def _check_events(logs: list[AllocatorLog], where: str) -> None:
+def check_events(logs: Sequence[AllocatorLog], where: str) -> None:
+    """Refuse a history in which there is nothing to replay.
+
+    Raises
+    ------
+    InputError
+        It holds one event of an allocation, or none.
+    """
     count = sum(int(np.count_nonzero(log.events.action <= FREE_COMPLETED)) for log in logs)
     if count <= 1:
         tally = "one event" if count else "no event"
@@ -98,25 +106,28 @@ def _check_events(logs: list[AllocatorLog], where: str) -> None:
 
 
 def recorded_of(recordings: Sequence[Recording]) -> Recorded:
-    """Return what histories say of their own allocators."""
+    """Return what histories say of their own allocators, together in the order of time, and card by card."""
     logs = [recording.log for recording in recordings]
-    changes = [_changes(recording) for recording in recordings]
-    reserved = sum(recording.reserved_at_start for recording in recordings)
+    held = [recorded_bytes(recording) for recording in recordings]
     return Recorded(
-        reserved_peak_bytes=reserved + together(logs, [reserved_by_event(log) for log in logs]),
-        active_peak_bytes=sum(before for before, _ in changes) + together(logs, [change for _, change in changes]),
+        reserved_peak_bytes=_together(logs, [one.reserved for one in held]),
+        active_peak_bytes=_together(logs, [one.allocated for one in held]),
         driver_calls=sum(int(np.count_nonzero(reserved_by_event(log))) for log in logs),
         refused=sum(int(np.count_nonzero(log.events.action == OOM)) for log in logs),
+        cards=tuple(
+            {
+                "device": log.device,
+                "reserved_peak_bytes": int(one.reserved.max()),
+                "active_peak_bytes": int(one.allocated.max()),
+            }
+            for log, one in zip(logs, held, strict=True)
+        ),
     )
 
 
-def _changes(recording: Recording) -> tuple[int, np.ndarray]:
-    """Return the bytes asked for and live before the first event, and what each event adds to them."""
-    events = recording.log.events
-    change = np.where(events.action == ALLOC, events.size, 0) - np.where(
-        events.action == FREE_COMPLETED, events.size, 0
-    )
-    return int(live_before(recording).sum()), change
+def _together(logs: Sequence[AllocatorLog], curves: Sequence[np.ndarray]) -> int:
+    """Return the most that curves of several cards, each with its value before the first event, come to at a time."""
+    return sum(int(one[0]) for one in curves) + together(logs, [np.diff(one) for one in curves])
 
 
 def together(logs: Sequence[AllocatorLog], changes: Sequence[np.ndarray]) -> int:

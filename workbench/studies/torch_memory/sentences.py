@@ -1,22 +1,40 @@
-"""An advice in words."""
+"""An advice in words: the answer in five lines, then all that it rests on; and as plain types for JSON."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
+from workbench.engines.torch_allocator.settings import VARIABLES
+from workbench.studies.torch_memory.trial import assignment
 from workbench.units import bytes_said
 
 if TYPE_CHECKING:
-    from workbench.studies.torch_memory.advice import Advice
+    from workbench.studies.torch_memory.advice import Advice, WhatIf
+    from workbench.studies.torch_memory.card_history import CardHistory
     from workbench.studies.torch_memory.trial import Trial
+
+SCHEMA = "workbench.advise/1"
+"""What `--json` prints; the number rises when a key goes or changes its meaning, never for a new one."""
+MOST_HOLDERS = 30
+SHOWS_IT = 'torch.cuda.memory._snapshot()["allocator_settings"]'
+"""The Python that shows which settings PyTorch took."""
+
+
+def five_lines(advice: Advice) -> list[str]:
+    """Return which card and when, what it held, why and what to do, what to set, and where it fits; before them, of a
+    replay that does not reproduce all of its recording, that."""
+    return [*_doubt(advice), _when(advice), _held(advice), _verdict(advice), _to_set(advice), _where_it_fits(advice)]
 
 
 def sentences_of(advice: Advice) -> list[str]:
     """Return what came out, the most important first."""
     return [
-        *_best(advice),
+        *five_lines(advice),
+        *_others(advice),
+        *_names(advice),
+        *_compared(advice),
         *_on_card(advice),
-        *_failed(advice),
         _least(advice),
         *_holders(advice),
         *_pinned(advice),
@@ -24,9 +42,265 @@ def sentences_of(advice: Advice) -> list[str]:
     ]
 
 
-def paste(trial: Trial) -> str:
-    """Return what to set in the environment."""
-    return f"PYTORCH_ALLOC_CONF={trial.conf}" if trial.conf else "PYTORCH_ALLOC_CONF unset (PyTorch's defaults)"
+def fragmentation(advice: Advice) -> float:
+    """Return the share of the reserved bytes that was free but pinned on the first card when it was decided."""
+    reserved = sum(segment.size for segment in advice.segments)
+    return sum(segment.pinned for segment in advice.segments) / reserved if reserved else 0.0
+
+
+def must_go(advice: Advice) -> int | None:
+    """Return the bytes that the first card lacked under the best setting; None = it did not fail, or how much room it
+    had is not told."""
+    failure = advice.cards[0].failure
+    room = None if failure is None else failure.room_bytes
+    if room is None:
+        return None
+    return max((advice.best_trial.cards[0].smallest_card_bytes or advice.best_trial.needed_bytes) - room, 0)
+
+
+def what_if_sentence(advice: Advice, changed: WhatIf) -> str:
+    """Return what the peak and the smallest card would be without what a line asks for."""
+    own, best = (_peak_and_card(trial) for trial in (changed.own, changed.best))
+    before = _peak_and_card(advice.own_trial)
+    same = "" if changed.own.settings == changed.best.settings else f"; under {_called(changed.best)} {best}"
+    return (
+        f"If {changed.line} gave back at once what it asks for ({changed.blocks:,} blocks, of which "
+        f"{bytes_said(changed.bytes_at_peak)} were live then): {own} as recorded, instead of {before}{same}."
+    )
+
+
+def plain_advice(advice: Advice) -> dict[str, Any]:
+    """Return everything that an advice says; `JSON_SCHEMA` describes it."""
+    return {
+        "schema": SCHEMA,
+        "file": advice.path,
+        "lines": five_lines(advice),
+        "variable": advice.variable,
+        "paste": assignment(advice.variable, advice.best) if advice.is_change else None,
+        "cards": [_plain_card(advice, number) for number in range(len(advice.cards))],
+        "best": advice.best_trial.row(),
+        "own": advice.own_trial.row(),
+        "settings": [trial.row() for trial in advice.trials],
+        "active_peak_bytes": advice.active_peak_bytes,
+        "offline_plan_bytes": advice.offline_plan_bytes,
+        "smallest_card_bytes": advice.smallest_card_bytes,
+        "card_bytes": advice.card_bytes,
+        "fragmentation": fragmentation(advice),
+        "must_go_bytes": must_go(advice),
+        "exactness": advice.exactness._asdict(),
+        "recorded": advice.recorded._asdict(),
+        "whole_history": advice.is_whole,
+        "failures": [failure._asdict() for failure in advice.failures],
+        "holders": [holder._asdict() for holder in advice.holders()[:MOST_HOLDERS]],
+        "sizes": [holder._asdict() for holder in advice.sizes()],
+        "pins": [pin._asdict() for pin in advice.pins()[:MOST_HOLDERS]],
+        "sentences": sentences_of(advice),
+    }
+
+
+def _plain_card(advice: Advice, number: int) -> dict[str, Any]:
+    card = advice.cards[number]
+    segments = advice.segments if number == 0 else card.segments(card.decisive)
+    reserved, free = sum(it.size for it in segments), sum(it.free for it in segments)
+    return {
+        "file": card.file,
+        "device": card.log.device,
+        "events": card.events,
+        "failure": None if card.failure is None else card.failure._asdict(),
+        "after_events": card.decisive,
+        "reserved_bytes": reserved,
+        "live_bytes": reserved - free,
+        "free_bytes": free,
+        "pinned_bytes": sum(it.pinned for it in segments),
+        "largest_free_bytes": max((it.largest_free for it in segments), default=0),
+        "reserved_peak_bytes": int(card.recorded.reserved.max()),
+        "active_peak_bytes": int(card.recorded.allocated.max()),
+        "smallest_card_bytes": advice.best_trial.cards[number].smallest_card_bytes,
+        "own_smallest_card_bytes": advice.own_trial.cards[number].smallest_card_bytes,
+        "exactness": card.replay.exactness._asdict(),
+    }
+
+
+_BYTES = {"type": "integer", "minimum": 0}
+_MAYBE = {"type": ["integer", "null"], "minimum": 0}
+_ROW = {
+    "type": "object",
+    "required": ["conf", "reserved_peak_bytes", "driver_calls", "driver_ns", "smallest_card_bytes", "fits", "cards"],
+    "properties": {
+        "conf": {"type": "string"},
+        "reserved_peak_bytes": _BYTES,
+        "driver_calls": _BYTES,
+        "driver_ns": _BYTES,
+        "smallest_card_bytes": _MAYBE,
+        "fits": {"type": ["boolean", "null"]},
+        "cards": {"type": "array", "items": {"required": ["reserved_peak_bytes", "smallest_card_bytes"]}},
+    },
+}
+_OF_CARD = ("reserved", "live", "free", "pinned", "largest_free", "reserved_peak", "active_peak")
+JSON_SCHEMA: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": SCHEMA,
+    "type": "object",
+    "required": ["schema", "file", "lines", "variable", "paste", "cards", "best", "own", "settings", "exactness"],
+    "properties": {
+        "schema": {"const": SCHEMA},
+        "lines": {"type": "array", "items": {"type": "string"}, "minItems": 5, "maxItems": 6},
+        "variable": {"enum": list(VARIABLES)},
+        "paste": {"type": ["string", "null"]},
+        "best": _ROW,
+        "own": _ROW,
+        "settings": {"type": "array", "items": _ROW, "minItems": 1},
+        "cards": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "required": [
+                    "file",
+                    "device",
+                    "events",
+                    "failure",
+                    "after_events",
+                    *(f"{it}_bytes" for it in _OF_CARD),
+                ],
+                "properties": {f"{name}_bytes": _BYTES for name in _OF_CARD},
+            },
+        },
+        "active_peak_bytes": _BYTES,
+        "offline_plan_bytes": _BYTES,
+        "smallest_card_bytes": _MAYBE,
+        "card_bytes": _MAYBE,
+        "must_go_bytes": _MAYBE,
+        "fragmentation": {"type": "number", "minimum": 0, "maximum": 1},
+    },
+}
+"""The JSON schema of what `--json` prints of a snapshot with a history."""
+
+
+def _doubt(advice: Advice) -> list[str]:
+    from workbench.studies.torch_memory.advice import SURE
+
+    share = min(card.replay.exactness.share for card in advice.cards)
+    if share >= SURE:
+        return []
+    return [f"Take this with care: the replay reproduces {share:.1%} of the recording ({advice.exactness})."]
+
+
+def _name(advice: Advice, card: CardHistory) -> str:
+    files = {it.file for it in advice.cards}
+    return card.name if len(files) < 2 else f"{card.name} of {card.file.rsplit('/', 1)[-1]}"
+
+
+def _when(advice: Advice) -> str:
+    card, rest = advice.cards[0], advice.cards[1:]
+    failed = [it for it in rest if it.failure is not None]
+    others = f" ({len(failed)} of the other {len(rest)} failed too)" if failed else ""
+    others = f" (the other {len(rest)} did not fail)" if rest and not failed else others
+    failure = card.failure
+    if failure is None:
+        return (
+            f"{_name(advice, card)} did not run out of memory; most was reserved after event {card.decisive:,} of "
+            f"{card.events:,}{_counted(rest)}."
+        )
+    again = f", the last of {len(card.failures)} times" if len(card.failures) > 1 else ""
+    left = f", {bytes_said(failure.driver_free_bytes)} were left on the card" if failure.driver_free_bytes >= 0 else ""
+    return (
+        f"{_name(advice, card)}{others} ran out of memory at event {failure.event + 1:,} of {card.events:,}{again}: it "
+        f"asked for {bytes_said(failure.asked_bytes)}{left}."
+    )
+
+
+def _counted(rest: list[CardHistory]) -> str:
+    return f" (neither did the other {len(rest)})" if rest else ""
+
+
+def _held(advice: Advice) -> str:
+    segments = advice.segments
+    reserved, free = sum(it.size for it in segments), sum(it.free for it in segments)
+    pinned, longest = sum(it.pinned for it in segments), max((it.largest_free for it in segments), default=0)
+    cached = f", {bytes_said(free - pinned)} cached, which goes back by itself" if free > pinned else ""
+    holders = [holder for holder in advice.holders() if not holder.name.startswith("(")]
+    most = f"; {holders[0].name} holds most ({bytes_said(holders[0].bytes)})" if holders else ""
+    return (
+        f"Then {bytes_said(reserved)} were reserved: {bytes_said(reserved - free)} live, {bytes_said(pinned)} free "
+        f"inside but pinned by it{cached} (the longest free run {bytes_said(longest)}){most}."
+    )
+
+
+def _verdict(advice: Advice) -> str:
+    share, best, own = fragmentation(advice), advice.best_trial, advice.own_trial
+    card, gap = advice.cards[0], must_go(advice)
+    holders = [holder.name for holder in advice.holders() if not holder.name.startswith("(")][:2]
+    first = f"; look first at {' and '.join(holders)}" if holders else ""
+    if card.failure is None:
+        saved = own.needed_bytes - best.needed_bytes
+        if not advice.is_change:
+            return f"Fragmentation is {share:.1%}: no setting runs on a card that is 1 % smaller{first} to need less."
+        return f"Fragmentation is {share:.1%}: {_called(best)} runs on a card that is {bytes_said(saved)} smaller."
+    if gap is None:
+        why = "no setting needs 1 % less" if not advice.is_change else f"{_called(best)} needs less"
+        return f"Fragmentation is {share:.1%}: {why}; how much room the card had is not told{first}."
+    if not gap:
+        how = "the same requests fit under" if advice.is_change else "the same requests, laid out anew, fit under"
+        return f"The cause is fragmentation ({share:.1%} was free in pieces): {how} {_called(best)}."
+    if share < 0.02:
+        return f"Too much is live; fragmentation is {share:.1%}: no setting helps, {bytes_said(gap)} must go{first}."
+    return f"Fragmentation is {share:.1%}, but no setting is enough: {bytes_said(gap)} must go as well{first}."
+
+
+def _to_set(advice: Advice) -> str:
+    best = advice.best_trial
+    if not advice.is_change:
+        kept = assignment(advice.variable, best.conf) if best.conf else "PyTorch's defaults"
+        return f"Change no setting: keep {kept}, as recorded."
+    return (
+        f"Before Python starts: {assignment(advice.variable, best.conf)}; it took if print({SHOWS_IT}) shows it."
+        if best.conf
+        else f"Before Python starts: unset {advice.variable} (PyTorch's defaults are better than what was recorded)."
+    )
+
+
+def _where_it_fits(advice: Advice) -> str:
+    best, own, card = advice.best_trial, advice.own_trial, advice.cards[0]
+    fits, before = (it.cards[0].smallest_card_bytes or it.cards[0].reserved_peak_bytes for it in (best, own))
+    room = None if card.failure is None else card.failure.room_bytes
+    had = f"; it had {bytes_said(room)} there" if room is not None else ""
+    was = f", before from {bytes_said(before)}" if advice.is_change else ""
+    named = ""
+    if advice.card_bytes is not None:
+        answer = "fits" if best.fits else "does not fit"
+        named = f"; on the named card of {bytes_said(advice.card_bytes)} it {answer}"
+    return f"{_name(advice, card)}: it fits where PyTorch has from {bytes_said(fits)} on{was}{had}{named}."
+
+
+def _others(advice: Advice) -> Iterator[str]:
+    """Yield a line for each further card."""
+    best, own = advice.best_trial, advice.own_trial
+    for card, now, before in list(zip(advice.cards, best.cards, own.cards, strict=True))[1:]:
+        peaks = (int(card.recorded.reserved.max()), int(card.recorded.allocated.max()))
+        reserved, live = map(bytes_said, peaks)
+        fits = bytes_said(now.smallest_card_bytes or now.reserved_peak_bytes)
+        was = bytes_said(before.smallest_card_bytes or before.reserved_peak_bytes)
+        change = f", before from {was}" if advice.is_change else ""
+        yield f"{_name(advice, card)}: at most {reserved} reserved and {live} asked for; fits from {fits} on{change}."
+
+
+def _names(advice: Advice) -> list[str]:
+    if not (advice.is_change and advice.best):
+        return []
+    if advice.variable == VARIABLES[-1]:
+        return [f"Versions of PyTorch before the newest read {VARIABLES[0]} instead of {VARIABLES[-1]}."]
+    return [f"The newest versions of PyTorch read {VARIABLES[-1]} too; those before read {advice.variable} alone."]
+
+
+def _peak_and_card(trial: Trial) -> str:
+    card = "" if trial.smallest_card_bytes is None else f", a card of {bytes_said(trial.smallest_card_bytes)}"
+    peak = max((card.reserved_peak_bytes for card in trial.cards), default=trial.reserved_peak_bytes)
+    return f"{bytes_said(peak)} reserved at most{card}"
+
+
+def _called(trial: Trial) -> str:
+    return trial.conf or "PyTorch's defaults"
 
 
 def calls_said(trial: Trial) -> str:
@@ -34,38 +308,15 @@ def calls_said(trial: Trial) -> str:
     return f"{trial.driver_calls:,} driver calls (about {trial.driver_ns / 1e6:,.1f} ms)"
 
 
-def _best(advice: Advice) -> list[str]:
-    best, own = advice.best_trial, advice.own_trial
-    peak = f"{bytes_said(best.reserved_peak_bytes)} reserved at the peak, {calls_said(best)}"
-    sentences = [f"Best: {paste(best)} with {peak}{_card(best)}.", *_ties(advice)]
-    if best.settings != own.settings:
-        saved = own.reserved_peak_bytes - best.reserved_peak_bytes
-        figures = f"{bytes_said(own.reserved_peak_bytes)}, {calls_said(own)}"
-        how = "As recorded" if advice.is_whole else "The recorded settings, replayed from where the history begins"
-        sentences.append(
-            f"{how} ({own.conf or 'defaults'}): {figures}; beside that the best saves {bytes_said(max(saved, 0))}."
-        )
-    else:
-        sentences.append("Nothing that was tried reserves less than the recorded settings.")
-    return sentences
-
-
-def _card(best: Trial) -> str:
-    """Return on how small a card a setting runs, and why that may be less than it reserves."""
-    if not best.smallest_card_bytes:
-        return ""
-    smaller = best.smallest_card_bytes < best.reserved_peak_bytes
-    why = " (where memory is short, free segments go back before a request fails)" if smaller else ""
-    return f", from a card of {bytes_said(best.smallest_card_bytes)} on{why}"
-
-
-def _ties(advice: Advice) -> list[str]:
-    if advice.as_good < 2:
-        return []
-    return [
-        f"{advice.as_good} of {len(advice.trials)} settings reserve as little, with driver calls within a tenth; this "
-        "one says least, and limits splitting least."
-    ]
+def _compared(advice: Advice) -> Iterator[str]:
+    own, best = advice.own_trial, advice.best_trial
+    how = "As recorded" if advice.is_whole else "The recorded settings, replayed from where the history begins"
+    whose = " on the fullest card" if len(advice.cards) > 1 else ""
+    yield f"{how} ({_called(own)}): {_peak_and_card(own)}{whose}, {calls_said(own)}."
+    if advice.is_change:
+        yield f"Best ({_called(best)}): {_peak_and_card(best)}{whose}, {calls_said(best)}."
+    if best.smallest_card_bytes and best.smallest_card_bytes < max(it.reserved_peak_bytes for it in best.cards):
+        yield "A card may be smaller than what is reserved at most: free segments go back before a request fails."
 
 
 def _on_card(advice: Advice) -> list[str]:
@@ -82,73 +333,42 @@ def _runs_out(trial: Trial) -> str:
     out = trial.runs_out
     if out is None:
         return "it does not run out of memory"
-    when = f"at event {out.event:,}" if out.event >= 0 else "at what was live before the history"
+    when = f"at event {out.event + 1:,}" if out.event >= 0 else "at what was live before the history"
     return (
         f"it runs out {when}, asking for {bytes_said(out.asked_bytes)} with {bytes_said(out.live_bytes)} live and "
         f"{bytes_said(out.reserved_bytes)} reserved"
     )
 
 
-def _failed(advice: Advice) -> list[str]:
-    sentences = []
-    for failure in advice.failures[:3]:
-        there = failure.driver_free_bytes
-        had = f", the driver had {bytes_said(there)} left" if there >= 0 else ""
-        line = (
-            f"The recorded program ran out of memory at event {failure.event:,}: it asked for "
-            f"{bytes_said(failure.asked_bytes)} with {bytes_said(failure.reserved_bytes)} reserved{had}."
-        )
-        if there >= 0:
-            room = failure.reserved_bytes + there
-            carried = [it for it in advice.trials if (it.smallest_card_bytes or 1 << 62) <= room]
-            line += (
-                f" In those {bytes_said(room)} it would have run with {paste(carried[0])}."
-                if carried
-                else f" No setting that was tried runs it in those {bytes_said(room)}."
-            )
-        sentences.append(line)
-    return sentences
-
-
 def _least(advice: Advice) -> str:
-    best, live = advice.best_trial.reserved_peak_bytes, advice.active_peak_bytes
-    over = f"{best / live - 1:.1%}" if live else "0%"
-    low, high = bytes_said(live), bytes_said(advice.offline_plan_bytes)
-    if low == high:
-        return (
-            f"The least possible is {low}, the live bytes at the peak: addresses planned beforehand need no more; the "
-            f"best setting is {over} above it."
-        )
+    card, best = advice.cards[0], advice.best_trial
+    live = int(card.requests.live.max(initial=0))
+    fits = best.cards[0].smallest_card_bytes or best.cards[0].reserved_peak_bytes
+    over = f"{fits / live - 1:.1%}" if live else "0%"
+    planned = bytes_said(advice.offline_plan_bytes)
+    plan = f"; addresses planned beforehand would need {planned}" if len(advice.cards) == 1 else ""
     return (
-        f"The least possible lies between {low} (live bytes at the peak) and {high} (addresses planned beforehand); "
-        f"the best setting is {over} above the former."
+        f"No setting can need less than {bytes_said(live)} on {_name(advice, card)}, what was asked for at a time; the "
+        f"best is {over} above it{plan}."
     )
 
 
 def _holders(advice: Advice) -> list[str]:
-    holders = advice.holders()
-    if not holders:
-        return []
-    first = ", ".join(f"{it.name} {bytes_said(it.bytes)}" for it in holders[:3])
-    return [f"Held at the peak: {first}."]
+    first = ", ".join(f"{it.name} {bytes_said(it.bytes)}" for it in advice.holders()[:5])
+    return [f"Live on {_name(advice, advice.cards[0])} then: {first}."] if first else []
 
 
 def _pinned(advice: Advice) -> list[str]:
-    pins = advice.pins()
-    if not pins:
-        return []
-    total = sum(pin.pinned_bytes for pin in pins)
-    first = ", ".join(f"{pin.site} {bytes_said(pin.pinned_bytes)}" for pin in pins[:3])
-    return [f"Free but pinned by live blocks when most was reserved: {bytes_said(total)}; by {first}."]
+    first = ", ".join(f"{pin.site} {bytes_said(pin.pinned_bytes)}" for pin in advice.pins()[:3])
+    return [f"What is free is pinned by {first}."] if first else []
 
 
 def _rests_on(advice: Advice) -> str:
     basis = f"This rests on a replay of {len(advice.trials)} settings; {advice.exactness}."
     if advice.is_whole:
         return basis
-    recorded = bytes_said(advice.recorded.reserved_peak_bytes)
     return (
         f"{basis} The history begins with memory in use: each setting starts with what was live then, laid out anew, "
-        f"and knows nothing of what came and went before. So the recorded settings may come to another peak here than "
-        f"the {recorded} that were recorded; compare settings with each other."
+        "and knows nothing of what came and went before. So the recorded settings may come to another peak here than "
+        "was recorded; compare settings with each other."
     )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from workbench.engines.torch_allocator import state as rows
 from workbench.engines.torch_allocator.asking import Asking
 from workbench.engines.torch_allocator.play import Played, play
 from workbench.engines.torch_allocator.settings import AllocatorSettings
@@ -27,6 +31,14 @@ class RunsOut(NamedTuple):
     """Bytes that the allocator held when it gave up."""
 
 
+class CardTrial(NamedTuple):
+    """What one setting does on one card."""
+
+    reserved_peak_bytes: int
+    smallest_card_bytes: int | None = None
+    """The smallest card on which nothing is refused; None = not looked for."""
+
+
 class Trial(NamedTuple):
     """What one setting does with a program; over several cards peaks and calls are added up."""
 
@@ -45,6 +57,8 @@ class Trial(NamedTuple):
     """Whether it runs on a card of `card_bytes`; None = no card was named."""
     runs_out: RunsOut | None = None
     """Where it runs out on the named card; where no card was named, on one that is 2 MiB smaller than the smallest."""
+    cards: tuple[CardTrial, ...] = ()
+    """The same card by card, in the order of `Advice.cards`."""
 
     @property
     def is_simpler_by(self) -> tuple[int, int, str]:
@@ -58,11 +72,28 @@ class Trial(NamedTuple):
         """Return what a table shows of it: settings that are equal in it did the same."""
         return self.reserved_peak_bytes, self.driver_calls, self.driver_ns, self.smallest_card_bytes, self.fits
 
+    @property
+    def needed_bytes(self) -> int:
+        """Return the smallest card, or where none was looked for, what is reserved on the fullest."""
+        if self.smallest_card_bytes is not None:
+            return self.smallest_card_bytes
+        return max((card.reserved_peak_bytes for card in self.cards), default=self.reserved_peak_bytes)
+
     def row(self) -> dict[str, object]:
         """Return the figures in plain types."""
         plain = self._asdict()
         del plain["settings"]
-        return {**plain, "runs_out": None if self.runs_out is None else self.runs_out._asdict()}
+        runs_out = None if self.runs_out is None else self.runs_out._asdict()
+        return {**plain, "runs_out": runs_out, "cards": [card._asdict() for card in self.cards]}
+
+
+def assignment(variable: str, conf: str) -> str:
+    """Return what to put before a command in a shell.
+
+    >>> assignment("PYTORCH_CUDA_ALLOC_CONF", "roundup_power2_divisions:[8:0,>:8]")
+    "PYTORCH_CUDA_ALLOC_CONF='roundup_power2_divisions:[8:0,>:8]'"
+    """
+    return f"{variable}={shlex.quote(conf)}"
 
 
 def tried(requests: Sequence[Asking], settings: AllocatorSettings, costs: CallCosts = COSTS) -> Trial:
@@ -76,6 +107,7 @@ def tried(requests: Sequence[Asking], settings: AllocatorSettings, costs: CallCo
         driver_calls=sum(map(len, calls)),
         driver_ns=round(sum(driver_ns(its, costs) for its in calls)),
         pages_mapped=sum(one.pages_mapped for one in played),
+        cards=tuple(CardTrial(one.reserved_peak) for one in played),
     )
 
 
@@ -91,14 +123,17 @@ def with_smallest_card(trial: Trial, requests: Sequence[Asking]) -> Trial:
     On a smaller card cached memory goes back before a request fails, so that less can be enough than the peak on a card
     without end. A smaller card never serves what a larger one does not, as far as is looked for here.
     """
-    smallest = [_smallest(one, trial.settings) for one in requests]
+    peaks = [card.reserved_peak_bytes for card in trial.cards]
+    smallest = [_smallest(one, trial.settings, peak) for one, peak in zip(requests, peaks, strict=True)]
     size, out = max(smallest, key=lambda each: each[0])
-    return trial._replace(smallest_card_bytes=size, runs_out=out if trial.card_bytes is None else trial.runs_out)
+    cards = (card._replace(smallest_card_bytes=its[0]) for card, its in zip(trial.cards, smallest, strict=True))
+    runs_out = out if trial.card_bytes is None else trial.runs_out
+    return trial._replace(smallest_card_bytes=size, runs_out=runs_out, cards=tuple(cards))
 
 
-def _smallest(replay: Asking, settings: AllocatorSettings) -> tuple[int, RunsOut | None]:
+def _smallest(replay: Asking, settings: AllocatorSettings, peak: int) -> tuple[int, RunsOut | None]:
     """Return the smallest card, and where one that is a step smaller runs out."""
-    high = -(-played_on(replay, settings).reserved_peak // ROUND_LARGE)
+    high = -(-peak // ROUND_LARGE)
     low, out = int(replay.live.max(initial=0)) // ROUND_LARGE, None
     while low < high:
         middle = (low + high) // 2
@@ -125,4 +160,37 @@ def runs_out(replay: Asking, played: Played) -> RunsOut:
         asked_bytes=int(replay.requests.size[row]),
         live_bytes=int(replay.live[row - 1]) if row else 0,
         reserved_bytes=int(played.reserved[row]),
+    )
+
+
+def given_back_at_once(requests: Asking, handles: np.ndarray) -> Asking:
+    """Return the requests as if the program gave some of its blocks back as soon as it has them.
+
+    Parameters
+    ----------
+    handles : int64[blocks]
+        The blocks, by the numbers that the requests know them by.
+    """
+    asked_for = requests.requests
+    chosen = np.isin(asked_for.handle, handles) & (asked_for.kind != rows.EMPTY_CACHE)
+    gets, kept = chosen & (asked_for.kind == rows.ALLOC), ~chosen | (asked_for.kind == rows.ALLOC)
+    behind = np.flatnonzero(gets[kept]) + 1
+    is_refused = np.zeros(len(kept), bool)
+    is_refused[requests.refused] = True
+
+    def changed(column: np.ndarray, value: Any) -> np.ndarray:
+        return np.insert(column[kept], behind, value)
+
+    columns = rows.Requests(
+        kind=changed(asked_for.kind, rows.FREE),
+        handle=changed(asked_for.handle, asked_for.handle[gets]),
+        size=changed(asked_for.size, 0),
+        owner=changed(asked_for.owner, asked_for.owner[gets]),
+        address=changed(asked_for.address, -1),
+    )
+    return requests._replace(
+        requests=columns,
+        event=changed(requests.event, requests.event[gets]),
+        before=requests.before + int(gets[: requests.before].sum()),
+        refused=np.flatnonzero(changed(is_refused, False)),
     )
