@@ -71,6 +71,18 @@ def test_a_history_that_begins_later_counts_what_was_live_before(tmp_path):
     assert row["driver_calls"] == 1 or row["segment_allocs"] == 0
 
 
+def test_what_was_live_before_and_is_freed_later_counts_as_it_was_asked_for(tmp_path):
+    """The block has 412 bytes more than were asked for, which its release alone tells."""
+    made = Recorder(Rules())
+    first = made.malloc(0, 30 * MIB + 100)
+    made.malloc(0, 40 * MIB)
+    made.free(first)
+    place = tmp_path / "cut.pickle"
+    place.write_bytes(pickle.dumps(made.snapshot(4)))
+    row = runs({"trace": str(place)}, settings="recorded").iloc[0]
+    assert row["live_peak_bytes"] == 70 * MIB + 100
+
+
 def test_a_replay_under_other_rules_is_not_exact_and_the_measure_says_so(tmp_path):
     made = exercised(Recorder(Rules(divisions=(2,) * 16), seed=3), 300, 3).snapshot()
     made["allocator_settings"]["roundup_power2_divisions"] = {}
