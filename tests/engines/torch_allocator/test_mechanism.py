@@ -12,10 +12,13 @@ from tests.oracles.torch_allocator import Rules
 from tests.public_traces import NAMED, needs_public_traces
 from tests.recorded_torch import Recorder, exercised
 from workbench.engines.torch_allocator import state
+from workbench.engines.torch_allocator.recording import live_before, recording_of
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.workloads import tensor_requests
+from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.torch_snapshot import read_snapshot
 
 MIB = 1 << 20
 FIVE = {
@@ -72,15 +75,17 @@ def test_a_history_that_begins_later_counts_what_was_live_before(tmp_path):
 
 
 def test_what_was_live_before_and_is_freed_later_counts_as_it_was_asked_for(tmp_path):
-    """The block has 412 bytes more than were asked for, which its release alone tells."""
+    """The block has 412 bytes more than were asked for, which the end of its release alone tells, the first event; the
+    other one that was live before is there in the end; what takes the first one's place is smaller."""
     made = Recorder(Rules())
     first = made.malloc(0, 30 * MIB + 100)
     made.malloc(0, 40 * MIB)
     made.free(first)
+    assert made.malloc(0, 29 * MIB) == first
     place = tmp_path / "cut.pickle"
-    place.write_bytes(pickle.dumps(made.snapshot(4)))
-    row = runs({"trace": str(place)}, settings="recorded").iloc[0]
-    assert row["live_peak_bytes"] == 70 * MIB + 100
+    place.write_bytes(pickle.dumps(made.snapshot(2)))
+    (log,) = read_snapshot(Source(place)).logs
+    assert sorted(live_before(recording_of(log)).tolist()) == [30 * MIB + 100, 40 * MIB]
 
 
 def test_a_replay_under_other_rules_is_not_exact_and_the_measure_says_so(tmp_path):
