@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -84,6 +85,24 @@ def test_noise_is_no_effect_and_is_corrected_over_all_settings():
 def test_a_seed_that_one_combination_lacks_is_left_out():
     runs = drawn((30, 0, 0), lacks=lambda point, seed: seed == 3 and point.setup.policies["queue"].name == NAMES[1])
     assert {one.gain.n for one in found(runs).effects} == {SEEDS - 1}
+
+
+def test_a_run_that_never_ends_is_the_worst_rank_and_not_left_out():
+    """Nearest boundary gains 30 where it ends, and with look-ahead it never ends at nine of twelve seeds."""
+    runs = drawn((30, -20, 16), noise=0.0)
+    setups = {point.id: point.setup for point in runs.points}
+    for id, row in runs.rows.items():
+        policies = setups[row.point].policies
+        if row.seed < 9 and (policies["placement"].name, policies["queue"].name) == NAMES:
+            runs.rows[id] = row._replace(measures={"drain_cycles": math.inf})
+    for setting in ("small_uniform", "bimodal"):
+        placement, ahead = (found(runs).of(setting, name) for name in NAMES)
+        assert (placement.gain.n, placement.missing, placement.infinite) == (12, 0, 9)
+        assert placement.gain.mean == ahead.gain.mean == -math.inf
+        assert placement.contrasts[9:] == pytest.approx([3.8] * 3, abs=0.3)  # 30 and half of 16, of 1,000
+    data = EFFECTS.data(runs)
+    assert data.columns()["seeds_infinite"][0] == 9
+    assert "\N{MINUS SIGN}\N{INFINITY}" in [text.get_text() for text in EFFECTS.draw(data).axes[0].texts]
 
 
 @pytest.mark.parametrize(

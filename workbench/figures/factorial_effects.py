@@ -43,6 +43,8 @@ class FactorialEffects(NamedTuple):
             "p_false_discovery": [one.p_adjusted for one in self.effects],
             "clear": [one.clear for one in self.effects],
             "seeds": [one.gain.n for one in self.effects],
+            "seeds_infinite": [one.infinite for one in self.effects],
+            "seeds_missing": [one.missing for one in self.effects],
         }
 
 
@@ -72,14 +74,18 @@ def draw(data: FactorialEffects) -> Figure:
 
     count = len(data.factors)
     figure, axes = ink.stacked(len(data.settings), 0.4 + 0.27 * count)
-    most = max(_PALEST, max(abs(one.gain.mean) for one in data.effects))
+    sizes = [abs(one.gain.mean) for one in data.effects]
+    most = max(_PALEST, max((size for size in sizes if np.isfinite(size)), default=0.0))
     for one, setting in zip(axes, data.settings, strict=True):
         frame.title(one, setting)
         _triangle(one, data, setting, most)
     seeds = sorted({one.gain.n for one in data.effects})
     note = f"gain in {data.measure}, % of all first choices; on the diagonal by itself, below it of both beyond the sum"
     rests = f"{seeds[0]}{f' to {seeds[-1]}' if seeds[1:] else ''} seeds, half width of the 95 % interval"
-    frame.name_foot(figure, f"{note}\n{rests}; grey: not clear of zero among all effects (false discovery)")
+    counts = {"without a run": max(one.missing for one in data.effects)}
+    counts["with a refusal, the worst rank there is"] = max(one.infinite for one in data.effects)
+    lacking = "".join(f", {count} {what}" for what, count in counts.items() if count)
+    frame.name_foot(figure, f"{note}\n{rests}{lacking}; grey: not clear of zero among all effects (false discovery)")
     return figure
 
 
@@ -112,7 +118,7 @@ def _cell(axes: Axes, left: int, low: int, one: Effect, most: float) -> None:
     axes.add_patch(Rectangle(corner, 0.96, 0.92, fill=False, hatch=hatch, edgecolor="#CCCCCC", linewidth=0.4))
     half = (one.gain.high - one.gain.low) / 2
     width = f" ±{half:.1f}" if np.isfinite(half) else ""
-    text = f"{one.gain.mean + 0.0:+.1f}{width}".replace("-", "\N{MINUS SIGN}")
+    text = f"{one.gain.mean + 0.0:+.1f}{width}".replace("-", "\N{MINUS SIGN}").replace("inf", "\N{INFINITY}")
     colour = marks.INK if one.clear else marks.QUIET
     axes.text(left, low, text, ha="center", va="center", fontsize=ink.SMALL - 0.7, color=colour)
 

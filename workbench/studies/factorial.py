@@ -3,7 +3,9 @@
 Every combination of k choices of two values is run at the same seeds. The main effect of a choice is the mean over all
 combinations of the others of what its second value gains over its first; the interaction of two is what both together
 gain beyond the sum of the gains of each, likewise (Box, Hunter and Hunter, "Statistics for Experimenters", chapter 5,
-where the second is told by half). Both are of one seed, so that their spread over the seeds gives the interval.
+where the second is told by half). Both are of one seed, so that their spread over the seeds gives the interval. Where a
+combination refused something or never came to an end, its value is infinite, the worst rank there is, and so is the
+effect of that seed; a seed that one combination lacks altogether is left out.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import Interval, compare, false_discovery
+from workbench.studies.values import by_seed
 
 ALPHA = 0.05
 
@@ -45,7 +48,14 @@ class Effect(NamedTuple):
     p_adjusted: float
     """Over all effects of all settings, by false discovery (Benjamini and Hochberg)."""
     contrasts: np.ndarray
-    """float64[seeds], the gain of each seed in percent."""
+    """float64[seeds], the gain of each seed in percent; infinite where only one side has a run that refused."""
+    missing: int = 0
+    """Seeds that some combination lacks."""
+
+    @property
+    def infinite(self) -> int:
+        """Count the seeds whose gain is infinite."""
+        return int(np.isinf(self.contrasts).sum())
 
     @property
     def clear(self) -> bool:
@@ -160,32 +170,42 @@ def _words(point: PlannedPoint, path: str) -> str:
 
 def _effects(runs: RunSet, measure: Measure, setting: str, points: Points) -> Iterator[Effect]:
     names = [factor.name for factor in factors_of(runs)]
-    by_levels = {levels: runs.values(point, measure.name) for levels, point in points.items()}
-    seeds = [seed for seed in runs.seeds if all(math.isfinite(one.get(seed, math.nan)) for one in by_levels.values())]
+    by_levels = {levels: by_seed(runs, point, measure.name) for levels, point in points.items()}
+    seeds = [seed for seed in runs.seeds if not any(math.isnan(one[seed]) for one in by_levels.values())]
     if not seeds:
         where = f" of {setting}" if setting else ""
         raise InputError(f"a factorial needs a seed at which every combination{where} has {measure.name}; none has.")
     values = {levels: np.array([one[seed] for seed in seeds], float) for levels, one in by_levels.items()}
     none = values[(0,) * len(names)]
-    sign = (1.0 if measure.better == "higher" else -1.0) * 100.0 / (float(none.mean()) or math.nan)
+    known = none[np.isfinite(none)]
+    usual = float(known.mean()) if known.size else 1.0  # an infinite effect is infinite in whatever unit
+    sign = (1.0 if measure.better == "higher" else -1.0) * 100.0 / (usual or math.nan)
     singles = [(k,) for k in range(len(names))]
     for chosen in (*singles, *itertools.combinations(range(len(names)), 2)):
-        yield _effect(setting, tuple(names[k] for k in chosen), sign * contrast(values, chosen))
+        gains = sign * contrast(values, chosen)
+        yield _effect(setting, tuple(names[k] for k in chosen), gains, len(runs.seeds) - len(seeds))
 
 
 def contrast(values: Mapping[Any, np.ndarray], chosen: tuple[int, ...]) -> np.ndarray:
     """Return the effect of one factor, or the interaction of two, seed by seed, over all combinations of the others.
 
+    Of infinite values those of the side that has more of them decide; where both have as many, there is no effect.
+
     >>> one = {(0, 0): 10.0, (0, 1): 8.0, (1, 0): 9.0, (1, 1): 4.0}
     >>> values = {levels: np.array([value]) for levels, value in one.items()}
     >>> [contrast(values, chosen).tolist() for chosen in ((0,), (1,), (0, 1))]
     [[-2.5], [-3.5], [-3.0]]
+    >>> contrast({(0,): np.array([5.0, np.inf]), (1,): np.array([np.inf, np.inf])}, (0,)).tolist()
+    [inf, 0.0]
     """
-    total = sum(math.prod(2 * levels[k] - 1 for k in chosen) * one for levels, one in values.items())
-    return np.asarray(total / (len(values) / 2 ** len(chosen)))
+    signed = [(math.prod(2 * levels[k] - 1 for k in chosen), one) for levels, one in values.items()]
+    infinite = sum(sign * np.where(np.isinf(one), np.sign(one), 0.0) for sign, one in signed)
+    total = sum(sign * np.where(np.isinf(one), 0.0, one) for sign, one in signed)
+    total = np.where(np.any([np.isinf(one) for _, one in signed], axis=0), 0.0, total)
+    return np.where(infinite == 0, total / (len(values) / 2 ** len(chosen)), np.copysign(np.inf, infinite))
 
 
-def _effect(setting: str, factors: tuple[str, ...], gains: np.ndarray) -> Effect:
-    by_seed = dict(enumerate(gains.tolist()))
-    one = compare(dict.fromkeys(by_seed, 0.0), by_seed, names=("none", " and ".join(factors)), better="higher")
-    return Effect(setting, factors, one.interval, one.p_value, math.nan, gains)
+def _effect(setting: str, factors: tuple[str, ...], gains: np.ndarray, missing: int) -> Effect:
+    by_place = dict(enumerate(gains.tolist()))
+    one = compare(dict.fromkeys(by_place, 0.0), by_place, names=("none", " and ".join(factors)), better="higher")
+    return Effect(setting, factors, one.interval, one.p_value, math.nan, gains, missing)

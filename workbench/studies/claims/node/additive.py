@@ -9,11 +9,12 @@ import numpy as np
 from workbench.experiments.run_set import RunSet
 from workbench.studies.claims.cases import better, of
 from workbench.studies.claims.claim import Claim
-from workbench.studies.claims.evidence import Evidence, finite, point
+from workbench.studies.claims.evidence import Evidence, point
 from workbench.studies.claims.node.experiment import DIRECTORY, FAMILIES, NONE, TIME, experiment
 from workbench.studies.claims.registered import margin
 from workbench.studies.factorial import contrast
 from workbench.studies.statistics import Finding, equivalent, median_within
+from workbench.studies.values import by_seed
 
 BEYOND = margin("H6.2 additive")
 FIRST, BOUNDARY = "first_fit", "nearest_boundary"
@@ -30,11 +31,11 @@ def _interaction(evidence: Evidence, family: str) -> Finding:
     """Return the case that what both gain beyond the sum is nothing, as a share of the baseline's makespan."""
     runs = _runs(evidence, family)
     by_levels = {
-        (a, b): finite(runs, point(runs, placement=placement, locate=locate), TIME)
+        (a, b): by_seed(runs, point(runs, placement=placement, locate=locate), TIME)
         for a, placement in enumerate((FIRST, BOUNDARY))
         for b, locate in enumerate((NONE, DIRECTORY))
     }
-    seeds = [seed for seed in runs.seeds if all(seed in values for values in by_levels.values())]
+    seeds = [seed for seed in runs.seeds if not any(np.isnan(values[seed]) for values in by_levels.values())]
     values = {levels: np.array([one[seed] for seed in seeds], float) for levels, one in by_levels.items()}
     beyond = -contrast(values, (0, 1)) / (values[0, 0].mean() if seeds else 1.0)
     statement = f"both gain the sum give or take {BEYOND:g} of the baseline's makespan"
