@@ -297,13 +297,14 @@ def _reverse(row: dict[str, Any], measure: Measure) -> str:
 
 
 def per_cent(share: float) -> str:
-    """Return the size of a share in two digits, whole from a hundred per cent on.
+    """Return the size of a share in two digits, in more where it would else be all, whole from a hundred per cent on.
 
-    >>> per_cent(0.037), per_cent(-0.998), per_cent(12.34)
-    ('3.7 %', '100 %', '1,234 %')
+    >>> per_cent(0.037), per_cent(-0.9987), per_cent(12.34)
+    ('3.7 %', '99.9 %', '1,234 %')
     """
     value = abs(100 * share)
-    return f"{value:.2g} %" if value < 99.5 else f"{value:,.0f} %"
+    short = (f"{value:.{digits}g}" for digits in (2, 3, 4, 5, 6) if value < 100)
+    return f"{next((text for text in short if float(text) < 100), f'{value:,.0f}')} %"
 
 
 def _with_interval(value: float, low: float, high: float) -> str:

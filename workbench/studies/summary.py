@@ -85,7 +85,7 @@ def _equal_note(interval: Interval) -> str:
     return f"{EQUAL} {interval.n} seeds" if interval.method == "constant" else ""
 
 
-EQUAL = "equal at all"
+EQUAL = "one value at all"
 """What the note of a sample without spread begins with."""
 
 
