@@ -220,7 +220,7 @@ def _heading(known: Any, name: str, rows: Any) -> str:
 
 
 def _line(row: dict[str, Any], levers: list[str], measure: Measure) -> Line:
-    point = ", ".join(str(row[lever]) for lever in levers) or "all runs"
+    point = _point(row, levers)
     low, high = float(row["low"]), float(row["high"])
     mean, note = float(row["mean"]), str(row.get("note") or "")
     value, is_compared = number(mean, decimals(high - low)), math.isfinite(float(row.get("p_holm", math.nan)))
@@ -229,6 +229,24 @@ def _line(row: dict[str, Any], levers: list[str], measure: Measure) -> Line:
     if note.startswith(EQUAL):
         return Line(point, value, note)
     return Line(point, value, _interval(low, high), note)
+
+
+def _point(row: dict[str, Any], levers: list[str]) -> str:
+    """Return a point in words: a lever that it has not is left out, and one of a policy that is named with it.
+
+    >>> row = {"policy.eviction": "sharing(threshold=2)", "seats": 8, "policy.eviction.threshold": 2.0, "gap": math.nan}
+    >>> _point(row, list(row))
+    'sharing(threshold=2), 8'
+    """
+    named = {lever: str(row[lever]) for lever in levers if row[lever] == row[lever]}
+    own = [
+        text
+        for lever, text in named.items()
+        if not any(
+            lever.startswith(f"{other}.") and f"{lever.rpartition('.')[2]}=" in label for other, label in named.items()
+        )
+    ]
+    return ", ".join(own) or "all runs"
 
 
 def _verdict(row: dict[str, Any], measure: Measure) -> str:
