@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from tests.oracles.node.small import card, groups_of, kernel, tensor
 from tests.oracles.node.times import parts_of
 from tests.oracles.node_beside import Both, Engine, alike, rows_of, run_both, setup_of
 from workbench.engines.kit import STOP
-from workbench.engines.node.state import FAULT
+from workbench.engines.node.energy import spend
+from workbench.engines.node.state import COUNT, FAULT
 from workbench.errors import PolicyError
 
 PAGE = 2 * MIB
@@ -222,6 +224,17 @@ def test_nodes_that_refuse_beside_the_twin(seed: int) -> None:
     assert result.record.refused.tolist() == [program.refused for program in programs]
     assert counts["groups_refused"] == sum(program.refused_groups for program in programs)
     assert_times(result)
+
+
+@pytest.mark.parametrize(("cycles", "spent"), [(0, [8, 0]), (1, [8, 0]), (2, [4, 4]), (4, [2, 6])])
+def test_the_energy_of_instructions_lies_in_the_windows_in_which_they_run(cycles: int, spent: list[int]) -> None:
+    """From the last cycle of a window of ten on, four instructions of 2 pJ each."""
+    counters = np.zeros(len(STOP) + len(COUNT), np.int64)
+    counters[COUNT.window] = 10
+    state = SimpleNamespace(counters=counters, picojoules=np.array([2.0]), spent=np.zeros((2, 1)))
+    run: Any = SimpleNamespace(rules=SimpleNamespace(power=1, modules=1), state=state)
+    getattr(spend, "py_func", spend)(run, 0, 0, 0, 9, cycles, 4)
+    assert state.spent[:, 0].tolist() == spent
 
 
 @long_where_compiled

@@ -63,6 +63,8 @@ def padded(rows: Sequence[np.ndarray]) -> np.ndarray:
     --------
     >>> padded([np.array([1.0, 2.0]), np.array([3.0])]).tolist()
     [[1.0, 2.0], [3.0, 0.0]]
+    >>> padded([np.zeros(0)]).tolist()
+    [[0.0]]
     """
     table = np.zeros((len(rows), max([row.size for row in rows], default=0) or 1), rows[0].dtype if rows else np.int64)
     for line, row in zip(table, rows, strict=True):
