@@ -76,7 +76,7 @@ def test_the_pointer_finds_a_group_on_both_sides_and_the_state_can_be_copied(las
 @long
 def test_a_slider_moves_every_panel_and_nothing_leaves_the_host(lasting_board: Board, lasting_visit: Visit):
     board = lasting_board
-    expect(board.page.locator(".wb-result").first).to_contain_text("served_marks against strict_blocking: mean ")
+    expect(board.page.locator(".wb-result").first).to_contain_text("served_marks against strict_blocking: median ")
     expect(board.mistake).to_have_count(0)
     assert all(ink(board, place) > 3 for place in range(CANVASES))
     before, pictures = board.cell("makespan").inner_text(), [board.picture(place) for place in range(CANVASES)]

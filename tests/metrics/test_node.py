@@ -227,6 +227,15 @@ def test_v2_measures_by_hand() -> None:
         "channel": 900, "compute": 100, "walkers": 300, "translation": 400
     }  # fmt: skip
     assert found["walkers_share"] == pytest.approx((0 + 400 + 300 + 300) / (500 + 900 + 1300 + 1700))
+    assert {name: found[f"group_slowest_{name}_cycles"] for name in TIMES} == last, (
+        "of four groups one is the slowest 5 %"
+    )
+
+
+def test_the_slowest_groups_are_a_twentieth_and_their_parts_a_mean() -> None:
+    """Forty groups of 100 cycles, two at a time: the last two, which are the slowest 5 %, wait 1,900 cycles."""
+    found = measure(record_of(described([card(2)], [kernel(40)])))
+    assert found["group_slowest_channel_cycles"] == 1900 and found["group_slowest_compute_cycles"] == 100
 
 
 def test_v5_measures_by_hand() -> None:

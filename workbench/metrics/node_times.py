@@ -30,6 +30,8 @@ TIME_WORDS = (
 )
 RANKS = {50: "half of the groups", 99: "all but one in a hundred groups"}
 """The quantiles, and who is not slower than they say."""
+SLOWEST = 5
+"""Of a hundred groups, those whose parts are a mean over several and not those of the one group at a rank."""
 
 
 def time_declarations() -> list[Measure]:
@@ -57,7 +59,16 @@ def time_declarations() -> list[Measure]:
         Measure(f"{name}_share", "", "neither", f"of all groups' time: {words}")
         for name, words in zip(TIMES, TIME_WORDS)
     ]
-    return [*quantiles, *parts, *_mean_declarations(), *shares]
+    slowest = [
+        Measure(
+            f"group_slowest_{name}_cycles",
+            "cycles",
+            "neither" if name == "compute" else "lower",
+            f"mean over the slowest {SLOWEST} % of the groups: {words}",
+        )
+        for name, words in zip(TIMES, TIME_WORDS)
+    ]
+    return [*quantiles, *parts, *slowest, *_mean_declarations(), *shares]
 
 
 def _mean_declarations() -> list[Measure]:
@@ -77,7 +88,7 @@ def time_measures(record: NodeRecord) -> dict[str, float]:
     means = {
         f"group_mean_{name}_cycles": over(int(times[:, place].sum()), len(times)) for place, name in enumerate(TIMES)
     }
-    return {**_quantiles(record), "group_mean_cycles": over(total, len(times)), **means, **shares}
+    return {**_quantiles(record), **_slowest(record), "group_mean_cycles": over(total, len(times)), **means, **shares}
 
 
 def _quantiles(record: NodeRecord) -> dict[str, float]:
@@ -90,14 +101,26 @@ def _quantiles(record: NodeRecord) -> dict[str, float]:
     return values
 
 
+def _slowest(record: NodeRecord) -> dict[str, float]:
+    """Return the parts of the time of the slowest groups, the mean over them; one group at least."""
+    order = ascending(record)
+    rows = record.times[order[len(order) - -(-SLOWEST * len(order) // 100) :]]
+    return {
+        f"group_slowest_{name}_cycles": over(int(rows[:, place].sum()), len(rows)) for place, name in enumerate(TIMES)
+    }
+
+
 def at_rank(record: NodeRecord, percent: int) -> int:
     """Return the group at rank ceil(n percent / 100) of the n that ended (N57); -1 if none did.
 
     They are ordered by their time, equal ones by card, then application, stream, kernel and number.
     """
+    order = ascending(record)
+    return int(order[-(-percent * len(order) // 100) - 1]) if len(order) else -1
+
+
+def ascending(record: NodeRecord) -> np.ndarray:
+    """Return the groups that ended in the order of their time; equal ones by card, application, stream, kernel and
+    number: int64[ended]."""
     ended = np.flatnonzero(record.ended >= 0)
-    if not ended.size:
-        return -1
-    lasted = record.times[ended].sum(axis=1)
-    order = np.lexsort((ended, record.card[ended], lasted))
-    return int(ended[order[-(-percent * ended.size // 100) - 1]])
+    return ended[np.lexsort((ended, record.card[ended], record.times[ended].sum(axis=1)))]

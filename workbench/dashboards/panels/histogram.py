@@ -59,5 +59,5 @@ def words(difference: DrainDifference) -> str:
         verdict = "the same" if panel.tied else difference.better if panel.better else difference.worse
         return f"{panel.of.name} against {panel.of.baseline}, one run: {verdict} by {middle}{unit}{share}{undecided}."
     counts = f"{difference.better} on {panel.better} seeds, {difference.worse} on {panel.worse}, tied on {panel.tied}"
-    estimate = f"{panel.of.estimand} {middle}{limits}{unit}{share}{undecided}"
+    estimate = f"{panel.of.estimand} gain {middle}{limits}{unit}{share}{undecided}"
     return f"{panel.of.name} against {panel.of.baseline}: {estimate}; {counts}."
