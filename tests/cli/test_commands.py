@@ -52,6 +52,16 @@ def test_a_sweep_in_python_is_refused_for_an_unknown_figure_too_and_kept_results
     assert len(open_results(tmp_path / "out").rows) == 6
 
 
+def test_run_says_that_so_few_seeds_decide_nothing_before_it_begins(sweep, capsys, monkeypatch):
+    def begins(*_given, **_options):
+        raise InputError("the runs would begin here.")
+
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(wb.api, "run", begins)
+    assert main(["run", sweep]) == 2
+    assert capsys.readouterr().out.splitlines() == ["2 points x 3 seeds = 6 runs", FAMILY]
+
+
 def test_plan_counts_and_runs_nothing(sweep, capsys):
     assert main(["plan", sweep]) == 0
     assert " ".join(capsys.readouterr().out.split()) == f"2 points x 3 seeds = 6 runs, 0 of them kept {FAMILY}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.command import DONE, SOME_FAILED, Command
+from workbench.cli.fit import say_lines
 from workbench.cli.output import say_json, say_notes, say_summary
 from workbench.cli.progress import Bar
 from workbench.cli.sweep_arguments import add_sweep_arguments, add_worker_arguments, executor_of, overrides
@@ -41,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     from workbench.api import planned
     from workbench.api import run as run_sweep
+    from workbench.studies.reachable import family_of
 
     chosen = overrides(given)
     plan = planned(given.sweep, set=chosen)
@@ -50,6 +52,7 @@ def run(given: argparse.Namespace) -> int:
     check_limit(limit)
     if not given.json:
         print(counted(plan))
+        say_lines(filter(None, [family_of(plan).note]))
     results = run_sweep(
         given.sweep,
         folder,
