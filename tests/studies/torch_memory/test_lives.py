@@ -201,7 +201,7 @@ def test_what_is_pinned_in_a_made_up_history_of_expandable_segments(tmp_path, se
 
 
 @pytest.mark.needs("public traces")
-@pytest.mark.parametrize("place", thinned(public_traces.recordings(), 1), ids=lambda place: place.name)
+@pytest.mark.parametrize("place", thinned(public_traces.recordings(), 9), ids=lambda place: place.name)
 def test_segments_of_a_public_recording_add_up_at_every_event(place):
     snapshot, cards = plain(place), card_histories(place)
     for card in cards:

@@ -120,9 +120,18 @@ def test_a_snapshot_made_of_a_profile_tells_no_segments(tmp_path):
 
 
 @pytest.mark.parametrize("only", ["list", "mapping"])
-def test_segments_without_a_history_say_how_to_record_one(tmp_path, only):
+def test_segments_without_a_history_are_read_as_a_moment(tmp_path, only):
+    """What `torch.cuda.memory_snapshot()` returns, a bare list, was read by `advise` and not by `import`."""
     segments = failed().snapshot()["segments"]
     place = written(tmp_path, segments if only == "list" else {"segments": segments})
+    facts = read_trace(place).facts()
+    sizes = [segment["total_size"] for segment in segments]
+    assert (facts["segments"], facts["segment_bytes"], facts["events"]) == (len(sizes), sum(sizes), 0)
+    assert sum(card["reserved_peak_bytes"] for card in facts["by_card"]) == sum(sizes)
+
+
+def test_nothing_at_all_says_how_to_record_a_history(tmp_path):
+    place = written(tmp_path, {"segments": []})
     with pytest.raises(InputError) as refused:
         read_trace(place)
     assert str(refused.value) == (

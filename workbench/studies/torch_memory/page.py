@@ -106,7 +106,7 @@ def _flames(frame: Frame, x: float, depth: int, scale: float, rects: list[str]) 
     width, y = frame.bytes * scale, depth * FLAME_ROW
     colour = COLOURS[crc32(frame.name.encode()) % len(COLOURS)] if depth else "#8886"
     words = f"{frame.name} {bytes_said(frame.bytes)}"
-    fitting = words if len(words) * 6 < width else words[: max(int(width / 6) - 1, 0)]
+    fitting = words if 6.6 * len(words) < width else words[: max(int(width / 6.6) - 1, 0)]
     label = f"<text x='{x + 3:.1f}' y='{y + 13}'>{escape(fitting)}</text>" if len(fitting) > 3 else ""
     rects.append(
         f"<rect x='{x:.1f}' y='{y}' width='{width:.1f}' height='{FLAME_ROW - 1}' fill='{colour}' fill-opacity='.55'>"

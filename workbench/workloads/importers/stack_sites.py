@@ -26,6 +26,8 @@ _CALL = re.compile(r"(at::_ops::\w+)")
 MOST_FRAMES, MOST_CALLERS = 6, 40
 """Python frames of a stack that are kept, the innermost first; of the program's own code, the outermost first."""
 Stack = tuple[str, ...]
+Looked = tuple[int, str]
+"""What a frame is, and how it is named."""
 
 
 class Sites:
@@ -52,8 +54,9 @@ class Sites:
             return -1
         known = self._of_stack.get(id(frames))
         if known is None:
-            name = site_of(frames)
-            known = self.add(name, stack_of(frames), callers_of(frames)) if name else -1
+            looked = [_looked_at(frame) for frame in frames]
+            name = _site(looked)
+            known = self.add(name, _stack(looked), _callers(looked)) if name else -1
             self._of_stack[id(frames)] = known
             self._held.append(frames)
         return known
@@ -82,19 +85,17 @@ def site_of(frames: list[Any]) -> str:
     >>> site_of([malloc, operator]), site_of([malloc, operator, step]), site_of([malloc])
     ('at::_ops::mul_Tensor', 'MulBackward0', '')
     """
-    chosen, best = None, _UNNAMED
-    for frame in frames:
-        kind = _kind(frame)
+    return _site([_looked_at(frame) for frame in frames])
+
+
+def _site(frames: list[Looked]) -> str:
+    chosen, best = "", _UNNAMED
+    for kind, name in frames:
         if kind > best or kind == best == _OPERATOR:
-            chosen, best = frame, kind
+            chosen, best = name, kind
         if best == _OWN:
             break
-    if chosen is None:
-        return ""
-    if best in (_OPERATOR, _BACKWARD):
-        match = (_STEP if best == _BACKWARD else _CALL).search(str(chosen["name"]))
-        return match[1] if match else ""
-    return _named(chosen)
+    return chosen
 
 
 def callers_of(frames: list[Any]) -> Stack:
@@ -104,8 +105,11 @@ def callers_of(frames: list[Any]) -> Stack:
     >>> callers_of([{"name": "mm", "filename": "/site-packages/torch/_ops.py", "line": 1}, step, main])
     ('me/run.py:3 main', 'me/run.py:3 step')
     """
-    own = [_named(frame) for frame in reversed(frames) if _kind(frame) == _OWN]
-    return tuple(own[:MOST_CALLERS])
+    return _callers([_looked_at(frame) for frame in frames])
+
+
+def _callers(frames: list[Looked]) -> Stack:
+    return tuple([name for kind, name in reversed(frames) if kind == _OWN][:MOST_CALLERS])
 
 
 def stack_of(frames: list[Any]) -> Stack:
@@ -116,37 +120,44 @@ def stack_of(frames: list[Any]) -> Stack:
     >>> stack_of([{"name": "malloc", "filename": "??", "line": 0}, *[inner] * 9, outer])[-2:]
     ('torch/_ops.py:9 empty_strided', 'me/model.py:54 forward')
     """
+    return _stack([_looked_at(frame) for frame in frames])
+
+
+def _stack(frames: list[Looked]) -> Stack:
     kept: list[str] = []
     has_own = False
-    for frame in frames:
-        kind = _kind(frame)
+    for kind, name in frames:
         if kind < _PYTHON or (len(kept) >= MOST_FRAMES - 1 and not has_own and kind < _OWN):
             continue
-        kept.append(_named(frame))
+        kept.append(name)
         has_own = has_own or kind == _OWN
         if len(kept) == MOST_FRAMES:
             break
     return tuple(kept)
 
 
-def _named(frame: dict[str, Any]) -> str:
-    where = "/".join(_slashed(frame).split("/")[-2:])
-    return f"{where}:{frame.get('line', 0)} {frame.get('name', '')}"[:200].strip()
-
-
-def _kind(frame: Any) -> int:
-    """Return what a frame is."""
+def _looked_at(frame: Any) -> Looked:
+    """Return what a frame is, and how it is named."""
     if not isinstance(frame, dict):
-        return _UNNAMED
-    return _kind_of(str(frame.get("name") or ""), str(frame.get("filename") or ""))
+        return _UNNAMED, ""
+    return _of(str(frame.get("name") or ""), str(frame.get("filename") or ""), str(frame.get("line", 0)))
 
 
 @lru_cache(maxsize=1 << 15)
+def _of(name: str, filename: str, line: str) -> Looked:
+    """Return the same of what it says; a program has few frames, and a snapshot millions of their dictionaries."""
+    kind, slashed = _kind_of(name, filename), filename.replace("\\", "/")
+    if kind in (_OPERATOR, _BACKWARD):
+        match = (_STEP if kind == _BACKWARD else _CALL).search(name)
+        return kind, match[1] if match else ""
+    where = "/".join(slashed.split("/")[-2:])
+    return kind, f"{where}:{line} {name}"[:200].strip()
+
+
 def _kind_of(name: str, filename: str) -> int:
-    """Return the same of a function and its file; a program has few of them, and a snapshot millions of frames."""
     if filename.endswith(".py"):
         slashed = filename.replace("\\", "/")
-        return _PYTHON if any(part in slashed for part in _LIBRARIES) else _OWN
+        return _PYTHON if any(part in f"/{slashed}" for part in _LIBRARIES) else _OWN
     if _RECORDER.search(name) or _INTERPRETER.search(filename) or _ALLOCATOR.search(name):
         return _UNNAMED
     if _STEP.search(name):
@@ -154,7 +165,3 @@ def _kind_of(name: str, filename: str) -> int:
     if _CALL.search(name):
         return _OPERATOR
     return _UNNAMED if filename in ("", "??") else _NAMED
-
-
-def _slashed(frame: dict[str, Any]) -> str:
-    return str(frame["filename"]).replace("\\", "/")

@@ -235,18 +235,25 @@ class EventRows:
 
     def _add(self, piece: list[_Event]) -> None:
         self.counts.update(event.action for event in piece)
-        for event in piece:
-            number = _NUMBERS.get(event.action, OTHER)
-            if event.addr < 0 and number < OOM:
+        numbers = [_NUMBERS.get(event.action, OTHER) for event in piece]
+        for number, event in zip(numbers, piece, strict=True):
+            if number < OOM and event.addr < 0:
                 raise InputError(
                     f"{self._where}: an event {event.action} of device {self._device} has no address; the file is "
                     "damaged."
                 )
-            place = event.device_free if number == OOM else event.addr
-            site, pool = self._sites.number(event.frames), self._pool(event.pool_id)
-            row = (number, place, event.size, event.stream, event.time_us, site, pool)
-            for column, value in zip(self._columns, row, strict=True):
-                column.append(value)
+        number_of, pool_of = self._sites.number, self._pool
+        columns = (
+            numbers,
+            [it.device_free if number == OOM else it.addr for number, it in zip(numbers, piece, strict=True)],
+            [event.size for event in piece],
+            [event.stream for event in piece],
+            [event.time_us for event in piece],
+            [number_of(event.frames) for event in piece],
+            [-1 if event.pool_id is None else pool_of(event.pool_id) for event in piece],
+        )
+        for column, values in zip(self._columns, columns, strict=True):
+            column.extend(values)
 
     def _pool(self, named: Any) -> int:
         """Return the number of a private pool by its id, two numbers; -1 = it is none."""

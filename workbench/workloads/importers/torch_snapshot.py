@@ -65,8 +65,8 @@ class TorchSnapshot(Importer):
         return _PICKLE.match(head) is not None
 
     def read(self, source: Source) -> Trace:
-        found, history = _logs(source.whole(), source.where)
-        if not history:
+        found = _logs(source.whole(), source.where)
+        if not any(len(log.events.action) or len(log.segments.size) for log in found.logs):
             raise InputError(f"{source.where}: holds the segments of a moment and no history; {_CURE}.")
         rows = MemoryRows()
         for log in found.logs:
@@ -86,7 +86,7 @@ def read_snapshot(source: Source) -> TorchLogs:
     InputError
         The file is no memory snapshot.
     """
-    return _logs(source.whole(), source.where)[0]
+    return _logs(source.whole(), source.where)
 
 
 def is_snapshot(path: str | Path) -> bool:
@@ -100,17 +100,17 @@ def is_snapshot(path: str | Path) -> bool:
     return TorchSnapshot().recognises(Source(trace_file(str(path))).head)
 
 
-def _logs(content: bytes, where: str) -> tuple[TorchLogs, bool]:
-    """Return what a pickle holds, and whether that has a history."""
+def _logs(content: bytes, where: str) -> TorchLogs:
+    """Return what a pickle holds, be it a bare list of segments."""
     streamed = _streamed(content, where)
     if streamed is not None:
-        return streamed, True
+        return streamed
     values, size = plain_values(content, where), len(content)
     del content
     if _are_segments(values):
         segments = values["segments"] if isinstance(values, dict) else values
-        return torch_logs({"segments": segments, "device_traces": []}, where, size), False
-    return torch_logs(values, where, size), True
+        return torch_logs({"segments": segments, "device_traces": []}, where, size)
+    return torch_logs(values, where, size)
 
 
 def _streamed(content: bytes, where: str) -> TorchLogs | None:
@@ -144,7 +144,27 @@ def _noted(found: TorchLogs) -> dict[str, Any]:
         "live_blocks_at_end": sum(int(np.count_nonzero(log.blocks.state != INACTIVE)) for log in found.logs),
         "events": sum(found.actions.values()),
         "actions": dict(found.actions),
+        **({"by_card": [_peaks(log) for log in found.logs]} if found.of_allocator else {}),
     }
+
+
+def _peaks(log: AllocatorLog) -> dict[str, int]:
+    """Return the most that one card's allocator had from the driver, and that was asked for, at a time."""
+    events = log.events
+    grown = events.size * (np.isin(events.action, _GROWS).astype(np.int64) - np.isin(events.action, _SHRINKS))
+    live = events.size * ((events.action == ALLOC).astype(np.int64) - (events.action == FREE_COMPLETED))
+    asked_at_end = int(log.blocks.asked[log.blocks.state != INACTIVE].sum())
+    return {
+        "device": log.device,
+        "reserved_peak_bytes": _highest(log.reserved_at_end, grown),
+        "active_peak_bytes": _highest(asked_at_end, live),
+    }
+
+
+def _highest(at_end: int, change: np.ndarray) -> int:
+    """Return the most there was at a time, from what there is after the last change."""
+    upto = np.cumsum(change)
+    return at_end if not len(upto) else at_end - int(upto[-1]) + max(int(upto.max()), 0)
 
 
 def _live(log: AllocatorLog) -> list[Block]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from workbench.errors import InputError
@@ -18,14 +19,25 @@ class Unreadable(NamedTuple):
     is_what: str
     cure: str
     """The command, with `{name}` for the file's name and `{stem}` for it without its ending."""
+    begins: re.Pattern[bytes] | None = None
+    """What contents of its files begin with."""
 
 
 _NSYS = "nsys export --type sqlite --output {stem}.sqlite {name}"
+_ROCPROF = "rocprofv3 --kernel-trace --output-format csv -- PROGRAM"
 _FORMATS = (
     Unreadable((".nsys-rep", ".qdrep", ".qdstrm"), "a report of Nsight Systems", _NSYS),
     Unreadable((".ncu-rep",), "a report of Nsight Compute", "ncu --import {name} --csv --page raw > {stem}.csv"),
     Unreadable((".tracez",), "a compressed trace of Accel-Sim 2 (zstd with a dictionary)", "traceDsm {name}"),
     Unreadable((".otf2",), "an OTF2 archive", "rocprofv3 --kernel-trace --output-format rocpd -- PROGRAM"),
+    Unreadable((), "a table of counters of rocprofv3", _ROCPROF, re.compile(rb'[^\n]*Counter_Name"?,"?Counter_Value')),
+    Unreadable((), "a table of API calls of rocprofv3", _ROCPROF, re.compile(rb'"?Domain"?,"?Function"?,')),
+    Unreadable(
+        (),
+        "a log of RMM without its first line",
+        "sed -i '1i Thread,Time,Action,Pointer,Size,Stream' {name}",
+        re.compile(rb"\d+,[\d:.]+,(allocate|free|deallocate|allocate failure),[^,\n]*,\d+,\w+\r?\n"),
+    ),
 )
 _NCU_MAGIC = b"NVR\x00"
 
@@ -51,6 +63,8 @@ def refuse_unreadable(source: Source) -> None:
 def _is(unreadable: Unreadable, source: Source) -> bool:
     if source.path.name.endswith(unreadable.endings):
         return True
+    if unreadable.begins is not None:
+        return unreadable.begins.match(source.head.removeprefix(b"\xef\xbb\xbf")) is not None
     if ".ncu-rep" in unreadable.endings:
         return source.head.startswith(_NCU_MAGIC)
     return ".tracez" in unreadable.endings and is_tracez(source.head)
