@@ -123,8 +123,8 @@ class Rules(NamedTuple):
     grows: int
     """Granules that an empty heap asks for at a time; 0 = it answers null."""
     skips: int
-    """1 = who backs off is looked at when somebody of the line tries, and what is due goes back when a section asks; 0 =
-    every cycle is looked at, tries are counted one by one, and what is due goes back at each event (by tests)."""
+    """1 = who backs off is looked at when somebody of the line tries, and what is due goes back when a section asks. 0,
+    by tests: every cycle is looked at, tries are counted one by one, and what is due goes back at each event."""
 
 
 class Cuts(NamedTuple):
