@@ -24,7 +24,10 @@ SMALL = 0.001
 """Below this a p is printed as that it is below."""
 
 
-KEY = "[ ] 95 % interval; p of the {}, corrected over all comparisons (Holm); all columns: --wide"
+KEY = (
+    "first the mean over seeds; [ ] 95 % interval, of one comparison alone; p of the {}, corrected over all comparisons "
+    "(Holm): decided below 0.05; all columns: --wide"
+)
 TESTS = {"median": "median difference (sign test)", "mean": "mean difference (studentised bootstrap)"}
 FLOOR = "* the smallest p that so many seeds can give"
 SAME = "the same"
