@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 
 import workbench as wb
@@ -17,6 +18,7 @@ from workbench.policies.translation.peer import FirstBit
 from workbench.studies.claims.evidence import Evidence
 from workbench.studies.claims.synthesised import area
 from workbench.studies.claims.translation import CLAIMS, benefit, equal_budget, experiment, filling, objections
+from workbench.studies.claims.translation.experiment import factorial
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SEEDS = 3
@@ -110,6 +112,22 @@ def test_where_nothing_is_shared_a_miss_takes_the_look_up_longer(monkeypatch):
     result = {case.id: case for case in BY_ID["H4.7"].parts(Short(60, 2400))}
     case = result["pilot_cyclic_private, lru, miss_latency_mean_cycles"]
     assert (case.side, case.estimate, case.interval.low, case.interval.high) == ("for", 1.0, 1.0, 1.0)
+
+
+def test_the_directory_pays_as_far_as_the_algebra_says(short):
+    """Spec 4, H4.2: break-even in R / s, by the shares that were measured."""
+    costs = {case.id: case for case in BY_ID["H4.2"].costs(short)}
+    tried = 0
+    for about, runs, _, having in factorial(short):
+        asked, hits, stale = (runs.values(having, m) for m in ("remote_per_kilo", "private_hit_rate", "stale_rate"))
+        seeds = [k for k in runs.seeds if asked[k] > 0]
+        by_hand = [1 - stale[k] - 1 / (asked[k] / 1000 / (1 - hits[k]) * 12) for k in seeds]  # d = 1 of s = 12 cycles
+        case = costs[f"{about}, break-even"]
+        assert case.n == len(seeds) and case.p_value is None
+        if seeds:
+            tried += 1
+            assert case.estimate == pytest.approx(np.median(by_hand)) and "measured: " in case.note
+    assert tried
 
 
 def test_the_literal_rule_fills_nothing(short):
