@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +38,8 @@ def _break_even(evidence: Evidence) -> Iterator[Finding]:
     R / s = 1 - f - d / (x s). Queues, which are in the measured latency, are in no term of it.
     """
     for about, runs, without, having in factorial(evidence):
-        shared, look_up = having.setup.machine.shared_cycles, having.setup.policies["locate"].look_up_cycles
+        directory: Any = having.setup.policies["locate"]
+        shared, look_up = having.setup.machine.shared_cycles, directory.look_up_cycles
         measures = ("remote_per_kilo", "private_hit_rate", "stale_rate")
         asked, hits, stale = (finite(runs, having, name) for name in measures)
         seeds = [seed for seed in runs.seeds if seed in asked.keys() & hits.keys() & stale.keys() and asked[seed] > 0]
