@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 TRIALS, FEWEST, ROWS_IN_ALL = 60, 8, 4_000_000
 """How many settings Optuna proposes at most and at least; fewer of a long history, so that all have so many rows."""
-MOST_ROWS = 400_000
+MOST_ROWS = 100_000
 """Requests up to which the smallest card is looked for under every setting; above it under the best and the usual."""
 LEAST_GAIN = 0.01
 """The share of the needed card that a setting must save to be worth a change, or another key."""

@@ -134,15 +134,15 @@ def with_smallest_card(trial: Trial, requests: Sequence[Asking]) -> Trial:
 def _smallest(replay: Asking, settings: AllocatorSettings, peak: int) -> tuple[int, RunsOut | None]:
     """Return the smallest card, and where one that is a step smaller runs out."""
     high = -(-peak // ROUND_LARGE)
-    low, out = int(replay.live.max(initial=0)) // ROUND_LARGE, None
+    low, refused = int(replay.live.max(initial=0)) // ROUND_LARGE, None
     while low < high:
         middle = (low + high) // 2
         played = played_on(replay, settings, middle * ROUND_LARGE)
         if played.refused:
-            low, out = middle + 1, runs_out(replay, played)
+            low, refused = middle + 1, played
         else:
             high = middle
-    return high * ROUND_LARGE, out
+    return high * ROUND_LARGE, None if refused is None else runs_out(replay, refused)
 
 
 def on_card(trial: Trial, requests: Sequence[Asking], card_bytes: int) -> Trial:
