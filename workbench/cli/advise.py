@@ -68,7 +68,7 @@ class _Schema(argparse.Action):
 
 
 def run(given: argparse.Namespace) -> int:
-    """Advise without the garbage collector, which takes a sixth of the time of a long history and frees nothing."""
+    """Return the exit status; the garbage collector, a sixth of the time of a long history, waits meanwhile."""
     before = gc.isenabled()
     gc.disable()
     try:
