@@ -25,8 +25,8 @@ SMALL = 0.001
 
 
 KEY = (
-    "first the mean over seeds; [ ] 95 % interval, of one comparison alone; p of the {}, corrected over all comparisons "
-    "(Holm): decided below 0.05; all columns: --wide"
+    "first the mean over seeds; [ ] 95 % interval, of one comparison alone; p of the {}, corrected over all "
+    "comparisons (Holm): decided below 0.05; all columns: --wide"
 )
 TESTS = {"median": "median difference (sign test)", "mean": "mean difference (studentised bootstrap)"}
 FLOOR = "* the smallest p that so many seeds can give"
