@@ -112,6 +112,8 @@ def _times(record: NodeRecord) -> dict[str, float]:
     for part in PARTS:
         values[f"group_mean_{part}_cycles"] = statistics.fmean(row[part] for row in rows.values())
         values[f"{part}_share"] = values[f"group_mean_{part}_cycles"] / values["group_mean_cycles"]
+        slowest = [rows[group][part] for group in ranked[-math.ceil(len(ranked) / 20) :]]
+        values[f"group_slowest_{part}_cycles"] = statistics.fmean(slowest)
     return values
 
 

@@ -41,15 +41,15 @@ def _break_even(evidence: Evidence) -> Iterator[Finding]:
         directory: Any = having.setup.policies["locate"]
         shared, look_up = having.setup.machine.shared_cycles, directory.look_up_cycles
         measures = ("remote_per_kilo", "private_hit_rate", "stale_rate")
-        asked, hits, stale = (finite(runs, having, name) for name in measures)
-        seeds = [seed for seed in runs.seeds if seed in asked.keys() & hits.keys() & stale.keys() and asked[seed] > 0]
+        peers, hits, stale = (finite(runs, having, name) for name in measures)
+        seeds = [seed for seed in runs.seeds if seed in peers.keys() & hits.keys() & stale.keys() and peers[seed] > 0]
         if not seeds:
             case = fact(
                 f"{about}, break-even", "some way to a peer pays", False, n=0, note="no miss finds a holder named"
             )
             yield of(runs, case, "R over s at which it neither gains nor loses", "")
             continue
-        named = np.array([asked[seed] / 1000 / (1 - hits[seed]) for seed in seeds])
+        named = np.array([peers[seed] / 1000 / (1 - hits[seed]) for seed in seeds])
         ratios = 1 - np.array([stale[seed] for seed in seeds]) - look_up / (named * shared)
         gained = compared(runs, without, having, "latency_mean_cycles").interval
         note = (
