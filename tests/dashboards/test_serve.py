@@ -23,7 +23,6 @@ def test_voila_listens_on_this_host_alone_with_the_offline_template():
     assert command[:4] == [sys.executable, "-m", "workbench.dashboards.admission", "x.ipynb"]
     assert {"--Voila.ip=127.0.0.1", "--port=8866", "--template=offline", "--no-browser"} <= set(command)
     assert {"--PageKernels.most_pages=8", "--Voila.port_retries=0"} <= set(command)
-    assert "--VoilaExecutor.iopub_timeout=60" in command
     assert "--no-browser" not in serve.voila_command(Path("x.ipynb"), 8866, open_browser=True)
 
 

@@ -28,10 +28,6 @@ TOKEN, TOKEN_FILE = "JUPYTER_TOKEN", "JUPYTER_TOKEN_FILE"
 MOST_PAGES = 8
 """How many pages may be open at once: each has a process of some 300 MB."""
 
-MOST_SECONDS = 60
-"""How long a page waits, once its kernel has shown the dashboard, for the server to read the 4,000 messages of that:
-after Voila's own 4 seconds a busy machine's page stayed white."""
-
 _SHARED = Path(__file__).parent / "share" / "jupyter"
 
 
@@ -83,7 +79,6 @@ def voila_command(notebook: Path, port: int, open_browser: bool, pages: int = MO
     """Return the command that runs Voila for one notebook, by the Python that runs this."""
     options = [f"--Voila.ip={HOST}", f"--port={port}", "--Voila.port_retries=0", f"--template={TEMPLATE}"]
     options += [f"--PageKernels.most_pages={pages}", *([] if open_browser else ["--no-browser"])]
-    options += [f"--VoilaExecutor.iopub_timeout={MOST_SECONDS}"]
     return [sys.executable, "-m", "workbench.dashboards.admission", str(notebook), *options]
 
 
