@@ -76,6 +76,7 @@ def test_their_types_are_right(written):
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_field_that_an_answer_sees_stands_in_the_file(question):
+    load_all()
     asks = base_of(question).asks
     text = policy_text(question, "mine")
     assert all(f"# see.{name}  {field}" in text for name, field in (fields_of(asks.see) if asks else {}).items())

@@ -71,12 +71,12 @@ def test_what_is_too_much_is_said_to_have_to_go(tmp_path):
     advice = wb.advise(written(tmp_path, full_of_live().snapshot()))
     assert advice.lines() == [
         "GPU 0 ran out of memory at event 13 of 13: it asked for 40 MiB, 10 MiB were left on the card.",
-        "Then 120 MiB were reserved: 120 MiB live, 0 B free inside but pinned by it (the longest free run 0 B); "
-        f"{advice.holders()[0].name} holds most ({advice.holders()[0].bytes // MIB} MiB).",
-        "Too much is live; fragmentation is 0.0%: no setting helps, 30 MiB must go; look first at "
+        "At that moment 120 MiB were reserved: 120 MiB live, 0 B free but kept by live blocks beside it (the longest "
+        f"free piece 0 B); the largest holder is {advice.holders()[0].name} ({advice.holders()[0].bytes // MIB} MiB).",
+        "Too much is live; fragmentation is 0.0%: no allocator setting helps, 30 MiB must go; look first at "
         f"{advice.holders()[0].name} and {advice.holders()[1].name}.",
-        "Change no setting: keep PyTorch's defaults, as recorded.",
-        "GPU 0: it fits where PyTorch has from 160 MiB on; it had 130 MiB there.",
+        "Change no allocator setting: keep PyTorch's defaults, as recorded.",
+        "GPU 0: what was recorded fits where PyTorch gets 160 MiB or more; it had 130 MiB.",
     ]
     assert advice.plain()["must_go_bytes"] == 30 * MIB and advice.plain()["paste"] is None
 
@@ -88,10 +88,13 @@ def test_what_lies_in_pieces_is_said_to_fit_under_the_setting_to_paste(tmp_path)
     assert lines[3].startswith("Before Python starts: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; it took if ")
     assert 'torch.cuda.memory._snapshot()["allocator_settings"]' in lines[3]
     assert lines[1].startswith(
-        "Then 120 MiB were reserved: 24 MiB live, 96 MiB free inside but pinned by it (the longe"
+        "At that moment 120 MiB were reserved: 24 MiB live, 96 MiB free but kept by live blocks beside it (the longe"
     )
     assert lines[2].endswith(" (80.0% was free in pieces): the same requests fit under expandable_segments:True.")
-    assert lines[4] == "GPU 0: it fits where PyTorch has from 120 MiB on, before from 180 MiB; it had 130 MiB there."
+    assert lines[4] == (
+        "GPU 0: what was recorded fits where PyTorch gets 120 MiB or more (under the recorded settings 180 MiB); it "
+        "had 130 MiB."
+    )
     assert "The newest versions of PyTorch read PYTORCH_ALLOC_CONF too" in advice.sentences()[5]
 
 
@@ -112,7 +115,9 @@ def test_cards_are_said_apart_and_the_one_that_failed_first(tmp_path):
     advice = wb.advise(place)
     assert [card.log.device for card in advice.cards] == [1, 0]
     assert advice.lines()[0].startswith("GPU 1 (the other 1 did not fail) ran out of memory at event 13 of 13")
-    assert advice.lines()[1].startswith("Then 120 MiB were reserved") and advice.lines()[4].startswith("GPU 1: ")
+    assert advice.lines()[1].startswith("At that moment 120 MiB were reserved") and advice.lines()[4].startswith(
+        "GPU 1: "
+    )
     rows = {row["device"]: row for row in advice.plain()["cards"]}
     snapshot = plain(place)
     for device in (0, 1):
@@ -146,7 +151,7 @@ def test_a_recording_with_expandable_segments_is_not_told_to_turn_them_on(tmp_pa
     assert advice.own_trial.settings == EXPANDABLE
     if not advice.is_change:
         assert advice.lines()[3] == (
-            "Change no setting: keep PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, as recorded."
+            "Change no allocator setting: keep PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, as recorded."
         )
     else:
         assert advice.best_trial.needed_bytes <= 0.99 * advice.own_trial.needed_bytes

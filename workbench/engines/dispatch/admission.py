@@ -11,7 +11,8 @@ from workbench.engines.dispatch.prepare import MOST_INSTRUCTIONS, TOO_MANY, chan
 from workbench.engines.dispatch.shape import Columns, Shape
 from workbench.engines.dispatch.slots import Case
 from workbench.engines.engine import at_slot
-from workbench.errors import InputError, unknown_name, wrong_value
+from workbench.engines.kit.tables import check_column
+from workbench.errors import InputError, unknown_name
 from workbench.machine.resource import Resource
 from workbench.policies.arguments import MOST_ENTRIES, MOST_LEVELS, MOST_WAVES
 from workbench.policies.asking import KEPT, Speaker, compiled, plain
@@ -52,12 +53,12 @@ def check_table(groups: Groups, resources: tuple[Resource, ...], of_part: bool) 
     for label in groups.demand:
         if label not in labels:
             raise unknown_name("the workload's demand", "resource of the machine", label, labels)
-    ranges = {**_RANGES, "duration": (int(not of_part), MOST_CYCLES)}
+    rows, ranges = groups.arrival.size, {**_RANGES, "duration": (int(not of_part), MOST_CYCLES)}
     for name, (least, most) in ranges.items():
-        _check_column(name, getattr(groups, name), groups.arrival.shape, least, most)
+        check_column("group", name, getattr(groups, name), rows, least, most)
     for label, blocks in groups.demand.items():
-        _check_column(f"demand of {label}", blocks, groups.arrival.shape, 0, MOST_BLOCKS)
-    _check_column("instructions", groups.instructions, (groups.arrival.size, CLASSES), 0, MOST_INSTRUCTIONS)
+        check_column("group", f"demand of {label}", blocks, rows, 0, MOST_BLOCKS)
+    check_column("group", "instructions", groups.instructions, rows, 0, MOST_INSTRUCTIONS, CLASSES)
     last = float(groups.arrival.max(initial=0)) + float(groups.duration.sum(dtype=np.float64))
     if last > MOST_SPAN:
         raise InputError(f"the groups last until cycle {last:.3g} one after another; at most 2^60 can be counted.")
@@ -72,24 +73,6 @@ _RANGES = {
     "independent": (0, 1),
 }
 """The least and the most of each column."""
-
-
-def _check_column(name: str, column: np.ndarray, shape: tuple[int, ...], least: int, most: int) -> None:
-    """Refuse a column that has another shape, or a number that is no whole one from `least` to `most`."""
-    if column.shape != shape:
-        expected = "must have a number a group" if len(shape) == 1 else f"must have {shape[1]} numbers a group"
-        raise InputError(f"the workload's {name} {expected}, {_sizes(shape)}. Got {_sizes(column.shape)}.")
-    whole = column.dtype.kind in "iub"
-    wrong = (column < least) | (column > most) if whole else np.ones(shape, np.bool_)
-    if wrong.any():
-        row, got = int(np.argwhere(wrong)[0, 0]), column[wrong].tolist()[0]
-        nearest = min(max(got, least), most) if whole else None
-        raise wrong_value("", f"group {row}: {name}", f"must be a whole number from {least} to {most}", got, nearest)
-
-
-def _sizes(shape: tuple[int, ...]) -> str:
-    """Return the sizes of an array in words: `3 x 6`."""
-    return " x ".join(map(str, shape)) or "a single number"
 
 
 def check_levels(case: Case, groups: Groups) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.errors import InputError, wrong_value
 
 
-def check_column(row: str, name: str, column: np.ndarray, rows: int, least: int, most: int) -> None:
+def check_column(row: str, name: str, column: np.ndarray, rows: int, least: int, most: int, width: int = 1) -> None:
     """Refuse a column that has not a number a row, or one that is no whole number of a range; the first is named.
 
     Parameters
@@ -18,6 +18,8 @@ def check_column(row: str, name: str, column: np.ndarray, rows: int, least: int,
         What a row is called, and the column.
     least, most : int
         The first and the last number that are allowed.
+    width : int, optional
+        How many numbers a row has.
 
     Raises
     ------
@@ -30,26 +32,34 @@ def check_column(row: str, name: str, column: np.ndarray, rows: int, least: int,
     ...
     workbench.errors.InputError: access 1: page must be a whole number from 0 to 9. Got -1. Nearest: 0.
     """
-    check_whole(row, name, column, rows, least, most)
-    if rows and (column.min() < least or column.max() > most):
+    check_whole(row, name, column, rows, least, most, width=width)
+    if column.size and (column.min() < least or column.max() > most):
         refuse_number(row, name, int(np.argmax((column < least) | (column > most))), column, least, most)
 
 
-def check_whole(row: str, name: str, column: np.ndarray, rows: int, least: int, most: int, first: int = 0) -> None:
+def check_whole(
+    row: str, name: str, column: np.ndarray, rows: int, least: int, most: int, first: int = 0, width: int = 1
+) -> None:
     """Refuse a column that has not a whole number a row, whatever their range is; `first` is the number of its first
     row."""
-    if column.shape != (rows,):
-        article = "an" if row[0] in "aeiou" else "a"
-        expected = f"must have a number {article} {row}, {rows}"
-        raise InputError(f"the workload's {name} {expected}. Got {' x '.join(map(str, column.shape)) or 'one number'}.")
-    if rows and column.dtype.kind not in "iub":
-        raise wrong_value("", f"{row} {first}: {name}", _expected(least, most), column.tolist()[0])
+    shape = (rows,) if width == 1 else (rows, width)
+    if column.shape != shape:
+        numbers, article = "a number" if width == 1 else f"{width} numbers", "an" if row[0] in "aeiou" else "a"
+        expected = f"must have {numbers} {article} {row}, {_sizes(shape)}"
+        raise InputError(f"the workload's {name} {expected}. Got {_sizes(column.shape)}.")
+    if column.size and column.dtype.kind not in "iub":
+        raise wrong_value("", f"{row} {first}: {name}", _expected(least, most), column.ravel().tolist()[0])
 
 
 def refuse_number(row: str, name: str, place: int, column: np.ndarray, least: int, most: int, first: int = 0) -> None:
-    """Refuse the number at a place of a column of whole numbers, with the nearest that is allowed."""
-    got = int(column[place])
-    raise wrong_value("", f"{row} {first + place}: {name}", _expected(least, most), got, min(max(got, least), most))
+    """Refuse the number at a place of a column of whole numbers, row by row, with the nearest that is allowed."""
+    got, number = int(column.ravel()[place]), first + place // (column.size // len(column))
+    raise wrong_value("", f"{row} {number}: {name}", _expected(least, most), got, min(max(got, least), most))
+
+
+def _sizes(shape: tuple[int, ...]) -> str:
+    """Return the sizes of an array in words: `3 x 6`."""
+    return " x ".join(map(str, shape)) or "a single number"
 
 
 def _expected(least: int, most: int) -> str:

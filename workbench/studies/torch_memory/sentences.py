@@ -220,10 +220,11 @@ def _held(advice: Advice) -> str:
     pinned, longest = sum(it.pinned for it in segments), max((it.largest_free for it in segments), default=0)
     cached = f", {bytes_said(free - pinned)} cached, which goes back by itself" if free > pinned else ""
     holders = [holder for holder in advice.holders() if not holder.name.startswith("(")]
-    most = f"; {holders[0].name} holds most ({bytes_said(holders[0].bytes)})" if holders else ""
+    most = f"; the largest holder is {holders[0].name} ({bytes_said(holders[0].bytes)})" if holders else ""
     return (
-        f"Then {bytes_said(reserved)} were reserved: {bytes_said(reserved - free)} live, {bytes_said(pinned)} free "
-        f"inside but pinned by it{cached} (the longest free run {bytes_said(longest)}){most}."
+        f"At that moment {bytes_said(reserved)} were reserved: {bytes_said(reserved - free)} live, "
+        f"{bytes_said(pinned)} free but kept by live blocks beside it{cached} (the longest free piece "
+        f"{bytes_said(longest)}){most}."
     )
 
 
@@ -235,7 +236,8 @@ def _verdict(advice: Advice) -> str:
     if card.failure is None:
         saved = own.needed_bytes - best.needed_bytes
         if not advice.is_change:
-            return f"Fragmentation is {share:.1%}: no setting runs on a card that is 1 % smaller{first} to need less."
+            none = "no allocator setting runs on a card that is 1 % smaller"
+            return f"Fragmentation is {share:.1%}: {none}{first} to need less."
         return f"Fragmentation is {share:.1%}: {_called(best)} runs on a card that is {bytes_said(saved)} smaller."
     if gap is None:
         why = "no setting needs 1 % less" if not advice.is_change else f"{_called(best)} needs less"
@@ -244,15 +246,18 @@ def _verdict(advice: Advice) -> str:
         how = "the same requests fit under" if advice.is_change else "the same requests, laid out anew, fit under"
         return f"The cause is fragmentation ({share:.1%} was free in pieces): {how} {_called(best)}."
     if share < 0.02:
-        return f"Too much is live; fragmentation is {share:.1%}: no setting helps, {bytes_said(gap)} must go{first}."
-    return f"Fragmentation is {share:.1%}, but no setting is enough: {bytes_said(gap)} must go as well{first}."
+        none = "no allocator setting helps"
+        return f"Too much is live; fragmentation is {share:.1%}: {none}, {bytes_said(gap)} must go{first}."
+    return (
+        f"Fragmentation is {share:.1%}, but no allocator setting is enough: {bytes_said(gap)} must go as well{first}."
+    )
 
 
 def _to_set(advice: Advice) -> str:
     best = advice.best_trial
     if not advice.is_change:
         kept = assignment(advice.variable, best.conf) if best.conf else "PyTorch's defaults"
-        return f"Change no setting: keep {kept}, as recorded."
+        return f"Change no allocator setting: keep {kept}, as recorded."
     return (
         f"Before Python starts: {assignment(advice.variable, best.conf)}; it took if print({SHOWS_IT}) shows it."
         if best.conf
@@ -264,13 +269,15 @@ def _where_it_fits(advice: Advice) -> str:
     best, own, card = advice.best_trial, advice.own_trial, advice.cards[0]
     fits, before = (it.cards[0].smallest_card_bytes or it.cards[0].reserved_peak_bytes for it in (best, own))
     room = None if card.failure is None else card.failure.room_bytes
-    had = f"; it had {bytes_said(room)} there" if room is not None else ""
-    was = f", before from {bytes_said(before)}" if advice.is_change else ""
+    had = f"; it had {bytes_said(room)}" if room is not None else ""
+    was = f" (under the recorded settings {bytes_said(before)})" if advice.is_change else ""
     named = ""
     if advice.card_bytes is not None:
         answer = "fits" if best.fits else "does not fit"
         named = f"; on the named card of {bytes_said(advice.card_bytes)} it {answer}"
-    return f"{_name(advice, card)}: it fits where PyTorch has from {bytes_said(fits)} on{was}{had}{named}."
+    return (
+        f"{_name(advice, card)}: what was recorded fits where PyTorch gets {bytes_said(fits)} or more{was}{had}{named}."
+    )
 
 
 def _others(advice: Advice) -> Iterator[str]:
