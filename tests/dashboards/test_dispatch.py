@@ -65,6 +65,15 @@ def test_it_opens_with_the_document_s_first_claim(shown):
     assert "wait mean (cycles) ↓" in shown.table.value
 
 
+def test_cards_say_what_counts_before_a_move_is_run(shown, monkeypatch):
+    """A policy that is new is compiled first, and whoever moved on meanwhile added to lengths that count no more."""
+    seen = []
+    sampled = shown.cards.cards["k"].sides["other"]
+    monkeypatch.setattr(shown, "_show_seed", lambda _runs: seen.append(list(sampled.control.chips.value)))
+    shown.cards.cards["Z"].sides["other"].control.box.value = 16
+    assert seen == [[1, 2, 3, 4, 6, 8, 12, 16]]
+
+
 @pytest.mark.parametrize("name", thinned(list(regimes("groups")), 3))
 def test_every_regime_can_be_turned_to(name):
     sidebar = Sidebar(mechanism("dispatch"), OPENING)

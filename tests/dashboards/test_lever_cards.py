@@ -85,9 +85,42 @@ def test_a_move_turns_on_the_policy_on_the_side_that_is_moved(page, letter, valu
     assert (name, {key: levers[key] for key in expected[1]}) == expected
     assert page.policy(slot, {"baseline": "other", "other": "baseline"}[side]) == before
     assert page.words(letter, side) == name.replace("_", " ")
-    page.side(letter, side).off.click()
+    page.side(letter, side).switch.click()
     assert page.words(letter, side) == ("as the baseline" if side == "other" else page.words(letter, "baseline"))
-    assert page.side(letter, side).off.layout.visibility == "hidden"
+    assert page.side(letter, side).switch.description == "on"
+
+
+@pytest.mark.parametrize(
+    ("letter", "value", "slot", "name"),
+    [
+        ("Z", 32, "probe", "grouped_run"),
+        ("t", [256, 192, 128, 64], "priority", "priority_windows"),
+        ("G", 256, "stuck", "split_when_stuck"),
+        ("nx", 1024, "choice", "least_recent_energy"),
+    ],
+)
+def test_a_lever_that_is_off_is_turned_on_with_the_value_that_its_card_shows(page, letter, value, slot, name):
+    neutral = {"probe": "exact_run", "priority": "static_priority", "stuck": "never_split", "choice": "first_module"}
+    page.sidebar.turn({f"policy.{slot}": neutral[slot], f"other.{slot}": ""})
+    switch = page.side(letter, "other").switch
+    assert (page.words(letter, "other"), switch.description) == ("as the baseline", "on")
+    assert switch.layout.visibility == "visible"
+    assert page.side(letter, "other").control.plain() == value
+    switch.click()
+    assert (page.words(letter, "other"), switch.description) == (name.replace("_", " "), "×")
+    assert page.side(letter, "other").control.plain() == value
+    page.side(letter, "other").switch.click()
+    assert page.policy(slot) == ""
+
+
+def test_what_counts_by_the_baselines_policy_or_the_machine_has_no_switch(page):
+    hidden = {
+        (letter, side)
+        for letter, card in page.cards.cards.items()
+        for side, row in card.sides.items()
+        if row.switch.layout.visibility == "hidden"
+    }
+    assert hidden == {("N", BOTH), ("M", BOTH), ("t", "other"), ("G", "other"), ("nx", "other")}
 
 
 def test_grouping_and_sampling_on_one_side_are_one_probe_and_part_again(page):
@@ -96,9 +129,9 @@ def test_grouping_and_sampling_on_one_side_are_one_probe_and_part_again(page):
     ((name, levers),) = page.policy("probe").items()
     assert (name, levers["groups"], levers["run_lengths"]) == ("grouped_sampled_run", 16, [1, 2, 4, 8])
     assert page.words("k", "other") == "grouped sampled run, in groups"
-    page.side("Z", "other").off.click()
+    page.side("Z", "other").switch.click()
     assert page.words("Z", "other") == "off: sampled run"
-    page.side("k", "other").off.click()
+    page.side("k", "other").switch.click()
     assert page.policy("probe") == ""
 
 

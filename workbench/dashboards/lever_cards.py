@@ -175,7 +175,7 @@ class Card:
         self.sides = {side: CardSide(lever.lever, side) for side in lever.sides}
         for side, row in self.sides.items():
             row.control.on_change(partial(moved, lever.letter, side))
-            row.off.on_click(lambda _, side=side: turned_off(lever.letter, side))
+            row.switch.on_click(lambda _, row=row, side=side: (turned_off if row.own else moved)(lever.letter, side))
         self.refusal = widgets.VBox([])
         self.refusal.add_class("wb-refusal")
         rows = [row.widget for row in self.sides.values()]
@@ -208,17 +208,23 @@ class CardSide:
         self.control = _control(lever)
         self.words = widgets.HTML()
         self.words.add_class("wb-card-words")
-        self.off = widgets.Button(description="×", tooltip="turn it off on this side")
-        self.off.add_class("wb-card-off")
+        self.switch = widgets.Button()
+        self.switch.add_class("wb-card-switch")
+        self.own = False
+        """Whether the lever counts here by a policy of this side's own, so that it can be turned off."""
         self._side = side
-        self.widget = widgets.VBox([widgets.HBox([self.words, self.off]), self.control.widget])
+        self.widget = widgets.VBox([widgets.HBox([self.words, self.switch]), self.control.widget])
         self.widget.add_class("wb-card-side")
         self.widget.add_class(f"wb-card-{side.split()[0]}")
 
     def show(self, state: State, offers: Sequence[float], can_turn_off: bool) -> None:
         """Show a state and where the slider stops; nobody is called."""
         self.words.value = f"<b>{markup.text(self._side)}</b> {markup.text(state.words)}"
-        self.off.layout.visibility = "visible" if can_turn_off else "hidden"
+        self.own = can_turn_off
+        self.switch.description, way = ("×", "off") if can_turn_off else ("on", "on, with the value below,")
+        self.switch.tooltip = f"turn it {way} on this side"
+        idle = state.value is not None and not state.on
+        self.switch.layout.visibility = "visible" if can_turn_off or idle else "hidden"
         self.control.widget.layout.display = "none" if state.value is None else ""
         if state.on:
             self.widget.remove_class("wb-card-idle")

@@ -126,6 +126,7 @@ class PairedDashboard(widgets.HBox):
         self._rest.cancel()
         self._offers.cancel()
         self._note_rest.start(REST_SECONDS)
+        self.cards.refresh()  # before a policy that is new is compiled: who moves on meanwhile moves what counts
         with self._mistakes_said():
             self._runs = PairedRuns(self.sidebar.said(), self._notes)
             self.sidebar.seeds.show(self._runs.asked)  # fewer where a workload has no more different runs
@@ -135,7 +136,6 @@ class PairedDashboard(widgets.HBox):
             self.sidebar.mark("")
             self.cards.accept()
             self._write_sweep()
-        self.cards.refresh()
 
     def show(self, setting: Setting) -> None:
         """Show a setting as if it had been turned to; one that is not valid is a sentence, and changes nothing."""
