@@ -1,7 +1,7 @@
 """How soon a dashboard follows a slider: from the key press in a real browser to the last panel that shows it.
 
 Run as `python -m benchmarks.dashboard_latency`; it needs Chromium. The work of a move is 20 paired runs of 1,000
-workgroups under two policies (40 runs) in the dashboard `shared_memory`, 8 paired runs of 400 groups on 8 modules (16
+workgroups under two policies (40 runs) in the dashboard `shared_memory`, 8 paired runs of 1,000 groups on 8 modules (16
 runs) in the dashboard `dispatch`, with all measures, statistics and every picture. The bar is 150 ms a move,
 200 ms until the first picture of a move on a card.
 """
@@ -70,7 +70,7 @@ SUBJECTS = (
         {
             "engine": "dispatch",
             "machine": {"preset": "patent_dispatch", "compute_units": 8},
-            "workload": {"regime": "head_of_line", "count": 400},
+            "workload": {"regime": "head_of_line", "count": 1000},
             "policy": {
                 "priority": "priority_windows",
                 "selection": {"vary": ["strict_blocking", "served_marks"]},
