@@ -95,7 +95,11 @@ def with_a_snapshot_of_its_own(board: Board, place: Path) -> None:
     expect(board.page.locator(".wb-drop")).to_contain_text("own.pickle: 3.0", timeout=1000 * MOVE_SECONDS)
     expect(board.status).to_have_text("1 paired runs.", timeout=1000 * MOVE_SECONDS)
     board.wait_for_result("round_robin against local_only, one run: better by 0.")
-    expect(board.page.locator(".wb-advice").last).to_contain_text("snapshot", timeout=1000 * FIRST_SECONDS)
+    answer = board.page.locator(".wb-answer .answer")
+    expect(answer).to_contain_text("GPU 0 did not run out of memory", timeout=1000 * FIRST_SECONDS)
+    curve, title = board.page.locator(".wb-first canvas").first, board.page.locator(".wb-heading h2")
+    tops = [place.bounding_box()["y"] for place in (answer, curve, title)]
+    assert tops == sorted(tops) and tops[0] < 200, "the answer, the curve, and only then the policies"
     through_its_history(board)
     with place.open("r+b") as file:
         file.truncate((256 << 20) + 1)

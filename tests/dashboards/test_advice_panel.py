@@ -9,7 +9,7 @@ from tests.recorded_torch import Recorder, exercised
 from workbench.dashboards.panels import caches
 from workbench.dashboards.panels.advice import AdvicePanel
 from workbench.dashboards.panels.caches import caches_table
-from workbench.dashboards.pool import PoolPanels
+from workbench.dashboards.pool import PoolPanels, SnapshotAnswer
 from workbench.studies.pool.replay import Replayed, replayed
 from workbench.workloads.synthetic.mixed_jobs import MixedJobs
 from workbench.workloads.trace_pool import TracePool
@@ -34,12 +34,10 @@ def test_a_snapshot_shows_its_best_setting_and_how_exact_that_is(panel, tmp_path
     assert "under other caches" in panel.value
     assert "<td>pytorch caching</td>" in panel.value
     assert "fits a card of" in panel.value
-    assert "segment allocations reproduced" in panel.value
-    assert "<svg" in panel.value
-    displayed = panel.value
+    assert "segment allocations reproduced" in panel.rest.value
+    assert "<svg" in panel.rest.value and "PyTorch's own settings" not in panel.value
     panel.show(MixedJobs())
-    assert panel.value == panel.answer.value == ""
-    assert displayed
+    assert panel.value == panel.answer.value == panel.rest.value == ""
 
 
 def test_a_snapshot_without_a_history_is_read_as_it_stands(panel, tmp_path):
@@ -84,7 +82,7 @@ def test_the_table_of_caches_is_in_units_that_a_person_reads():
 
 def test_it_is_part_of_the_pools_dashboard():
     panels = PoolPanels()
-    assert panels.widgets[-1] is panels.advice
-    order = [(int(widget.layout.order or 0), number) for number, widget in enumerate(panels.widgets)]
-    first = [panels.widgets[number] for _, number in sorted(order)[:3]]
-    assert first == [panels.advice.answer, panels.history, panels.memory], "the answer, the recording, then policies"
+    answer = SnapshotAnswer(panels.advice)
+    assert panels.widgets[-1] is panels.advice, "the caches"
+    assert answer.widgets == [panels.advice.answer, answer.history, panels.advice.rest]
+    assert not set(answer.widgets) & set(panels.widgets), "each stands once"

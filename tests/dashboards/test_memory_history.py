@@ -9,11 +9,12 @@ import pytest
 
 from tests.oracles.torch_allocator import MIB, Rules
 from tests.recorded_torch import Recorder, exercised
+from workbench.dashboards.panels.advice import AdvicePanel
 from workbench.dashboards.panels.dropped_trace import snapshot_of, trace_of
 from workbench.dashboards.panels.memory_curves import Line, curves_scene, highest
 from workbench.dashboards.panels.memory_history import MemoryHistoryPanel
 from workbench.dashboards.panels.segment_map import AGE_KEY, ROWS, age_fills, map_scene, places_of
-from workbench.dashboards.pool import PoolPanels
+from workbench.dashboards.pool import SnapshotAnswer
 from workbench.studies.torch_memory.card_history import CardHistory
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_snapshot import read_snapshot
@@ -59,7 +60,7 @@ def test_the_recorded_curve_stands_beside_the_replayed_one(panel):
         "reserved, replayed under expandable_segments:True",
     ]
     assert [bool(line["dash"]) for line in panel.curves.scene["curves"]] == [False, False, True]
-    assert "Reserved at most: " in panel.words.value and "segment allocations reproduced" in panel.words.value
+    assert "GPU 0: reserved at most " in panel.words.value and "segment allocations reproduced" in panel.words.value
     panel.settings.index = 0
     recorded, replayed = (numbers(line["value"]) for line in panel.curves.scene["curves"][1:])
     assert recorded.max() == replayed.max() and recorded[-1] == replayed[-1]
@@ -82,7 +83,7 @@ def test_the_slider_goes_through_the_moments(panel, made):
     panel.curves._heard(panel.curves, {"what": "pick", "at": -3}, [])
     assert panel.place.value == 0 and "Before the first event" in panel.says.value
     assert not len(numbers(panel.map.scene["blocks"]["at"]))
-    panel.go_to_fullest()
+    panel.go_to_decisive()
     assert numbers(panel.map.scene["segments"]["size"]).sum() / MIB == pytest.approx(
         numbers(panel.curves.scene["curves"][1]["value"]).max() * (1024 if panel.curves.scene["unit"] == "GiB" else 1)
     )
@@ -135,7 +136,7 @@ def test_what_lay_at_many_places_is_drawn_without_gaps(tmp_path):
     card = card_of(tmp_path, made)
     peak = int(card.recorded.reserved.max())
     assert places_of(card.lives.segments.address, card.lives.segments.size).total == 12 * peak
-    moment = card.moment(card.fullest)
+    moment = card.moment(card.decisive)
     scene = map_scene(card.lives, moment, card.log.events.time_us, "age", peak)
     assert numbers(scene["segments"]["at"]).tolist() == [0] and scene["row"] * scene["rows"] < 2 * peak
 
@@ -169,9 +170,35 @@ def test_two_cards_are_chosen_between(tmp_path, made):
     panel = MemoryHistoryPanel()
     panel.show(dropped(tmp_path, snapshot))
     panel.wait()
-    assert [name for name, _ in panel.card.options] == ["GPU 0", "GPU 1"] and panel.card.layout.display is None
+    assert [name for name, _ in panel.card.options] == ["GPU 1", "GPU 0"] and panel.card.layout.display is None
+    assert panel.place.max == len(other["device_traces"][0]), "most was reserved on it"
     panel.card.index = 1
-    assert panel.place.max == len(other["device_traces"][0])
+    assert panel.place.max == len(made.events)
+
+
+def test_the_card_that_failed_opens_at_the_moment_that_the_five_lines_are_about(tmp_path, made):
+    """The first card reserves more and does not fail; the second fails long after its own peak."""
+    snapshot = made.snapshot()
+    other = Recorder(Rules())
+    kept = [other.malloc(0, 30 * MIB) for _ in range(4)]
+    for block in kept:
+        other.free(block)
+    other.empty_cache()
+    other.malloc(0, 2 * MIB)
+    failed = other.snapshot()
+    first = len(failed["device_traces"][0])
+    failed["device_traces"][0].append({"action": "oom", "size": 64 * MIB, "device_free": 8 * MIB, "stream": 0})
+    snapshot["segments"] += [{**segment, "device": 1} for segment in failed["segments"]]
+    snapshot["device_traces"] += failed["device_traces"]
+    panel = MemoryHistoryPanel()
+    panel.show(dropped(tmp_path, snapshot))
+    panel.wait()
+    assert [name for name, _ in panel.card.options] == ["GPU 1", "GPU 0"]
+    assert panel.place.value == first and panel.decisive.description == "before it failed"
+    assert panel.says.value.startswith(f"<p>After event {first:,} of {first + 1:,}")
+    panel.card.index = 1
+    assert panel.decisive.description == "at the peak"
+    assert panel.place.value == panel._cards[1].decisive
 
 
 def test_other_workloads_show_nothing(tmp_path):
@@ -180,9 +207,9 @@ def test_other_workloads_show_nothing(tmp_path):
     trace = TracePool(trace=str(log))
     assert trace_of(trace) is not None and snapshot_of(trace) is None
     assert snapshot_of(MixedJobs()) is None
-    panels = PoolPanels()
-    panels.history.show(None)
-    assert panels.history.layout.display == "none"
+    answer = SnapshotAnswer(AdvicePanel())
+    assert not answer.show(trace) and not answer.show(MixedJobs())
+    assert answer.history.layout.display == "none" and answer.advice.answer.value == ""
 
 
 def test_peaks_stay_where_a_line_is_thinned_out():

@@ -186,10 +186,17 @@ def test_a_dropped_snapshot_runs_on_both_sides_and_is_gone_with_the_dashboard(sh
     path = Path(workload.plain()["trace_pool"]["trace"])
     assert path.name == "own.pickle" and zone.words.startswith("own.pickle: ") and zone.words.endswith(" KiB")
     assert status(shown) == "1 paired runs."
+    assert shown.first.children == (zone, *shown.answer.widgets), "above the title and the policies"
+    assert shown.children.index(shown.first) < shown.children.index(shown.sidebar.widget)
     alone, lent = (line["mean"] for line in shown.panels.lent.scene["lines"])
     assert sum(alone) == 0 and sum(lent) == pytest.approx(8), "32 GiB are the card's own"
     dropped(zone, "other.pickle", pickle.dumps({"segments": []}))
     assert "holds the segments of a moment and no history" in status(shown)
+    shown.answer.history.wait()
+    assert shown.first.children[0] is zone, "which the pool cannot run, and yet the page says what it holds"
+    workload.names.value = "one_card_full"
+    assert shown.first.children == () and shown.first.layout.display == "none"
+    assert workload.head.children[0].children == (zone,), "the place for a file is where it was"
     assert not path.exists()
     folder = path.parent
     shown.close()

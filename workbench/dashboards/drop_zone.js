@@ -37,6 +37,8 @@ function render({ model, el }) {
   say();
   zone.append(input, words);
   el.append(zone);
+  // An answer is put above the page, and the zone moves there with it: whoever dropped a file further below sees both.
+  if (model.get("words")) requestAnimationFrame(() => zone.scrollIntoView({ block: "nearest" }));
   return () => model.off("change:words", say);
 }
 

@@ -97,5 +97,16 @@ class Panels(Protocol):
         """Show all that has been run."""
 
 
+class Answer(Protocol):
+    """What a page opens with once a file was dropped into it, above all else."""
+
+    @property
+    def widgets(self) -> Sequence[Widget]:
+        """Return the widgets from top to bottom."""
+
+    def show(self, workload: Workload) -> bool:
+        """Show what a workload says by itself, whatever the policies; return whether it says anything."""
+
+
 class NothingToChoose(Spec):
     """A view without levers."""

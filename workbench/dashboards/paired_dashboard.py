@@ -23,7 +23,7 @@ from workbench.dashboards.later import Later
 from workbench.dashboards.lever_cards import LeverCards
 from workbench.dashboards.offers import Offers
 from workbench.dashboards.opened import OpenedPoints, setting_of
-from workbench.dashboards.opening import Opening, Panels, widened
+from workbench.dashboards.opening import Answer, Opening, Panels, widened
 from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.dashboards.panels.histogram import HistogramPanel
 from workbench.dashboards.panels.measures_table import measures_table
@@ -64,11 +64,16 @@ _STYLE = Path(__file__).with_name("dashboard.css")
 class PairedDashboard(widgets.HBox):
     """The widget that `wb.dashboard(...)` returns."""
 
-    def __init__(self, opening: Opening, panels: Panels, notes: Notes | None = None) -> None:
-        """Take as `notes` what the panels need of every run beside its measures."""
+    def __init__(
+        self, opening: Opening, panels: Panels, notes: Notes | None = None, answer: Answer | None = None
+    ) -> None:
+        """Take as `notes` what the panels need of every run beside its measures, as `answer` what a file that is
+        dropped says by itself."""
         opening = widened(opening)
         self.sidebar = Sidebar(mechanism(opening.engine), opening)
-        self.histogram, self.panels = HistogramPanel(), panels
+        self.histogram, self.panels, self.answer = HistogramPanel(), panels, answer
+        self.first = widgets.VBox([], layout={"display": "none"})
+        self.first.add_class("wb-first")
         self.heading = widgets.HTML(heading(opening))
         self.heading.add_class("wb-top")
         self.status, self.table = widgets.HTML(), widgets.HTML()
@@ -101,7 +106,7 @@ class PairedDashboard(widgets.HBox):
         self.tools.allow(undo=False, redo=False, reset=False)
         self.address = Address(self._follow)
         self.sidebar.widget.children = [self.tools.widget, *self.sidebar.widget.children]
-        super().__init__([style, *above, self.sidebar.widget, right, self.address])
+        super().__init__([style, self.first, *above, self.sidebar.widget, right, self.address])
         self.add_class("wb-dashboard")
         if self.address.alone:
             self.add_class("wb-page")
@@ -128,6 +133,7 @@ class PairedDashboard(widgets.HBox):
         self._note_rest.start(REST_SECONDS)
         self.cards.refresh()  # before a policy that is new is compiled: who moves on meanwhile moves what counts
         with self._mistakes_said():
+            self._show_answer()
             self._runs = PairedRuns(self.sidebar.said(), self._notes)
             self.sidebar.seeds.show(self._runs.asked)  # fewer where a workload has no more different runs
             self._warm_up(self._runs)
@@ -242,6 +248,17 @@ class PairedDashboard(widgets.HBox):
         if not self.address.alone:
             return {}
         return self.sidebar.workload.lasting({"workload": setting["workload"]})
+
+    def _show_answer(self) -> None:
+        """Open the page with what was dropped, before any run, which it may not even allow; the zone is beside it."""
+        workload, zone = self.sidebar.workload, self.sidebar.workload.drop
+        if self.answer is None or zone is None:
+            return
+        is_answered = self.answer.show(workload.workload())
+        if is_answered != bool(self.first.children):
+            workload.lend_zone(is_answered)
+            self.first.children = [zone, *self.answer.widgets] if is_answered else []
+            self.first.layout.display = None if is_answered else "none"
 
     def _warm_up(self, runs: PairedRuns) -> None:
         """Warm up once: whether the sources have changed takes as long to find out as some runs."""

@@ -26,12 +26,14 @@ from workbench.metrics.pool_series import in_use
 from workbench.records.pool import OUTCOMES, PoolRecord, borrowed, granted, was_asked
 from workbench.records.pool_stays import ever_away, remote, stays_of
 from workbench.workloads.trace_pool import TracePool
+from workbench.workloads.workload import Workload
 
 
 def pool_dashboard() -> PairedDashboard:
     """Make the dashboard that opens with the first claim of the source document: does a job on a full card run on?"""
     notes = {"used": used_note, "lent": lent_note, "source": source_note, "latency": latency_note}
-    return PairedDashboard(OPENING, PoolPanels(), notes)
+    panels = PoolPanels()
+    return PairedDashboard(OPENING, panels, notes, SnapshotAnswer(panels.advice))
 
 
 _SIDES = '<b class="wb-baseline">&mdash;</b> baseline, <b class="wb-other">&mdash;</b> other'
@@ -52,18 +54,15 @@ class PoolPanels:
         pairs = [widgets.HBox([self.used, self.lent]), widgets.HBox([self.source, self.latency])]
         for pair in pairs:
             pair.add_class("wb-beside")
-        self.history, self.advice = MemoryHistoryPanel(), AdvicePanel()
-        self.advice.answer.layout.order, self.history.layout.order = "-2", "-1"  # before the policies' panels
-        self.widgets = [self.memory, self.seeds, *pairs, self.advice.answer, self.history, self.advice]
+        self.advice = AdvicePanel()
+        self.widgets = [self.memory, self.seeds, *pairs, self.advice]
 
     def show_seed(self, names: Sequence[str], records: Sequence[PoolRecord], view: Any) -> None:
         self.memory.show(names, records)
 
     def show_runs(self, runs: PairedRuns, run_set: RunSet, view: Any) -> None:
         self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
-        workload = runs.points[0].setup.workload
-        self.history.show(snapshot_of(workload))
-        self.advice.show(workload)
+        self.advice.show(runs.points[0].setup.workload)
         board: Any = runs.points[0].setup.machine
         cards = [card.id for card in board.cards if card.free_bytes]
         self.used.show("Memory", "", "in use, on average (%)", _sides(runs, "used"), names=cards)
@@ -71,6 +70,22 @@ class PoolPanels:
         self.source.show("Served", "", "allocations (%)", _sides(runs, "source"), names=_SOURCES)
         shares = [f"{100 * share:g} %" for share in _QUANTILES]
         self.latency.show("Latency", "requests served by then", "microseconds", _sides(runs, "latency"), names=shares)
+
+
+class SnapshotAnswer:
+    """The five lines, what was recorded as curve and map, then all that the lines rest on."""
+
+    def __init__(self, advice: AdvicePanel) -> None:
+        self.advice, self.history = advice, MemoryHistoryPanel()
+        self.widgets = [advice.answer, self.history, advice.rest]
+
+    def show(self, workload: Workload) -> bool:
+        """Begin to read a snapshot; return whether the workload is one."""
+        snapshot = snapshot_of(workload)
+        self.history.show(snapshot)
+        if snapshot is not None:
+            self.advice.show(workload)  # every other trace waits for the runs
+        return snapshot is not None
 
 
 def _sides(runs: PairedRuns, note: str) -> list[Side]:

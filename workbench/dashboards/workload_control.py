@@ -44,8 +44,8 @@ class WorkloadControl(Control):
         self.names.observe(self._chosen, "value")
         self.levers.on_change(self._turned)
         self.drop = None if dropped is None else DropZone(_ASKS, self._take(dropped))
-        above = [] if self.drop is None else [self.drop]
-        self.head = widgets.VBox([*above, row(_REGIME, self.names)])
+        self._zone = widgets.VBox([] if self.drop is None else [self.drop])
+        self.head = widgets.VBox([self._zone, row(_REGIME, self.names)])
         """The place for a file of one's own and the drop-down: what stands on top of a page."""
         self.widget = self.levers.widget
 
@@ -53,6 +53,20 @@ class WorkloadControl(Control):
         """Delete what was dropped."""
         if self.drop is not None:
             self.drop.close()
+
+    def workload(self) -> Workload:
+        """Return what the levers say.
+
+        Raises
+        ------
+        InputError
+            They say no workload.
+        """
+        return read_workload(self.levers.plain(), wants=self.wants)
+
+    def lend_zone(self, is_lent: bool) -> None:
+        """Leave the place for a file to another part of the page, or take it back: it stands once."""
+        self._zone.children = [] if is_lent or self.drop is None else [self.drop]
 
     def plain(self) -> Any:
         return self.levers.plain()
@@ -104,7 +118,7 @@ class WorkloadControl(Control):
 
     def _regime(self) -> str:
         try:
-            workload = read_workload(self.levers.plain(), wants=self.wants)
+            workload = self.workload()
         except WorkbenchError:
             return OWN
         return next((name for name, regime in self._regimes.items() if regime == workload), OWN)

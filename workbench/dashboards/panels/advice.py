@@ -15,9 +15,9 @@ from workbench.errors import WorkbenchError
 
 
 class AdvicePanel(widgets.HTML):
-    """The caches of the trace that is looked at, and the advice of a snapshot; empty for any other workload.
+    """The caches of the trace that is looked at; empty for any other workload.
 
-    `answer` is another widget with the five lines alone, for the top of the page.
+    Of a snapshot `answer` is another widget with the five lines alone, `rest` one with all that they rest on.
 
     It takes some seconds, so a thread computes it while the panels above go on; a snapshot that is no longer looked at
     when its advice comes is passed over.
@@ -28,6 +28,8 @@ class AdvicePanel(widgets.HTML):
         self.add_class("wb-advice")
         self.answer = widgets.HTML()
         self.answer.add_class("wb-answer")
+        self.rest = widgets.HTML()
+        self.rest.add_class("wb-advice")
         self._shown: tuple[str, str] | None = None
         self._working: threading.Thread | None = None
 
@@ -37,7 +39,7 @@ class AdvicePanel(widgets.HTML):
         if requests == self._shown:
             return
         self._shown = requests
-        self.answer.value = ""
+        self.answer.value = self.rest.value = ""
         self.value = "" if requests is None else markup.fine("Trying other caches on this trace ...")
         if requests is not None:
             self._working = threading.Thread(target=self._advise, args=(requests,), daemon=True)
@@ -49,15 +51,15 @@ class AdvicePanel(widgets.HTML):
             self._working.join()
 
     def _advise(self, requests: tuple[str, str]) -> None:
-        path, rest = requests[0], ""
+        path = requests[0]
         if is_snapshot_file(path):
             self.answer.value = markup.fine("Trying settings of PyTorch's allocator on this snapshot ...")
             answer, rest = _advice(path)
             if requests == self._shown:
-                self.answer.value = answer
+                self.answer.value, self.rest.value = answer, rest
         table = caches_of(path) if requests == self._shown else ""
         if requests == self._shown:
-            self.value = rest + table
+            self.value = table
 
 
 def _advice(path: str) -> tuple[str, str]:

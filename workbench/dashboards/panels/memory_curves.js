@@ -37,7 +37,10 @@ function drawCurves(sheet, scene, at) {
       const values = numbers(value), step = values.length > 1 ? scene.events / (values.length - 1) : 0;
       strokeWith(ink, colour, dash);
       ink.beginPath();
-      values.forEach((each, k) => (k ? ink.lineTo(x(k * step), y(each)) : ink.moveTo(x(0), y(each))));
+      values.forEach((each, k) => { // what is held changes at an event, not between two
+        if (k) ink.lineTo(x(k * step), y(values[k - 1]));
+        ink[k ? "lineTo" : "moveTo"](x(k * step), y(each));
+      });
       ink.stroke();
     }
     strokeWith(ink, QUIET, []);

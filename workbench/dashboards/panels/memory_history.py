@@ -15,7 +15,7 @@ from workbench.dashboards.panels.segment_map import SegmentMapPanel, map_scene
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import WorkbenchError
 from workbench.studies.torch_memory.candidates import DEFAULTS, grid
-from workbench.studies.torch_memory.card_history import CardHistory, card_histories
+from workbench.studies.torch_memory.card_history import CardHistory, card_histories, failed_first
 from workbench.units import bytes_said
 from workbench.workloads.allocator_log import ACTIONS
 
@@ -40,7 +40,7 @@ class MemoryHistoryPanel(widgets.VBox):
         self.settings = self._choice("replayed under", self._show_curves)
         self.colour = self._choice("colour", self._show_moment, [("by age", "age"), ("by state", "state")])
         self.own = widgets.Text(
-            placeholder="PYTORCH_ALLOC_CONF of your own",
+            placeholder="settings of your own",
             continuous_update=False,
             layout=_WIDE,
             style=_WHOLE,
@@ -53,14 +53,14 @@ class MemoryHistoryPanel(widgets.VBox):
         self.place.observe(lambda _: self._show_moment(), "value")
         self.back = _button("◀", "the event before", lambda: self.step(-1))
         self.forth = _button("▶", "the next event", lambda: self.step(1))
-        self.fullest = _button("fullest", "the event after which most was reserved", self.go_to_fullest)
+        self.decisive = _button("", "the moment that the lines above are about", self.go_to_decisive)
         self.curves, self.map = MemoryCurvesPanel(self._pick), SegmentMapPanel()
         self.replayed = widgets.HBox([self.card, self.settings, self.own])
-        self.moves = widgets.HBox([self.back, self.forth, self.fullest, self.place, self.colour])
+        self.moves = widgets.HBox([self.back, self.forth, self.decisive, self.place, self.colour])
         for row in (self.replayed, self.moves):
             row.add_class("wb-beside")
-        self.seen = widgets.VBox([self.replayed, self.curves, self.moves, self.says, self.map])
-        super().__init__([self.words, self.seen])
+        self.seen = widgets.VBox([self.curves, self.replayed, self.moves, self.says, self.map])
+        super().__init__([self.seen, self.words])
         self.add_class("wb-advice")
         self._hide()
 
@@ -85,9 +85,9 @@ class MemoryHistoryPanel(widgets.VBox):
         """Go forwards, or backwards, by so many events."""
         self._pick(self.place.value + by)
 
-    def go_to_fullest(self) -> None:
-        """Go to the event after which most was reserved."""
-        self._pick(self._cards[self.card.value].fullest)
+    def go_to_decisive(self) -> None:
+        """Go to the moment that the five lines are about: before the card failed, else where most was reserved."""
+        self._pick(self._cards[self.card.value].decisive)
 
     def _choice(self, name: str, changed: Callable[[], None], options: Sequence[Any] = ()) -> widgets.Dropdown:
         choice = widgets.Dropdown(description=name, options=options, layout=_WIDE, style=_WHOLE)
@@ -104,7 +104,7 @@ class MemoryHistoryPanel(widgets.VBox):
     def _read(self, snapshot: tuple[str, str]) -> None:
         path = snapshot[0]
         try:
-            cards, mistake = card_histories(path), ""
+            cards, mistake = failed_first(card_histories(path)), ""
         except WorkbenchError as wrong:
             cards, mistake = [], str(wrong).replace(path, Path(path).name)
         if snapshot != self._shown:
@@ -131,18 +131,19 @@ class MemoryHistoryPanel(widgets.VBox):
             return
         one = self._cards[self.card.value]
         self._fill(lambda: self._fill_controls(one))
-        for widget in (self.settings, self.own, self.curves, self.place, self.back, self.forth, self.fullest):
+        for widget in (self.settings, self.own, self.curves, self.place, self.back, self.forth, self.decisive):
             widget.layout.display = None if one.events else "none"
-        self.words.value = f"<h4>What the snapshot recorded</h4>{_exactness(one)}"
+        self.words.value = _exactness(one)
         self._show_curves()
         self._show_moment()
 
     def _fill_controls(self, one: CardHistory) -> None:
         _set(self.settings, _settings(one.own))
+        self.decisive.description = "at the peak" if one.failure is None else "before it failed"
         other = DEFAULTS if one.own.expandable_segments else DEFAULTS.but(expandable_segments=True)
         self.settings.value = other
         self.map.stacks = [list(stack) for stack in one.log.stacks]
-        self.place.max, self.place.value = one.events, one.fullest
+        self.place.max, self.place.value = one.events, one.decisive
 
     def _show_curves(self) -> None:
         if self._is_filling or not self._cards:
@@ -156,7 +157,7 @@ class MemoryHistoryPanel(widgets.VBox):
             self.words.value = markup.mistake(wrong)
             return
         replayed = one.reserved(chosen)
-        self.words.value = f"<h4>What the snapshot recorded</h4>{_exactness(one)}{_peaks(one, replayed, chosen)}"
+        self.words.value = f"{_exactness(one)}{_peaks(one, replayed, chosen)}"
         self.curves.show(
             [
                 Line("allocated (the same replayed)", one.recorded.allocated, GREY),
@@ -209,7 +210,9 @@ def _peaks(one: CardHistory, replayed: Any, chosen: AllocatorSettings | None) ->
     anew = chosen is not None and not one.replay.recording.is_whole
     start = " The replay starts with what was live before the history, laid out anew." if anew else ""
     name = markup.text(_name(chosen, one.own))
-    return f"<p>Reserved at most: {bytes_said(recorded)} recorded, {bytes_said(under)} under {name}.{start}</p>"
+    return (
+        f"<p>{one.name}: reserved at most {bytes_said(recorded)} recorded, {bytes_said(under)} under {name}.{start}</p>"
+    )
 
 
 def _event(one: CardHistory, after: int) -> str:

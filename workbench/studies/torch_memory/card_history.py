@@ -66,11 +66,6 @@ class CardHistory:
         """Return the settings that the program was recorded with."""
         return self.replay.recording.settings
 
-    @property
-    def fullest(self) -> int:
-        """Return after how many events most bytes were reserved, the first time."""
-        return int(np.argmax(self.recorded.reserved))
-
     @cached_property
     def failures(self) -> list[Failure]:
         """Return the requests that the recorded allocator could not serve."""
@@ -158,7 +153,7 @@ def card_histories(path: str | Path) -> list[CardHistory]:
     Examples
     --------
     >>> (card,) = card_histories("data/made_up_snapshot.pickle.gz")
-    >>> card.events, card.fullest, len(card.moment(card.fullest).segment_size)
+    >>> card.events, card.decisive, len(card.moment(card.decisive).segment_size)
     (1842, 561, 68)
     """
     source = Source(trace_file(str(path)))
