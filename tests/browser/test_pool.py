@@ -67,12 +67,12 @@ def through_its_history(board: Board) -> None:
     """The slider goes through the moments by the keyboard; the map follows, and a block says what it is."""
     page = board.page
     said = page.locator(".wb-advice p:has-text('After event')")
-    expect(said).to_have_text(re.compile(r"After event 59 of 61 .* 30 GiB reserved in 30 segments"))
+    expect(said).to_have_text(re.compile(r"After event 60 of 61 .* 30 GiB reserved in 30 segments"))
     canvas = page.locator("canvas[aria-label^='map of segments']")
     picture = canvas.evaluate("canvas => canvas.toDataURL()")
     page.locator(".widget-hslider:has-text('after event') .noUi-handle").focus()
     page.keyboard.press("ArrowLeft")
-    expect(said).to_contain_text("After event 58 of 61")
+    expect(said).to_contain_text("After event 59 of 61")
     page.keyboard.press("ArrowLeft")
     expect(said).to_contain_text("29 GiB reserved in 29 segments")
     page.wait_for_function(
