@@ -16,6 +16,7 @@ from workbench.structures.pickle_walk import (
     LONG_NUMBER,
     SOUND,
     UNUSUAL,
+    holds_half_a_character,
     look,
 )
 
@@ -68,3 +69,19 @@ def test_a_tuple_of_tuples_of_tuples_is_counted():
     for memo in range(12):
         level += b"0(" + b"h".join([b""] + [bytes([memo])] * 20) + b"t\x94"
     assert found(b"\x80\x04" + level + b".")[0] == LARGE_TUPLE
+
+
+@pytest.mark.parametrize("protocol", range(2, 6))
+@pytest.mark.parametrize("before", ["", "a" * 300, "\ud7ff\ue000"])
+def test_half_a_character_is_seen_in_texts_alone(protocol, before):
+    """Short and long texts, beside the characters around the halves; numbers with the same bytes are none."""
+
+    def has_half(value: object, tail: bytes = b"") -> bool:
+        content = pickle.dumps(value, protocol) + tail
+        return holds_half_a_character(np.frombuffer(content, np.uint8))
+
+    for half in ("\ud800", "\udfff"):
+        assert has_half([{before + half: 1}]) and has_half({"frames": [{"name": before + half + "x"}]})
+        assert not has_half([before], tail=half.encode("utf-8", "surrogatepass")), "what follows the end is not read"
+    numbers = [int.from_bytes(bytes([0xED, 0xA0 + k, 0x80, 0x7F, 0, 0]), "little") for k in range(32)]
+    assert not has_half([before, *numbers, 1e300]), "an address may look the same"

@@ -36,10 +36,33 @@ def look(content: np.ndarray) -> tuple[int, int]:
     >>> look(np.frombuffer(bytes.fromhex("80045d72000000102e"), np.uint8)) == (LARGE_MEMO, 3)
     True
     """
+    found = _walked(content)
+    return int(found[0]), int(found[1])
+
+
+def holds_half_a_character(content: np.ndarray) -> bool:
+    """Return whether a text of a sound pickle cannot be written in UTF-8: it holds half a character, a lone surrogate.
+
+    Parameters
+    ----------
+    content : uint8[bytes]
+
+    Examples
+    --------
+    >>> import pickle
+    >>> whole, half, number = (pickle.dumps(it) for it in ("\u00e9", "\ud800", 0xA0A0ED))
+    >>> [holds_half_a_character(np.frombuffer(it, np.uint8)) for it in (whole, half, number)]
+    [False, True, False]
+    """
+    return bool(_walked(content)[2])
+
+
+def _walked(content: np.ndarray) -> np.ndarray:
+    """Return what came of the walk, where it ended, and whether a text on the way holds half a character: int64[3]."""
     rooms = (np.zeros(content.size + 2, np.int16), np.zeros(content.size + 2, np.int16))
-    marks, counts = np.zeros(content.size + 2, np.int64), np.zeros(2, np.int64)
-    walk(content, rooms[0], rooms[1], marks, counts)
-    return int(counts[0]), int(counts[1])
+    marks, found = np.zeros(content.size + 2, np.int64), np.zeros(3, np.int64)
+    walk(content, rooms[0], rooms[1], marks, found)
+    return found
 
 
 @kernel
@@ -80,6 +103,15 @@ def length_bytes(code: int) -> int:
 
 
 @kernel
+def is_half(content: np.ndarray, at: int, length: int) -> bool:
+    """Return whether half a character is among the bytes of a text, as three bytes that begin with 0xED."""
+    halves = 0
+    for k in range(at, at + length - 1):
+        halves += content[k] == 0xED and content[k + 1] >= 0xA0
+    return halves > 0
+
+
+@kernel
 def asks_by_name(code: int) -> bool:
     """Return whether an opcode asks for something that is not in the file: loading the pickle ends there."""
     return code in (0x63, 0x93, 0x69, 0x50, 0x51, 0x82, 0x83, 0x84)  # GLOBAL, STACK_GLOBAL, INST, PERSID, EXT
@@ -107,6 +139,8 @@ def walk(content: np.ndarray, stack: np.ndarray, memo: np.ndarray, marks: np.nda
             if code in (0x8A, 0x8B) and plain > MOST_DIGITS:
                 found[0] = LONG_NUMBER
                 return
+            if code in (0x58, 0x8C, 0x8D) and is_half(content, at, plain):  # BINUNICODE, SHORT_ and BINUNICODE8
+                found[2] = 1
             at += plain
             stack[top] = 1
             top += 1

@@ -47,13 +47,17 @@ def asking_of(recording: Recording) -> Asking:
     caches that were emptied for it are not emptied then.
     """
     requests, event = _without_emptied_for_nothing(*without_releases(recording), recording)
-    columns = [column.tolist() for column in (*requests, event)]
     before = _before(recording)
     failed = _failed(recording, int(requests.handle.max(initial=-1)) + 1 + len(before))
-    merged = sorted([*zip(*columns, strict=True), *failed], key=lambda row: row[5])
-    table = [np.array(column, np.int64) for column in zip(*before, *merged, strict=True)] or [np.zeros(0, np.int64)] * 6
+    order = np.argsort(np.concatenate([event, _table(failed)[5]]), kind="stable")
+    columns = zip(_table(before), (*requests, event), _table(failed), strict=True)
+    table = [np.concatenate([first, np.concatenate([own, late])[order]]) for first, own, late in columns]
     refused = np.isin(table[1], [row[1] for row in failed]) & (table[0] == rows.ALLOC)
     return Asking(Requests(*table[:5]), table[5], recording.private, len(before), np.flatnonzero(refused))
+
+
+def _table(table: list[tuple[int, ...]]) -> np.ndarray:
+    return np.array(table, np.int64).reshape(-1, 6).T
 
 
 def _before(recording: Recording) -> list[tuple[int, ...]]:

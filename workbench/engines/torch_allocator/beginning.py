@@ -31,6 +31,7 @@ from workbench.workloads.allocator_log import (
     SEGMENT_MAP,
     SEGMENT_UNMAP,
     AllocatorLog,
+    rows_of,
 )
 
 NO_ENDS: Mapping[int, int] = {}
@@ -175,7 +176,7 @@ def _blocks_before(log: AllocatorLog, settings: AllocatorSettings) -> list[_Bloc
     rounded = rounded_sizes(settings.rules(np.zeros(1, np.int64)), np.maximum(events.size, 1))
     moving = np.flatnonzero((events.action == ALLOC) | (events.action == FREE_COMPLETED))[::-1]
     columns = (events.action[moving], events.address[moving], rounded[moving])
-    for action, address, size in zip(*(column.tolist() for column in columns), strict=True):
+    for action, address, size in rows_of(*columns):
         if action == ALLOC:
             live.pop(address, None)
         else:
@@ -220,7 +221,7 @@ def _revealed(log: AllocatorLog, candidates: dict[int, tuple[int, int]]) -> dict
     waiting = dict(candidates)
     order = sorted(waiting)
     moving = np.flatnonzero((events.action == ALLOC) | (events.action == FREE_COMPLETED))
-    for action, address in zip(events.action[moving].tolist(), events.address[moving].tolist(), strict=True):
+    for action, address in rows_of(events.action[moving], events.address[moving]):
         if action == FREE_COMPLETED:
             waiting.pop(address, None)
             continue

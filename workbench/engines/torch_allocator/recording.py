@@ -6,6 +6,7 @@ block in use to the next; what a block has too much for what was asked stays its
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -26,6 +27,7 @@ from workbench.workloads.allocator_log import (
     SEGMENT_MAP,
     SEGMENT_UNMAP,
     AllocatorLog,
+    rows_of,
 )
 
 
@@ -79,7 +81,7 @@ def recording_of(log: AllocatorLog, assumed: Mapping[int, int] = NO_ENDS) -> Rec
     table.walk()
     start, fresh = _without_fresh(before.start, log, settings)
     table.supplied[:0] = fresh
-    columns = [np.array(column, np.int64) for column in zip(*table.rows, strict=True)] or [np.zeros(0, np.int64)] * 7
+    columns = table.columns()
     supplied = [np.array(column, np.int64) for column in zip(*table.supplied, strict=True)]
     failed = np.flatnonzero(log.events.action == OOM)
     asking = zip(log.events.stream[failed].tolist(), failed.tolist(), strict=True)
@@ -156,11 +158,15 @@ class _Owners:
         return int(self._pools[at]) if inside else 0
 
 
+_COLUMNS = 7
+
+
 class _Table:
     """The requests, gathered event by event."""
 
     def __init__(self, log: AllocatorLog, owners: _Owners, handles: dict[int, tuple[int, int]]) -> None:
-        self.rows: list[tuple[int, ...]] = []
+        self._rows = array("q")
+        """Row by row; as tuples they would take five times the memory."""
         self.supplied: list[tuple[int, int, int]] = []
         self._events = log.events
         self._owners = owners
@@ -174,14 +180,15 @@ class _Table:
     def walk(self) -> None:
         """Take every event."""
         events = self._events
-        columns = (events.action.tolist(), events.address.tolist(), events.size.tolist(), events.stream.tolist())
-        whole = list(zip(*columns, strict=True))
-        for at, (action, address, size, stream) in enumerate(whole):
+        completed = np.zeros(len(events.action), bool)
+        """Whether the next event completes what an event is about."""
+        completed[:-1] = (events.action[1:] == FREE_COMPLETED) & (events.address[1:] == events.address[:-1])
+        columns = (events.action, events.address, events.size, events.stream, completed)
+        for at, (action, address, size, stream, is_completed) in enumerate(rows_of(*columns)):
             if action == ALLOC:
                 self._allocate(at, address, size, stream)
             elif action == FREE_REQUESTED:
-                follows = whole[at + 1] if at + 1 < len(whole) else (-1, -1)
-                if follows[:2] != (FREE_COMPLETED, address):
+                if not is_completed:
                     self._release(at, address, rows.DEFER)
             elif action == FREE_COMPLETED:
                 self._release(at, address, rows.FREE)
@@ -190,21 +197,26 @@ class _Table:
                 self._waiting.append((size, address))
             elif action == SEGMENT_FREE:
                 owner = self._owners.number(stream, address, at)
-                self.rows.append((rows.GIVE_BACK, int(size == SMALL_BUFFER), size, owner, address, at, -1))
+                self._rows.extend((rows.GIVE_BACK, int(size == SMALL_BUFFER), size, owner, address, at, -1))
             elif action == OOM:
                 self._waiting.clear()
                 self._searched = False
             elif action == SEGMENT_UNMAP and not self._emptied:
-                self.rows.append((rows.EMPTY_CACHE, 0, 0, 0, -1, at, -1))
+                self._rows.extend((rows.EMPTY_CACHE, 0, 0, 0, -1, at, -1))
             self._emptied = action in (SEGMENT_FREE, SEGMENT_UNMAP)
+
+    def columns(self) -> list[np.ndarray]:
+        """Return the columns of `Requests`, then the event and the address of each."""
+        return list(np.ascontiguousarray(np.frombuffer(self._rows, np.int64).reshape(-1, _COLUMNS).T))
 
     def _allocate(self, at: int, address: int, size: int, stream: int) -> None:
         owner = self._owners.number(stream, address, at)
-        self.supplied += [(len(self.rows), *it) for it in self._waiting]
-        self._waiting.clear()
+        if self._waiting:
+            self.supplied += [(len(self._rows) // _COLUMNS, *it) for it in self._waiting]
+            self._waiting.clear()
         searched = rows.SEARCHED_BEFORE if self._searched else -1
         self._searched = False
-        self.rows.append((rows.ALLOC, self._next, size, owner, searched, at, address))
+        self._rows.extend((rows.ALLOC, self._next, size, owner, searched, at, address))
         self._live[address] = self._next, owner
         self._next += 1
 
@@ -212,7 +224,7 @@ class _Table:
         """Take a block back; one that the beginning does not know and no event allocated is none of the allocator's."""
         known = self._live.get(address) if kind == rows.DEFER else self._live.pop(address, None)
         if known is not None:
-            self.rows.append((kind, known[0], 0, known[1], -1, at, -1))
+            self._rows.extend((kind, known[0], 0, known[1], -1, at, -1))
 
 
 def without_releases(recording: Recording) -> tuple[Requests, np.ndarray]:

@@ -6,6 +6,7 @@ one of a short one with as many blocks.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, insort
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ from workbench.workloads.allocator_log import (
     SEGMENT_MAP,
     SEGMENT_UNMAP,
     AllocatorLog,
+    rows_of,
 )
 
 
@@ -97,7 +99,7 @@ def lives_of(recording: Recording) -> Lives:
     rounded = rounded_sizes(recording.settings.rules(recording.private), np.maximum(events.size, 1))
     telling = np.flatnonzero(events.action <= SEGMENT_UNMAP)
     columns = (events.action, events.address, events.size, rounded, events.site)
-    for at, action, *what in zip(telling.tolist(), *(column[telling].tolist() for column in columns), strict=True):
+    for at, action, *what in rows_of(telling, *(column[telling] for column in columns)):
         kept.enter(at + 1, action, *what)
     return Lives(len(events.action), kept.blocks(log), kept.segments())
 
@@ -107,7 +109,7 @@ class _Kept:
 
     def __init__(self, recording: Recording) -> None:
         self._live: dict[int, list[int]] = _blocks_before(recording)
-        self._ended: list[tuple[int, ...]] = []
+        self._ended = array("q")
         self._ranges = _Ranges()
         self._large_page = recording.settings.large_segment_size_mb * rows.MIB
         _enter_ranges_before(recording, self._ranges)
@@ -132,7 +134,9 @@ class _Kept:
         held = log.blocks.state != INACTIVE
         known = dict(zip(log.blocks.address[held].tolist(), log.blocks.size[held].tolist(), strict=True))
         last = [(at, known.get(at, size), *more, NEVER) for at, size, *more in self._live.values()]
-        return BlockLives(*_columns([*self._ended, *last], len(BlockLives._fields)))
+        ended = np.frombuffer(self._ended, np.int64).reshape(-1, len(BlockLives._fields)).T
+        there = _columns(last, len(BlockLives._fields))
+        return BlockLives(*(np.concatenate(both) for both in zip(ended, there, strict=True)))
 
     def segments(self) -> SegmentLives:
         """Return the lives of segments and mapped parts."""
@@ -141,7 +145,7 @@ class _Kept:
     def _end(self, address: int, after: int) -> None:
         block = self._live.pop(address, None)
         if block is not None:
-            self._ended.append((*block, after))
+            self._ended.extend((*block, after))
 
 
 class _Ranges:

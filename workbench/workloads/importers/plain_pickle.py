@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import pickle
-import re
-from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,11 +11,8 @@ import numpy as np
 from workbench.errors import InputError, shown
 from workbench.structures import pickle_walk
 
-_PERHAPS_HALF = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]|\\u[dD][89a-fA-F]")
-"""How half a character is written in a pickle; numbers may hold the same bytes."""
 _AHEAD = 1 << 18
 """Bytes of a file that are read at a time."""
-_HALF = re.compile("[\ud800-\udfff]")
 _WRONG = {
     pickle_walk.CUT_OFF: "it is cut off",
     pickle_walk.LARGE_MEMO: "it numbers values higher than it has any",
@@ -127,9 +122,9 @@ def values_with(content: bytes, at: int, stand_in: Any) -> Any:
     return _WithStandIn(io.BufferedReader(_OneReplaced(content, at), _AHEAD), stand_in).load()
 
 
-def perhaps_half(content: bytes) -> bool:
-    """Return whether a pickle may hold half a character; numbers may look the same."""
-    return _PERHAPS_HALF.search(content) is not None
+def holds_half(content: bytes) -> bool:
+    """Return whether a text of a sound pickle holds half a character; numbers may look the same, and are none."""
+    return b"\xed" in content and pickle_walk.holds_half_a_character(np.frombuffer(content, np.uint8))
 
 
 def plain_values(content: bytes, where: str) -> Any:
@@ -163,19 +158,6 @@ def plain_values(content: bytes, where: str) -> Any:
         raise
     except Exception as problem:  # what the unpickler raises at damaged bytes is not documented
         raise InputError(f"{where}: is no whole pickle ({type(problem).__name__}).") from None
-    if perhaps_half(content) and holds_half_a_character(values):
+    if holds_half(content):
         raise InputError(f"{where}: holds a text with half a character (a lone surrogate); the file is damaged.")
     return values
-
-
-def holds_half_a_character(values: Any, checked: Callable[[Any], bool] = lambda _: False) -> bool:
-    """Return whether a text in plain values cannot be written in UTF-8; lists that were checked before are left out."""
-    ahead, seen = [values], set[int]()
-    while ahead:
-        value = ahead.pop()
-        if isinstance(value, str) and not value.isascii() and _HALF.search(value):
-            return True
-        if isinstance(value, (dict, list, tuple)) and id(value) not in seen and not checked(value):
-            seen.add(id(value))
-            ahead.extend([*value, *value.values()] if isinstance(value, dict) else value)
-    return False

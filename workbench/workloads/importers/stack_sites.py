@@ -41,10 +41,6 @@ class Sites:
         self._of_stack: dict[int, int] = {}
         self._held: list[Any] = []
 
-    def knows(self, frames: Any) -> bool:
-        """Return whether a stack, this very list, was looked at before."""
-        return id(frames) in self._of_stack
-
     def number(self, frames: Any) -> int:
         """Return the number of the place that a stack leads to, -1 = there is no stack.
 

@@ -25,7 +25,6 @@ from workbench.workloads.allocator_log import (
     Events,
     Segments,
 )
-from workbench.workloads.importers.plain_pickle import holds_half_a_character
 from workbench.workloads.importers.stack_sites import Sites
 
 PIECE = 4096
@@ -273,13 +272,7 @@ class Streamed(EventRows):
     An event that stands in the file twice is empty the second time, and then no event.
     """
 
-    def __init__(self, where: str, check_texts: bool) -> None:
-        super().__init__(0, where)
-        self._check_texts = check_texts
-
     def extend(self, events: list[Any]) -> None:
-        if self._check_texts and holds_half_a_character(events, self._sites.knows):
-            raise ValueError
         super().extend(events)
         for event in events:
             event.clear()

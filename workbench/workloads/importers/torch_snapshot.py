@@ -37,12 +37,7 @@ from workbench.workloads.allocator_log import (
 from workbench.workloads.catalogue import trace_file
 from workbench.workloads.importers.importer import Importer
 from workbench.workloads.importers.memory_rows import UNKNOWN, Block, MemoryRows, memory_trace
-from workbench.workloads.importers.plain_pickle import (
-    holds_half_a_character,
-    perhaps_half,
-    plain_values,
-    values_with,
-)
+from workbench.workloads.importers.plain_pickle import holds_half, plain_values, values_with
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_log import Streamed, TorchLogs, torch_logs
 from workbench.workloads.importers.trace import Trace
@@ -120,16 +115,14 @@ def _streamed(content: bytes, where: str) -> TorchLogs | None:
     wrong with the file, the whole is read once more, and said what is wrong.
     """
     begins = _FIRST_EVENTS.search(content)
-    if begins is None:
+    if begins is None or holds_half(content):
         return None
-    rows = Streamed(where, perhaps_half(content))
+    rows = Streamed(0, where)
     try:
         values = values_with(content, begins.start(1), rows)
         if values["device_traces"][0] is not rows:
             return None
         values["device_traces"][0] = []
-        if perhaps_half(content) and holds_half_a_character(values):
-            return None
         return torch_logs(values, where, len(content), rows)
     except MemoryError:
         raise
