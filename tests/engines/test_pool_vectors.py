@@ -155,10 +155,13 @@ def test_e5_a_part_of_an_allocation_does_not_go_back():
     assert cached(record, 0).tolist() == [0, 0, 90, 60, 70]
 
 
-def test_e10_the_fallback_is_counted():
-    record = Case(requests((1, 90), (2, 90)), line(100, 100), {"target": BandwidthThenMostFree()}).simulate()
-    assert (record.card.tolist(), record.fallbacks) == ([0, 1], 1)
-    assert measure(record)["fallbacks"] == 1
+@pytest.mark.parametrize(("threshold", "fallbacks"), [(48.0, 1), (16.5, 1), (16.0, 0)])
+def test_e10_the_fallback_is_counted_and_a_path_at_the_threshold_is_none(threshold, fallbacks):
+    """The path has 16 GB/s."""
+    target = BandwidthThenMostFree(threshold_gbps=threshold)
+    record = Case(requests((1, 90), (2, 90)), line(100, 100), {"target": target}).simulate()
+    assert (record.card.tolist(), record.fallbacks) == ([0, 1], fallbacks)
+    assert measure(record)["fallbacks"] == fallbacks
 
 
 def test_e19_an_unknown_or_repeated_free_changes_nothing():

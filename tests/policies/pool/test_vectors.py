@@ -52,6 +52,19 @@ def test_target_card_threshold():
     assert BandwidthThenMostFree(threshold_gbps=48).choose(20, CARDS) == "gpu6"
 
 
+def test_ties_behind_a_threshold_are_the_engine_s_and_a_path_just_as_fast_as_it_counts():
+    """Two cards of equal free memory at 48 GB/s, the threshold: the lower id; one GB/s more, and the fastest path."""
+    cards = [("cpu0", 90, 47), ("gpu1", 70, 48), ("gpu2", 70, 150), ("gpu3", 60, 150)]
+    at, above = BandwidthThenMostFree(threshold_gbps=48), BandwidthThenMostFree(threshold_gbps=151)
+    assert at.scores(20, cards) == {"cpu0": -1, "gpu1": 70, "gpu2": 70, "gpu3": 60}
+    assert [at.choose(20, cards, tie=tie) for tie in ("lowest_id", "most_free")] == ["gpu1", "gpu1"]
+    assert at.choose(20, cards[::-1]) == "gpu2", "of cards in another order the first of equal ones"
+    assert BandwidthThenMostFree(threshold_gbps=150).scores(20, cards)["gpu2"] == 70, "150 GB/s are no fallback"
+    slower = [("cpu0", 90, 47), ("gpu1", 60, 150), ("gpu2", 70, 150)]
+    assert above.scores(20, slower) == {"cpu0": 47, "gpu1": 150, "gpu2": 150}
+    assert [above.choose(20, slower, tie=tie) for tie in ("lowest_id", "most_free")] == ["gpu1", "gpu2"]
+
+
 def rounded(policy, **seen):
     return {name: round(score, 4) for name, score in policy.scores(20, CARDS, **seen).items()}
 

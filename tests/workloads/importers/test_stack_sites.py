@@ -5,7 +5,7 @@ import pytest
 from tests import public_traces
 from tests.depth import thinned
 from workbench.workloads.importers import read_trace
-from workbench.workloads.importers.stack_sites import callers_of, site_of
+from workbench.workloads.importers.stack_sites import callers_of, site_of, stack_of
 
 
 def cpp(name, filename="??"):
@@ -57,6 +57,48 @@ OWN = {"name": "forward", "filename": "C:\\me\\net\\model.py", "line": 39}
 def test_who_asked(frames, site):
     """`gather_with_cpp`, which records, was named as the holder of 16 to 83 % of the peak in 11 of 31 public files."""
     assert site_of(frames) == site
+
+
+INNER, OUTER = ({**OWN, "line": line} for line in (11, 99))
+FIRST, LAST = ({**LIBRARY, "line": line} for line in (21, 98))
+ADD = cpp("at::_ops::add_Tensor::call(at::Tensor const&, at::Tensor const&)")
+ADD_BACKWARD = cpp("torch::autograd::generated::AddBackward0::apply(std::vector<at::Tensor>&&)", "Functions.cpp")
+TWO_NAMED = [cpp("my_kernel(float*)", "ext/my_kernel.cu"), cpp("launch(int)", "ext/launch.cu")]
+
+
+@pytest.mark.parametrize(
+    ("frames", "site"),
+    [
+        ([FIRST, INNER, OUTER, LAST], "net/model.py:11 forward"),
+        ([*OPERATORS, FIRST, LAST], "modules/module.py:21 _call_impl"),
+        ([*OPERATORS, *STEP, ADD_BACKWARD, ADD], "MulBackward0"),
+        ([*OPERATORS, ADD], "at::_ops::add_Tensor"),
+        ([ADD, *OPERATORS], "at::_ops::mul_Tensor"),
+        (TWO_NAMED, "ext/my_kernel.cu:0 my_kernel(float*)"),
+    ],
+)
+def test_of_frames_of_one_kind_the_innermost_asked_and_of_operators_the_outermost(frames, site):
+    assert site_of([*RECORDER, *ALLOCATOR, *frames, *OUTSIDE]) == site
+
+
+@pytest.mark.parametrize(
+    ("frames", "lines"),
+    [
+        ([*[LIBRARY] * 5, INNER, OUTER], [1, 1, 1, 1, 1, 11]),
+        ([*[LIBRARY] * 6, INNER, OUTER], [1, 1, 1, 1, 1, 11]),
+        ([INNER, *[LIBRARY] * 6, OUTER], [11, 1, 1, 1, 1, 1]),
+        ([*[LIBRARY] * 4, INNER, OUTER, LAST], [1, 1, 1, 1, 11, 99]),
+        ([*[LIBRARY] * 7], [1, 1, 1, 1, 1]),
+    ],
+)
+def test_of_a_stack_six_frames_are_kept_and_the_last_place_is_the_program_s_own(frames, lines):
+    kept = stack_of([*RECORDER, *ALLOCATOR, *OPERATORS, *frames, *OUTSIDE])
+    assert [int(name.partition(":")[2].split()[0]) for name in kept] == lines
+
+
+def test_of_many_callers_the_forty_outermost_are_kept():
+    callers = callers_of([{**OWN, "line": line} for line in range(50)])
+    assert [int(name.partition(":")[2].split()[0]) for name in callers] == [*range(49, 9, -1)]
 
 
 def test_the_way_there_is_the_program_s_own_code_from_outside_in():
