@@ -46,8 +46,22 @@ JOBS = {
     "browser": ("browser/",),
     "tex": ("export/test_tex.py", "paper/"),
     "wheel": ("house/test_wheel.py", "house/test_recipes.py", "cli/test_new_policy.py"),
+    "bounds": (),
 }
 """Files of tests whose long ones start programs, servers and browsers, by what they prove."""
+_SEEDED = {
+    "tests/engines/test_dispatch_from_spec.py::test_saturated_configurations_equal_the_oracle": 6,
+    "tests/engines/test_translation_load.py::test_the_engine_and_its_event_driven_twin_agree": 2,
+    "tests/engines/node/test_node.py::test_nodes_in_which_everything_acts_on_everything_beside_the_twin": 9,
+}
+BOUNDS = (
+    "tests/engines/test_shared_memory.py::test_equals_the_slow_twin",
+    "tests/engines/test_malloc.py::test_equals_the_slow_twin",
+    "tests/engines/torch_allocator/test_twin.py",
+    "tests/engines/test_pool.py::test_equals_the_slow_twin",
+    *(f"{test}[{seed}]" for test, count in _SEEDED.items() for seed in range(count)),
+)
+"""A twin an engine, run with the gate's seeds where each index of an array is checked: the job `bounds`."""
 JOBS_A_RUN = 2
 PARTS = [*SHARDS, *JOBS]
 
@@ -71,16 +85,20 @@ class Pass(NamedTuple):
     arguments: tuple[str, ...]
     selection: tuple[str, ...]
     """Which tests: marks, words and files."""
-    interpreted: bool = False
+    environment: Mapping[str, str] = {}
+    """What Numba is told beside: to compile nothing, or to check each index."""
 
 
 def passes(part: str) -> list[Pass]:
     """The runs of pytest that prove a part, or `all` of them."""
     compiled = Pass((*TWO_WORKERS, *ALONE), ("--ignore=tests/browser", "-m", LONG, "tests"))
-    interpreted = Pass((*TWO_WORKERS, *ALONE), ("-k", f"not ({SAME_IN_BOTH})", *ROOMS), interpreted=True)
+    interpreted = Pass((*TWO_WORKERS, *ALONE), ("-k", f"not ({SAME_IN_BOTH})", *ROOMS), {"NUMBA_DISABLE_JIT": "1"})
     browser = Pass(ALONE, ("-m", "long", "tests/browser"))
+    bounds = Pass((*ALONE, "--part=all"), BOUNDS, {"NUMBA_BOUNDSCHECK": "1", "WORKBENCH_LONG": "0"})
     if part == "all":
-        return [compiled, browser, interpreted]
+        return [compiled, browser, interpreted, bounds]
+    if part == "bounds":
+        return [bounds]
     if part in SHARDS:
         return [compiled, interpreted]
     if part == "browser":
@@ -188,9 +206,7 @@ def run(part: str, rotation: int, failures: Path, tree: Path = ROOT, only: Seque
     """Run a part, or some tests of it alone, and return pytest's exit statuses; failed tests are in the file."""
     statuses, failed = [], []
     for each in passes(part):
-        environment = {**os.environ, "WORKBENCH_LONG": "1", "WORKBENCH_ROTATION": str(rotation)}
-        if each.interpreted:
-            environment["NUMBA_DISABLE_JIT"] = "1"
+        environment = {**os.environ, "WORKBENCH_LONG": "1", "WORKBENCH_ROTATION": str(rotation), **each.environment}
         arguments = (*ALONE, *only) if only else (f"--part={part}", *each.arguments, *each.selection)
         told = (f"--hypothesis-seed={rotation}", f"--failures={failures}")
         command = [sys.executable, "-m", "pytest", *told, *arguments]

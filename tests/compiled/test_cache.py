@@ -54,6 +54,17 @@ def root(tmp_path):
     return tmp_path
 
 
+def test_code_that_checks_each_index_is_kept_apart(monkeypatch):
+    """Numba's index names neither: a run that was to check would find the code that does not."""
+    homes = {}
+    for value in (None, "", "0", "1"):
+        monkeypatch.delenv("NUMBA_BOUNDSCHECK", raising=False)
+        if value is not None:
+            monkeypatch.setenv("NUMBA_BOUNDSCHECK", value)
+        homes[value] = code_home().name
+    assert homes == {None: "code", "": "code", "0": "code", "1": "code_with_bounds"}
+
+
 def test_a_closure_is_what_a_module_imports_within_the_rooms_of_compiled_code(root):
     known = Sources(root)
     assert known.closure("engines.pool.loop") == POOL

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from tests import rotation
 from tests.depth import seeds
 from tests.rotation import JOBS, PARTS, ROOT, SHARDS, Ledger, breaks, keep_part, ledger_of, part_of, passes, record
+from workbench.experiments.mechanism import mechanisms
 
 
 def ledger(*landings):
@@ -45,7 +48,7 @@ def test_every_test_belongs_to_one_part_and_shards_are_of_like_size():
     assert part_of("tests/documents.py::test_one") in SHARDS
 
 
-@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("job", [job for job in JOBS if JOBS[job]])
 def test_the_files_of_a_job_are_there_and_it_collects_them(job):
     for place in JOBS[job]:
         assert (ROOT / "tests" / place).exists()
@@ -54,6 +57,47 @@ def test_the_files_of_a_job_are_there_and_it_collects_them(job):
     assert {f"tests/{place.partition('/')[0]}" for place in JOBS[job]} == {
         name for name in one.selection if name.startswith("tests/")
     }
+
+
+def test_the_job_of_bounds_runs_a_twin_of_each_engine_that_is_there():
+    (one,) = passes("bounds")
+    files = " ".join(one.selection)
+    assert [engine for engine in mechanisms() if f"/{engine}/" not in files and f"/test_{engine}" not in files] == []
+    command = [sys.executable, "-m", "pytest", "--collect-only", *one.arguments, *one.selection]
+    run = subprocess.run(command, cwd=ROOT, env={**os.environ, **one.environment}, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout
+    assert all(name in run.stdout for name in one.selection)
+
+
+@pytest.mark.parametrize(("checked", "ends"), [(True, "IndexError: index is out of bounds"), (False, "done")])
+def test_a_read_behind_an_array_ends_the_job_of_bounds_alone(checked, ends):
+    """The program reads ten words, in a kernel that a routine calls, of eight that lie in an array of sixteen."""
+    (one,) = passes("bounds")
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", **(one.environment if checked else {})}
+    run = subprocess.run(
+        [sys.executable, "-c", READS_BEHIND], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert (run.stdout + run.stderr).strip().splitlines()[-1] == ends
+
+
+READS_BEHIND = """
+import numpy as np
+from workbench.compiled import kernel, routine
+
+def read(words, at):
+    return words[at]
+
+read = kernel(read)
+
+def add_up(words, count):
+    total = 0
+    for at in range(count):
+        total += read(words, at)
+    return total
+
+routine(add_up)(np.zeros(16, np.int64)[:8], 10)
+print("done")
+"""
 
 
 class Config:

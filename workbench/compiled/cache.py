@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -152,8 +153,9 @@ def sources() -> Sources:
 
 
 def code_home() -> Path:
-    """Return the folder below which all compiled code is kept, in the user's cache."""
-    return cache_home() / "code"
+    """Return the folder below which all compiled code is kept, in the user's cache; another one where every index is
+    checked (`NUMBA_BOUNDSCHECK=1`), which Numba's own index does not tell apart."""
+    return cache_home() / ("code" if os.environ.get("NUMBA_BOUNDSCHECK", "") in ("", "0") else "code_with_bounds")
 
 
 def cache_folder(module: str) -> Path:
