@@ -151,3 +151,16 @@ def test_a_private_name_is_noticed_where_it_is_defined_and_imported():
         len(list(names(ast.parse("from workbench.compiled import lend\n\ndef apart(): pass\n\nimport a.parcel")))) == 3
     )
     assert not list(names(ast.parse("from workbench.compiled import by_reference\n\napart = 3")))
+
+
+MEAN_VERDICT = re.compile(
+    r"paired\s+mean\s+difference|mean\s+paired\s+difference|Wilcoxon\s+test|histogram each with its mean"
+)
+"""What a verdict was of before it was of the median paired difference and the exact sign test."""
+
+
+def test_no_page_says_that_a_verdict_is_of_the_mean():
+    pages = [*ROOT.glob("docs/specification/*.md"), *ROOT.glob("docs/pages/*.md"), ROOT / "README.md"]
+    pages += [*ROOT.glob("docs/pages/mechanisms/*.md"), *ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("sweeps/**/*.yaml")]
+    assert len(pages) > 80
+    assert [f"{page.name}: {match[0]}" for page in pages for match in MEAN_VERDICT.finditer(page.read_text())] == []

@@ -35,9 +35,10 @@ class Region(NamedTuple):
     verdict: tuple[str, ...]
     """`better`, `worse` or `undecided`."""
     percent: np.ndarray
-    """float64[places], the mean gain over the baseline's mean; NaN where that is not above zero."""
+    """float64[places], the median gain as a share of the baseline (the mean where the sweep judges that); NaN where it
+    is not above zero."""
     gain: np.ndarray
-    """float64[places], the mean gain in the measure's unit, and the limits of its interval."""
+    """float64[places], the same in the measure's unit, and the limits of its interval."""
     low: np.ndarray
     high: np.ndarray
     p_adjusted: np.ndarray
