@@ -23,6 +23,9 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 # In every run of a node nothing is lost and nothing is made (spec 6, R18), in processes of their own too.
 os.environ.setdefault("WORKBENCH_CHECK_LAWS", "1")
 
+# Nothing is repeated in a process of its own but where a test is about that: each would take a second or two.
+os.environ.setdefault("WORKBENCH_REPEAT", "0")
+
 # What is printed for a person is as wide as the terminal, which tests have none of; workers of tests are given one.
 os.environ.pop("COLUMNS", None)
 

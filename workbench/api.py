@@ -180,6 +180,7 @@ def run(
     progress: Progress | None = None,
     store: Kind = "auto",
     limit_seconds: float = LIMIT_SECONDS,
+    repeat: bool | None = None,
 ) -> Results:
     """Run what a sweep asks and `out` does not hold yet; return every result.
 
@@ -206,6 +207,10 @@ def run(
         row files where a new one is on a network.
     limit_seconds : float
         The longest that one run may take; a run that takes longer is a failed row.
+    repeat : bool, optional
+        Whether runs are repeated in a fresh process, beside the sweep: two of each new code of the user's, and one in a
+        hundred of the rows that are kept; where they differ, rows are withdrawn with the reason. With False, rows of
+        the user's code stay unchecked. Left out, runs are repeated, but for `workers=0`.
 
     Raises
     ------
@@ -228,7 +233,7 @@ def run(
     check_limit(limit_seconds)
     if out is None:
         rows = Store(None)
-        seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds)
+        seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds, repeat)
         return _results(gather(plan, rows, None, seconds))
     with held(Path(out)) as folder:
         rows = Store(folder / STORE, plan.sweep.name, store)
@@ -236,7 +241,7 @@ def run(
             _say_changed_front(plan, folder, progress)
             plan = with_looks(plan, folder)
             keep_sweep(RunSet(plan, ()), folder)
-            seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds)
+            seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds, repeat)
             results = _kept(_results(gather(plan, rows, folder, seconds)))
             rows.prove_place()
             return results
@@ -581,7 +586,9 @@ def _results(runs: RunSet) -> Results:
     plan = settled(runs)
     wanted = None if plan is runs.plan else {run.id for run in plan.runs()}
     rows = (row for row in runs.rows.values() if wanted is None or row.id in wanted)
-    return Results(plan, rows, runs.folder, runs.seconds)
+    results = Results(plan, rows, runs.folder, runs.seconds)
+    results.checked = runs.checked
+    return results
 
 
 def _kept(results: Results) -> Results:

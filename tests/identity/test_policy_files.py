@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from tests.depth import compiled_only
 from workbench.errors import InputError
 from workbench.identity import digest_of, one_moment
 from workbench.parts.beside import module_of
@@ -154,3 +155,32 @@ def test_data_that_a_file_reads_as_it_is_executed_is_read_again_with_the_file_al
         (tmp_path / "reads.py").write_text(source)
         results.append(module_of(tmp_path / "reads.py").AIM)
     assert results == ["1", "1", "2"]
+
+
+COMPUTES = """
+from numba import njit, vectorize
+from low import AIM
+from tests.identity.lowest import from_aim
+from workbench import Placement
+@njit(cache=True)
+def aim():
+    return AIM
+@vectorize(["int64(int64)"], cache=True)
+def more(x):
+    return x + AIM
+FOUND = aim(), int(more(0))
+class Mine(Placement):
+    def answer(free, segments, length, params, memory):
+        return from_aim(free, segments, length, FOUND[0])
+"""
+
+
+@compiled_only
+def test_what_a_file_computes_with_numba_while_it_is_executed_is_of_the_code_beside_it_as_it_is_now(tmp_path):
+    (tmp_path / "mine.py").write_text(COMPUTES)
+    found = []
+    for aim in (0, 40):
+        (tmp_path / "low.py").write_text(f"AIM = {aim:>2}")
+        found.append(sys.modules[policy_in_file("mine.py:Mine", tmp_path, "").__module__].FOUND)
+    assert found == [(0, 0), (40, 40)]
+    assert list(tmp_path.rglob("*.nbi")) == []

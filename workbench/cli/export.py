@@ -21,9 +21,12 @@ def run(given: argparse.Namespace) -> int:
     from workbench.export.manifest import read_manifest
 
     chosen = {"columns": given.columns, "measures": given.measures, "figures": given.figures}
-    bundle = open_results(given.folder).export(given.to, style=given.style, **chosen)
+    results = open_results(given.folder)
+    bundle = results.export(given.to, style=given.style, **chosen)
     for need in read_manifest(bundle)["needs"]:
         print(f"not in the bundle: {need}")
+    for sentence in results.checked.sentences:
+        print(sentence)
     print(f"bundle: {bundle}")
     return DONE
 

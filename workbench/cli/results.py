@@ -50,12 +50,12 @@ def run(given: argparse.Namespace) -> int:
         facts = {"sweep": results.plan.sweep.name, "runs": len(results.rows), "missing": missing_notes(results)}
         facts["saturated"] = saturation_notes(results)
         notes = {"notes": results.notes} if results.notes else {}
-        say_json({**facts, **notes, **rows})
+        say_json({**facts, **notes, **results.checked.plain(), **rows})
     else:
         say_summary(results, given.wide)
         say_notes([*missing_notes(results), *saturation_notes(results)])
         print(f"{len(results.rows)} of {len(results.plan)} runs, {len(results.failures)} failed")
-        for note in results.notes:
+        for note in [*results.notes, *results.checked.sentences]:
             print(note)
     return SOME_FAILED if results.failures else DONE
 

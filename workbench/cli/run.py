@@ -32,6 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="DIR", help="the results folder (default: results/ and the sweep's path)")
     add_worker_arguments(parser)
     parser.add_argument("--limit", type=float, metavar="SECONDS", help="the longest that one run may take (600)")
+    parser.add_argument(
+        "--no-repeat",
+        action="store_true",
+        help="repeat no run in a fresh process: rows of your code stay unchecked",
+    )
     parser.add_argument("--store", choices=KINDS, default="auto", help="how rows are kept (rows: safe on a network)")
     parser.add_argument("--events", action="store_true", help="write the event log of every run as CSV")
     parser.add_argument("--no-figures", action="store_true", help="leave the sweep's figures undrawn")
@@ -62,6 +67,7 @@ def run(given: argparse.Namespace) -> int:
         progress=Bar(quiet=given.json),
         store=given.store,
         limit_seconds=limit,
+        repeat=False if given.no_repeat else None,
     )
     figures, undrawn = ([], None) if given.no_figures else _drawn(results, folder / "figures")
     if given.events:
@@ -144,7 +150,7 @@ def _report(results: Results, folder: Path, figures: list[Path], given: argparse
         print(f"failed: seed {row.seed} of point {row.point[:8]}: {row.error}")
     if len(failures) > 5:
         print(f"... and {len(failures) - 5} more failed runs (results.table has all)")
-    for note in results.notes:
+    for note in [*results.notes, *results.checked.sentences]:
         print(note)
     print(f"{len(results.rows)} runs in {results.seconds:.1f} s, kept in {folder}{_kept_beside(results, folder)}")
     for path in figures:
@@ -183,6 +189,7 @@ def _facts(results: Results, folder: Path, figures: list[Path]) -> dict[str, Any
         "failed": [{"run_id": row.id, "seed": row.seed, "error": row.error} for row in results.failures],
         "seconds": results.seconds,
         **({"notes": results.notes} if results.notes else {}),
+        **results.checked.plain(),
         "figures": [str(path) for path in figures],
         **({"stopped": stopped} if (stopped := _stopped(results)) else {}),
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -16,10 +17,13 @@ from numba.core.caching import NullCache
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import cpu_target
+from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 
 from workbench.compiled.kernel import INTERPRETED
 from workbench.errors import PolicyError
 from workbench.identity import Snapshot, current, digest_of, look, still, tell_of_snapshots
+from workbench.identity.owners import owner_of
+from workbench.parts.beside import executed_within
 
 Compiled = tuple[int, Any]
 """An address, and what keeps the code there alive."""
@@ -241,3 +245,27 @@ def pickled(value: Any, sent: Collection[str]) -> tuple[Any, tuple[Any, ...]]:
 def _made_here(kind: Any, states: dict[str, Any]) -> Any:
     """Return a compiled function as this process has them: where nothing is compiled, the one that was written."""
     return states["py_func"] if INTERPRETED else kind._rebuild(**states)
+
+
+@contextmanager
+def users_cache_off() -> Iterator[None]:
+    """Keep no machine code of the user's own functions on disk within this, nor read any.
+
+    Numba knows an edit of the file that a function stands in, not of what the function refers to: what a file computes
+    while it is executed would be of the code of before.
+    """
+    kinds: list[tuple[Any, Any]] = [(kind, kind.enable_caching) for kind in (Dispatcher, UFuncDispatcher)]
+    for kind, enable in kinds:
+        kind.enable_caching = _unless_users(enable)
+    try:
+        yield
+    finally:
+        for kind, enable in kinds:
+            kind.enable_caching = enable
+
+
+def _unless_users(enable: Callable[[Any], None]) -> Callable[[Any], None]:
+    return lambda self: None if owner_of(self.py_func.__module__) == "user" else enable(self)
+
+
+executed_within.append(users_cache_off)

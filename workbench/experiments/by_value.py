@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
@@ -17,6 +18,8 @@ from typing import Any
 from workbench.compiled.versions import is_compiled, name_by_digest, pickled
 from workbench.errors import missing_extra
 from workbench.identity import Snapshot
+
+_LOCKS = (type(threading.Lock()), type(threading.RLock()))
 
 
 def pickler() -> Any:
@@ -58,6 +61,8 @@ def dumped(value: Any, taken: Sequence[Snapshot]) -> bytes:
 def _pickler(cloudpickle: Any, taken: Sequence[Snapshot]) -> Any:
     class Pickler(cloudpickle.Pickler):
         def reducer_override(self, value: Any) -> Any:
+            if isinstance(value, _LOCKS):  # a lock guards what one process does
+                return (threading.Lock if isinstance(value, _LOCKS[0]) else threading.RLock), ()
             if is_compiled(value):
                 return pickled(value, cloudpickle.list_registry_pickle_by_value())
             if not isinstance(value, ModuleType) or not any(value.__name__ in one.modules for one in taken):

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from workbench.experiments.run_id import digest
 
 ORIGIN_DIGITS = 16
+STATUSES = ("done", "failed", "withdrawn")
 
 
 class Row(NamedTuple):
@@ -19,7 +20,7 @@ class Row(NamedTuple):
     point: str
     seed: int
     status: str
-    """`done` or `failed`."""
+    """`done`, `failed`, or `withdrawn`: it was done, and a run that was repeated gave something else."""
     error: str
     """One sentence, empty when done."""
     seconds: float
@@ -82,6 +83,9 @@ def kept(row: Row, at: float, origin: str) -> Kept:
 def better(new: Kept, old: Kept | None) -> bool:
     """Return True if a row replaces another one of the same run.
 
-    A failure may be tried again. A run that is done stays as it is, unless other code measured the new one.
+    A failure may be tried again. A run that is done stays as it is, unless other code measured the new one, or it is
+    withdrawn.
     """
-    return old is None or old.status != "done" or (new.status == "done" and new.measured != old.measured)
+    if old is None or old.status != "done" or new.status == "withdrawn":
+        return True
+    return new.status == "done" and new.measured != old.measured

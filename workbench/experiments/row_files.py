@@ -105,6 +105,10 @@ class RowFiles:
         """Return every row, in the order of their ids."""
         return (self._rows[run] for run in sorted(self._rows))
 
+    def row(self, run: str) -> Kept | None:
+        """Return one row, None where there is none."""
+        return self._rows.get(run)
+
     def done(self) -> dict[str, str]:
         """Return the runs that are done, each with the digest of the code that measured it."""
         return {run: row.measured for run, row in self._rows.items() if row.status == "done"}

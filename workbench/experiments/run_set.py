@@ -15,6 +15,7 @@ from workbench.experiments.folder import SWEEP
 from workbench.experiments.measured import MeasuredBy, read
 from workbench.experiments.plan import Plan, PlannedPoint
 from workbench.experiments.planned_code import check_code
+from workbench.experiments.repeating import Checked, standing
 from workbench.experiments.row import Row
 from workbench.experiments.row_origins import RowsOfOrigin, origins_of, origins_sentence
 from workbench.experiments.run_id import run_id
@@ -34,6 +35,8 @@ class RunSet:
         self.rows = {row.id: row for row in rows}
         self.whole: RunSet | None = None
         """All runs of the sweep, of which these are those of some points; None where these are all."""
+        self.checked = Checked()
+        """How many rows of the user's code a fresh process has confirmed."""
         self._ids: dict[str, list[str]] = {}
 
     @property
@@ -193,8 +196,11 @@ def gather(plan: Plan, store: Store, folder: Path | None = None, seconds: float 
     """Return the rows of a plan from a store; measures that other code computed than there is now are missing."""
     wanted = {run.id for run in plan.runs()}
     origins, measured = store.origins(), plan.sweep.measured_by()
-    rows = (_as_measured(kept.row(origins), measured) for kept in store.kept() if kept.id in wanted)
-    return RunSet(plan, (store.failed_again.get(row.id, row) for row in rows), folder, seconds)
+    kept = (_as_measured(kept.row(origins), measured) for kept in store.kept() if kept.id in wanted)
+    rows, checked = standing(plan, store, [store.failed_again.get(row.id, row) for row in kept])
+    runs = RunSet(plan, rows, folder, seconds)
+    runs.checked = checked
+    return runs
 
 
 def _as_measured(row: Row, measured: MeasuredBy) -> Row:

@@ -23,6 +23,7 @@ from workbench.experiments.pools import check_pool, cores, pool_of
 from workbench.experiments.pools.request import Requests
 from workbench.experiments.printed import Echo, contain, routed
 from workbench.experiments.progress import Progress, Silent
+from workbench.experiments.repeating import Repeating, repeats, withdraw_stale
 from workbench.experiments.row_origins import own_origin
 from workbench.experiments.sources import check_unedited
 from workbench.experiments.store import Store
@@ -48,6 +49,7 @@ def run_missing(
     executor: Executor | str | None = None,
     progress: Progress | None = None,
     limit_seconds: float = LIMIT_SECONDS,
+    repeat: bool | None = None,
 ) -> float:
     """Run what is missing; every row is kept as it comes. Returns the seconds that it took.
 
@@ -63,6 +65,9 @@ def run_missing(
         Who watches; left out, in a notebook a line below the cell, elsewhere nobody.
     limit_seconds : float
         The longest that one run may take.
+    repeat : bool, optional
+        Whether runs are repeated in a fresh process (`repeating`): with False, rows of the user's code stay unchecked.
+        Left out, they are, but for `workers=0` and where the environment has `WORKBENCH_REPEAT=0`.
     """
     began, watch = time.perf_counter(), progress or usual_watcher()
     check_limit(limit_seconds)
@@ -74,6 +79,8 @@ def run_missing(
         named = PointIds(plan.sweep.mechanism.revision)
         store.add_points((p.id, named.identity(p.setup)) for p in plan.points if p.id not in known)
     measured = plan.sweep.measured_by(anew=True)
+    for message in withdraw_stale(plan, store):
+        watch.say(message)
     done = store.measured()
     pending = [run for run in plan.runs() if lacking(done.get(run.id), measured)]
     again = MeasuringAgain(store, {run.id for run in pending if run.id in done})
@@ -85,15 +92,25 @@ def run_missing(
     if pending:
         check_unedited()
     watch.begin(len(plan), len(plan) - len(pending))
+    missing = {run.id for run in pending}
+    repeating = None
+    if repeats(repeat) and workers != 0:
+        repeating = Repeating(plan, store, (run for run in done if run not in missing))
     try:
+        if repeating is not None:
+            repeating.begin()
         with (
             noticed(),
             routed(),
             closing(_batches(pending, plan.sweep.own, workers, executor, limit_seconds, watch.say)) as batches,
         ):
-            _keep(batches, store, watch, again)
+            _keep(batches, store, watch, again, repeating)
         store.prove_place()
+        for message in repeating.end() if repeating is not None else ():
+            watch.say(message)
     except KeyboardInterrupt:
+        if repeating is not None:
+            repeating.kill()
         store.prove_place()
         wanted = {run.id for run in plan.runs()}
         kept = sum(row.id in wanted for row in store.kept())
@@ -106,7 +123,9 @@ def run_missing(
     return time.perf_counter() - began
 
 
-def _keep(batches: Iterator[Done], store: Store, watch: Progress, again: MeasuringAgain) -> None:
+def _keep(
+    batches: Iterator[Done], store: Store, watch: Progress, again: MeasuringAgain, repeating: Repeating | None
+) -> None:
     """Keep every row as it comes; an interrupt waits until all that is finished is written."""
     echo = Echo()
     for done in batches:
@@ -115,6 +134,8 @@ def _keep(batches: Iterator[Done], store: Store, watch: Progress, again: Measuri
                 row = again.see(row if row.origin else row._replace(origin=own_origin()))
                 store.add(row)
                 again.note(row, store.failed_again)
+                if repeating is not None:
+                    repeating.see(row, done.reads)
                 watch.advance(row)
             echo.show(done.printed)
         raise_swallowed()

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workbench.experiments.row import Kept, better, origin_id
+from workbench.experiments.row import STATUSES, Kept, better, origin_id
 from workbench.experiments.run_id import run_id
 
 _LEAF, _INTERIOR = 0x0A, 0x02
@@ -91,7 +91,7 @@ def _run(record: list[Any]) -> Kept | None:
         # SQLite writes 3.0 as the whole number that it is and gives it back by the column's type
         time = None if at is None else float(at)
         row = Kept._make([*values[:5], float(values[5]), values[6], time, origin, measured])
-        proved = row.id == run_id(row.point, row.seed) and row.status in ("done", "failed") and _is_json(row.measures)
+        proved = row.id == run_id(row.point, row.seed) and row.status in STATUSES and _is_json(row.measures)
     except (TypeError, ValueError):
         return None
     known = (crc is None if len(record) == 7 else crc == row.checksum()) and origin_crc == row.origin_checksum()

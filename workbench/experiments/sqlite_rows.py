@@ -45,7 +45,8 @@ INSERT INTO runs ({_FIXED}, at, origin, measured, crc, origin_crc) VALUES (?, ?,
 ON CONFLICT (id) DO UPDATE SET status=excluded.status, error=excluded.error, seconds=excluded.seconds,
 measures=excluded.measures, at=excluded.at, crc=excluded.crc, origin=excluded.origin, measured=excluded.measured,
 origin_crc=excluded.origin_crc
-WHERE runs.status != 'done' OR (excluded.status = 'done' AND runs.measured != excluded.measured)
+WHERE runs.status != 'done' OR excluded.status = 'withdrawn'
+OR (excluded.status = 'done' AND runs.measured != excluded.measured)
 """
 CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _SIGNS = ("no such table", "no such column", "has no column", "Could not decode", "unsupported file format")
@@ -204,6 +205,15 @@ class SqliteRows:
                 if not proved or origin_crc != row.origin_checksum():
                     raise Damaged
                 yield row
+
+    def row(self, run: str) -> Kept | None:
+        """Return one row, None where there is none; what is damaged shows when all are read."""
+        if not self._columns:
+            return None
+        more = "".join(f", {name if name in self._columns else _ABSENT[name]}" for name in _ABSENT)
+        with _damage_told():
+            known = self._base.execute(f"SELECT {_FIXED}{more} FROM runs WHERE id = ?", (run,)).fetchone()
+        return None if known is None else Kept(*known[:-2])
 
     def done(self) -> dict[str, str]:
         """Return the runs that are done, each with the digest of the code that measured it."""

@@ -19,6 +19,7 @@ from typing import Any, Literal
 from workbench.errors import StoreError, unknown_name
 from workbench.experiments.measured import MeasuredBy, lacking
 from workbench.experiments.mending import FORMAT, finish_mending, mend, proved
+from workbench.experiments.repeating import Verdict
 from workbench.experiments.rescue import vanished
 from workbench.experiments.row import Kept, Row, kept, origin_id
 from workbench.experiments.row_files import SUFFIX, RowFiles
@@ -31,6 +32,8 @@ ROWS = "rows"
 
 LOOK_SECONDS = 1.0
 """How often a driver that keeps rows looks whether they are still at their path."""
+
+_VERDICT, _REPEATS = "verdict ", "repeats"
 
 Kind = Literal["auto", "sqlite", "rows"]
 KINDS = ("auto", "sqlite", "rows")
@@ -241,6 +244,54 @@ class Store:
         """Return what each point is."""
         with self._in_one_sentence():
             return {point: json.loads(text) for point, text in self._rows.points().items()}
+
+    def kept_row(self, run: str) -> Kept | None:
+        """Return the row of a run as it is on disk, None where there is none."""
+        with self._in_one_sentence():
+            return self._rows.row(run)
+
+    def withdraw(self, runs: Iterable[str], error: str) -> int:
+        """Make done rows withdrawn ones, which the next run does anew; returns how many there were.
+
+        Parameters
+        ----------
+        runs : iterable of str
+            Their ids; those that are not done stay as they are.
+        error : str
+            Why, in one sentence.
+        """
+        now, rows = time.time(), (self.kept_row(run) for run in runs)
+        done = [row for row in rows if row is not None and row.status == "done"]
+        with self._in_one_sentence():
+            self._rows.add(
+                [row._replace(status="withdrawn", error=error, measures="{}", at=now, measured="") for row in done],
+                {},
+            )
+        return len(done)
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """Return what became of the runs of each code of the user's that were repeated, by `repeating.code_of`."""
+        kept = ((key.removeprefix(_VERDICT), text) for key, text in self.meta().items() if key.startswith(_VERDICT))
+        return {code: Verdict.read(text) for code, text in kept if text}
+
+    def keep_verdict(self, code: str, verdict: Verdict) -> None:
+        """Keep what became of the runs of some code that were repeated."""
+        with self._in_one_sentence():
+            self._rows.set_meta({_VERDICT + code: verdict.text()})
+
+    def forget_verdict(self, code: str) -> None:
+        """Take a verdict back: the code reads something that has changed since."""
+        with self._in_one_sentence():
+            self._rows.set_meta({_VERDICT + code: ""})
+
+    def count_of_repeats(self) -> int:
+        """Return how often kept rows have been repeated."""
+        return int(self.meta().get(_REPEATS, "0"))
+
+    def count_repeats(self) -> None:
+        """Note that kept rows are repeated once more."""
+        with self._in_one_sentence():
+            self._rows.set_meta({_REPEATS: str(self.count_of_repeats() + 1)})
 
     def close(self) -> None:
         """Put everything in its place."""

@@ -31,6 +31,7 @@ from workbench.experiments.sources import Origin, check_hash_seed, check_origin,
 from workbench.experiments.unfit import Unfit, unfit
 from workbench.experiments.warm import COMPILING_SECONDS, first_run
 from workbench.experiments.watched import Watched
+from workbench.identity.observed import Reads, observed, take_reads
 from workbench.workloads.importers import Importer, enter_only
 
 _did_runs = False
@@ -64,6 +65,8 @@ class Done(NamedTuple):
     """Which worker of a cluster it was."""
     printed: str = ""
     """What the runs printed, up to a bound."""
+    reads: Mapping[str, Reads] = {}
+    """What code of the user's read in the runs of each point, where the process observes it."""
 
 
 class Prepared(NamedTuple):
@@ -174,6 +177,7 @@ def work_in_worker(
     driver: Origin,
     report: Reporter = SILENT,
     engine: PackedEngine | None = None,
+    fixed_order: bool = True,
 ) -> Done:
     """Do the same in another process than the driver's, for setups that came as parcels.
 
@@ -185,6 +189,8 @@ def work_in_worker(
         Where each run is reported as it begins.
     engine : PackedEngine, optional
         The engine that the setups name, as the driver has it.
+    fixed_order : bool
+        Whether sets of texts must have the order here that they have in all workers.
 
     Raises
     ------
@@ -202,14 +208,15 @@ def work_in_worker(
         report.begin(0, limit_seconds + COMPILING_SECONDS)
         unusable, own = _entered(engine) if engine is not None else ("", NOTHING)
         setups = {
-            point: Unusable(unusable) if unusable else _opened(pickled_setup)
+            point: Unusable(unusable) if unusable else _opened(point, pickled_setup)
             for point, pickled_setup in parcels.items()
         }
         if engine is not None and not is_here(engine):
             enter_only(_importers(setups))
-        if any(isinstance(setup, Setup) and has_own_code(setup, own) for setup in setups.values()):
+        if fixed_order and any(isinstance(setup, Setup) and has_own_code(setup, own) for setup in setups.values()):
             check_hash_seed()
-        return _in_worker(setups, tasks, limit_seconds, report, own)
+        done = _in_worker(setups, tasks, limit_seconds, report, own)
+        return done._replace(reads=take_reads())
 
 
 @contextmanager
@@ -255,9 +262,10 @@ def _entered(engine: PackedEngine) -> tuple[str, Own]:
         return f"an engine or a measure cannot be opened in a worker: {fault(problem)}", NOTHING
 
 
-def _opened(pickled_setup: bytes) -> Setup | Unusable:
+def _opened(point: str, pickled_setup: bytes) -> Setup | Unusable:
     try:
-        return opened(pickled_setup)
+        with observed(point):
+            return opened(pickled_setup)
     except WorkbenchError:
         raise
     except BaseException as problem:  # of the user's own code, which is imported or made anew here
@@ -269,11 +277,12 @@ def _row(each: Prepared, task: Task) -> Row:
     error, measures = "", {}
     try:
         check_code(each.setup)
-        record = each.simulate(each.setup, task.seed)
-        check_code(each.setup, "during")
-        measures = _plain(each.measure(record))
-        if each.own:
-            measures = {**measures, **own_cells(each.own, record, each.setup, task)}
+        with observed(task.point):
+            record = each.simulate(each.setup, task.seed)
+            check_code(each.setup, "during")
+            measures = _plain(each.measure(record))
+            if each.own:
+                measures = {**measures, **own_cells(each.own, record, each.setup, task)}
         if each.see is not None:
             each.see(record)
     except MemoryError:

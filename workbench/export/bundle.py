@@ -77,7 +77,7 @@ def _write(runs: RunSet, folder: Path, style_name: str, columns: Columns, chosen
     needs = [*write_figures(drawn, folder), *write_sweep(runs, folder)]
     made = {**environment(), "needs": needs, "drawn_with": drawn_with()}
     write_json(folder / PROVENANCE, {"runs": provenance(runs), "export": made})
-    more = {"selected": chosen} if chosen else {}
+    more = {**({"selected": chosen} if chosen else {}), **runs.checked.plain()}
     write_manifest(folder, {**computed.manifest, **more, "needs": needs})
 
 

@@ -68,9 +68,9 @@ def _refuse_mangled(path: Path, content: dict[str, Any]) -> None:
     for key in needed:
         if key not in content:
             raise InputError(f"{path}: has no {key!r}, which every export writes; export the bundle again.")
-    for key, value in content.items():
-        if key in _SHAPES and not _SHAPES[key].fits(value):
-            raise wrong_value(str(path), key, _SHAPES[key].expected, value)
+    for key, shape in {**_SHAPES, **_MORE}.items():
+        if key in content and not shape.fits(content[key]):
+            raise wrong_value(str(path), key, shape.expected, content[key])
 
 
 class _Shape(NamedTuple):
@@ -121,6 +121,25 @@ _SHAPES = {
     "files": _Shape("must be a mapping of digests by file", _by_text(_is(str))),
 }
 """What an export writes under each key, as far as `verify` builds on it."""
+
+
+def _is_checked(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() == {"rows", "checked", "reasons"}
+        and all(_is(int)(value[name]) for name in ("rows", "checked"))
+        and 0 <= value["checked"] <= value["rows"]
+        and _texts(value["reasons"])
+    )
+
+
+_MORE = {
+    "checked": _Shape(
+        "must be how many rows of code of one's own there are, how many are checked, and why others are not",
+        _is_checked,
+    )
+}
+"""What it writes where there is something to be said."""
 
 
 def drawn_with() -> dict[str, str]:

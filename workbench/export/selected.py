@@ -45,7 +45,9 @@ def selected(runs: RunSet, chosen: Selection) -> RunSet:
         sweep.check_computed(name)
     for name in chosen.get("figures", ()):
         figure(name, sweep.mechanism.engine.name)
-    return RunSet(replace(runs.plan, sweep=showing(sweep, chosen)), runs.rows.values(), runs.folder, runs.seconds)
+    result = RunSet(replace(runs.plan, sweep=showing(sweep, chosen)), runs.rows.values(), runs.folder, runs.seconds)
+    result.checked = runs.checked
+    return result
 
 
 def showing(sweep: Sweep, chosen: Selection) -> Sweep:

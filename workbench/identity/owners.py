@@ -140,11 +140,11 @@ def _place_of(module: ModuleType) -> str:
 def _lies_installed(place: str) -> bool:
     if place in ("built-in", "frozen"):
         return True
-    return bool(place) and any(Path(os.path.abspath(place)).is_relative_to(folder) for folder in _folders())
+    return bool(place) and any(Path(os.path.abspath(place)).is_relative_to(folder) for folder in installed_folders())
 
 
 @functools.cache
-def _folders() -> tuple[Path, ...]:
+def installed_folders() -> tuple[Path, ...]:
     """Return the folders of the standard library and of installed packages."""
     paths = sysconfig.get_paths()
     named = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]

@@ -7,6 +7,7 @@ import functools
 import os
 import pathlib
 import sys
+import threading
 import types
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -42,10 +43,17 @@ def other_value(walk: Walk, value: Any) -> None:
         walk.put("scalar", f"{value.dtype.str}{value.tobytes().hex()}")
     elif isinstance(value, np.ufunc):
         _ufunc(walk, value)
+    elif value is os.environ or kind in _LOCKS or value is _GLOBAL_RANDOM:
+        walk.put("state of the process", kind.__name__)
     elif is_random(value) or hasattr(kind, "__next__"):
         undigestible(walk, value)
     else:
         write_object(walk, value)
+
+
+_LOCKS = (type(threading.Lock()), type(threading.RLock()))
+_GLOBAL_RANDOM = np.random.mtrand._rand
+"""What NumPy's own functions draw from where nothing is given, as frozen distributions of SciPy hold it."""
 
 
 def _ufunc(walk: Walk, value: Any) -> None:
@@ -125,7 +133,9 @@ def _cached(walk: Walk, value: Any) -> None:
 def _builtin(walk: Walk, value: Any) -> None:
     hidden = value.__self__
     walk.put("builtin", f"{getattr(value, '__module__', None)}.{value.__qualname__}")
-    if hidden is not None and not isinstance(hidden, types.ModuleType):
+    if is_random(hidden):
+        undigestible(walk, hidden)
+    elif hidden is not None and not isinstance(hidden, types.ModuleType):
         walk.value(hidden)
 
 

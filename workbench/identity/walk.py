@@ -18,6 +18,7 @@ from workbench.identity.code import DOC, Reference, parsed
 from workbench.identity.guards import MISSING, Guards, content
 from workbench.identity.noted import note_content
 from workbench.identity.numba_values import is_numba, numba_value, overloads
+from workbench.identity.objects import undigestible
 from workbench.identity.owners import (
     Owner,
     owner_of,
@@ -26,8 +27,8 @@ from workbench.identity.owners import (
     package_of,
     will_be_installed,
 )
-from workbench.identity.refused import refused
-from workbench.identity.unseen import METHODS, unseen
+from workbench.identity.refused import is_random, refused
+from workbench.identity.unseen import unseen
 from workbench.identity.values import VALUES, other_value
 
 _NOT_CODE = ("__dict__", "__weakref__", "__init_subclass__", "__subclasshook__")
@@ -43,8 +44,6 @@ _OF_MODULES = (
 )
 """What Python notes about a module."""
 _by_type: Any = functools.singledispatch(len)
-_POLICIES = "workbench.policies.policy"
-"""Where the base of all policies is."""
 _BY_TYPE = _by_type.__code__
 """What every function of `functools.singledispatch` executes."""
 _TEXT = ("__doc__", "__annotations__", "__firstlineno__", "__static_attributes__")
@@ -78,7 +77,6 @@ class Walk:
         """Of each of the user's modules that something was taken from, the attributes that were read from it."""
         self._sub = sub
         self._root = root
-        self._in_policy = any(base.__module__ == _POLICIES for base in getattr(root, "__mro__", ()))
         self._turns: dict[int, int] = {}
         self._noting = not self.lenient
         self._waiting: deque[tuple[Any, bool, Callable[[Any], None]]] = deque()
@@ -146,7 +144,7 @@ class Walk:
 
     def _check(self, value: Any, bare: bool = False) -> None:
         """Refuse what the user's code may not read."""
-        if self._noting and (why := unseen(value, self._in_policy, bare)):
+        if self._noting and (why := unseen(value, bare)):
             raise refused(self._within, value, why.what, why.cure)
 
     @contextlib.contextmanager
@@ -244,8 +242,6 @@ class Walk:
         if self._noting:
             self.functions.append(function)
             self._reads_texts |= DOC in code.attributes
-            for name in sorted(METHODS.keys() & code.attributes) if self._in_policy else ():
-                raise refused((*self._within, name), None, *METHODS[name][:2])
             for instead in overloads(function):
                 self.inside("overload", self.value, instead)
         self.value(function.__defaults__)
@@ -363,7 +359,10 @@ class Walk:
             self._check(value)
         hidden = getattr(value, "__self__", None)
         if hidden is not None and not isinstance(hidden, (ModuleType, type)):
-            self.value(hidden)
+            if is_random(hidden):
+                undigestible(self, hidden)
+            else:
+                self.value(hidden)
 
     def _module(self, module: ModuleType) -> None:
         """Write down a whole module: of the user's own, all that it holds."""

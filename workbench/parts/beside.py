@@ -8,11 +8,12 @@ Python's own modules and the workbench.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import hashlib
 import importlib
 import importlib.util
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -28,6 +29,9 @@ class _Origin(NamedTuple):
     files: dict[Path, str]
     """Every file that was executed, with the digest of what it held then."""
 
+
+executed_within: list[Callable[[], contextlib.AbstractContextManager[None]]] = []
+"""What files of a user's are executed within."""
 
 _origins: dict[str, _Origin] = {}
 """By the name of every module from a file of a user's, parts of packages left out."""
@@ -78,7 +82,10 @@ def _loaded(name: str, path: Path, origin: _Origin) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     assert spec.loader is not None
-    spec.loader.exec_module(module)
+    with contextlib.ExitStack() as within:
+        for context in executed_within:
+            within.enter_context(context())
+        spec.loader.exec_module(module)
     return module
 
 

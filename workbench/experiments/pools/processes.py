@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import pickle
 import sys
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -13,7 +12,7 @@ from workbench.experiments.board import Reporter
 from workbench.experiments.chunks import Chunk
 from workbench.experiments.pools.crew import Crew
 from workbench.experiments.pools.request import Requests
-from workbench.experiments.pools.worker_process import WorkerDied
+from workbench.experiments.pools.worker_process import WorkerDied, request_of
 from workbench.experiments.strikes import Death
 from workbench.experiments.unfit import Unfit
 from workbench.experiments.work import Done
@@ -36,7 +35,7 @@ class Processes:
         self._crew = _crew(workers)
 
     def submit(self, chunk: Chunk, limit: float, report: Reporter) -> Future[Done]:
-        return self._crew.submit(pickle.dumps(self._requests.pack(chunk, limit, report)))
+        return self._crew.submit(request_of(self._requests.pack(chunk, limit, report)))
 
     def death(self, problem: BaseException, pid: int) -> Death | None:
         if isinstance(problem, Unfit):

@@ -8,19 +8,23 @@ import pickle
 import signal
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
 from workbench.errors import WorkbenchError
 from workbench.experiments.fault import fault
+from workbench.experiments.pools.elsewhere import shift_clock
+from workbench.experiments.pools.worker_process import WORKERS_OWN
 from workbench.experiments.unfit import Unfit
 from workbench.experiments.work import fit_or_told, work_in_worker
+from workbench.identity.observed import observe
 
 READY = b"ready"
 
 
-def serve(socket: int, lifeline: int, driver: int) -> None:
+def serve(socket: int, lifeline: int, driver: int, elsewhere: int = 0) -> None:
     """Do what comes through a socket, and end with the driver, however it ends and whatever a run does then.
 
     Parameters
@@ -31,8 +35,13 @@ def serve(socket: int, lifeline: int, driver: int) -> None:
         The descriptor of a pipe that the driver holds open.
     driver : int
         The driver's process.
+    elsewhere : {0, 1}
+        Whether runs are repeated here, under a clock that is ahead.
     """
     _die_with(lifeline, driver)
+    if elsewhere:
+        shift_clock()
+    observe()
     connection = Connection(socket)
     connection.send_bytes(READY)
     be_quiet()
@@ -45,13 +54,24 @@ def _reply(request: bytes) -> Any:
     """Return what came of a bundle, or the error that says why none of it can be done here."""
     try:
         with fit_or_told():
-            return work_in_worker(*pickle.loads(request))
+            variables, arguments = pickle.loads(request)
+            _take_over(variables)
+            return work_in_worker(*arguments)
     except Unfit as problem:
         return problem
     except WorkbenchError as problem:
         return WorkbenchError(str(problem))
     except BaseException as problem:
         return WorkbenchError(f"a worker cannot do a run: {fault(problem)}")
+
+
+def _take_over(variables: Mapping[str, str]) -> None:
+    """Have the environment of the driver, but for what is a worker's own."""
+    for name in os.environ.keys() - variables.keys() - WORKERS_OWN:
+        del os.environ[name]
+    for name, value in variables.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value
 
 
 def be_quiet() -> None:

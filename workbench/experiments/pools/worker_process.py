@@ -11,9 +11,11 @@ import sys
 import tempfile
 from contextlib import suppress
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 from workbench.errors import WorkbenchError
+from workbench.experiments.pools.elsewhere import environment_elsewhere, path_elsewhere
 from workbench.hash_seed import ENVIRONMENT
 
 WORKER_ENVIRONMENT = {
@@ -24,6 +26,9 @@ WORKER_ENVIRONMENT = {
 }
 """What a worker has in its environment: there are as many workers as cores, each does its arithmetic in one thread, and
 a set of texts has the same order in all of them."""
+
+WORKERS_OWN = {*WORKER_ENVIRONMENT, "NUMBA_CACHE_DIR", "TZ"}
+"""What stays as a worker was started with it."""
 
 LOOK_SECONDS = 0.5
 """How often a worker that says nothing is looked at: a copy of it may hold its socket open."""
@@ -39,6 +44,14 @@ serve(*map(int, sys.argv[2:]))
 """
 
 
+def request_of(arguments: tuple[Any, ...]) -> bytes:
+    """Return what a worker is asked for: the arguments of `work_in_worker`, with the driver's environment as it is now.
+
+    A worker may have been started long before, and what the user's code reads of the environment is the driver's.
+    """
+    return pickle.dumps(({name: value for name, value in os.environ.items() if name not in WORKERS_OWN}, arguments))
+
+
 class WorkerDied(Exception):
     """A worker process ended before it had answered."""
 
@@ -50,22 +63,27 @@ class WorkerDied(Exception):
 class Worker:
     """One process, and the socket to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, elsewhere: Path | None = None) -> None:
+        """Start it: as all workers are, or in another folder and with all else that no run may depend on otherwise."""
         ours, theirs = socket.socketpair()
         lifeline, self._held = os.pipe()
         self.given_up = False
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - read when the process does not become ready
         handed = [theirs.fileno(), lifeline]
-        path = json.dumps([place for place in sys.path if isinstance(place, str)])
+        path = json.dumps(
+            [place for place in sys.path if isinstance(place, str)] if elsewhere is None else path_elsewhere()
+        )
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
-        command = [sys.executable, *flags, "-c", _PROGRAM, path, *map(str, [*handed, os.getpid()])]
+        numbers = [*handed, os.getpid(), int(elsewhere is not None)]
+        command = [sys.executable, *flags, "-c", _PROGRAM, path, *map(str, numbers)]
         self._process = subprocess.Popen(
             command,
             pass_fds=handed,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._errors,
-            env={**os.environ, **WORKER_ENVIRONMENT},
+            env={**os.environ, **(WORKER_ENVIRONMENT if elsewhere is None else environment_elsewhere())},
+            cwd=elsewhere,
         )
         os.close(lifeline)
         theirs.close()

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from workbench.errors import InputError
 from workbench.experiments.folder import PROVENANCE, SWEEP
 from workbench.experiments.provenance import environment
+from workbench.experiments.repeating import Checked
 from workbench.experiments.row import Row
 from workbench.experiments.run_set import RunSet
 from workbench.export.content import MAIN, OF_SETUPS, Content, content, in_order
@@ -77,7 +78,15 @@ def compute(
         results.extend(
             _pictures(folder, manifest, [one for one in drawn_figures.drawn if one.data is not None], slack, files)
         )
-    return Computed(results, dict(sorted(files.items())), drawn_figures.simulated, now.manifest["notes"])
+    return Computed(
+        results, dict(sorted(files.items())), drawn_figures.simulated, [*now.manifest["notes"], *_checked(manifest)]
+    )
+
+
+def _checked(manifest: Mapping[str, Any]) -> list[str]:
+    """Return what the bundle says of its rows of code of the user's own: how many were checked."""
+    facts = manifest.get("checked")
+    return [] if facts is None else Checked(facts["rows"], facts["checked"], tuple(facts["reasons"])).sentences
 
 
 def _unknown(kept: KeptRuns) -> dict[str, str]:
@@ -155,7 +164,11 @@ def _digest_differs(folder: Path, manifest: Mapping[str, Any], name: str) -> boo
 
 
 def _of_manifest(manifest: Mapping[str, Any], now: Content, kept: KeptRuns, slack: float) -> Iterator[Change]:
-    config = {key: value for key, value in manifest.items() if key not in ("files", "drawn_with", "needs", "selected")}
+    config = {
+        key: value
+        for key, value in manifest.items()
+        if key not in ("files", "drawn_with", "needs", "selected", "checked")
+    }
     recomputed = plain({"format": FORMAT, **now.manifest})
     for id, point in recomputed["points"].items():
         if point["identity"] is None and id in config["points"]:

@@ -25,6 +25,7 @@ def run_plan(
     executor: Executor | str | None = None,
     progress: Progress | None = None,
     limit_seconds: float = LIMIT_SECONDS,
+    repeat: bool | None = None,
 ) -> float:
     """Run what is missing, as `run_missing` of the runner; with adaptive seeds, what is missing and needed.
 
@@ -32,12 +33,13 @@ def run_plan(
     """
     until = plan.sweep.until
     if until is None:
-        return run_missing(plan, store, workers, executor, progress, limit_seconds)
+        return run_missing(plan, store, workers, executor, progress, limit_seconds, repeat)
     watch, seconds, before_narrow = _Once(progress or Silent(), plan, store), 0.0, False
     try:
         for before, count in itertools.pairwise((0, *until.looks)):
             batch = cut(plan, slice(before, count))
-            seconds += run_missing(batch, store, workers, executor, watch, limit_seconds)
+            again = False if before else repeat  # what is kept at later looks was done just now
+            seconds += run_missing(batch, store, workers, executor, watch, limit_seconds, again)
             narrow = all(width.narrow for width in widths(gather(plan, store), count))
             if narrow and before_narrow:
                 break

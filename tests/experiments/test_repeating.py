@@ -1,0 +1,177 @@
+"""Runs repeated in a fresh process show what else they depend on than code, levers, seed; what is read is compared."""
+
+import pytest
+
+import workbench as wb
+from workbench.experiments import repeating
+from workbench.experiments.store import Store
+
+HEAD = """
+import datetime, os, random, subprocess, sys, threading, time
+from pathlib import Path
+import numpy as np
+from tests.identity.lowest import from_aim
+from workbench import Placement
+
+HERE = Path(__file__).parent
+LOCK = threading.Lock()
+"""
+POLICY = """
+class {name}(Placement):
+    {more}
+    def parameters(self):
+        return np.array([float({aim})])
+    def answer(free, segments, length, params, memory):
+        return from_aim(free, segments, length, int(params[0]))
+"""
+AIMS = {
+    "Plain": "3",
+    "OfFile": "(HERE / 'aim.txt').read_text()",
+    "OfVariable": "os.environ.get('REPEATED_AIM', '5')",
+    "OfFolder": "len(os.listdir(HERE / 'parts'))",
+    "OfLines": "np.loadtxt(HERE / 'aim.txt')",
+    "Logs": "[time.perf_counter(), 3][1]",
+    "Locks": "3 if not LOCK.locked() else 40",
+    "Draws": "np.random.default_rng(3).integers(40)",
+    "OfDay": "datetime.date.today().toordinal() % 40",
+    "OfNow": "datetime.datetime.now().toordinal() % 40",
+    "OfClock": "time.time() // 86400 % 40",
+    "OfProcess": "os.getpid() * 7 % 41",
+    "OfWorkingFolder": "sum(map(ord, os.getcwd())) % 40",
+    "OfZone": "time.timezone // 3600 % 40 * 3 % 41",
+    "OfOrder": "list({'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'}).index('a') * 4",
+    "OfAddress": "id(object()) // 16 % 41",
+    "Relative": "open('aim.txt').read()",
+    "Starts": "subprocess.run(['true']).returncode",
+}
+AGREED = ("Plain", "OfFile", "OfVariable", "OfFolder", "OfLines", "Logs", "Locks", "Draws")
+DIFFERS = ("OfDay", "OfNow", "OfClock", "OfProcess", "OfWorkingFolder", "OfZone", "OfOrder", "OfAddress", "Relative")
+SEEDS = 3
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Give a folder with policies and what they read, which the sweep runs in."""
+    texts = [POLICY.format(name=name, aim=aim, more="") for name, aim in AIMS.items()]
+    (tmp_path / "mine.py").write_text(HEAD + "".join(texts))
+    (tmp_path / "aim.txt").write_text("5")
+    (tmp_path / "parts").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("REPEATED_AIM", raising=False)
+    monkeypatch.setattr(repeating, "_agreed", {})
+    return tmp_path
+
+
+def swept(names, folder, **more):
+    """Run some of the policies; returns the runs, the rows of each as (status, error), and what was said."""
+    heard = []
+
+    from workbench.experiments.progress import Silent
+
+    class Heard(Silent):
+        def say(self, line):
+            heard.append(line)
+
+    sweep = {
+        "engine": "shared_memory",
+        "workload": {"regime": "large_uniform", "count": 200},
+        "measures": ["drain_cycles"],
+        "policy": {"placement": {"vary": [f"mine.py:{name}" for name in names]}},
+        "seeds": SEEDS,
+    }
+    results = wb.run(sweep, folder / "out", progress=Heard(), **{"repeat": True, "workers": 1, **more})
+    by_name = {type(point.setup.policies["placement"]).__name__: point.id for point in results.points}
+    kept = sorted(results.rows.values(), key=lambda row: row.seed)
+    rows = {name: [row for row in kept if row.point == by_name[name]] for name in names}
+    return results, rows, heard
+
+
+def verdicts(folder):
+    """Return the outcome of each code that was repeated, with what it read."""
+    store = Store(folder / "out" / "store.sqlite", read_only=True)
+    try:
+        return store.verdicts()
+    finally:
+        store.close()
+
+
+def test_code_that_gives_the_same_elsewhere_is_checked_and_all_other_is_withdrawn_with_the_reason(folder):
+    results, rows, heard = swept([*AGREED, *DIFFERS], folder)
+    assert {name: {row.status for row in rows[name]} for name in rows} == {
+        **{name: {"done"} for name in AGREED},
+        **{name: {"withdrawn"} for name in DIFFERS},
+    }
+    assert results.checked == repeating.Checked(SEEDS * len(AGREED), SEEDS * len(AGREED))
+    (error,) = {row.error for row in rows["OfClock"]}
+    assert error.startswith("of_clock: drain_cycles was ")
+    assert error.endswith("let it depend on its code, its levers and the seed alone.")
+    assert "another hash seed, time zone, clock, working directory and number of threads" in error
+    assert f"{SEEDS} rows are withdrawn. {error}" in heard
+    assert "No such file or directory" in rows["Relative"][0].error
+    assert len(results.failures) == SEEDS * len(DIFFERS)
+
+
+def test_rows_of_code_that_reads_a_file_a_folder_or_a_variable_follow_what_it_reads(folder, monkeypatch):
+    names = ["Plain", "OfFile", "OfFolder", "OfVariable"]
+    _, before, _ = swept(names, folder)
+    reads = [one.reads for one in verdicts(folder).values()]
+    assert {path for one in reads for path in one.files} == {str(folder / "aim.txt"), str(folder / "parts")}
+    assert [one.variables for one in reads if one.variables] == [{"REPEATED_AIM": ""}]
+
+    def anew(name):
+        opened = wb.open_results(folder / "out")
+        stale = {row.point for row in opened.failures}
+        _, rows, heard = swept(names, folder)
+        (line,) = [line for line in heard if line.startswith(f"{SEEDS} kept rows are done anew: ")]
+        assert f"which of_{name.removeprefix('Of').lower()} reads" in line
+        assert stale == {rows[name][0].point}
+        assert all("run the sweep again" in row.error for row in opened.failures)
+        assert {row.error for one in names for row in rows[one]} == {""}
+        return {one: [row.measures["drain_cycles"] for row in rows[one]] for one in names}
+
+    first = {name: [row.measures["drain_cycles"] for row in before[name]] for name in names}
+    (folder / "aim.txt").write_text("40")
+    second = anew("OfFile")
+    (folder / "parts" / "one").write_text("")
+    third = anew("OfFolder")
+    monkeypatch.setenv("REPEATED_AIM", "40")
+    fourth = anew("OfVariable")
+    assert second["OfFile"] != first["OfFile"] and third["OfFolder"] != second["OfFolder"]
+    assert fourth["OfVariable"] == second["OfFile"]
+    assert {tuple(one["Plain"]) for one in (first, second, third, fourth)} == {tuple(first["Plain"])}
+
+
+def test_a_kept_row_that_a_fresh_process_contradicts_is_withdrawn_with_its_point_and_the_next_run_does_it_anew(folder):
+    _, rows, _ = swept(["Plain", "Logs"], folder)
+    true = [row.measures for row in rows["Plain"]]
+    store = Store(folder / "out" / "store.sqlite")
+    store.withdraw([row.id for row in rows["Plain"]], "tampered with")
+    store.add_all(row._replace(measures={"drain_cycles": 7.0}) for row in rows["Plain"])
+    store.close()
+    _, rows, heard = swept(["Plain", "Logs"], folder)
+    assert [row.status for row in rows["Plain"]] == ["withdrawn"] * SEEDS
+    assert [row.status for row in rows["Logs"]] == ["done"] * SEEDS
+    assert "drain_cycles was 7 and is" in rows["Plain"][0].error
+    assert len([line for line in heard if f"{SEEDS} kept rows of point" in line]) == 1
+    assert [row.measures for row in swept(["Plain", "Logs"], folder)[1]["Plain"]] == true
+
+
+def test_what_starts_a_program_stays_provisional_and_so_does_what_is_not_repeated(folder):
+    results, rows, heard = swept(["Starts"], folder)
+    assert {row.status for row in rows["Starts"]} == {"done"}
+    assert results.checked.plain()["checked"]["checked"] == 0
+    assert heard == ["the rows of starts stay provisional: starts the program true, and no digest can stand for that."]
+    results, rows, _ = swept(["Plain"], folder, repeat=False)
+    assert results.checked == repeating.Checked(SEEDS, 0, ("plain: not repeated yet",))
+    results, _, _ = swept(["Plain"], folder)
+    assert results.checked == repeating.Checked(SEEDS, SEEDS)
+
+
+def test_a_declared_input_is_compared_as_what_is_seen_to_be_read(folder):
+    text = POLICY.format(name="Declared", aim="3", more='inputs = ["aim.txt"]')
+    (folder / "mine.py").write_text(HEAD + text)
+    swept(["Declared"], folder)
+    (folder / "aim.txt").write_text("6")
+    assert [line for line in swept(["Declared"], folder)[2] if "kept rows are done anew" in line] == [
+        f"{SEEDS} kept rows are done anew: the file {folder / 'aim.txt'}, which declared reads, is another than it was."
+    ]

@@ -1,0 +1,273 @@
+"""What code of the user's reads beside itself while it runs: files, listings of folders, variables of the environment.
+
+Python tells of these by audit events (PEP 578). A hook for them can never be taken back, so it lives in processes that
+are the workbench's own: its workers, and the process that repeats runs; never in the user's kernel. It does not tell
+what native readers such as Arrow's open, what compiled code does, and whether a file exists (`os.stat`); such files are
+declared (`inputs = ["scale.txt"]`), and repeating runs stands behind the rest.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+from workbench.identity.owners import installed_folders, owner_of
+
+MOST = 1000
+"""How many files and variables of one piece of code are remembered; beyond, no digest stands for what it reads."""
+
+ABSENT = ""
+"""The digest of a file or a variable that is not there."""
+
+
+class Reads(NamedTuple):
+    """What some code read, each with a digest of what it held then, and what it did that no digest can stand for."""
+
+    files: Mapping[str, str] = {}
+    """By the absolute path: the digest of the content, of a folder that of the names in it."""
+    variables: Mapping[str, str] = {}
+    acts: tuple[str, ...] = ()
+    """Parts of sentences: `starts the program git`."""
+
+    def __or__(self, other: Reads) -> Reads:
+        acts = dict.fromkeys((*self.acts, *other.acts))
+        return Reads({**self.files, **other.files}, {**self.variables, **other.variables}, tuple(acts))
+
+    def changed(self) -> str:
+        """Return what is another than it was when it was read, as a part of a sentence; empty where nothing is.
+
+        >>> Reads(variables={"NO_SUCH_VARIABLE": ABSENT}).changed()
+        ''
+        >>> Reads(files={"/no/such/file": "8c"}).changed()
+        'the file /no/such/file'
+        """
+        for path, digest in self.files.items():
+            if digest_of_file(path) != digest:
+                return f"the file {path}"
+        for name, digest in self.variables.items():
+            if _digest_of_variable(name) != digest:
+                return f"the variable {name} of the environment"
+        return ""
+
+
+def digest_of_file(path: str) -> str:
+    """Return 32 hexadecimal digits for what a file holds, or for the names in a folder; `ABSENT` where nothing can be
+    read. A large file is read once as long as its times and its size stay."""
+    try:
+        if os.path.isdir(path):
+            return hashlib.blake2b("\0".join(sorted(os.listdir(path))).encode(), digest_size=16).hexdigest()
+        state = os.stat(path)
+        return _content(path, state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
+    except (OSError, ValueError):
+        return ABSENT
+
+
+def _content(path: str, *state: int) -> str:
+    modified, changed, size, _ = state
+    if size < _LARGE or time.time_ns() - max(modified, changed) < _GRAIN_NS:
+        return _content_now(path)
+    return _content_of_large(path, *state)
+
+
+_LARGE = 1 << 20
+_GRAIN_NS = 2 * 10**9
+"""The coarsest clock of a file system in use (FAT's): only after this do times tell every change."""
+
+
+@functools.lru_cache(256)
+def _content_of_large(path: str, *state: int) -> str:
+    return _content_now(path)
+
+
+def _content_now(path: str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def _digest_of_variable(name: str) -> str:
+    value = os.environ.get(name)
+    return ABSENT if value is None else hashlib.blake2b(value.encode(errors="replace"), digest_size=16).hexdigest()
+
+
+def declared_reads(things: Iterable[Any]) -> Reads:
+    """Return the files that classes and functions of the user's declare as `inputs`.
+
+    A relative path is looked for beside the file that the code is written in, then where the command runs.
+    """
+    files = {}
+    for thing in things:
+        given = getattr(thing, "inputs", ())
+        for one in (given,) if isinstance(given, (str, Path)) else given if isinstance(given, (list, tuple)) else ():
+            if isinstance(one, (str, Path)):
+                path = _declared_path(thing, Path(one))
+                files[path] = digest_of_file(path)
+    return Reads(files)
+
+
+def _declared_path(thing: Any, path: Path) -> str:
+    home = getattr(sys.modules.get(getattr(thing, "__module__", None) or ""), "__file__", None)
+    beside = Path(home).parent / path if home else path
+    return os.path.abspath(beside if beside.exists() else path)
+
+
+class _Observer:
+    """Notes what is read while some code is observed: one piece at a time, in one process."""
+
+    def __init__(self) -> None:
+        self.installed = False
+        self.open = threading.local()
+        self.reads: dict[str, Reads] = {}
+        """By whom: what each read."""
+        self._who = ""
+        self._files: dict[str, str] = {}
+        self._variables: dict[str, str] = {}
+        self._acts: dict[str, None] = {}
+        self._written: set[str] = set()
+
+    def begin(self, who: str) -> None:
+        self._who, self._files, self._variables, self._acts, self._written = who, {}, {}, {}, set()
+
+    def end(self) -> None:
+        who, self._who = self._who, ""
+        if self._files or self._variables or self._acts:
+            reads = Reads(self._files, self._variables, tuple(self._acts))
+            self.reads[who] = self.reads.get(who, Reads()) | reads
+
+    def hook(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Note an event; whatever goes wrong here must not show in the run."""
+        if not self._who or event not in _EVENTS or getattr(self.open, "busy", False):
+            return
+        self.open.busy = True
+        try:
+            if _is_the_users(sys._getframe(1)):
+                _EVENTS[event](self, arguments)
+        except Exception:
+            self._acts["reads something that could not be noted"] = None
+        finally:
+            self.open.busy = False
+
+    def opened(self, arguments: tuple[Any, ...]) -> None:
+        path, _, flags = arguments
+        if isinstance(path, int):
+            return
+        place = os.path.abspath(os.fsdecode(path))
+        if isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR):
+            if place not in self._files:
+                self._written.add(place)
+        elif place not in self._written:
+            self.file(place)
+
+    def listed(self, arguments: tuple[Any, ...]) -> None:
+        (path,) = arguments
+        if not isinstance(path, int):
+            self.file(os.path.abspath(os.fsdecode(path or ".")))
+
+    def connected(self, arguments: tuple[Any, ...]) -> None:
+        if isinstance(arguments[0], (str, bytes, os.PathLike)) and os.fsdecode(arguments[0]) != ":memory:":
+            self.file(os.path.abspath(os.fsdecode(arguments[0])))
+
+    def file(self, place: str) -> None:
+        if place in self._files or place.startswith(_OF_THE_SYSTEM) or _is_installed(place):
+            return
+        if len(self._files) < MOST:
+            self._files[place] = digest_of_file(place)
+        else:
+            self._acts[f"reads more than {MOST:,} files"] = None
+
+    def variable(self, name: str) -> None:
+        if self._who and not getattr(self.open, "busy", False) and _is_the_users(sys._getframe(2)):
+            self.open.busy = True
+            try:
+                self._variables.setdefault(name, _digest_of_variable(name))
+            finally:
+                self.open.busy = False
+
+    def started(self, arguments: tuple[Any, ...]) -> None:
+        named = next((one for one in arguments if isinstance(one, (str, bytes, os.PathLike)) and one), "another")
+        self._acts[f"starts the program {Path(os.fsdecode(named).split()[0]).name}"] = None
+
+    def asked(self, arguments: tuple[Any, ...]) -> None:
+        self._acts["asks another machine"] = None
+
+
+_EVENTS = {
+    "open": _Observer.opened,
+    "os.listdir": _Observer.listed,
+    "os.scandir": _Observer.listed,
+    "sqlite3.connect": _Observer.connected,
+    **dict.fromkeys(("os.exec", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"), _Observer.started),
+    **dict.fromkeys(("socket.connect", "socket.getaddrinfo", "urllib.Request"), _Observer.asked),
+}
+_OF_THE_SYSTEM = ("/dev/", "/proc/", "/sys/")
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_BY_ITSELF = ("importlib", "linecache", "numba", "tokenize")
+"""What opens files by itself: to import (imports are part of the digest of code), to print lines, to keep machine
+code."""
+_RUNS = "workbench.experiments"
+"""The room below which nothing on the stack is the run's any more."""
+
+_observer = _Observer()
+
+
+def _is_installed(place: str) -> bool:
+    own = place.startswith(_PACKAGE) or "__pycache__" in place
+    return own or any(Path(place).is_relative_to(folder) for folder in installed_folders())
+
+
+def _is_the_users(frame: FrameType | None) -> bool:
+    """Return whether code of the user's is on the stack, below whatever library reads for it."""
+    if frame is None or str(frame.f_globals.get("__name__")).partition(".")[0] in _BY_ITSELF:
+        return False
+    while frame is not None:
+        name = frame.f_globals.get("__name__")
+        if owner_of(name) == "user":
+            return True
+        if str(name).startswith(_RUNS):
+            return False
+        frame = frame.f_back
+    return False
+
+
+class _SeenEnviron(os._Environ):
+    """The variables of the environment, which say when one is read."""
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            _observer.variable(key)
+        return super().__getitem__(key)
+
+
+def observe() -> None:
+    """Install the hook in this process, for good: a worker, never a process of the user's."""
+    if not _observer.installed:
+        _observer.installed = True
+        sys.addaudithook(_observer.hook)
+        os.environ.__class__ = _SeenEnviron
+
+
+@contextmanager
+def observed(who: str) -> Iterator[None]:
+    """Note what is read within this, in a process that observes; elsewhere nothing is noted."""
+    if not _observer.installed:
+        yield
+        return
+    _observer.begin(who)
+    try:
+        yield
+    finally:
+        _observer.end()
+
+
+def take_reads() -> dict[str, Reads]:
+    """Return what was noted since this was last called, by whom it was read."""
+    reads, _observer.reads = _observer.reads, {}
+    return reads
