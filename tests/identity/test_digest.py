@@ -2,6 +2,7 @@
 
 import random
 import threading
+import types
 
 import numpy as np
 import pytest
@@ -215,3 +216,92 @@ def test_moments_of_other_threads_are_their_own():
         thread.start()
         thread.join()
     assert seen != [before]
+
+
+ELSEWHERE = {
+    "an attribute of a member": ("class E(enum.Enum):\n    A = 1\nE.A.aim = 0", "E.A.aim", "E.A.aim = 40"),
+    "attributes of all members": (
+        "class E(enum.Enum):\n    A = 1\nE.A.aim = 0",
+        "[m.aim for m in E][0]",
+        "E.A.aim = 40",
+    ),
+    "an attribute of a partial": ("p = functools.partial(int)\np.aim = 0", "p.aim", "p.aim = 40"),
+    "an attribute of a cached function": ("@functools.lru_cache\ndef g(): ...\ng.aim = 0", "g.aim", "g.aim = 40"),
+    "an attribute of a compiled function": ("@njit\ndef g(): ...\ng.aim = 0", "g.aim", "g.aim = 40"),
+    "an attribute of an array": (
+        "class A(np.ndarray): ...\na = np.zeros(3).view(A)\na.aim = 0",
+        "a.aim",
+        "a.aim = 40",
+    ),
+    "a default of a struct": (
+        "S = msgspec.defstruct('S', [('aim', int, 0)])",
+        "S().aim",
+        "S = msgspec.defstruct('S', [('aim', int, 40)])",
+    ),
+    "a factory of a struct": (
+        "class S(msgspec.Struct):\n    aim: list = msgspec.field(default_factory=lambda: [0])",
+        "S().aim[0]",
+        "class S(msgspec.Struct):\n    aim: list = msgspec.field(default_factory=lambda: [40])",
+    ),
+    "a default of a made class": (
+        "D = dataclasses.make_dataclass('D', [('aim', int, dataclasses.field(default=0))])",
+        "D().aim",
+        "D = dataclasses.make_dataclass('D', [('aim', int, dataclasses.field(default=40))])",
+    ),
+    "a factory of a made class": (
+        "D = dataclasses.make_dataclass('D', [('aim', int, dataclasses.field(default_factory=lambda: 0))])",
+        "D().aim",
+        "D = dataclasses.make_dataclass('D', [('aim', int, dataclasses.field(default_factory=lambda: 40))])",
+    ),
+    "metadata of a field": (
+        "@dataclasses.dataclass\nclass D:\n    aim: int = dataclasses.field(default=1, metadata={'aim': 0})",
+        "dataclasses.fields(D)[0].metadata['aim']",
+        "@dataclasses.dataclass\nclass D:\n    aim: int = dataclasses.field(default=1, metadata={'aim': 40})",
+    ),
+    "an annotation": (
+        "class D:\n    aim: Annotated[int, 0] = 1",
+        "get_type_hints(D, include_extras=True)['aim'].__metadata__[0]",
+        "class D:\n    aim: Annotated[int, 40] = 1",
+    ),
+    "an annotated type": ("A = Annotated[int, 0]", "A.__metadata__[0]", "A = Annotated[int, 40]"),
+    "a subclass": ("class B: ...\nclass C(B):\n    aim = 0", "B.__subclasses__()[-1].aim", "class C(B):\n    aim = 40"),
+}
+"""What is written, what reads it, and an edit."""
+NAMES = """
+import dataclasses, enum, functools
+import msgspec
+import numpy as np
+from numba import njit
+from typing import Annotated, get_type_hints
+"""
+
+
+@pytest.mark.parametrize(("before", "read", "edit"), [pytest.param(*case, id=name) for name, case in ELSEWHERE.items()])
+def test_what_code_reads_that_does_not_lie_in_a_namespace_is_part_of_the_digest(before, read, edit):
+    module = types.ModuleType("identity_elsewhere")
+    exec(f"{NAMES}{before}\ndef answer():\n    return {read}", vars(module))
+    first, digest = module.answer(), digest_of(module.answer)
+    assert digest_of(module.answer) == digest
+    exec(edit, vars(module))
+    assert (first, module.answer()) == (0, 40)
+    assert digest_of(module.answer) != digest
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "pd.DataFrame({'a': [0]})",
+        "np.random.SeedSequence(3)",
+        "cython_special.gamma",
+        "scipy.sparse.csr_matrix([[0]])",
+        "scipy.interpolate.interp1d([0, 1], [0, 0])",
+        "norm(3, 1)",
+    ],
+)
+def test_tables_seeds_and_functions_of_cython_have_digests(value):
+    module = types.ModuleType("identity_values")
+    imports = (
+        "import numpy as np, pandas as pd, scipy.interpolate, scipy.sparse\nfrom scipy.special import cython_special"
+    )
+    exec(f"{imports}\nfrom scipy.stats import norm\nV = {value}\ndef answer():\n    return V", vars(module))
+    assert digest_of(module.answer) == digest_of(module.answer)

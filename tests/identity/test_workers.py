@@ -123,10 +123,10 @@ def test_of_a_module_what_is_read_travels_and_nothing_else(tmp_path, monkeypatch
 
 
 LOCKED = """
-import threading
+import socket
 class Locked:
     def __init__(self):
-        self.lock = threading.Lock()
+        self.lock = socket.socket()
     def __identity__(self):
         return "locked"
 LOCKED = Locked()
@@ -135,6 +135,6 @@ LOCKED = Locked()
 
 def test_what_cannot_travel_is_one_sentence():
     within = "def parameters(self):\n    return np.array([float(LOCKED is None)])"
-    sentence = r"^mine cannot be sent to another process: .*lock"
+    sentence = r"^mine cannot be sent to another process: .*socket"
     with edited(Case("lock", policy("0", LOCKED, within))) as here, pytest.raises(InputError, match=sentence):
         packed_and_opened(here.policy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from workbench.identity.guards import MISSING
-from workbench.identity.owners import owner_of
+from workbench.identity.owners import module_of_class, owner_of
 
 if TYPE_CHECKING:
     from workbench.identity.walk import Walk
@@ -24,7 +25,20 @@ _seen = 0
 
 def is_numba(kind: type) -> bool:
     """Return whether values of a kind are Numba's, compiled classes and their objects among them."""
-    return kind.__module__.partition(".")[0] == "numba"
+    return module_of_class(kind).partition(".")[0] == "numba"
+
+
+def usual_attributes(value: Any) -> frozenset[str]:
+    """Return the attributes that Numba itself gives a value: those of a compiled function, all of anything else."""
+    if getattr(value, "py_func", None) is None:
+        return frozenset(getattr(value, "__dict__", ()))
+    return _of_dispatchers()
+
+
+@functools.cache
+def _of_dispatchers() -> frozenset[str]:
+    numba: Any = sys.modules["numba"]
+    return frozenset(vars(numba.njit(lambda: None)))
 
 
 def numba_value(walk: Walk, value: Any) -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import copyreg
+import enum
+import functools
 from collections.abc import Iterator
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from workbench.identity.guards import MISSING
-from workbench.identity.owners import owner_of_class
+from workbench.identity.numba_values import is_numba, usual_attributes
+from workbench.identity.owners import module_of_class, owner_of_class
 
 if TYPE_CHECKING:
     from workbench.identity.walk import Walk
@@ -32,7 +37,7 @@ def write_object(walk: Walk, value: Any) -> None:
             return
         reduced = ""
     if isinstance(reduced, str) and not whole:
-        walk.put("known", f"{type(value).__module__}.{reduced}")
+        walk.put("known", f"{module_of_class(type(value))}.{reduced}")
     elif type(value).__hash__ is None or owner_of_class(type(value)) == "user":
         walk.changeable(value, _whole if whole else _state)
     else:
@@ -40,6 +45,32 @@ def write_object(walk: Walk, value: Any) -> None:
         with walk.once(value) as first:
             if first:
                 _state(walk, value)
+
+
+def attached(value: Any) -> dict[str, Any]:
+    """Return what the user's code attached to a value whose kind says nothing of its attributes: a member of an
+    enumeration, a wrapper of functions, an array of a subclass, a compiled function.
+
+    >>> import functools
+    >>> partial = functools.partial(int)
+    >>> partial.aim = 3
+    >>> attached(partial), attached(3)
+    ({'aim': 3}, {})
+    """
+    if not (isinstance(value, _TAKE_ATTRIBUTES) or is_numba(type(value))):
+        return {}
+    space = getattr(value, "__dict__", None) or {}
+    usual = usual_attributes(value) if is_numba(type(value)) else _USUAL
+    return {name: one for name, one in space.items() if not (name in usual or name.startswith("_"))}
+
+
+def write_attached(walk: Walk, value: Any) -> None:
+    """Write down what is attached to a value."""
+    walk.value(attached(value))
+
+
+_TAKE_ATTRIBUTES = (np.ndarray, functools.partial, functools.partialmethod, type(functools.lru_cache(len)), enum.Enum)
+_USUAL = frozenset({"cache_parameters"})
 
 
 def undigestible(walk: Walk, value: Any) -> None:

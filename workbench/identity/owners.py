@@ -46,6 +46,15 @@ def owner_of(module: str | None) -> Owner:
     return "installed" if is_installed(module) else "user"
 
 
+def module_of_class(cls: type) -> str:
+    """Return the module that a class says it is of; that of a Cython function's says so of its objects alone.
+
+    >>> module_of_class(dict)
+    'builtins'
+    """
+    return cls.__module__ if isinstance(cls.__module__, str) else "builtins"
+
+
 def owner_of_function(function: FunctionType) -> Owner:
     """Return who wrote a function; `functools.wraps` names it as of another module, so where it looks up names counts.
 
@@ -65,16 +74,16 @@ def owner_of_class(cls: type) -> Owner:
     >>> owner_of_class(types.new_class("Aim")), owner_of_class(fractions.Fraction)
     ('user', 'installed')
     """
-    owner = owner_of(cls.__module__)
+    owner = owner_of(module_of_class(cls))
     if owner == "user" or (owner == "installed" and _is_of_its_module(cls)):
         return owner
     functions = [part for part in vars(cls).values() if isinstance(part, FunctionType)]
-    made = not functions and owner == "installed" and cls.__module__ in _MAKERS
+    made = owner == "installed" and cls.__module__ in _MAKERS
     return "user" if made or any(owner_of_function(part) == "user" for part in functions) else owner
 
 
 def _is_of_its_module(cls: type) -> bool:
-    member: Any = sys.modules.get(cls.__module__)
+    member: Any = sys.modules.get(module_of_class(cls))
     for name in cls.__qualname__.split("."):
         member = getattr(member, name, None)
     return member is cls

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbench.errors import InputError
+from workbench.identity.owners import module_of_class
 
 
 def refused(within: Sequence[str], value: Any, what: str = "", cure: str = "") -> InputError:
@@ -37,7 +38,7 @@ def kind_of(value: Any) -> str:
 
 def is_random(value: Any) -> bool:
     """Return whether a value draws random numbers from a state of its own."""
-    return any((base.__module__.partition(".")[0], base.__name__) in _GENERATORS for base in type(value).__mro__)
+    return any((module_of_class(base).partition(".")[0], base.__name__) in _GENERATORS for base in type(value).__mro__)
 
 
 _GENERATORS = {("random", "Random"), ("numpy", "Generator"), ("numpy", "RandomState"), ("numpy", "BitGenerator")}

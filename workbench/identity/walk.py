@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import dataclasses
 import functools
 import hashlib
 import importlib.util
@@ -13,14 +14,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
+import msgspec
+
 from workbench.errors import InputError
 from workbench.identity.code import DOC, Reference, parsed
 from workbench.identity.guards import MISSING, Guards, content
 from workbench.identity.noted import note_content
 from workbench.identity.numba_values import is_numba, numba_value, overloads
-from workbench.identity.objects import undigestible
+from workbench.identity.objects import attached, undigestible, write_attached
 from workbench.identity.owners import (
     Owner,
+    module_of_class,
     owner_of,
     owner_of_class,
     owner_of_function,
@@ -46,6 +50,8 @@ _OF_MODULES = (
 _by_type: Any = functools.singledispatch(len)
 _BY_TYPE = _by_type.__code__
 """What every function of `functools.singledispatch` executes."""
+_READ_ANNOTATIONS = ("__annotations__", "get_annotations", "get_type_hints", "signature")
+"""What reads annotations, whoever's it is."""
 _TEXT = ("__doc__", "__annotations__", "__firstlineno__", "__static_attributes__")
 """The attributes of classes and functions that are text alone."""
 _DESCRIBES = "__describes__"
@@ -81,7 +87,7 @@ class Walk:
         self._noting = not self.lenient
         self._waiting: deque[tuple[Any, bool, Callable[[Any], None]]] = deque()
         self._kept: list[Any] = []
-        self._reads_texts = False
+        self._reads_texts = self._reads_annotations = self._reads_subclasses = False
         self._within: list[str] = []
         self._open: dict[int, int] = {}
 
@@ -89,13 +95,36 @@ class Walk:
         """Walk and return 32 hexadecimal digits of BLAKE2b."""
         for thing in things:
             self.value(thing)
-            while self._waiting:
-                passed, self._noting, go = self._waiting.popleft()
-                self.put("turn", str(self._turns[id(passed)]))
-                self.inside(passed.__qualname__, go, passed)
+            self._pass_waiting()
+        if self._reads_subclasses:
+            self._subclasses()
+        if self._reads_annotations:
+            self._annotations()
         if self._reads_texts:
             self._texts()
         return hashlib.blake2b("\0".join(self.tokens).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+    def _pass_waiting(self) -> None:
+        while self._waiting:
+            passed, self._noting, go = self._waiting.popleft()
+            self.put("turn", str(self._turns[id(passed)]))
+            self.inside(passed.__qualname__, go, passed)
+
+    def _subclasses(self) -> None:
+        """Write down the subclasses of all classes that were passed: some of the user's code asks one for its own."""
+        self._noting, place = not self.lenient, 0
+        while place < len(self._kept):
+            if isinstance(cls := self._kept[place], type):
+                self.put("subclasses")
+                self.value(type.__subclasses__(cls))
+                self._pass_waiting()
+            place += 1
+
+    def _annotations(self) -> None:
+        """Write down the annotations of all that was passed: some of the user's code reads one."""
+        for thing in list(self._kept):
+            self.value(dict(getattr(thing, "__annotations__", None) or {}))
+        self._pass_waiting()
 
     def _texts(self) -> None:
         """Write down the docstrings of all that was passed: some of the user's code reads one, nobody knows whose."""
@@ -136,6 +165,9 @@ class Walk:
             self._module(value)
         else:
             other_value(self, value)
+        if self._noting and attached(value) and id(value) not in self._open:
+            self.put("attached")
+            self.changeable(value, write_attached)
 
     @property
     def notes(self) -> Guards | None:
@@ -241,7 +273,10 @@ class Walk:
             notes.function(function)
         if self._noting:
             self.functions.append(function)
+            names = code.attributes.union(reference.name for reference in code.references)
             self._reads_texts |= DOC in code.attributes
+            self._reads_annotations |= not names.isdisjoint(_READ_ANNOTATIONS)
+            self._reads_subclasses |= "__subclasses__" in names
             for instead in overloads(function):
                 self.inside("overload", self.value, instead)
         self.value(function.__defaults__)
@@ -382,7 +417,7 @@ class Walk:
         if is_numba(type(cls)):
             numba_value(self, cls)
         else:
-            self._by_owner(cls, owner_of_class(cls), cls.__module__, self._walk_type)
+            self._by_owner(cls, owner_of_class(cls), module_of_class(cls), self._walk_type)
 
     def _walk_type(self, cls: type) -> None:
         if (notes := self.notes) is not None:
@@ -392,8 +427,21 @@ class Walk:
             self.value(type(cls))
         for base in cls.__bases__:
             self.value(base)
+        if self._noting:
+            self._fields(cls)
         describes = {name for base in cls.__mro__ for name in vars(base).get(_DESCRIBES, ())}
         self._attributes(vars(cls), lambda name, value: name not in describes and _executes(name, value))
+
+    def _fields(self, cls: type) -> None:
+        """Write down what a class holds elsewhere than in its namespace: what fields say, the defaults of a struct."""
+        for name, one in vars(cls).get("__dataclass_fields__", {}).items():
+            made_by = None if one.default_factory is dataclasses.MISSING else one.default_factory
+            if one.metadata or made_by is not None:
+                self.put("field", name)
+                self.value([dict(one.metadata), made_by])
+        if isinstance(cls, msgspec.StructMeta):
+            self.put("struct", " ".join(cls.__struct_fields__))
+            self.value([getattr(one, "factory", one) for one in cls.__struct_defaults__])
 
     def _attributes(self, space: Mapping[str, Any], wanted: Callable[[str, Any], bool]) -> None:
         notes = self.notes
