@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -12,6 +13,7 @@ from tests.depth import long
 from tests.studies.tuning.small import small
 from workbench.cli.main import main
 from workbench.cli.run import default_folder
+from workbench.cli.say_study import say_levers
 
 OTHER = "{regime: small_uniform, count: 20}"
 
@@ -49,6 +51,22 @@ def test_what_it_says_fits_the_terminal(study, capsys, monkeypatch):
     table = [line for line in lines if line.startswith("(inert lever)")]
     assert len(table) == 1
     assert [line for line in lines if line.startswith("    drain_cycles ") and " (" in line]
+    assert "( ) gain over the baseline, positive = better; no 95 % interval at so few seeds" in lines
+    assert not [line for line in lines if "nan" in line]
+
+
+def test_a_share_that_noise_reaches_too_is_no_number(capsys):
+    shares = {"front": [0.25, 0.75, 1.0], "drain_cycles": [0.61, 0.39, 0.4]}
+    levers = ["policy.placement", "policy.queue.k", "(inert lever)"]
+    say_levers(pd.DataFrame({"lever": levers, **shares}))
+    _, meaning, *table = capsys.readouterr().out.splitlines()
+    assert meaning == "(- = no more than a lever that does nothing reaches by chance)"
+    assert [line.split() for line in table] == [
+        ["front", "drain_cycles"],
+        ["policy.placement", "-", "61"],
+        ["policy.queue.k", "-", "-"],
+        ["(inert", "lever)", "100", "40"],
+    ]
 
 
 @long
@@ -60,7 +78,7 @@ def test_the_same_for_a_program(study, capsys):
     assert output["hold_out"]["folder"].startswith("out/hold_out/small_uniform_")
     *sentences, seeds = output["hold_out"]["sentences"]
     assert len(sentences) in (1, 3)
-    assert "comparisons at 3 seeds cannot give p_holm < 0.05" in seeds
+    assert seeds.startswith("cannot decide: 2 comparisons at 3 seeds have no corrected p below 0.05")
 
 
 def test_a_hold_out_that_cannot_be_run_leaves_nothing(study, capsys):

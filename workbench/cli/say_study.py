@@ -15,6 +15,8 @@ from workbench.studies.tuning.importances import INERT
 from workbench.studies.tuning.point_sweeps import BEST, POINTS
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from workbench.studies.tuning import StudyResults
 
 MOST_ROWS, MOST_LEVERS = 20, 8
@@ -29,14 +31,14 @@ def say_study(results: StudyResults, folder: Path, figures: list[Path]) -> None:
 
     if results.holdout is not None:
         _say_front(results)
-        _say_levers(results)
+        say_levers(results.importances)
         _say_next(results, folder)
     print(f"{_counted(results)} in {results.seconds:.1f} s, kept in {folder}")
     for trial in results.failures[:3]:
         print(f"failed: trial {trial.number}: {trial.error}")
     print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))
     ours = f"workbench dashboard {folder}, or " if results.study.storage is None and results.holdout is not None else ""
-    print(f"in the browser: {ours}{dashboard_command(results.study, folder)} ({OPEN})")
+    _say(f"in the browser: {ours}{dashboard_command(results.study, folder)} ({OPEN})")
 
 
 def _say_front(results: StudyResults) -> None:
@@ -46,7 +48,9 @@ def _say_front(results: StudyResults) -> None:
     for row in best.head(MOST_ROWS).to_dict("records"):
         _say_point(row, names)
     if "beats_baseline" in table:
-        _say("( ) gain over the baseline, positive = better; [ ] its 95 % interval")
+        bounds = table[[f"{name}_difference_low" for name in names]].notna().to_numpy().any()
+        interval = "[ ] its 95 % interval" if bounds else "no 95 % interval at so few seeds"
+        _say(f"( ) gain over the baseline, positive = better; {interval}")
     say_notes(_missing(results))
     if len(best) > MOST_ROWS:
         print(f"... and {len(best) - MOST_ROWS} more")
@@ -120,22 +124,26 @@ def _gain(row: Mapping[Any, Any], name: str) -> str:
     low, high = row[f"{name}_difference_low"], row[f"{name}_difference_high"]
     digits = decimals(high - low)
     gain = f"{'+' if difference > 0 else ''}{number(difference, digits)}"
-    return f"{number(row[name], digits)} ({gain} [{number(low, digits)}, {number(high, digits)}])"
+    interval = "" if math.isnan(low) else f" [{number(low, digits)}, {number(high, digits)}]"
+    return f"{number(row[name], digits)} ({gain}{interval})"
 
 
-def _say_levers(results: StudyResults) -> None:
-    """Print the shares of the first levers, in per cent, a column a goal, as wide as the terminal."""
-    table = results.importances
+def say_levers(table: pd.DataFrame) -> None:
+    """Print the shares of the first levers, in per cent, a column a goal, as wide as the terminal; noise as a dash."""
     if not len(table):
         return
+    floor = table.set_index("lever").loc[INERT]
     print("what makes a trial good: shares of the levers in % (PED-ANOVA)")
+    print("(- = no more than a lever that does nothing reaches by chance)")
     goals = [name for name in table.columns if name != "lever"]
     room = shutil.get_terminal_size().columns - sum(len(goal) + 2 for goal in goals)
     wide = min(max(map(len, table["lever"])), max(room, NARROWEST))
     first = [*table.head(MOST_LEVERS).to_dict("records"), *table[table["lever"] == INERT].to_dict("records")]
     print("  ".join([" " * wide, *goals]))
     for row in {str(row["lever"]): row for row in first}.values():
-        print("  ".join([_short(str(row["lever"]), wide), *(f"{100 * row[goal]:>{len(goal)}.0f}" for goal in goals)]))
+        noise = {goal: row["lever"] != INERT and row[goal] <= floor[goal] for goal in goals}
+        shares = (f"{'-' if noise[goal] else f'{100 * row[goal]:.0f}':>{len(goal)}}" for goal in goals)
+        print("  ".join([_short(str(row["lever"]), wide), *shares]))
 
 
 def _short(lever: str, wide: int) -> str:
