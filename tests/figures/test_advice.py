@@ -7,7 +7,7 @@ import pytest
 import workbench as wb
 from tests.oracles.torch_allocator import Rules
 from tests.recorded_torch import Recorder, exercised
-from workbench.figures.advice import GIB, SHOWN, advice_data, save_advice
+from workbench.figures.advice import GIB, SHOWN, advice_data, draw_flames, flame_data, save_advice
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +31,42 @@ def test_it_shows_the_curves_and_the_settings_of_the_advice(advice):
 
 def test_it_is_saved_for_a_paper(advice, tmp_path):
     places = save_advice(advice, tmp_path / "paper")
-    assert [place.name for place in places] == ["advice.pdf", "advice.png", "advice.csv"]
+    kinds = ("pdf", "png", "csv")
+    assert [place.name for place in places] == [f"{name}.{kind}" for name in ("advice", "flame") for kind in kinds]
     rows = places[2].read_text().splitlines()
     assert rows[0] == "kind,name,event,gib"
     assert rows[-1].startswith("bound,addresses planned beforehand,-1,")
     data = advice_data(advice)
     assert len(rows) == 1 + sum(len(line.gib) for line in data.lines) + len(data.settings) + 2
+
+
+def test_frames_of_the_flame_graph_lie_within_their_callers_and_add_up(tmp_path):
+    """`step` asked for 4 of 10 MiB, 3 of them from `train` and 1 from `warm_up`."""
+    main, train, warm_up, step = (
+        {"name": name, "filename": "/me/run.py", "line": line}
+        for line, name in enumerate(("main", "train", "warm_up", "step"), 1)
+    )
+    stacks = {4: [train, main], 1: [step, warm_up, main], 3: [step, train, main], 2: []}
+    made = Recorder(Rules())
+    for mib, frames in stacks.items():
+        made.malloc(0, mib << 20)
+        made.events[-1]["frames"] = frames
+    made.free(made.malloc(0, 512))
+    place = tmp_path / "own.pickle"
+    place.write_bytes(pickle.dumps(made.snapshot()))
+    data = flame_data(wb.advise(place))
+    assert data.of == "live on GPU 0 where most was reserved"
+    columns = (data.name, data.depth, 1024 * data.start_gib, 1024 * data.gib)
+    assert [(name, *map(int, numbers)) for name, *numbers in zip(*columns, strict=True)] == [
+        ("live", 0, 0, 10),
+        ("me/run.py:1 main", 1, 0, 8),
+        ("me/run.py:2 train", 2, 0, 7),
+        ("me/run.py:4 step", 3, 0, 3),
+        ("me/run.py:3 warm_up", 2, 7, 1),
+        ("me/run.py:4 step", 3, 7, 1),
+        ("(no stack recorded)", 1, 8, 2),
+    ]
+    assert len(draw_flames(data).axes[0].patches) == len(data.name)
 
 
 def test_a_notebook_gets_it_in_one_call(advice):

@@ -46,7 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--card-bytes", metavar="BYTES", help="the card that it should fit on, such as 40GiB")
     parser.add_argument("--html", metavar="FILE", help="write a page of its own: curves, segments, every setting")
     parser.add_argument("--csv", metavar="FILE", help="write the settings as CSV")
-    parser.add_argument("--figure", metavar="DIR", help="draw curves and settings for a paper, as PDF, PNG and CSV")
+    parser.add_argument(
+        "--figure", metavar="DIR", help="draw curves and settings, and who held what as a flame graph: PDF, PNG and CSV"
+    )
     parser.add_argument(
         "--call-us", type=float, metavar="US", help="what a driver call costs (default: 20, an assumption)"
     )
