@@ -98,6 +98,30 @@ def test_what_lies_in_pieces_is_said_to_fit_under_the_setting_to_paste(tmp_path)
     assert "The newest versions of PyTorch read PYTORCH_ALLOC_CONF too" in advice.sentences()[5]
 
 
+def test_live_bytes_beyond_what_was_asked_for_are_called_rounding(tmp_path):
+    """A recording of 41.57 GiB live was said to fit 40.95: blocks keep up to 1 MiB too much, which a card need not."""
+    made = Recorder(Rules())
+    for _ in range(4):
+        made.malloc(0, 20 * MIB - (MIB >> 1))
+    advice = wb.advise(written(tmp_path, made.snapshot()))
+    assert advice.lines()[1].startswith(
+        "At that moment 80 MiB were reserved: 80 MiB live (78 MiB asked for, the rest is rounding), 0 B free but kept"
+    )
+    assert "rounding" not in wb.advise(written(tmp_path, full_of_holes().snapshot())).lines()[1]
+
+
+def test_a_peak_of_what_failed_is_not_called_recorded(tmp_path):
+    """160 MiB "as recorded" stood below 120 that were reserved when the card of 130 failed."""
+    advice = wb.advise(written(tmp_path, full_of_live().snapshot()))
+    (own,) = (line for line in advice.sentences() if "driver call" in line)
+    assert own.startswith("The recorded settings (PyTorch's defaults), had nothing failed: 160 MiB reserved at most, ")
+    made = exercised(Recorder(Rules(), seed=4), 150, 4)
+    usual = wb.advise(written(tmp_path, made.snapshot()))
+    assert "had nothing failed" not in " ".join(usual.sentences()) and "laid out anew" not in usual.lines()[4]
+    late = wb.advise(written(tmp_path, made.snapshot(kept=100)))
+    assert late.lines()[4].endswith("; what was live at its start is laid out anew.")
+
+
 @pytest.mark.parametrize("name", ["PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"])
 def test_the_variable_is_the_one_that_the_recording_names(tmp_path, name):
     """`PYTORCH_ALLOC_CONF` was printed always, which only the newest versions read (pytorch#183387, #149601)."""
@@ -182,6 +206,32 @@ def test_one_event_is_read_as_a_moment(tmp_path):
     made = exercised(Recorder(Rules(), seed=1), 60, 1)
     still = advice_or_still(written(tmp_path, made.snapshot(kept=1)))
     assert isinstance(still, Still) and still.reserved_bytes == made.reserved()
+
+
+def test_a_moment_of_several_cards_says_what_each_has_and_does_not_turn_on_what_is_on(tmp_path):
+    """Cards were added up in silence; a moment with expandable segments was told to make them expandable."""
+
+    def holed(rules: Rules) -> Recorder:
+        made = Recorder(rules)
+        blocks = [made.malloc(0, 5 * MIB) for _ in range(16)]
+        for block in blocks[::2]:
+            made.free(block)
+        return made
+
+    snapshot = cards(holed(Rules()), full_of_live())
+    snapshot["device_traces"] = [[], []]
+    still = advice_or_still(str(written(tmp_path, snapshot)))
+    assert still.cards == ((0, 80 * MIB, 40 * MIB), (1, 120 * MIB, 120 * MIB))
+    assert still.sentences()[1].startswith(
+        "200 MiB reserved in 10 segments of 2 cards together (GPU 0 80 MiB, of them 40 MiB live; GPU 1 120 MiB, of "
+        "them 120 MiB live), 160 MiB live, 40 MiB free;"
+    )
+    assert still.sentences()[-1].startswith("expandable_segments:True would have let ")
+    grown = holed(Rules(expandable=True)).snapshot()
+    grown["device_traces"] = [[]]
+    assert (
+        advice_or_still(str(written(tmp_path, grown))).sentences()[-1].startswith("Its segments are expandable already")
+    )
 
 
 def test_what_the_replay_does_not_reproduce_is_refused_or_said_first(tmp_path):

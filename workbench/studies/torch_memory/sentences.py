@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 SCHEMA = "workbench.advise/1"
 """What `--json` prints; the number rises when a key goes or changes its meaning, never for a new one."""
-MOST_HOLDERS = 30
+MOST_HOLDERS, ROUNDING = 30, 0.01
+"""Holders that `--json` lists at most; the share of what is live from which on rounding is said."""
 SHOWS_IT = 'torch.cuda.memory._snapshot()["allocator_settings"]'
 """The Python that shows which settings PyTorch took."""
 
@@ -221,8 +222,12 @@ def _held(advice: Advice) -> str:
     cached = f", {bytes_said(free - pinned)} cached, which goes back by itself" if free > pinned else ""
     holders = [holder for holder in advice.holders() if not holder.name.startswith("(")]
     most = f"; the largest holder is {holders[0].name} ({bytes_said(holders[0].bytes)})" if holders else ""
+    live, asked_for = reserved - free, int(advice.cards[0].recorded.allocated[advice.cards[0].decisive])
+    rounding = (
+        f" ({bytes_said(asked_for)} asked for, the rest is rounding)" if asked_for < (1 - ROUNDING) * live else ""
+    )
     return (
-        f"At that moment {bytes_said(reserved)} were reserved: {bytes_said(reserved - free)} live, "
+        f"At that moment {bytes_said(reserved)} were reserved: {bytes_said(live)} live{rounding}, "
         f"{bytes_said(pinned)} free but kept by live blocks beside it{cached} (the longest free piece "
         f"{bytes_said(longest)}){most}."
     )
@@ -271,13 +276,13 @@ def _where_it_fits(advice: Advice) -> str:
     room = None if card.failure is None else card.failure.room_bytes
     had = f"; it had {bytes_said(room)}" if room is not None else ""
     was = f" (under the recorded settings {bytes_said(before)})" if advice.is_change else ""
+    anew = "" if advice.is_whole else "; what was live at its start is laid out anew"
     named = ""
     if advice.card_bytes is not None:
         answer = "fits" if best.fits else "does not fit"
         named = f"; on the named card of {bytes_said(advice.card_bytes)} it {answer}"
-    return (
-        f"{_name(advice, card)}: what was recorded fits where PyTorch gets {bytes_said(fits)} or more{was}{had}{named}."
-    )
+    rest = f"{was}{had}{anew}{named}."
+    return f"{_name(advice, card)}: what was recorded fits where PyTorch gets {bytes_said(fits)} or more{rest}"
 
 
 def _others(advice: Advice) -> Iterator[str]:
@@ -317,11 +322,14 @@ def calls_said(trial: Trial) -> str:
 
 def _compared(advice: Advice) -> Iterator[str]:
     own, best = advice.own_trial, advice.best_trial
-    how = "As recorded" if advice.is_whole else "The recorded settings, replayed from where the history begins"
-    whose = " on the fullest card" if len(advice.cards) > 1 else ""
-    yield f"{how} ({_called(own)}): {_peak_and_card(own)}{whose}, {calls_said(own)}."
+    how = (
+        "The recorded settings" if advice.is_whole else "The recorded settings, replayed from where the history begins"
+    )
+    served = ", had nothing failed" if advice.failures else ""
+    fullest, of_all = ("on the fullest card ", "of all cards ") if len(advice.cards) > 1 else ("", "")
+    yield f"{how} ({_called(own)}){served}: {fullest}{_peak_and_card(own)}; {of_all}{calls_said(own)}."
     if advice.is_change:
-        yield f"Best ({_called(best)}): {_peak_and_card(best)}{whose}, {calls_said(best)}."
+        yield f"Best ({_called(best)}): {fullest}{_peak_and_card(best)}; {of_all}{calls_said(best)}."
     if best.smallest_card_bytes and best.smallest_card_bytes < max(it.reserved_peak_bytes for it in best.cards):
         yield "A card may be smaller than what is reserved at most: free segments go back before a request fails."
 

@@ -24,6 +24,8 @@ class Still(NamedTuple):
     little."""
     pinned_free_bytes: int
     """Free bytes of segments and pages in which something is live, which do not."""
+    cards: tuple[tuple[int, int, int], ...] = ()
+    """Of each card its number, reserved and live bytes."""
 
     def holders(self) -> list[Holder]:
         """Return who asked for what is live."""
@@ -52,7 +54,7 @@ class Still(NamedTuple):
         free = self.reserved_bytes - self.live_bytes
         messages = [
             f"{self.path}: the segments of a moment and no history: nothing can be replayed, this is what they tell.",
-            f"{bytes_said(self.reserved_bytes)} reserved in {len(self.segments):,} segments, "
+            f"{bytes_said(self.reserved_bytes)} reserved in {len(self.segments):,} segments{self._of_cards()}, "
             f"{bytes_said(self.live_bytes)} live, {bytes_said(free)} free; the longest free run has "
             f"{bytes_said(self.largest_free_bytes)}.",
             f"{bytes_said(self.whole_free_bytes)} are in segments that are free as a whole and go back before a "
@@ -64,10 +66,18 @@ class Still(NamedTuple):
             messages.append(f"Pinned by {first}.")
         return [*messages, _what_helps(self)]
 
+    def _of_cards(self) -> str:
+        """Return how what is added up is shared by several cards."""
+        if len(self.cards) < 2:
+            return ""
+        shares = (f"GPU {card} {bytes_said(size)}, of them {bytes_said(live)} live" for card, size, live in self.cards)
+        return f" of {len(self.cards)} cards together ({'; '.join(shares)})"
+
 
 def still_of(logs: Sequence[AllocatorLog], path: str) -> Still:
     """Return what the segments of a snapshot tell, all cards together."""
-    segments = tuple(segment for log in logs for segment in segments_at_end(log))
+    maps = {log.device: segments_at_end(log) for log in logs if len(log.segments.size)}
+    segments = tuple(segment for one in maps.values() for segment in one)
     reserved = sum(segment.size for segment in segments)
     free = sum(segment.free for segment in segments)
     pinned = sum(segment.pinned for segment in segments)
@@ -79,12 +89,20 @@ def still_of(logs: Sequence[AllocatorLog], path: str) -> Still:
         largest_free_bytes=max((segment.largest_free for segment in segments), default=0),
         whole_free_bytes=free - pinned,
         pinned_free_bytes=pinned,
+        cards=tuple((card, *_reserved_and_live(one)) for card, one in maps.items()),
     )
+
+
+def _reserved_and_live(segments: Sequence[SegmentMap]) -> tuple[int, int]:
+    reserved = sum(segment.size for segment in segments)
+    return reserved, reserved - sum(segment.free for segment in segments)
 
 
 def _what_helps(still: Still) -> str:
     """Return which setting would have helped, as far as a moment can say it."""
     if still.reserved_bytes and still.pinned_free_bytes > 0.05 * still.reserved_bytes:
+        if all(segment.page for segment in still.segments):
+            return "Its segments are expandable already: what is pinned lies beside live blocks of the same page."
         return (
             "expandable_segments:True would have let most of the pinned memory go back or be used for larger requests: "
             "its pages go back one by one; how much, a history would tell: torch.cuda.memory._record_memory_history()."
