@@ -94,7 +94,7 @@ def passes(part: str) -> list[Pass]:
     compiled = Pass((*TWO_WORKERS, *ALONE), ("--ignore=tests/browser", "-m", LONG, "tests"))
     interpreted = Pass((*TWO_WORKERS, *ALONE), ("-k", f"not ({SAME_IN_BOTH})", *ROOMS), {"NUMBA_DISABLE_JIT": "1"})
     browser = Pass(ALONE, ("-m", "long", "tests/browser"))
-    bounds = Pass((*ALONE, "--part=all"), BOUNDS, {"NUMBA_BOUNDSCHECK": "1", "WORKBENCH_LONG": "0"})
+    bounds = Pass((*ALONE, "--part=all", "--timeout=3000"), BOUNDS, {"NUMBA_BOUNDSCHECK": "1", "WORKBENCH_LONG": "0"})
     if part == "all":
         return [compiled, browser, interpreted, bounds]
     if part == "bounds":

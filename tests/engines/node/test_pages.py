@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.depth import LONG_WHERE_COMPILED, seeds
 from tests.oracles.node.pages import AddressSpace, Page, Run, granule_of, rounded
+from workbench.compiled import INTERPRETED
 from workbench.engines.node.pages import (
     MODES,
     NEEDS_ROOM,
@@ -42,6 +45,24 @@ def test_v4(mode: str, start: int, expected: list[int]) -> None:
     open_mapping(pages, 0, 0, 8 * MIB)
     assert map_run(pages, 0, start, 8 * MIB) == len(expected)
     assert sizes(pages, 0) == expected
+
+
+class FromStart(np.ndarray):
+    """An array as compiled code has a lent one: an index below 0 is a place in front of it."""
+
+    def __getitem__(self, index: Any) -> Any:
+        assert not isinstance(index, (int, np.integer)) or index >= 0, f"row {index} lies before the table"
+        return super().__getitem__(index)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_first_stretch_of_all_has_none_before_it(mode: str) -> None:
+    pages = new_pages(1, 1, mode)
+    if INTERPRETED:
+        pages = pages._replace(stretches=pages.stretches.view(FromStart))
+    open_mapping(pages, 0, 0, 4 * MIB)
+    assert map_run(pages, 0, 0, 2 * MIB) == {"4k": 512, "64k": 32}.get(mode, 1)
+    assert (pages.used[0], pages.held[0], pages.mapped[0]) == (1, 1, 2 * MIB)
 
 
 @pytest.mark.parametrize("mode", MODES)

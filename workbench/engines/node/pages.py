@@ -231,11 +231,11 @@ def _stretch_end(address: int, end: int, size: int) -> int:
 def _put(pages: Pages, mapping: int, address: int, size: int, end: int) -> None:
     """Add a stretch to a mapping, to the one before where it goes on."""
     shift, at = _shift(size), pages.used[0]
-    before = pages.stretches[at - 1]
-    goes_on = pages.held[mapping] > 0 and before[OF.size] == size
+    goes_on = pages.held[mapping] > 0
     if goes_on:
+        before = pages.stretches[at - 1]
         covered = pages.mapped[mapping] - before[OF.begin]
-        goes_on = before[OF.address] + covered == address
+        goes_on = before[OF.size] == size and before[OF.address] + covered == address
     if not goes_on:
         row = pages.stretches[at]
         row[OF.mapping], row[OF.first_page], row[OF.begin] = mapping, pages.count[mapping], pages.mapped[mapping]
