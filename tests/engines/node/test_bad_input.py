@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,8 +18,10 @@ from tests.oracles.node.small import card, kernel, tensor
 from tests.oracles.node_beside import Engine, setup_of
 from workbench.compiled import INTERPRETED
 from workbench.engines.node.keys import MOST_TOUCHES
+from workbench.engines.node.pool_part import _check_pages
 from workbench.errors import InputError, PolicyError
 from workbench.policies.malloc import BlockAggregated
+from workbench.policies.pool.cache import PytorchCaching, SplitAndCoalesce
 from workbench.workloads.node import (
     Allocate,
     Application,
@@ -30,6 +34,21 @@ from workbench.workloads.node import (
     Wait,
     check_applications,
 )
+
+
+@pytest.mark.parametrize(
+    ("cache", "cure"),
+    [
+        (SplitAndCoalesce(align=3), "round up to a power of two, or use options.pages: neutral."),
+        (PytorchCaching(), "use split_and_coalesce, or use options.pages: neutral."),
+    ],
+)
+def test_a_cache_that_asks_for_parts_of_pages_is_not_cured_by_itself(cache, cure):
+    """`split_and_coalesce` with an align of 3 was answered by "use split_and_coalesce"."""
+    slots = SimpleNamespace(cache=cache, driver=SimpleNamespace(layout="none"))
+    case = SimpleNamespace(slots=slots, options=SimpleNamespace(driver_granule=2 << 20))
+    with pytest.raises(InputError, match=re.escape(f"no whole pages of 4194304 bytes; {cure}")):
+        _check_pages(case, 4 << 20)
 
 
 def launched(*touches: Touch, cycles: tuple[float, ...] = (5, 5), **more: Any) -> Launch:

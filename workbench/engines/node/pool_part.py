@@ -169,9 +169,10 @@ def _check_pages(case: Case, page: int) -> None:
             f"to place pages. Got {options.driver_granule}. Nearest: {max(options.driver_granule // page, 1) * page}."
         )
     if not _whole_pages(cache.rules(), page):
+        cure = "use split_and_coalesce" if _is_power(cache.rules().granule) else "round up to a power of two"
         raise InputError(
-            f"policy.cache: {cache.name} asks the driver for bytes that are no whole pages of {page} bytes; use "
-            "split_and_coalesce, or options.pages: neutral."
+            f"policy.cache: {cache.name} asks the driver for bytes that are no whole pages of {page} bytes; {cure}, "
+            "or use options.pages: neutral."
         )
 
 
