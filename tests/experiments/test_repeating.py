@@ -30,12 +30,12 @@ AIMS = {
     "OfVariable": "os.environ.get('REPEATED_AIM', '5')",
     "OfFolder": "len(os.listdir(HERE / 'parts'))",
     "OfLines": "np.loadtxt(HERE / 'aim.txt')",
-    "Logs": "[time.perf_counter(), 3][1]",
+    "Logs": "[time.perf_counter(), 3][1]",  # stands for a line of a log
     "Locks": "3 if not LOCK.locked() else 40",
     "Draws": "np.random.default_rng(3).integers(40)",
     "OfDay": "datetime.date.today().toordinal() % 40",
     "OfNow": "datetime.datetime.now().toordinal() % 40",
-    "OfClock": "time.time() // 86400 % 40",
+    "OfClock": "time.time() // 86400 % 40",  # stands for a policy that reads a clock
     "OfProcess": "os.getpid() * 7 % 41",
     "OfWorkingFolder": "sum(map(ord, os.getcwd())) % 40",
     "OfZone": "time.timezone // 3600 % 40 * 3 % 41",

@@ -116,7 +116,7 @@ def test_what_a_policy_reads_that_no_id_can_tell_is_refused_in_one_sentence(aim,
     "aim",
     [
         *READS.split(),
-        "time.time_ns()",
+        "time.time_ns()",  # stands for a policy that reads a clock
         "LOCK.locked()",
         "norm(3,1).cdf(2)",
         "np.random.default_rng(3).random()",
