@@ -50,7 +50,7 @@ def holds_half_a_character(content: np.ndarray) -> bool:
     Examples
     --------
     >>> import pickle
-    >>> whole, half, number = (pickle.dumps(it) for it in ("\u00e9", "\ud800", 0xA0A0ED))
+    >>> whole, half, number = (pickle.dumps(it) for it in (chr(0xE9), chr(0xD800), 0xA0A0ED))
     >>> [holds_half_a_character(np.frombuffer(it, np.uint8)) for it in (whole, half, number)]
     [False, True, False]
     """

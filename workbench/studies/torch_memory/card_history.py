@@ -154,7 +154,7 @@ def card_histories(path: str | Path) -> list[CardHistory]:
     --------
     >>> (card,) = card_histories("data/made_up_snapshot.pickle.gz")
     >>> card.events, card.decisive, len(card.moment(card.decisive).segment_size)
-    (1842, 561, 68)
+    (1842, 1788, 56)
     """
     source = Source(trace_file(str(path)))
     with as_one_sentence(source, "torch_memory_snapshot"):
