@@ -15,6 +15,7 @@ from workbench.experiments.chunks import Bundler, Chunk
 from workbench.experiments.executors import in_pool
 from workbench.experiments.pickled_setup import Packer
 from workbench.experiments.pools import worker
+from workbench.experiments.pools.worker_process import request_of
 from workbench.experiments.row import Row
 from workbench.experiments.sources import origin
 from workbench.experiments.strikes import Death
@@ -98,7 +99,7 @@ def request_of_one_run(monkeypatch):
     (point,) = (plan := faulty_plan(1)).points
     (run,) = plan.runs()
     packed = {point.id: Packer().pack(point.id, point.setup)}
-    return pickle.dumps((packed, [Task(run.id, point.id, run.seed)], 5.0, origin(), work.SILENT, None))
+    return request_of((packed, [Task(run.id, point.id, run.seed)], 5.0, origin(), work.SILENT, None))
 
 
 def test_a_worker_that_cannot_start_a_run_says_so_and_whether_it_did_others(request_of_one_run, monkeypatch):
