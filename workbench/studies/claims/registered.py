@@ -36,6 +36,9 @@ MARGINS: dict[str, Margin] = {
         0.05, "2026-11-22", "makespan of slices with large pages over that with small ones, 1 +- this"
     ),
     "H6.2 additive": Margin(0.01, "2026-11-22", "share of the makespan that two mechanisms may gain beyond the sum"),
+    "H6.2 quarter": Margin(
+        0.25, "2026-11-27", "what two mechanisms may gain beyond the sum, as a share of the smaller gain alone"
+    ),
 }
 
 
