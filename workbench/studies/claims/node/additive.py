@@ -22,9 +22,11 @@ ALPHA = 0.05
 FIRST, BOUNDARY = "first_fit", "nearest_boundary"
 PLACEMENTS = {"vary": [FIRST, BOUNDARY], "zip": "placement"}
 COMPUTE = (50_000, 5_000, 500)
-"""The axis: the median of the cycles that a group computes in a phase, from what the families say on down. Look-ups,
-walkers and links together are then 2 to 12, 18 to 53 and 28 to 64 % of a group's time, by the family (two seeds beside those
-that judge)."""
+"""The axis: the median of the cycles that a group computes in a phase, from what the families say on down.
+
+Look-ups, walkers and links together are then 2 to 12, 18 to 53 and 28 to 64 % of a group's time, by the family: seen at
+two seeds that judge nothing.
+"""
 
 
 def _runs(evidence: Evidence, family: str, cycles: int) -> RunSet:
