@@ -62,7 +62,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def swept(names, folder, **more):
+def swept(names, folder, measures=("drain_cycles",), **more):
     """Run some of the policies; returns the runs, the rows of each as (status, error), and what was said."""
     heard = []
 
@@ -75,7 +75,7 @@ def swept(names, folder, **more):
     sweep = {
         "engine": "shared_memory",
         "workload": {"regime": "large_uniform", "count": 200},
-        "measures": ["drain_cycles"],
+        "measures": list(measures),
         "policy": {"placement": {"vary": [f"mine.py:{name}" for name in names]}},
         "seeds": SEEDS,
     }
@@ -152,7 +152,7 @@ def test_a_kept_row_that_a_fresh_process_contradicts_is_withdrawn_with_its_point
     assert [row.status for row in rows["Plain"]] == ["withdrawn"] * SEEDS
     assert [row.status for row in rows["Logs"]] == ["done"] * SEEDS
     assert "drain_cycles was 7 and is" in rows["Plain"][0].error
-    assert len([line for line in heard if f"{SEEDS} kept rows of point" in line]) == 1
+    assert len([line for line in heard if f"{SEEDS} kept rows of plain are withdrawn" in line]) == 1
     assert [row.measures for row in swept(["Plain", "Logs"], folder)[1]["Plain"]] == true
 
 
@@ -175,3 +175,43 @@ def test_a_declared_input_is_compared_as_what_is_seen_to_be_read(folder):
     assert [line for line in swept(["Declared"], folder)[2] if "kept rows are done anew" in line] == [
         f"{SEEDS} kept rows are done anew: the file {folder / 'aim.txt'}, which declared reads, is another than it was."
     ]
+
+
+HONEST = """
+import functools, tempfile
+import pandas as pd
+from numba import njit
+from scipy.stats import norm
+import workbench as wb
+
+NORMAL = norm(20, 1)
+@functools.lru_cache
+def cached(aim):
+    return aim
+@njit
+def doubled(value):
+    return 2 * value
+def scratch():
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "aim").write_text("7")
+        return (Path(folder) / "aim").read_text()
+@wb.measure(unit="cycles", better="neither")
+def twice(record):
+    return doubled(record.grant.max())
+"""
+HONEST_AIMS = {
+    "OfTable": "pd.read_csv(HERE / 'aim.csv')['aim'][0]",
+    "Cached": "cached(5)",
+    "OfNormal": "NORMAL.ppf(0.5)",
+    "Scratch": "scratch()",
+}
+
+
+def test_what_researchers_write_is_checked(folder):
+    texts = [POLICY.format(name=name, aim=aim, more="") for name, aim in HONEST_AIMS.items()]
+    (folder / "mine.py").write_text(HEAD + HONEST + "".join(texts))
+    (folder / "aim.csv").write_text("aim\n5\n")
+    many = SEEDS * len(HONEST_AIMS)
+    for _ in range(2):
+        results, _, heard = swept(HONEST_AIMS, folder, measures=["drain_cycles", "mine.py:twice"])
+        assert (heard, results.checked) == ([], repeating.Checked(many, many))

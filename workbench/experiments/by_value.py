@@ -7,6 +7,7 @@ a process that interprets (`NUMBA_DISABLE_JIT=1`) gets that as its kernels are t
 
 from __future__ import annotations
 
+import functools
 import io
 import sys
 import threading
@@ -18,8 +19,17 @@ from typing import Any
 from workbench.compiled.versions import is_compiled, name_by_digest, pickled
 from workbench.errors import missing_extra
 from workbench.identity import Snapshot
+from workbench.identity.owners import owner_of
 
 _LOCKS = (type(threading.Lock()), type(threading.RLock()))
+
+
+_CACHED = type(functools.lru_cache(len))
+
+
+def _cached_again(function: Any, most: int | None, typed: bool) -> Any:
+    """Return a function that keeps what it returns, with nothing kept yet."""
+    return functools.lru_cache(most, typed)(function)
 
 
 def pickler() -> Any:
@@ -63,6 +73,9 @@ def _pickler(cloudpickle: Any, taken: Sequence[Snapshot]) -> Any:
         def reducer_override(self, value: Any) -> Any:
             if isinstance(value, _LOCKS):  # a lock guards what one process does
                 return (threading.Lock if isinstance(value, _LOCKS[0]) else threading.RLock), ()
+            if isinstance(value, _CACHED) and owner_of(value.__module__) == "user":
+                parameters = value.cache_parameters()
+                return _cached_again, (value.__wrapped__, parameters["maxsize"], parameters["typed"])
             if is_compiled(value):
                 return pickled(value, cloudpickle.list_registry_pickle_by_value())
             if not isinstance(value, ModuleType) or not any(value.__name__ in one.modules for one in taken):

@@ -13,6 +13,7 @@ import datetime
 import json
 import math
 import os
+import re
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -311,8 +312,14 @@ class Repeating:
                 f"{self._differs(run, rows[run.id])} when seed {run.seed} was repeated in a fresh process, so this row "
                 "was made by other code or other inputs than its id says; run the sweep again."
             )
-            count = self._store.withdraw(_ids(self._plan, [run.point]), error)
-            yield f"{count} kept rows of point {run.point.id[:8]} are withdrawn: {error}"
+            points, whose = [run.point], f"of point {run.point.id[:8]}"
+            for code, group in self._groups.items():
+                if any(point.id == run.point.id for point in group):
+                    points, whose = group, f"of {_name(run.point)}"
+                    self._store.forget_verdict(code)
+                    _agreed.pop(code, None)
+            if count := self._store.withdraw(_ids(self._plan, points), error):
+                yield f"{count} kept rows {whose} are withdrawn: {error}"
 
     def _judged(self, code: str, runs: list[PlannedRun], rows: Mapping[str, Row], done: Done | None) -> Verdict:
         points = self._groups[code]
@@ -327,6 +334,8 @@ class Repeating:
             before = self._rows.get(run.id) or self._kept(run.id)
             if not before or run.id not in rows:
                 continue
+            if _NOT_DONE.search(rows[run.id].error):
+                return Verdict("open", f"it could not be repeated ({rows[run.id].error.rstrip('.')})", reads, now)
             if difference := self._difference(before, rows[run.id]):
                 return Verdict(
                     "differs", f"{difference} when seed {run.seed} was repeated with {DIFFERENCES}", reads, now
@@ -344,7 +353,7 @@ class Repeating:
         return json.loads(row.measures) if row is not None and row.status == "done" else {}
 
     def _differs(self, run: PlannedRun, row: Row) -> str:
-        before = self._kept(run.id)
+        before = {} if _NOT_DONE.search(row.error) else self._kept(run.id)
         return self._difference(before, row) if before else ""
 
     def _difference(self, before: Mapping[str, float], row: Row) -> str:
@@ -360,3 +369,5 @@ class Repeating:
 
 
 LIMIT_SECONDS = 600.0
+_NOT_DONE = re.compile("cannot be opened in a worker|not what it was when this run was planned|did not end within")
+"""In what a run says that could not be repeated at all: that is no difference."""

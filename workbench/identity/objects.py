@@ -118,7 +118,12 @@ def slots_of(kind: type) -> list[str]:
 
 def _state(walk: Walk, value: Any) -> None:
     walk.value(type(value))
-    _parts(walk, _reduced(value))
+    installed = owner_of_class(type(value)) == "installed"
+    walk.within_installed += installed
+    try:
+        _parts(walk, _reduced(value))
+    finally:
+        walk.within_installed -= installed
 
 
 def _parts(walk: Walk, reduced: Any) -> None:

@@ -166,6 +166,9 @@ class _Observer:
         elif place not in self._written:
             self.file(place)
 
+    def made(self, arguments: tuple[Any, ...]) -> None:
+        self._written.add(os.path.abspath(os.fsdecode(arguments[0])))
+
     def listed(self, arguments: tuple[Any, ...]) -> None:
         (path,) = arguments
         if not isinstance(path, int):
@@ -178,13 +181,15 @@ class _Observer:
     def file(self, place: str) -> None:
         if place in self._files or place.startswith(_OF_THE_SYSTEM) or _is_installed(place):
             return
+        if any(place.startswith(made + os.sep) for made in self._written) or place in self._written:
+            return
         if len(self._files) < MOST:
             self._files[place] = digest_of_file(place)
         else:
             self._acts[f"reads more than {MOST:,} files"] = None
 
     def variable(self, name: str) -> None:
-        if self._who and not getattr(self.open, "busy", False) and _is_the_users(sys._getframe(2)):
+        if self._who and not getattr(self.open, "busy", False) and _reads_itself(sys._getframe(2)):
             self.open.busy = True
             try:
                 self._variables.setdefault(name, _digest_of_variable(name))
@@ -202,6 +207,7 @@ class _Observer:
 _EVENTS = {
     "open": _Observer.opened,
     "os.listdir": _Observer.listed,
+    "os.mkdir": _Observer.made,
     "os.scandir": _Observer.listed,
     "sqlite3.connect": _Observer.connected,
     **dict.fromkeys(("os.exec", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"), _Observer.started),
@@ -235,6 +241,13 @@ def _is_the_users(frame: FrameType | None) -> bool:
             return False
         frame = frame.f_back
     return False
+
+
+def _reads_itself(frame: FrameType | None) -> bool:
+    """Return whether the user's code asks for a variable itself; what a library reads for itself is the library's."""
+    while frame is not None and frame.f_globals.get("__name__") in ("os", "collections.abc", __name__):
+        frame = frame.f_back
+    return frame is not None and owner_of(frame.f_globals.get("__name__")) == "user"
 
 
 class _SeenEnviron(os._Environ):

@@ -43,7 +43,7 @@ def other_value(walk: Walk, value: Any) -> None:
         walk.put("scalar", f"{value.dtype.str}{value.tobytes().hex()}")
     elif isinstance(value, np.ufunc):
         _ufunc(walk, value)
-    elif value is os.environ or kind in _LOCKS or value is _GLOBAL_RANDOM:
+    elif value is os.environ or kind in _LOCKS or (is_random(value) and walk.within_installed):
         walk.put("state of the process", kind.__name__)
     elif is_random(value) or hasattr(kind, "__next__"):
         undigestible(walk, value)
@@ -52,8 +52,6 @@ def other_value(walk: Walk, value: Any) -> None:
 
 
 _LOCKS = (type(threading.Lock()), type(threading.RLock()))
-_GLOBAL_RANDOM = np.random.mtrand._rand
-"""What NumPy's own functions draw from where nothing is given, as frozen distributions of SciPy hold it."""
 
 
 def _ufunc(walk: Walk, value: Any) -> None:

@@ -90,6 +90,8 @@ class Walk:
         self._reads_texts = self._reads_annotations = self._reads_subclasses = False
         self._within: list[str] = []
         self._open: dict[int, int] = {}
+        self.within_installed = 0
+        """In how many objects of installed packages the walk is: what these draw from shows when runs are repeated."""
 
     def digest(self, *things: Any) -> str:
         """Walk and return 32 hexadecimal digits of BLAKE2b."""

@@ -16,6 +16,9 @@ AHEAD_SECONDS = 1009 * 86400 + 5 * 3600 + 17 * 60 + 23
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
+_COUNT_ON_DATES = ("cftime", "dateutil", "pandas", "polars", "psycopg2", "pyarrow", "pytz", "sqlalchemy", "xarray")
+"""Packages whose compiled code, or that of what they import, takes Python's own class of dates for granted."""
+
 DIFFERENCES = "another hash seed, time zone, clock, working directory and number of threads"
 """What such a process has, as a part of a sentence."""
 
@@ -64,9 +67,17 @@ def shift_clock(seconds: int = AHEAD_SECONDS) -> None:
         def utcnow(cls) -> Any:
             return cls.now(datetime.UTC).replace(tzinfo=None)
 
+    class Restoring:
+        """Gives the class back before a package is imported that counts on Python's own."""
+
+        def find_spec(self, name: str, *more: Any) -> None:
+            if name in _COUNT_ON_DATES:
+                vars(datetime)["datetime"] = original
+
+    sys.meta_path.insert(0, Restoring())
     Shifted.__name__ = Shifted.__qualname__ = original.__name__
     Shifted.__module__ = original.__module__
-    datetime.datetime = Shifted  # type: ignore[misc]
+    vars(datetime)["datetime"] = Shifted
 
 
 def _of_shifted(function: Callable[..., Any]) -> Callable[..., Any]:
