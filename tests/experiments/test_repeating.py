@@ -179,12 +179,17 @@ def test_a_declared_input_is_compared_as_what_is_seen_to_be_read(folder):
 
 HONEST = """
 import functools, tempfile
+from dataclasses import dataclass
 import pandas as pd
 from numba import njit
 from scipy.stats import norm
 import workbench as wb
 
 NORMAL = norm(20, 1)
+@dataclass(frozen=True)
+class Config:
+    aim: int = 4
+CONFIG = Config()
 @functools.lru_cache
 def cached(aim):
     return aim
@@ -204,6 +209,7 @@ HONEST_AIMS = {
     "Cached": "cached(5)",
     "OfNormal": "NORMAL.ppf(0.5)",
     "Scratch": "scratch()",
+    "Configured": "CONFIG.aim",
 }
 
 

@@ -437,7 +437,7 @@ class Walk:
     def _fields(self, cls: type) -> None:
         """Write down what a class holds elsewhere than in its namespace: what fields say, the defaults of a struct."""
         for name, one in vars(cls).get("__dataclass_fields__", {}).items():
-            made_by = None if one.default_factory is dataclasses.MISSING else one.default_factory
+            made_by = None if isinstance(one.default_factory, type(dataclasses.MISSING)) else one.default_factory
             if one.metadata or made_by is not None:
                 self.put("field", name)
                 self.value([dict(one.metadata), made_by])
