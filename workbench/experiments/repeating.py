@@ -136,7 +136,7 @@ def _name(point: PlannedPoint) -> str:
 
 
 class Checked(NamedTuple):
-    """How many rows of the user's code a fresh process has confirmed."""
+    """How many rows are of code of the user's of which a fresh process has confirmed two runs: not each row."""
 
     rows: int = 0
     """Rows of runs in which code of the user's was executed."""
@@ -150,7 +150,7 @@ class Checked(NamedTuple):
         """Return what is to be said: nothing where no code of the user's was executed.
 
         >>> Checked(8, 8).sentences
-        ['8 rows are of code of your own, all checked: repeated in a fresh process, it gave the same.']
+        ['8 rows are of code of your own, all checked: two runs of each code gave the same in a fresh process.']
         >>> Checked(8, 4, ("Mine: not repeated yet",)).sentences
         ['8 rows are of code of your own, 4 checked; the others are provisional (Mine: not repeated yet).']
         """
@@ -158,7 +158,7 @@ class Checked(NamedTuple):
             return []
         own = f"{self.rows} rows are of code of your own"
         if self.checked == self.rows:
-            return [f"{own}, all checked: repeated in a fresh process, it gave the same."]
+            return [f"{own}, all checked: two runs of each code gave the same in a fresh process."]
         return [f"{own}, {self.checked} checked; the others are provisional ({'; '.join(self.reasons)})."]
 
     def plain(self) -> dict[str, Any]:

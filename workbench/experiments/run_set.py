@@ -36,7 +36,7 @@ class RunSet:
         self.whole: RunSet | None = None
         """All runs of the sweep, of which these are those of some points; None where these are all."""
         self.checked = Checked()
-        """How many rows of the user's code a fresh process has confirmed."""
+        """How many rows are of code of the user's of which a fresh process has confirmed two runs."""
         self._ids: dict[str, list[str]] = {}
 
     @property

@@ -123,7 +123,7 @@ def test_an_interaction_beyond_its_margin_is_not_additive(monkeypatch, tiny):
     monkeypatch.setattr(additive, "point", lambda runs, placement, locate: (levels[placement], levels[locate]))
     monkeypatch.setattr(additive, "by_seed", by_hand)
     case = BY_ID["H6.2"].parts(tiny)[0]
-    assert case.estimate == pytest.approx(1, abs=0.2) and case.side == "against"
+    assert case.estimate == pytest.approx(1, abs=0.1) and case.side == "against"
     makespans[1, 1] = 960
     case = BY_ID["H6.2"].parts(tiny)[0]
     assert case.estimate == pytest.approx(0, abs=0.1) and case.side == "for"
