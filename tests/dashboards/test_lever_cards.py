@@ -125,6 +125,7 @@ def test_what_counts_by_the_baselines_policy_or_the_machine_has_no_switch(page):
 
 def test_grouping_and_sampling_on_one_side_are_one_probe_and_part_again(page):
     page.type("Z", 16, "other")
+    assert page.side("k", "other").control.plain() == [1, 2, 3, 4, 6, 8, 12, 16]
     page.side("k", "other").control.chips.value = [8, 1, 2, 4]
     ((name, levers),) = page.policy("probe").items()
     assert (name, levers["groups"], levers["run_lengths"]) == ("grouped_sampled_run", 16, [1, 2, 4, 8])

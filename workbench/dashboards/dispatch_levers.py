@@ -135,8 +135,8 @@ class OfPolicy(CardLever):
     """The policy that takes the place of another one, with a value of the lever."""
     off: Callable[[Any], Any]
     """What takes the place of that policy when the lever is to count no more."""
-    usual: Callable[[Setting], Any]
-    """The value that the lever would have, where no policy has it."""
+    usual: Callable[[Setting, Any], Any]
+    """The value that the lever would have beside those of a side's policy, which has none of it."""
     draw: Callable[[Setting, list[Any]], str]
     """The drawing of the policies of both sides; of one where they are the same."""
     allowed: Callable[[Setting], Sequence[float]] | None = None
@@ -159,8 +159,8 @@ class OfPolicy(CardLever):
         name = _name(policy).replace("_", " ")
         same = side == "other" and setting["other"][self.slot] == SAME
         if value is None:
-            return State(self.usual(setting), False, "as the baseline" if same else f"off: {name}")
-        return State(value or self.usual(setting), True, "as the baseline" if same else name)
+            return State(self.usual(setting, policy), False, "as the baseline" if same else f"off: {name}")
+        return State(value or self.usual(setting, policy), True, "as the baseline" if same else name)
 
     def change(self, setting: Setting, side: str, value: Any) -> Change:
         policy = effective(setting, side, self.slot)
@@ -216,7 +216,7 @@ def seven_levers() -> list[CardLever]:
             lever=GroupedRun.levers["groups"],
             on=_grouped,
             off=_ungrouped,
-            usual=_usual_groups,
+            usual=lambda setting, _: _usual_groups(setting),
             draw=lambda setting, probes: groups_drawing(
                 vgpr_blocks(setting), [found(probe, "groups") or 0 for probe in probes]
             ),
@@ -241,7 +241,7 @@ def seven_levers() -> list[CardLever]:
             lever=PriorityWindows.levers["lengths"],
             on=lambda _, lengths: {"priority_windows": {"lengths": lengths}},
             off=lambda _: "static_priority",
-            usual=_windows,
+            usual=lambda setting, _: _windows(setting),
             draw=lambda setting, policies: windows_drawing([_lengths_of(setting, one) for one in policies], FILLS),
         ),
         OfPolicy(
@@ -251,7 +251,7 @@ def seven_levers() -> list[CardLever]:
             lever=SplitWhenStuck.levers["threshold"],
             on=_splitting,
             off=_whole,
-            usual=lambda _: SplitWhenStuck.levers["threshold"].default,
+            usual=lambda *_: SplitWhenStuck.levers["threshold"].default,
             draw=lambda _, policies: rounds_drawing([found(one, "threshold") or 0 for one in policies]),
         ),
         OfPolicy(
@@ -261,7 +261,7 @@ def seven_levers() -> list[CardLever]:
             lever=LeastRecentEnergy.levers["nx"],
             on=lambda _, nx: {"least_recent_energy": {"nx": nx}},
             off=lambda _: "most_residual",
-            usual=lambda _: LeastRecentEnergy.levers["nx"].default,
+            usual=lambda *_: LeastRecentEnergy.levers["nx"].default,
             draw=lambda _, policies: history_drawing([found(one, "nx") or 0 for one in policies]),
         ),
     ]
@@ -414,8 +414,9 @@ def _lengths_of(setting: Setting, policy: Any) -> list[int]:
     return [] if lengths is None else lengths or _windows(setting)
 
 
-def _lengths(setting: Setting) -> list[int]:
-    return list(powers_and_halfway(vgpr_blocks(setting)))
+def _lengths(setting: Setting, probe: Any) -> list[int]:
+    """Return the powers and their halves up to as many blocks, or groups of blocks, as a probe tells apart."""
+    return list(powers_and_halfway(found(probe, "groups") or vgpr_blocks(setting)))
 
 
 def _windows(setting: Setting) -> list[int]:
