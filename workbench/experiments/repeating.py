@@ -1,10 +1,11 @@
 """Runs repeated in a fresh process: what they depend on beside code, levers and seed shows as a difference.
 
 No list of what code may not read can be complete. So every new code of the user's is run twice: its first and its last
-seed are repeated beside the sweep, in a process with another hash seed, time zone, clock, working directory and number
-of threads. Until that agrees the rows of this code are *provisional*, then *checked*; where it differs they are
-withdrawn. What the code reads of files and of the environment is kept with the verdict and compared whenever its rows
-are looked up. And a run into a folder that holds rows repeats one in a hundred of them.
+seed, and of every point that is new one seed, are repeated beside the sweep, the last first, in a process with another
+hash seed, time zone, clock, working directory and number of threads. Until that agrees the rows of this code are
+*provisional*, then *checked*; where it differs they are withdrawn. What the code reads of files and of the environment
+is kept with the verdict and compared whenever its rows are looked up. And a run into a folder that holds rows repeats
+one in a hundred of them.
 """
 
 from __future__ import annotations
@@ -45,6 +46,9 @@ VARIABLE = "WORKBENCH_REPEAT"
 ONE_IN = 100
 """How many kept rows one is repeated of, at each run into their folder."""
 
+MOST_POINTS, ONE_IN_NEW = 30, 10
+"""Of how many points of new runs one is repeated, each code, and of how many of these runs there is one at most."""
+
 Outcome = Literal["agreed", "differs", "open"]
 
 
@@ -58,6 +62,8 @@ class Verdict(NamedTuple):
     reads: Reads = Reads()
     """What the code read, as it was then."""
     when: str = ""
+    runs: int = 0
+    """How many runs gave the same when they were repeated."""
 
     def text(self) -> str:
         """Return the verdict as a store keeps it.
@@ -136,7 +142,7 @@ def _name(point: PlannedPoint) -> str:
 
 
 class Checked(NamedTuple):
-    """How many rows are of code of the user's of which a fresh process has confirmed two runs: not each row."""
+    """How many rows are of code of the user's of which a fresh process has confirmed some runs: not each row."""
 
     rows: int = 0
     """Rows of runs in which code of the user's was executed."""
@@ -144,22 +150,26 @@ class Checked(NamedTuple):
     """Those whose code gave the same when it was repeated."""
     reasons: tuple[str, ...] = ()
     """Why the others are not checked, a part of a sentence for each code."""
+    repeated: int = 0
+    """How many runs of the checked code gave the same when they were repeated."""
 
     @property
     def sentences(self) -> list[str]:
         """Return what is to be said: nothing where no code of the user's was executed.
 
-        >>> Checked(8, 8).sentences
-        ['8 rows are of code of your own, all checked: two runs of each code gave the same in a fresh process.']
-        >>> Checked(8, 4, ("Mine: not repeated yet",)).sentences
-        ['8 rows are of code of your own, 4 checked; the others are provisional (Mine: not repeated yet).']
+        >>> Checked(8, 8, repeated=2).sentences
+        ['8 rows are of code of your own, all checked: 2 runs of it gave the same in a fresh process.']
+        >>> Checked(8, 4, ("Mine: not repeated yet",), 3).sentences
+        ['8 rows are of code of your own, 4 checked (3 runs gave the same in a fresh process); the others are \
+provisional (Mine: not repeated yet).']
         """
         if not self.rows:
             return []
         own = f"{self.rows} rows are of code of your own"
         if self.checked == self.rows:
-            return [f"{own}, all checked: two runs of each code gave the same in a fresh process."]
-        return [f"{own}, {self.checked} checked; the others are provisional ({'; '.join(self.reasons)})."]
+            return [f"{own}, all checked: {self.repeated} runs of it gave the same in a fresh process."]
+        some = f" ({self.repeated} runs gave the same in a fresh process)" if self.checked else ""
+        return [f"{own}, {self.checked} checked{some}; the others are provisional ({'; '.join(self.reasons)})."]
 
     def plain(self) -> dict[str, Any]:
         """Return it as an entry of a manifest, and no entry where no code of the user's was executed."""
@@ -190,7 +200,8 @@ def standing(plan: Plan, store: Store, rows: Iterable[Row]) -> tuple[list[Row], 
                 if known is None or known.outcome != "agreed":
                     reasons[f"{name}: {known.reason if known is not None else 'not repeated yet'}"] = None
         result.append(row)
-    return result, Checked(own, confirmed, tuple(reasons))
+    repeated = sum(one.runs for code, one in verdicts.items() if code in groups and one.outcome == "agreed")
+    return result, Checked(own, confirmed, tuple(reasons), repeated if confirmed else 0)
 
 
 def _stale(changed: str, name: str) -> str:
@@ -205,7 +216,10 @@ class Repeating:
     """Repeats runs of a plan in a fresh process while they are done."""
 
     def __init__(self, plan: Plan, store: Store, kept: Iterable[str]) -> None:
-        """Choose what is repeated: of each new code two runs, of the kept rows one in a hundred, at least one a code.
+        """Choose what is repeated: two runs of each new code, one run a point of new runs, one in a hundred kept rows.
+
+        Of the points of a code those with the lowest digests are taken, at most 30 and no more than a tenth of its new
+        runs; of each the seed whose run's id is lowest. Of kept rows it is at least one a code.
 
         Parameters
         ----------
@@ -217,6 +231,8 @@ class Repeating:
         self._rows: dict[str, Mapping[str, float]] = {}
         self._reads: dict[str, Reads] = {}
         self._new: dict[str, list[PlannedRun]] = {}
+        self._before: dict[str, int] = {}
+        """How many runs of a code that is checked have agreed before."""
         self._compared: set[str] = set()
         self._again: list[PlannedRun] = []
         self._reply: Done | str = ""
@@ -228,11 +244,16 @@ class Repeating:
         verdicts = self._store.verdicts()
         for code, points in self._groups.items():
             known = verdicts.get(code) or _agreed.get(code)
-            if known is None or known.outcome != "agreed" or known.reads.changed():
+            runs = self._drawn(points, kept)
+            if known is not None and known.outcome == "agreed" and not known.reads.changed():
+                self._before[code] = known.runs
+                if code not in verdicts:
+                    self._store.keep_verdict(code, known)
+            else:
                 seeds = dict.fromkeys((self._plan.sweep.seeds[0], self._plan.sweep.seeds[-1]))
-                self._new[code] = [PlannedRun(run_id(points[0].id, seed), points[0], seed) for seed in seeds]
-            elif code not in verdicts:
-                self._store.keep_verdict(code, known)
+                runs = [*(PlannedRun(run_id(points[0].id, seed), points[0], seed) for seed in seeds), *runs]
+            if runs:
+                self._new[code] = list({run.id: run for run in runs}.values())
         turn = self._store.count_of_repeats()  # others each time, the same ones whoever chooses
         there = sorted((run for run in self._plan.runs() if run.id in kept), key=lambda run: digest(f"{run.id}/{turn}"))
         codes = {point.id: code for code, points in self._groups.items() for point in points}
@@ -243,11 +264,26 @@ class Repeating:
         chosen = {run.id: run for run in [*wanted, *some]}
         self._again = [run for run in chosen.values() if run.id not in self._compared]
 
+    def _drawn(self, points: Iterable[PlannedPoint], kept: set[str]) -> list[PlannedRun]:
+        """Return one of the new runs of each point, of as many points as are repeated."""
+        by_point = [
+            [
+                run
+                for run in (PlannedRun(run_id(point.id, seed), point, seed) for seed in self._plan.sweep.seeds)
+                if run.id not in kept
+            ]
+            for point in points
+        ]
+        most = min(MOST_POINTS, math.ceil(sum(map(len, by_point)) / ONE_IN_NEW))
+        drawn = (min(runs, key=lambda run: run.id) for runs in by_point if runs)
+        return sorted(drawn, key=lambda run: run.point.id)[:most]
+
     def begin(self) -> None:
-        """Start the process, unless there is nothing to repeat."""
+        """Start the process, unless there is nothing to repeat; runs are in an order that no sweep has."""
         runs = [*(run for runs in self._new.values() for run in runs), *self._again]
         if not runs:
             return
+        runs.sort(key=lambda run: run.seed, reverse=True)
         self._store.count_repeats()
         chunk = Chunk(
             {run.point.id: run.point.setup for run in runs},
@@ -329,24 +365,28 @@ class Repeating:
             reads |= self._reads.get(point.id, Reads())
             reads |= done.reads.get(point.id, Reads()) if done is not None else Reads()
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        compared = 0
+        agreed = missing = 0
         for run in runs:
             before = self._rows.get(run.id) or self._kept(run.id)
-            if not before or run.id not in rows:
-                continue
-            if _NOT_DONE.search(rows[run.id].error):
+            if not before:
+                continue  # it failed: there is no number that could be another one
+            if run.id not in rows:
+                missing += 1
+            elif _NOT_DONE.search(rows[run.id].error):
                 return Verdict("open", f"it could not be repeated ({rows[run.id].error.rstrip('.')})", reads, now)
-            if difference := self._difference(before, rows[run.id]):
+            elif difference := self._difference(before, rows[run.id]):
                 return Verdict(
                     "differs", f"{difference} when seed {run.seed} was repeated with {DIFFERENCES}", reads, now
                 )
-            compared += 1
+            else:
+                agreed += 1
+        agreed += self._before.get(code, 0)
         if reads.acts:
             return Verdict("open", f"{reads.acts[0]}, and no digest can stand for that", reads, now)
-        if compared < len(runs):
-            why = self._reply if isinstance(self._reply, str) and self._reply else "one of its runs did not end"
+        if missing or not agreed:
+            why = self._reply if isinstance(self._reply, str) and self._reply else "none of its runs ended"
             return Verdict("open", f"they could not be repeated ({why})", reads, now)
-        return Verdict("agreed", "", reads, now)
+        return Verdict("agreed", "", reads, now, agreed)
 
     def _kept(self, run: str) -> Mapping[str, float]:
         row = self._store.kept_row(run)

@@ -36,7 +36,7 @@ class RunSet:
         self.whole: RunSet | None = None
         """All runs of the sweep, of which these are those of some points; None where these are all."""
         self.checked = Checked()
-        """How many rows are of code of the user's of which a fresh process has confirmed two runs."""
+        """How many rows are of code of the user's of which a fresh process has confirmed some runs."""
         self._ids: dict[str, list[str]] = {}
 
     @property

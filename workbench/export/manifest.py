@@ -126,8 +126,8 @@ _SHAPES = {
 def _is_checked(value: Any) -> bool:
     return (
         isinstance(value, dict)
-        and value.keys() == {"rows", "checked", "reasons"}
-        and all(_is(int)(value[name]) for name in ("rows", "checked"))
+        and value.keys() == {"rows", "checked", "reasons", "repeated"}
+        and all(_is(int)(value[name]) for name in ("rows", "checked", "repeated"))
         and 0 <= value["checked"] <= value["rows"]
         and _texts(value["reasons"])
     )
@@ -135,7 +135,7 @@ def _is_checked(value: Any) -> bool:
 
 _MORE = {
     "checked": _Shape(
-        "must be how many rows of code of one's own there are, how many are checked, and why others are not",
+        "must be how many rows of code of one's own there are, how many are checked, by how many runs, why not all",
         _is_checked,
     )
 }

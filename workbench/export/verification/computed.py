@@ -86,7 +86,7 @@ def compute(
 def _checked(manifest: Mapping[str, Any]) -> list[str]:
     """Return what the bundle says of its rows of code of the user's own: how many were checked."""
     facts = manifest.get("checked")
-    return [] if facts is None else Checked(facts["rows"], facts["checked"], tuple(facts["reasons"])).sentences
+    return [] if facts is None else Checked(**{**facts, "reasons": tuple(facts["reasons"])}).sentences
 
 
 def _unknown(kept: KeptRuns) -> dict[str, str]:
