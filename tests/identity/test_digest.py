@@ -193,6 +193,26 @@ def test_sets_have_no_order_and_dicts_have():
     assert digest_of({"a": 1, "b": 2}) != digest_of({"b": 2, "a": 1})
 
 
+def test_an_array_that_nobody_can_write_to_is_digested_once_and_any_other_whenever_it_is_looked_at(monkeypatch):
+    counted, plain = [], np.ascontiguousarray
+    monkeypatch.setattr(np, "ascontiguousarray", lambda array: counted.append(len(array)) or plain(array))
+    array = np.arange(6)
+    view = array[:5]
+    array.flags.writeable = view.flags.writeable = False
+    first = digest_of(view)
+    assert (digest_of(view), counted) == (first, [5])
+    monkeypatch.undo()
+    array = np.arange(6)
+    view = array[:]
+    view.flags.writeable = False
+    first = digest_of(view)
+    array[2] = 7
+    assert digest_of(view) != first
+    kinds = [np.arange(6), np.arange(6).reshape(2, 3), np.arange(6.0), np.arange(12)[::2], np.arange(6).astype("M8[D]")]
+    more = [np.zeros(0), np.zeros((0, 3)), np.zeros(2, "S0"), np.zeros(3, [("a", "i4")]), np.array(5), np.array([5])]
+    assert len({digest_of(one) for one in (*kinds, *more)}) == len(kinds) + len(more)
+
+
 def test_at_one_moment_a_thing_is_digested_once():
     class Mine:
         aim = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from types import ModuleType
@@ -117,6 +118,33 @@ def test_an_edit_in_memory_is_seen_by_the_next_plan(module, edit):
     after = _digests(module)
     of_helper = edit.startswith(("Base", "Part"))
     assert [one != other for one, other in zip(before, after)] == [True, not of_helper, True]
+
+
+RENAMED = {"helper": "with_tables", "AIM": "GOAL", "TABLE": "ROOMS", "make": "made", "inner": "looking", "HELD": "KEPT"}
+SWAPPED = {"PAIR, HELD, SLOTTED": "PAIR, SLOTTED, HELD", "helper(see)": "shown(see)"}
+
+
+def _digests_of(text: str, name: str) -> list[str]:
+    made = ModuleType(name)
+    sys.modules[name] = made
+    try:
+        exec(compile(text, f"{name}.py", "exec"), vars(made))
+        with one_moment():
+            return [current(made.Part).digest, digest_of(made.Part.answer)]
+    finally:
+        del sys.modules[name]
+
+
+def test_a_digest_does_not_hold_where_the_workbench_keeps_its_code_nor_what_functions_around_it_are_called():
+    """So that rows outlive a move; what a user names counts, for the user's code may change what a name stands for."""
+    before = _digests_of(TEXT, NAME)
+    renamed = re.sub(r"\b\w+\b", lambda word: RENAMED.get(word[0], word[0]), TEXT)
+    assert renamed.count("GOAL") == TEXT.count("AIM")
+    assert _digests_of(renamed, "workbench.elsewhere.moved_by_a_test") == before
+    assert _digests_of(renamed, "module_of_a_user") != _digests_of(TEXT, "module_of_a_user")
+    for one, other in SWAPPED.items():
+        assert _digests_of(other.join(TEXT.rsplit(one, 1)), NAME) != before
+    assert _digests_of(TEXT.replace("AIM, TABLE, ROWS = 1", "AIM, TABLE, ROWS = 2"), NAME) != before
 
 
 def test_what_is_as_it_was_is_not_walked_again():

@@ -21,8 +21,9 @@ from workbench.identity.snapshot import (
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 """The version of Python whose instructions the digests are of: others compile the same text to other ones."""
 
-FORMAT = 3
-"""Which way of naming runs this is, part of what every id is the digest of; before 3 ids held the text of a policy."""
+FORMAT = 4
+"""Which way of naming runs this is, part of what every id is the digest of; before 3 ids held the text of a policy,
+before 4 the workbench's own modules by their names."""
 
 tell_of_snapshots(empty_caches)
 

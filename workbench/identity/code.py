@@ -32,6 +32,8 @@ class Parsed(NamedTuple):
 
     digest: str
     """Of all that is fixed: instructions, constants, parameters."""
+    nameless: str
+    """The same whatever the names are that stand for functions, constants and modules around it: by their turn."""
     references: tuple[Reference, ...]
     """In the order of their first use, each once."""
     attributes: frozenset[str]
@@ -53,6 +55,7 @@ _CLOSURE = set(dis.hasfree)
 _ATTRIBUTES = {dis.opmap[n] for n in ("LOAD_ATTR", "LOAD_METHOD") if n in dis.opmap}
 _CALL = dis.opmap["CALL"]
 _CONSTANTS = set(dis.hasconst)
+_LOAD_GLOBAL, _NAMED = dis.opmap["LOAD_GLOBAL"], set(dis.hasname)
 _IMPORT, _STORE = dis.opmap["IMPORT_NAME"], dis.opmap["STORE_NAME"]
 _SMALL = dis.opmap.get("LOAD_SMALL_INT", -1)
 _SKIPPED = {dis.opmap["CACHE"], dis.EXTENDED_ARG, dis.opmap["PUSH_NULL"]}
@@ -99,16 +102,44 @@ def _parsed(code: CodeType) -> Parsed:
         code.co_exceptiontable.hex(),
     )
     references = [*_references(code, instructions), *(r for one in inner for r in one.references)]
-    digest = hashlib.blake2b(repr(fixed).encode(), digest_size=16).hexdigest()
     read = {_name(code, *one) for one in instructions if one.operation in _ATTRIBUTES}
     requested = {DOC} if DOC in code.co_consts else set()
     attributes = read.union(requested, *(one.attributes for one in inner))
     return Parsed(
-        digest,
+        _digest(fixed),
+        _digest((_nameless_stream(stream), _by_turn(code, instructions), _nameless(constants, inner), *fixed[3:])),
         tuple(dict.fromkeys(references)),
         frozenset(attributes),
         tuple(dict.fromkeys((*free, *code.co_freevars))),
     )
+
+
+def _digest(parts: object) -> str:
+    return hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+
+
+def _by_turn(code: CodeType, instructions: list[_Instruction]) -> list[tuple[str, int]]:
+    """Return which names instructions read: of what is global or imported the turn at which it is read first."""
+    turns: dict[str, int] = {}
+    names = []
+    for operation, argument in instructions:
+        if operation in _NAMED:
+            name, flags = _name(code, operation, argument), argument & (1 << _SHIFTS.get(dis.opname[operation], 0)) - 1
+            by_turn = operation in (_LOAD_GLOBAL, _IMPORT)
+            names.append((f"#{turns.setdefault(name, len(turns))}" if by_turn else name, flags))
+    return names
+
+
+def _nameless_stream(stream: list[int]) -> list[int]:
+    """Return operations and arguments without which name an operation reads."""
+    pairs = zip(stream[::2], stream[1::2], strict=True)
+    return [part for operation, argument in pairs for part in (operation, -1 if operation in _NAMED else argument)]
+
+
+def _nameless(constants: list[str], inner: list[Parsed]) -> list[str]:
+    """Return constants with each function among them as it is whatever the names around it are."""
+    nameless = {one.digest: one.nameless for one in inner}
+    return [nameless.get(constant, constant) for constant in constants]
 
 
 def _closed_over(code: CodeType, argument: int) -> str:

@@ -10,7 +10,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from workbench.identity.guards import MISSING
-from workbench.identity.owners import module_of_class, owner_of
+from workbench.identity.owners import label, module_of_class, owner_of
 
 if TYPE_CHECKING:
     from workbench.identity.walk import Walk
@@ -80,7 +80,7 @@ def _function(walk: Walk, value: Any, function: Any) -> None:
         walk.compiled.append(value)
         walk.put("compiled", " ".join(_options(value)))
     elif hasattr(value, "_defn"):
-        walk.put("intrinsic", f"{function.__module__}.{function.__qualname__}")
+        walk.put("intrinsic", label(function.__module__, function.__qualname__))
         return
     walk.value(function)
 

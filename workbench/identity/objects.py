@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.identity.guards import MISSING
 from workbench.identity.numba_values import is_numba, usual_attributes
-from workbench.identity.owners import module_of_class, owner_of_class
+from workbench.identity.owners import label, module_of_class, owner_of_class
 
 if TYPE_CHECKING:
     from workbench.identity.walk import Walk
@@ -37,7 +37,7 @@ def write_object(walk: Walk, value: Any) -> None:
             return
         reduced = ""
     if isinstance(reduced, str) and not whole:
-        walk.put("known", f"{module_of_class(type(value))}.{reduced}")
+        walk.put("known", label(module_of_class(type(value)), reduced))
     elif type(value).__hash__ is None or owner_of_class(type(value)) == "user":
         walk.changeable(value, _whole if whole else _state)
     else:
@@ -77,7 +77,7 @@ def undigestible(walk: Walk, value: Any) -> None:
     """Refuse a value that no digest can stand for; among the workbench's own it counts by its kind."""
     if not walk.lenient:
         raise walk.refuse(value) from None
-    walk.put("object", f"{type(value).__module__}.{type(value).__qualname__}")
+    walk.put("object", label(module_of_class(type(value)), type(value).__qualname__))
 
 
 def _says_how(kind: type) -> bool:

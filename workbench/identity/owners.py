@@ -89,6 +89,16 @@ def _is_of_its_module(cls: type) -> bool:
     return member is cls
 
 
+def label(module: str | None, name: str) -> str:
+    """Return a name that a digest has for something: with its module, unless that is one of the workbench's own rooms,
+    which move.
+
+    >>> label("workbench.levers.lever", "lever"), label("math", "sin")
+    ('lever', 'math.sin')
+    """
+    return name if str(module).partition(".")[0] == "workbench" else f"{module}.{name}"
+
+
 def is_installed(module: str) -> bool:
     """Return whether a module belongs to Python or to an installed package."""
     if module in ("__main__", "__mp_main__"):

@@ -131,10 +131,11 @@ def tell_of_snapshots(listener: Callable[[Snapshot], bool]) -> None:
 def current(thing: Any) -> Snapshot:
     """Return the snapshot of a thing as it is now, taken again only where the user's code that it passes has changed.
 
-    Looking takes microseconds. Of the workbench's own code it knows what was seen when the latest moment began.
+    Looking takes microseconds, and within `one_moment` nothing is looked at twice. Of the workbench's own code it knows
+    what was seen when the latest moment began.
     """
     known = _current.get(id(thing))
-    if known is not None and known[1] == _latest and not known[2].changed():
+    if known is not None and known[1] == _latest and (_moment.whole is not None or not known[2].changed()):
         return known[2]
     taken = known[2] if known is not None and _seen_anew(known[2]) else snapshot(thing)
     _current[id(thing)] = thing, _latest, taken

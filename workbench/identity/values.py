@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import enum
 import functools
+import hashlib
 import os
 import pathlib
 import sys
 import threading
 import types
+import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -68,10 +70,10 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def _place(walk: Walk, path: str | pathlib.PurePath) -> None:
-    """Write down a text or a path; a place within the package is named from there, the same in every clone of it."""
+    """Write down a text or a path; of a place within the package its last name, the same in every clone."""
     text = str(path)
     if text.startswith(_PACKAGE):
-        walk.put("own place", text.removeprefix(_PACKAGE))
+        walk.put("own place", os.path.basename(text))
     else:
         walk.put("str" if isinstance(path, str) else "path", text)
 
@@ -98,13 +100,49 @@ def _set(walk: Walk, values: Any) -> None:
 
 
 def _array(walk: Walk, array: Any) -> None:
-    walk.put("array", f"{array.dtype.descr if array.dtype.names else array.dtype.str}{array.shape}")
-    if not array.flags.c_contiguous:
-        walk.put("strides", str(array.strides))
+    """Write down an array by its bytes; they are digested once, for the look at whether they have changed too."""
     if array.dtype.hasobject:
-        walk.value(array.tolist())
-    else:
-        walk.put("bytes", np.ascontiguousarray(array).tobytes().hex())
+        walk.changeable(array, _objects)
+        return
+    digest = _digest_of_array(array)
+    walk.put("array", digest)
+    walk.changed_by(functools.partial(_digest_of_array, array), digest, array)
+
+
+def _objects(walk: Walk, array: Any) -> None:
+    walk.put("array", _form(array))
+    walk.value(array.tolist())
+
+
+def _form(array: Any) -> str:
+    strides = "" if array.flags.c_contiguous else f" {array.strides}"
+    return f"{array.dtype.descr if array.dtype.names else array.dtype.str}{array.shape}{strides}"
+
+
+def _digest_of_array(array: Any) -> str:
+    """Return an array's form and a digest of what it holds; of one that nobody can write to it is computed once."""
+    if id(array) in _read_only:
+        return _read_only[id(array)]
+    whole: Any = np.ascontiguousarray(array).reshape(-1)
+    content = hashlib.blake2b(whole.view(np.uint8) if whole.itemsize else b"", digest_size=16)
+    digest = f"{_form(array)} {content.hexdigest()}"
+    if not _is_written_to(array):
+        _read_only[id(array)] = digest
+        weakref.finalize(array, _read_only.pop, id(array), None)
+    return digest
+
+
+_read_only: dict[int, str] = {}
+"""The digests of arrays that cannot be written to, by their addresses, as long as they live."""
+
+
+def _is_written_to(array: Any) -> bool:
+    """Return whether an array can be written to, by itself or through what holds its memory; bytes cannot."""
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return True
+        array = array.base
+    return array is not None and not isinstance(array, bytes)
 
 
 def _changeable(write: Callable[[Walk, Any], None]) -> Callable[[Walk, Any], None]:
@@ -158,7 +196,7 @@ VALUES: dict[type, Callable[[Any, Any], None]] = {
     dict: _changeable(_mapping),
     set: _changeable(_set),
     bytearray: _changeable(_text("bytearray", lambda value: bytes(value).hex())),
-    np.ndarray: _changeable(_array),
+    np.ndarray: _array,
     types.MappingProxyType: _changeable(_mapping),
     types.MethodType: _wrapped("__func__", "__self__"),
     types.BuiltinFunctionType: _builtin,

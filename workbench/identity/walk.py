@@ -24,6 +24,7 @@ from workbench.identity.numba_values import is_numba, numba_value, overloads
 from workbench.identity.objects import attached, undigestible, write_attached
 from workbench.identity.owners import (
     Owner,
+    label,
     module_of_class,
     owner_of,
     owner_of_class,
@@ -172,6 +173,11 @@ class Walk:
             self.changeable(value, write_attached)
 
     @property
+    def _named_by_place(self) -> bool:
+        """Return whether what is passed now is the workbench's own, whose functions and modules may be renamed."""
+        return not self._noting
+
+    @property
     def notes(self) -> Guards | None:
         """Return where what is passed now is noted, None where it need not be."""
         return self.guards if self._noting else self.package if self.lenient else None
@@ -193,6 +199,13 @@ class Walk:
             yield True
         finally:
             del self._open[id(value)]
+
+    def changed_by(self, again: Callable[[], str], digest: str, value: Any) -> None:
+        """Note a value that holds no others, by what gives its digest."""
+        if not self._open and self._noting:
+            self.guards.value(again, digest, self.shown)
+        else:
+            self.note(value)
 
     def changeable(self, value: Any, write: Callable[[Walk, Any], None]) -> None:
         """Write down a value that can change while it stays the same object, and note it."""
@@ -234,7 +247,7 @@ class Walk:
     def _by_owner(self, thing: Any, owner: Owner, module: str | None, go: Callable[[Any], None]) -> bool:
         """Write down what is not the user's, or the turn of what is; False of an installed thing."""
         if owner == "machinery":
-            self.put("machinery", f"{module}.{thing.__qualname__}")
+            self.put("machinery", label(module, thing.__qualname__))
         elif owner == "installed":
             self.named(str(module), thing.__qualname__)
             return False
@@ -270,7 +283,7 @@ class Walk:
 
     def _walk_function(self, function: FunctionType) -> None:
         code = parsed(function.__code__)
-        self.put("code", code.digest)
+        self.put("code", code.nameless if self._named_by_place else code.digest)
         if (notes := self.notes) is not None:
             notes.function(function)
         if self._noting:
@@ -312,12 +325,12 @@ class Walk:
             self._import(function, reference)
             return
         namespace = function.__globals__
-        self.put("name", reference.name)
         value = namespace.get(reference.name, MISSING)
         if (notes := self.notes) is not None:
             notes.name(namespace, reference.name, value, self.shown)
         if value is MISSING:
             value = getattr(builtins, reference.name, MISSING)
+        self.put("name", "" if self._named_by_place and value is not MISSING else reference.name)
         if reference.bare:
             self._check(_at_the_end(value, reference.chain), bare=True)
         if isinstance(value, ModuleType):
@@ -330,9 +343,12 @@ class Walk:
         package = space.get("__package__") or space.get("__name__", "").rpartition(".")[0]
         try:
             name = importlib.util.resolve_name(reference.name, package or None)
-            self.put("import", name.rpartition(".")[2])
+            self.put("import", "" if self._named_by_place else name.rpartition(".")[2])
             if owner_of(name) in ("workbench", "machinery"):
-                self.put("machinery", f"{name} {' '.join(reference.chain)}")
+                self.put(
+                    "machinery",
+                    " ".join(reference.chain) if self._named_by_place else f"{name} {' '.join(reference.chain)}",
+                )
                 return
             anything: Any = function
             load = anything.__builtins__["__import__"]
@@ -360,7 +376,7 @@ class Walk:
         self.put("attributes", ".".join(names))
         owner = owner_of(module.__name__)
         if owner == "machinery":
-            self.put("machinery", f"{module.__name__}.{'.'.join(names)}")
+            self.put("machinery", label(module.__name__, ".".join(names)))
             return
         if owner == "installed":
             self._outside(module.__name__, names)
@@ -407,7 +423,7 @@ class Walk:
         if owner == "installed":
             self.named(module.__name__, "")
         elif owner != "user":
-            self.put("machinery", module.__name__)
+            self.put("machinery", label(module.__name__, ""))
         elif id(module) in self._turns:
             self.put("at", str(self._turns[id(module)]))
         else:

@@ -15,7 +15,7 @@ class PlacementView(NamedTuple):
     """What the hardware sees: not the queue, not the future, not the score."""
 
     free: np.ndarray = readable(
-        "uint64", "words", "the free map (`workbench.structures.free_map`), after this cycle's releases"
+        "uint64", "words", "the free map (see `free_map`), after this cycle's releases"
     )
     segments: int = number("how many segments the memory has")
     length: int = number("how many contiguous segments are asked for, from 1 to `segments`")

@@ -14,7 +14,7 @@ from workbench.policies.placement.free_map_text import as_text
 class ProbeView(NamedTuple):
     """One resource of one unit."""
 
-    free: np.ndarray = readable("uint64", "words", "its free map (`workbench.structures.free_map`), 1 = free")
+    free: np.ndarray = readable("uint64", "words", "its free map (see `free_map`), 1 = free")
     blocks: int = number("how many blocks the resource has")
     levers: Any = PARAMS
 

@@ -24,7 +24,7 @@ class EvictionView(NamedTuple):
     entries: np.ndarray = readable(
         "int64",
         "entries * ROW",
-        "numbers of each entry (`workbench.structures.entry_sets`): `entries[entry * ROW + NEWER]` is the entry that "
+        "numbers of each entry (see `entry_sets`): `entries[entry * ROW + NEWER]` is the entry that "
         "was used next after it, OLDER the one before, LATER the one that came next, PAGE its page",
     )
     holders: np.ndarray = readable(

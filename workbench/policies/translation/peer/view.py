@@ -18,7 +18,7 @@ class PeerView(NamedTuple):
     others: np.ndarray = readable(
         "uint64",
         "words",
-        "the holders that may be asked: core c is bit c % 64 of word c // 64 (`workbench.structures.core_bits`); at "
+        "the holders that may be asked: core c is bit c % 64 of word c // 64 (see `core_bits`); at "
         "least one, never the asker, never one that has already answered in the negative",
     )
     hops: np.ndarray = readable("int64", "cores * cores", "routers between two cores: `hops[core * cores + peer]`")
