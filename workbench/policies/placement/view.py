@@ -14,9 +14,7 @@ from workbench.policies.placement.free_map_text import as_text
 class PlacementView(NamedTuple):
     """What the hardware sees: not the queue, not the future, not the score."""
 
-    free: np.ndarray = readable(
-        "uint64", "words", "the free map (see `free_map`), after this cycle's releases"
-    )
+    free: np.ndarray = readable("uint64", "words", "the free map (see `free_map`), after this cycle's releases")
     segments: int = number("how many segments the memory has")
     length: int = number("how many contiguous segments are asked for, from 1 to `segments`")
     levers: Any = PARAMS
