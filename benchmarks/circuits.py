@@ -87,10 +87,9 @@ def probes(size: int) -> Iterator[Any]:
 
 
 def exact(size: int) -> Iterator[Any]:
-    """Yield the exact probes, the smallest ones first; in three cycles as far as the synthesiser goes."""
+    """Yield the exact probes, the smallest ones first, and those in three cycles."""
     yield from (BitSerial(), PrefixSuffixTree(), ShiftDoubling(), ExactRun(chain="doubling"), ExactRun())
-    if size < SIZES[3]:
-        yield from (ExactRun(timing="pipe_3cycle", chain=chain) for chain in ("doubling", "running"))
+    yield from (ExactRun(timing="pipe_3cycle", chain=chain) for chain in ("doubling", "running"))
 
 
 def placements() -> Iterator[Any]:

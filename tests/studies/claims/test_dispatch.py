@@ -94,6 +94,17 @@ def test_circuits_as_synthesised_say_other_things_than_gates_as_written(evidence
     assert apart["64 and 32 and 24 blocks, first crossing"].estimate == pytest.approx(1 - 6075.5 / 7332)
 
 
+def test_three_cycles_are_judged_up_to_the_blocks_of_the_document_where_it_cuts(evidence):
+    """Spec 3, section 2: 128 blocks. As synthesised each wire is held once: 128 of the state, 8,256 of the chain."""
+    case = cases("H3.9c", evidence)
+    assert [*case] == [f"N = {n}, {chain} chain" for chain in ("running", "doubling") for n in (16, 32, 64, 128)]
+    largest = case["N = 128, running chain"]
+    assert (largest.side, largest.estimate) == ("for", pytest.approx(41 / 31.4))
+    assert largest.note == "an area of 18378 against 70372 with 8384 flip-flops; a clock 1.31 times as high"
+    assert BY_ID["H3.9c"].verdict_id == "H3.9c-cut-128"
+    assert "where the source document cuts" in BY_ID["H3.9c"].statement
+
+
 def test_a_sampled_probe_is_chosen_by_its_area_alone():
     from workbench.policies.probes import GroupedRun
     from workbench.studies.claims.dispatch.probe_synthesised import within_area
