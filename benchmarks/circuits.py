@@ -39,8 +39,10 @@ from workbench.studies.probe_success import octave_lengths
 SIZES = (16, 32, 64, 128)
 LARGER = (512, 1824)
 """Blocks of the cheap probes alone: the exact ones have as many gates as the square of this."""
+RESOURCES = (128, 64, 48)
+"""The document's three; its first two are the vector and scalar registers of a unit."""
 HALVES = (64, 32, 24)
-"""The document's three resources, half as large, and the two of `sweeps/tune/probes.yaml`: its first two."""
+"""Half as large; the first two are those of `sweeps/tune/probes.yaml`."""
 COLUMNS = (
     "policy", "size", "gates_as_written", "levels_as_written", "area_gates", "inverters", "levels", "registers",
     "relative_area", "relative_delay", "by", "key",
@@ -48,7 +50,7 @@ COLUMNS = (
 
 
 def compared() -> Iterator[tuple[Any, Any]]:
-    """Yield policies and sizes: what is small first, the exact probes of 128 last."""
+    """Yield policies and sizes: what is small first, the exact and the shared probes of 128 last."""
     yield from ((WarpAggregated(), lanes) for lanes in (8, 16, 32))
     yield from ((PriorityWindows(), levels) for levels in (4, 16))
     yield from private_tlbs()
@@ -64,6 +66,8 @@ def compared() -> Iterator[tuple[Any, Any]]:
     ranges = (GroupedSampledRun(**capped(groups)) for groups in (32, 64))
     budgets = (*ranges, GroupedRun(groups=64), *(SampledRun(run_lengths=octave_lengths(16, n)) for n in DENSITIES))
     yield from ((policy, SIZES[3]) for policy in (*budgets, *exact(SIZES[3])))
+    yield from ((policy, RESOURCES[2]) for policy in (PrefixSuffixTree(), ExactRun()))
+    yield from ((SharedRun(width=128, masks=which), sizes) for sizes in (RESOURCES[:2], RESOURCES) for which in masks)
 
 
 def private_tlbs() -> Iterator[tuple[Any, Any]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 
 from tests.depth import long, thinned
@@ -103,6 +105,33 @@ def test_three_cycles_are_judged_up_to_the_blocks_of_the_document_where_it_cuts(
     assert largest.note == "an area of 18378 against 70372 with 8384 flip-flops; a clock 1.31 times as high"
     assert BY_ID["H3.9c"].verdict_id == "H3.9c-cut-128"
     assert "where the source document cuts" in BY_ID["H3.9c"].statement
+
+
+def test_shared_probes_are_judged_at_the_resources_of_the_document(evidence):
+    """Spec 3, section 4: 128, 64 and 48 blocks in two periods; the masks of every shift eat most of what sharing saves."""
+    apart, trees = (cases(id, evidence) for id in ("H3.12c", "H3.12d"))
+    sets = ("64 and 32", "64 and 32 and 24", "128 and 64", "128 and 64 and 48")
+    assert [*apart] == [*trees] == [f"{n} blocks, {m}" for n in sets for m in ("every shift", "first crossing")]
+    every, first = (apart[f"128 and 64 and 48 blocks, {masks}"] for masks in ("every shift", "first crossing"))
+    assert every.note == "an area of 26403 against 27668; 2 periods a round"
+    assert (every.estimate, first.estimate) == (
+        pytest.approx(1 - 26403 / 27668.5),
+        pytest.approx(1 - 19538.5 / 27668.5),
+    )
+    assert {case.side for case in apart.values()} == {"for"} and {case.side for case in trees.values()} == {"against"}
+    assert apart["128 and 64 blocks, every shift"].note.endswith(
+        "one a resource: no bit crosses, and no mask is needed"
+    )
+    assert [BY_ID[id].verdict_id for id in ("H3.12c", "H3.12d")] == ["H3.12c-128", "H3.12d-128"]
+
+
+@pytest.mark.parametrize("id", ["H3.9c", "H3.12c"])
+def test_another_synthesiser_is_not_kept_busy_for_what_the_package_knows(id, evidence, monkeypatch):
+    """It took a quarter of an hour, and gave figures of its own."""
+    room = importlib.import_module("workbench.circuits.synthesis.synthesised")
+    monkeypatch.setattr(room, "_installed", lambda: "yosys")
+    monkeypatch.setattr(room, "synthesised_here", lambda circuit, seconds: pytest.fail(f"{circuit.name} anew"))
+    assert {case.side for case in BY_ID[id].parts(evidence)} == {"for"}
 
 
 def test_a_sampled_probe_is_chosen_by_its_area_alone():
