@@ -108,7 +108,7 @@ def test_three_cycles_are_judged_up_to_the_blocks_of_the_document_where_it_cuts(
 
 
 def test_shared_probes_are_judged_at_the_resources_of_the_document(evidence):
-    """Spec 3, section 4: 128, 64 and 48 blocks in two periods; the masks of every shift eat most of what sharing saves."""
+    """Spec 3, section 4: 128, 64 and 48 blocks in two periods; masks of every shift eat most of what is saved."""
     apart, trees = (cases(id, evidence) for id in ("H3.12c", "H3.12d"))
     sets = ("64 and 32", "64 and 32 and 24", "128 and 64", "128 and 64 and 48")
     assert [*apart] == [*trees] == [f"{n} blocks, {m}" for n in sets for m in ("every shift", "first crossing")]

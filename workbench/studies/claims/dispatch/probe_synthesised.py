@@ -122,8 +122,8 @@ PROBE_SYNTHESISED = [
     ),
     Claim(
         "H3.9c",
-        "as synthesised, and cut in three where the source document cuts, behind the shifts and behind the chain, one "
-        f"cycle is smaller, and three allow a clock {HIGHER:g} times as high",
+        "as synthesised, one cycle is smaller than three, and three, cut where the source document cuts (behind the "
+        f"shifts and behind the chain), allow a clock {HIGHER:g} times as high",
         "¶113-114",
         lambda e: list(_timings(e)),
         kind="counted",
