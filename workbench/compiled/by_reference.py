@@ -31,7 +31,7 @@ class Reference(types.Type):
     arrays, are not alike.
     """
 
-    is_reference = True
+    is_lent = True
 
     def __init__(self, whole: Any) -> None:
         self.whole = whole

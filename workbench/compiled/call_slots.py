@@ -64,7 +64,7 @@ class _Lowering(BaseNativeLowering):
     def run_pass(self, state: Any) -> bool:
         """Compile a function, without what Python would call it by where it never does: it has no references."""
         within = state.flags.forceinline or getattr(state.pipeline, "within_compiled_code", False)
-        if within and any(getattr(kind, "is_reference", False) for kind in state.args):
+        if within and any(getattr(kind, "is_lent", False) for kind in state.args):
             state.flags.no_cpython_wrapper = True
         return bool(super().run_pass(state))
 

@@ -18,6 +18,8 @@ from numba.extending import lower_builtin, lower_cast, models, register_model
 class FromStart(types.Array):
     """The type of the array, with the words of an ordinary one."""
 
+    is_lent = True
+
     def __init__(self, plain: Any) -> None:
         self.plain = plain
         super().__init__(

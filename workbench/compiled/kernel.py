@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numba
+from numba import types
 
 from workbench.compiled.blas_later import import_blas_later
 from workbench.compiled.by_symbol import KeepingCompiler
@@ -36,7 +37,19 @@ def kernel(function: _Function) -> _Function:
     """
     keep = may_be_kept(function.__module__)
     options: dict[str, Any] = {"pipeline_class": KernelCompiler}
-    return _compiled(function, _nrt=False, forceinline=True, error_model="numpy", cache=keep, **options)
+    return _of_kinds(_compiled(function, _nrt=False, forceinline=True, error_model="numpy", cache=keep, **options))
+
+
+def _of_kinds(machine: Any) -> Any:
+    """Let compiled code call a function by the kinds of its arguments alone, whatever constants they are.
+
+    Numba compiles one once more for every constant that it is called with. Copied into its callers it is the same code
+    without that.
+    """
+    if not INTERPRETED:
+        template = machine.get_call_template
+        machine.get_call_template = lambda arguments, named: template(tuple(map(types.unliteral, arguments)), named)
+    return machine
 
 
 def inlined(function: _Function) -> _Function:
@@ -63,7 +76,7 @@ def noinline(function: _Function) -> _Function:
 
     One with a lent tuple is called from compiled code alone.
     """
-    return _never_copied(function, NoInlineCompiler)
+    return _of_kinds(_never_copied(function, NoInlineCompiler))
 
 
 def entry_point(function: _Function) -> _Function:

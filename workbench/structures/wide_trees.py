@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import kernel, routine
+from workbench.compiled import kernel, noinline
 
 NONE, INNER = -1, -2
 PLACES = 16
@@ -115,7 +115,7 @@ def _drop(trees: np.ndarray, node: int, place: int, many: int) -> None:
     _set_count(trees, node, left)
 
 
-@routine
+@noinline
 def _split(trees: np.ndarray, above: int, place: int) -> None:
     """Part the full node at a place of the node above, which is not full, in two."""
     node, half = trees[above + NUMBERS + place], MOST // 2
@@ -130,7 +130,7 @@ def _split(trees: np.ndarray, above: int, place: int) -> None:
     _put(trees, above, place + 1, trees[new], trees[new + ADDRESSES], new)
 
 
-@routine
+@noinline
 def _fill_up(trees: np.ndarray, above: int, place: int) -> None:
     """Let the node at a place share with its neighbour below the same node: evenly, or one takes all."""
     place = min(place, trees[above + COUNT] - 2)

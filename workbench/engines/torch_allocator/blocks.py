@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import kernel, routine
+from workbench.compiled import kernel, noinline
 from workbench.engines.torch_allocator.state import (
     BORN,
     CACHED,
@@ -41,7 +41,7 @@ def put(state: State, block: int, field: int, value: int) -> None:
     state.blocks.nodes[block * FIELDS + field] = value
 
 
-@routine
+@kernel
 def new_block(state: State, pool: int, address: int, size: int, base: int) -> int:
     """Return a block of a pool that has no neighbours and is in use."""
     counters = state.counters
@@ -82,7 +82,7 @@ def searched(rules: Rules, state: State, pool: int) -> int:
     return int(state.searches[2 * rules.private[pool >> 1] + (pool & 1)])
 
 
-@routine
+@noinline
 def cache(rules: Rules, state: State, block: int) -> None:
     """Enter a block among the free ones of its pool."""
     pool = get(state, block, ORIGIN)
@@ -91,13 +91,13 @@ def cache(rules: Rules, state: State, block: int) -> None:
     insert(state.blocks, pool, block)
 
 
-@kernel
+@noinline
 def uncache(state: State, block: int) -> None:
     """Take a block out of the free ones of its pool."""
     remove(state.blocks, get(state, block, ORIGIN), block)
 
 
-@routine
+@kernel
 def put_after(state: State, block: int, before: int) -> None:
     """Make a block the upper neighbour of another."""
     after = get(state, before, AFTER)
@@ -108,7 +108,7 @@ def put_after(state: State, block: int, before: int) -> None:
         put(state, after, BEFORE, block)
 
 
-@routine
+@noinline
 def cut(state: State, block: int, size: int) -> int:
     """Cut a block down to a size; return the rest, a block of its own above it."""
     rest = new_block(
@@ -123,7 +123,7 @@ def cut(state: State, block: int, size: int) -> int:
     return rest
 
 
-@routine
+@noinline
 def absorb(state: State, block: int, other: int) -> None:
     """Join a neighbour, which no order holds any more, to a block."""
     put(state, block, SIZE, get(state, block, SIZE) + get(state, other, SIZE))
@@ -141,7 +141,7 @@ def absorb(state: State, block: int, other: int) -> None:
     forget(state, other)
 
 
-@routine
+@noinline
 def release(rules: Rules, state: State, block: int) -> None:
     """Make a block free, one with its free neighbours."""
     join_cached(state, block, get(state, block, BEFORE))
@@ -149,7 +149,7 @@ def release(rules: Rules, state: State, block: int) -> None:
     cache(rules, state, block)
 
 
-@routine
+@kernel
 def join_cached(state: State, block: int, other: int) -> None:
     """Join a neighbour to a block if it is free."""
     if other != NONE and get(state, other, KIND) == CACHED:
@@ -157,7 +157,7 @@ def join_cached(state: State, block: int, other: int) -> None:
         absorb(state, block, other)
 
 
-@routine
+@noinline
 def note_unmapped(state: State, block: int) -> None:
     """Enter a range without memory into its pool's list, the lowest address first."""
     pool, address = get(state, block, ORIGIN), get(state, block, ADDRESS)
@@ -172,7 +172,7 @@ def note_unmapped(state: State, block: int) -> None:
         state.below[before] = block
 
 
-@routine
+@noinline
 def drop_unmapped(state: State, block: int) -> None:
     """Take a range out of its pool's list."""
     pool = get(state, block, ORIGIN)
@@ -185,7 +185,7 @@ def drop_unmapped(state: State, block: int) -> None:
         state.below[before] = state.below[block]
 
 
-@routine
+@kernel
 def join_unmapped(state: State, block: int, other: int) -> None:
     """Join a neighbour to a range without memory if it is one too."""
     if other != NONE and get(state, other, KIND) == UNMAPPED:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import kernel, routine
+from workbench.compiled import kernel, noinline
 from workbench.engines.torch_allocator.blocks import forget, get, new_block, uncache
 from workbench.engines.torch_allocator.state import (
     CALLS,
@@ -36,7 +36,7 @@ def fresh_address(state: State, size: int) -> int:
     return int(address)
 
 
-@routine
+@noinline
 def supplied(supply: Supply, state: State, size: int) -> int:
     """Return where the recorded driver gave a segment of this size for this row, -1 = it gave none."""
     counters = state.counters
@@ -49,7 +49,7 @@ def supplied(supply: Supply, state: State, size: int) -> int:
     return NONE
 
 
-@routine
+@noinline
 def new_segment(rules: Rules, supply: Supply, state: State, pool: int, size: int) -> int:
     """Return a segment as one block that is in use, -1 = the card has too little (cudaMalloc)."""
     if state.counters[RESERVED] + size > rules.card:
@@ -61,7 +61,7 @@ def new_segment(rules: Rules, supply: Supply, state: State, pool: int, size: int
     return int(new_block(state, pool, address, size, NONE))
 
 
-@routine
+@noinline
 def give_back(state: State, block: int) -> None:
     """Give a free segment back (cudaFree)."""
     uncache(state, block)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import by_reference, kernel, routine
+from workbench.compiled import by_reference, inlined, routine
 from workbench.engines.torch_allocator.blocks import get, put, release
 from workbench.engines.torch_allocator.releasing import empty_cache, give_back_one
 from workbench.engines.torch_allocator.serving import allocate
@@ -54,7 +54,7 @@ def simulate(requests: Requests, supply: Supply, rules: Rules, state: State) -> 
     counters[STATUS] = DONE
 
 
-@kernel
+@inlined
 def lacks_room(state: State) -> bool:
     """Return whether a row could need more blocks or calls than there is room for: all free ones go back at once."""
     counters, capacity = state.counters, state.spare.size
@@ -62,7 +62,7 @@ def lacks_room(state: State) -> bool:
     return 3 * used + 16 > capacity or counters[CALLS] + 2 * used + 16 > capacity
 
 
-@routine
+@inlined
 def serve(requests: Requests, supply: Supply, rules: Rules, state: State, row: int) -> None:
     """Serve one request."""
     kind, handle = requests.kind[row], requests.handle[row]
@@ -85,7 +85,7 @@ def serve(requests: Requests, supply: Supply, rules: Rules, state: State, row: i
         state.freeable[rules.private[requests.owner[row]]] = 1
 
 
-@kernel
+@inlined
 def note_refusal(state: State, row: int) -> None:
     """Count a request that was not served."""
     if state.counters[REFUSED] == 0:
@@ -93,7 +93,7 @@ def note_refusal(state: State, row: int) -> None:
     state.counters[REFUSED] += 1
 
 
-@routine
+@inlined
 def let_go(rules: Rules, state: State, kind: int, handle: int) -> None:
     """Take a block back, at once or when the streams that use it are done; what was awaited may be back by then."""
     block = state.block_of[handle]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import kernel, routine
+from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.torch_allocator.blocks import cache, cut, get, put, uncache
 from workbench.engines.torch_allocator.driver import new_segment
 from workbench.engines.torch_allocator.expandable import expand, is_kind
@@ -24,7 +24,7 @@ from workbench.engines.torch_allocator.state import (
 from workbench.structures.size_index import ADDRESS, AFTER, NONE, SIZE, smallest_at_least, smallest_from
 
 
-@routine
+@inlined
 def allocate(rules: Rules, supply: Supply, state: State, owner: int, requested: int, searched: bool) -> int:
     """Return the block that serves a request, -1 = out of memory; none is looked for among the free ones if they were
     `searched` before.
@@ -42,7 +42,7 @@ def allocate(rules: Rules, supply: Supply, state: State, owner: int, requested: 
     return int(block)
 
 
-@kernel
+@inlined
 def is_split(rules: Rules, pool: int, size: int, rest: int) -> bool:
     """Return whether what a block has too much becomes a block of its own (should_split)."""
     if pool & 1 or rules.expandable:
@@ -50,7 +50,7 @@ def is_split(rules: Rules, pool: int, size: int, rest: int) -> bool:
     return size < rules.max_split and rest > SMALL_SIZE
 
 
-@routine
+@noinline
 def find(rules: Rules, state: State, pool: int, size: int) -> int:
     """Return the free block that serves a size, out of its order; -1 = none may (get_free_block)."""
     if rules.collect_above != NONE:
@@ -75,7 +75,7 @@ def following(state: State, pool: int, block: int) -> int:
     return int(smallest_from(blocks.roots, blocks.filled, blocks.nodes, pool, size, address + 1))
 
 
-@routine
+@noinline
 def not_expandable(state: State, pool: int, block: int) -> int:
     """Return the first block from here on that is in no expandable segment, -1 = there is none."""
     while block != NONE and state.base[block] != NONE:
@@ -83,7 +83,7 @@ def not_expandable(state: State, pool: int, block: int) -> int:
     return int(block)
 
 
-@routine
+@kernel
 def least_expandable(state: State, pool: int, block: int) -> int:
     """Go on in the order as long as the next block could grow to less."""
     after = following(state, pool, block)
@@ -99,7 +99,7 @@ def could_be(state: State, block: int) -> int:
     return get(state, block, SIZE) + (get(state, after, SIZE) if is_kind(state, after, UNMAPPED) else 0)
 
 
-@routine
+@noinline
 def obtain(rules: Rules, supply: Supply, state: State, pool: int, size: int) -> int:
     """Return a block from the driver, after as much went back as it takes; -1 = out of memory."""
     if rules.collect_above != NONE:
@@ -117,7 +117,7 @@ def obtain(rules: Rules, supply: Supply, state: State, pool: int, size: int) -> 
     return int(block)
 
 
-@routine
+@noinline
 def ask_driver(rules: Rules, supply: Supply, state: State, pool: int, size: int) -> int:
     """Return a block of a new segment, or of one that grew; -1 = the card, or what is allowed of it, is used up."""
     length = segment_size(rules, size)

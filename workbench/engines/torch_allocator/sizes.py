@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import kernel, leading_zeros, routine
+from workbench.compiled import by_reference, inlined, kernel, leading_zeros, routine
 from workbench.engines.torch_allocator.state import (
     MIN_BLOCK,
     MIN_LARGE,
@@ -30,7 +30,7 @@ def block_size(rules: Rules, size: int) -> int:
     return -(-size // MIN_BLOCK) * MIN_BLOCK
 
 
-@kernel
+@inlined
 def divided(size: int, power: int, divisions: int) -> int:
     """Return the next of so many even steps between two powers of two (roundup_power2_next_division)."""
     if size == 1 << power:
@@ -64,5 +64,6 @@ def rounded_sizes(rules: Rules, sizes: np.ndarray) -> np.ndarray:
 
 @routine
 def _round_all(rules: Rules, sizes: np.ndarray, values: np.ndarray) -> None:
+    levers = by_reference(rules)
     for row in range(sizes.size):
-        values[row] = block_size(rules, sizes[row])
+        values[row] = block_size(levers, sizes[row])
