@@ -9,10 +9,9 @@ import numpy as np
 
 from benchmarks.pool_replay import tensor_sizes
 from benchmarks.row import fastest, row
-from workbench.engines.torch_allocator.layout import NOTHING
 from workbench.engines.torch_allocator.play import play
 from workbench.engines.torch_allocator.settings import AllocatorSettings
-from workbench.engines.torch_allocator.state import ALLOC, FREE, Requests
+from workbench.engines.torch_allocator.state import ALLOC, FREE, NOTHING, Requests
 
 REQUESTS, LIVE, STREAMS = 1_000_000, 3_000, 10
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import kernel, routine
+from workbench.compiled import inlined, kernel, routine
 
 SOUND, CUT_OFF, LARGE_MEMO, UNUSUAL, LARGE_TUPLE, LONG_NUMBER, EMPTY_STACK = range(7)
 """What came of the walk."""
@@ -17,6 +17,50 @@ MOST_PARTS = 1000
 """Parts of a tuple, tuples within it counted with theirs."""
 MOST_DIGITS = 64
 """Bytes of a whole number."""
+ENDS, PLAIN, BYTES, NUMBER, TEXT, MARK, PUT, GET, DROPS, DOUBLES, MAKES, JOINS, SKIPPED, UNKNOWN = range(14)
+"""What an opcode does: ends the look; pushes a plain value, or bytes, a number or a text whose length comes first;
+marks a place; writes to the memo or reads from it; takes values off the stack for nothing, for a second of the same,
+for one value, or for a tuple of them; is passed over."""
+TO_MARK = -1
+"""Takes off all values down to the last mark."""
+_OPCODES = (
+    # STOP; what asks by name for something that is not in the file: GLOBAL, STACK_GLOBAL, INST, PERSID, EXT
+    (ENDS, 0, (0x2E, 0x63, 0x93, 0x69, 0x50, 0x51, 0x82, 0x83, 0x84)),
+    (PLAIN, 0, (0x4E, 0x88, 0x89, 0x5D, 0x7D, 0x29, 0x8F)),  # None, True, False, [], {}, (), set()
+    (PLAIN, 1, (0x4B,)),  # BININT1
+    (PLAIN, 2, (0x4D,)),  # BININT2
+    (PLAIN, 4, (0x4A,)),  # BININT
+    (PLAIN, 8, (0x47,)),  # BINFLOAT
+    (BYTES, 1, (0x55, 0x43)),  # SHORT_BINSTRING, SHORT_BINBYTES
+    (BYTES, 4, (0x54, 0x42)),  # BINSTRING, BINBYTES
+    (BYTES, 8, (0x8E,)),  # BINBYTES8
+    (NUMBER, 1, (0x8A,)),  # LONG1
+    (NUMBER, 4, (0x8B,)),  # LONG4
+    (TEXT, 1, (0x8C,)),  # SHORT_BINUNICODE
+    (TEXT, 4, (0x58,)),  # BINUNICODE
+    (TEXT, 8, (0x8D,)),  # BINUNICODE8
+    (MARK, 0, (0x28,)),
+    (PUT, 0, (0x94,)),  # MEMOIZE
+    (PUT, 1, (0x71,)),  # BINPUT
+    (PUT, 4, (0x72,)),  # LONG_BINPUT
+    (GET, 1, (0x68,)),  # BINGET
+    (GET, 4, (0x6A,)),  # LONG_BINGET
+    (DROPS, 1, (0x61, 0x30)),  # APPEND, POP
+    (DROPS, 2, (0x73,)),  # SETITEM
+    (DROPS, TO_MARK, (0x65, 0x75, 0x31, 0x90)),  # APPENDS, SETITEMS, POP_MARK, ADDITEMS
+    (DOUBLES, 1, (0x32,)),  # DUP
+    (MAKES, TO_MARK, (0x64, 0x6C, 0x91)),  # DICT, LIST, FROZENSET
+    (JOINS, 1, (0x85,)),  # TUPLE1
+    (JOINS, 2, (0x86,)),  # TUPLE2
+    (JOINS, 3, (0x87,)),  # TUPLE3
+    (JOINS, TO_MARK, (0x74,)),  # TUPLE
+    (SKIPPED, 1, (0x80,)),  # PROTO
+    (SKIPPED, 8, (0x95,)),  # FRAME
+)
+KINDS, WIDTHS = np.full(256, UNKNOWN), np.zeros(256, np.int64)
+"""Of each opcode what it does; how many bytes its argument or the length of it has, or how many values it takes off."""
+for _kind, _width, _codes in _OPCODES:
+    KINDS[list(_codes)], WIDTHS[list(_codes)] = _kind, _width
 
 
 def look(content: np.ndarray) -> tuple[int, int]:
@@ -74,32 +118,8 @@ def number_at(content: np.ndarray, at: int, length: int) -> int:
     for k in range(length - 1, -1, -1):
         if total >= 1 << 54:
             return -1
-        total = (total << 8) | int(content[at + k])
+        total = int((total << 8) | np.int64(content[at + k]))
     return total
-
-
-@kernel
-def fixed_length(code: int) -> int:
-    """Return the bytes of the argument of an opcode that pushes one plain value; -1 = it is no such opcode."""
-    if code in (0x4E, 0x88, 0x89, 0x5D, 0x7D, 0x29, 0x8F):  # None, True, False, [], {}, (), set()
-        return 0
-    if code == 0x4B:  # BININT1
-        return 1
-    if code == 0x4D:  # BININT2
-        return 2
-    if code == 0x4A:  # BININT
-        return 4
-    return 8 if code == 0x47 else -1  # BINFLOAT
-
-
-@kernel
-def length_bytes(code: int) -> int:
-    """Return how many bytes hold the length of what an opcode pushes; 0 = it is no such opcode."""
-    if code in (0x8A, 0x8C, 0x55, 0x43):  # LONG1, SHORT_BINUNICODE, SHORT_BINSTRING, SHORT_BINBYTES
-        return 1
-    if code in (0x8B, 0x58, 0x54, 0x42):  # LONG4, BINUNICODE, BINSTRING, BINBYTES
-        return 4
-    return 8 if code in (0x8D, 0x8E) else 0  # BINUNICODE8, BINBYTES8
 
 
 @kernel
@@ -111,106 +131,89 @@ def is_half(content: np.ndarray, at: int, length: int) -> bool:
     return halves > 0
 
 
-@kernel
-def asks_by_name(code: int) -> bool:
-    """Return whether an opcode asks for something that is not in the file: loading the pickle ends there."""
-    return code in (0x63, 0x93, 0x69, 0x50, 0x51, 0x82, 0x83, 0x84)  # GLOBAL, STACK_GLOBAL, INST, PERSID, EXT
-
-
 @routine
 def walk(content: np.ndarray, stack: np.ndarray, memo: np.ndarray, marks: np.ndarray, found: np.ndarray) -> None:
     """Walk through the opcodes; the stack holds of each value of how many parts it is."""
     at, top, held, noted, opcodes = 2, 0, 0, 0, 0
     while at < content.size:
-        code, here = int(content[at]), at
+        code, here = content[at], at
+        kind, width = KINDS[code], WIDTHS[code]
         at, opcodes = at + 1, opcodes + 1
         found[1] = here
-        if code == 0x2E or asks_by_name(code):  # STOP
+        if kind == ENDS:
             found[0] = SOUND
             return
-        plain, length_size = fixed_length(code), length_bytes(code)
-        if plain >= 0 or length_size > 0:
-            if length_size > 0:
-                plain = number_at(content, at, length_size)
-                at += length_size
+        if kind <= TEXT:
+            plain = width
+            if kind != PLAIN:
+                plain = number_at(content, at, width)
+                at += width
             if plain < 0 or at + plain > content.size:
                 found[0] = CUT_OFF
                 return
-            if code in (0x8A, 0x8B) and plain > MOST_DIGITS:
+            if kind == NUMBER and plain > MOST_DIGITS:
                 found[0] = LONG_NUMBER
                 return
-            if code in (0x58, 0x8C, 0x8D) and is_half(content, at, plain):  # BINUNICODE, SHORT_ and BINUNICODE8
+            if kind == TEXT and is_half(content, at, plain):
                 found[2] = 1
             at += plain
             stack[top] = 1
             top += 1
-        elif code == 0x28:  # MARK
+        elif kind == MARK:
             marks[held] = top
             held += 1
-        elif code in (0x94, 0x71, 0x72):  # MEMOIZE, BINPUT, LONG_BINPUT
-            length = (0, 1, 4)[(code == 0x71) + 2 * (code == 0x72)]
-            place = number_at(content, at, length) if length else noted
-            at += length
-            if top == 0:
+        elif kind <= GET:
+            place = noted
+            if width > 0:
+                place = number_at(content, at, width)
+                at += width
+            if kind == PUT and top == 0:
                 found[0] = EMPTY_STACK
                 return
             if place < 0 or place > opcodes:
                 found[0] = LARGE_MEMO
                 return
-            memo[place] = stack[top - 1]
-            noted += 1
-        elif code in (0x68, 0x6A):  # BINGET, LONG_BINGET
-            length = 1 if code == 0x68 else 4
-            place = number_at(content, at, length)
-            at += length
-            if place < 0 or place > opcodes:
-                found[0] = LARGE_MEMO
-                return
-            stack[top] = max(memo[place], 1)
-            top += 1
-        elif code in (0x85, 0x86, 0x87, 0x74, 0x65, 0x75, 0x30, 0x31, 0x32, 0x61, 0x73, 0x64, 0x6C, 0x90, 0x91):
+            if kind == PUT:
+                memo[place] = stack[top - 1]
+                noted += 1
+            else:
+                stack[top] = memo[place] if memo[place] > 1 else 1
+                top += 1
+        elif kind <= JOINS:
             top, held = restacked(code, stack, marks, top, held)
             if top < 0:
                 found[0] = -top
                 return
-        elif code == 0x95:  # FRAME
-            at += 8
-        elif code == 0x80:  # PROTO
-            at += 1
+        elif kind == SKIPPED:
+            at += width
         else:
             found[0] = UNUSUAL
             return
     found[0], found[1] = CUT_OFF, content.size
 
 
-@kernel
+@inlined
 def restacked(code: int, stack: np.ndarray, marks: np.ndarray, top: int, held: int) -> tuple[int, int]:
     """Return the heights of the stack and of its marks after an opcode that takes values off; below zero = refused."""
-    if code == 0x32:  # DUP
-        if top == 0:
-            return -EMPTY_STACK, held
-        stack[top] = stack[top - 1]
-        return top + 1, held
-    to_mark = code in (0x74, 0x65, 0x75, 0x31, 0x64, 0x6C, 0x90, 0x91)
-    if to_mark and held == 0:
+    kind, taken = KINDS[code], WIDTHS[code]
+    if taken == TO_MARK and held == 0:
         return -EMPTY_STACK, held
-    if to_mark:
+    if taken == TO_MARK:
         held -= 1
         taken = top - marks[held]
-    elif code in (0x85, 0x86, 0x87):
-        taken = code - 0x84
-    else:
-        taken = 2 if code == 0x73 else 1  # SETITEM, or APPEND and POP
     if taken < 0 or taken > top:
         return -EMPTY_STACK, held
+    if kind == DOUBLES:
+        stack[top] = stack[top - 1]
+        return top + 1, held
     parts = 1
-    if code in (0x74, 0x85, 0x86, 0x87):  # TUPLE, TUPLE1, TUPLE2, TUPLE3
+    if kind == JOINS:
         for k in range(top - taken, top):
             parts += stack[k]
             if parts > MOST_PARTS:
                 return -LARGE_TUPLE, held
     top -= taken
-    if code in (0x74, 0x85, 0x86, 0x87, 0x64, 0x6C, 0x91):
+    if kind != DROPS:
         stack[top] = parts
         top += 1
     return top, held

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from workbench.engines.torch_allocator.layout import NOTHING
 from workbench.engines.torch_allocator.play import play
 from workbench.engines.torch_allocator.settings import AllocatorSettings
-from workbench.engines.torch_allocator.state import ALLOC, COMPLETE, DEFER, FREE, Requests
+from workbench.engines.torch_allocator.state import ALLOC, COMPLETE, DEFER, FREE, NOTHING, Requests
 
 MIB = 1 << 20
 CARD = 16 << 30

@@ -8,7 +8,6 @@ import pytest
 from tests.depth import seeds
 from tests.oracles.torch_allocator import MIB, UNLIMITED, Allocator
 from tests.oracles.torch_allocator import Rules as Plain
-from workbench.engines.torch_allocator.layout import NOTHING
 from workbench.engines.torch_allocator.play import play
 from workbench.engines.torch_allocator.settings import INTERVALS, AllocatorSettings
 from workbench.engines.torch_allocator.state import (
@@ -18,6 +17,7 @@ from workbench.engines.torch_allocator.state import (
     EMPTY_CACHE,
     FREE,
     MAKE_FREEABLE,
+    NOTHING,
     Requests,
 )
 

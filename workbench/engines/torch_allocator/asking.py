@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.torch_allocator import state as rows
-from workbench.engines.torch_allocator.layout import NOTHING, Start
 from workbench.engines.torch_allocator.recording import Recording, live_before, without_releases
-from workbench.engines.torch_allocator.state import Requests
+from workbench.engines.torch_allocator.state import NOTHING, Requests, Start
 from workbench.workloads.allocator_log import SEGMENT_FREE, SEGMENT_UNMAP
 
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.torch_allocator.layout import NOTHING, Start
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.engines.torch_allocator.sizes import rounded_sizes
 from workbench.engines.torch_allocator.state import (
@@ -17,9 +16,11 @@ from workbench.engines.torch_allocator.state import (
     CACHED,
     IN_USE,
     MIB,
+    NOTHING,
     SMALL_BUFFER,
     SMALL_SIZE,
     UNMAPPED,
+    Start,
 )
 from workbench.workloads.allocator_log import (
     ALLOC,

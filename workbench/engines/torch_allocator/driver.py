@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import kernel, noinline
+from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.torch_allocator.blocks import forget, get, new_block, uncache
 from workbench.engines.torch_allocator.state import (
     CALLS,
@@ -49,7 +49,7 @@ def supplied(supply: Supply, state: State, size: int) -> int:
     return NONE
 
 
-@noinline
+@inlined
 def new_segment(rules: Rules, supply: Supply, state: State, pool: int, size: int) -> int:
     """Return a segment as one block that is in use, -1 = the card has too little (cudaMalloc)."""
     if state.counters[RESERVED] + size > rules.card:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import kernel, noinline
+from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.torch_allocator.blocks import (
     cache,
     cut,
@@ -38,7 +38,7 @@ def is_kind(state: State, block: int, kind: int) -> bool:
     return block != NONE and get(state, block, KIND) == kind
 
 
-@noinline
+@inlined
 def expand(rules: Rules, supply: Supply, state: State, pool: int, size: int) -> int:
     """Return a block of at least a size that is in no order, -1 = the card has too little.
 
@@ -57,7 +57,7 @@ def expand(rules: Rules, supply: Supply, state: State, pool: int, size: int) -> 
     return int(block)
 
 
-@noinline
+@inlined
 def find_room(rules: Rules, supply: Supply, state: State, pool: int, size: int) -> int:
     """Return the lowest block from which on free and unmapped ranges hold a size; a new segment's if there is none."""
     block = state.unmapped[pool]
@@ -70,7 +70,7 @@ def find_room(rules: Rules, supply: Supply, state: State, pool: int, size: int) 
     return int(new_range(rules, supply, state, pool))
 
 
-@noinline
+@inlined
 def holds(state: State, block: int, size: int) -> bool:
     """Return whether a block and the free and unmapped ones above it are large enough together."""
     total = 0
@@ -80,7 +80,7 @@ def holds(state: State, block: int, size: int) -> bool:
     return total >= size
 
 
-@noinline
+@inlined
 def new_range(rules: Rules, supply: Supply, state: State, pool: int) -> int:
     """Return the one range of a new expandable segment, all of it unmapped."""
     page = page_size(rules, pool)
@@ -111,7 +111,7 @@ def map_pages(rules: Rules, state: State, block: int, size: int) -> bool:
     return True
 
 
-@noinline
+@inlined
 def unmap_pages(rules: Rules, state: State, block: int) -> None:
     """Give back the pages that lie within a free block (unmap_block); a segment without a page is gone."""
     base, page = state.base[block], page_size(rules, get(state, block, ORIGIN))

@@ -2,51 +2,36 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-
-from workbench.compiled import by_reference, kernel, routine
+from workbench.compiled import entry_point, inlined
 from workbench.engines.torch_allocator.blocks import cache, new_block, note_unmapped, put, put_after
-from workbench.engines.torch_allocator.state import AWAITED, BORN, CACHED, KIND, RESERVED, UNMAPPED, Rules, State
+from workbench.engines.torch_allocator.state import (
+    AWAITED,
+    BORN,
+    CACHED,
+    KIND,
+    RESERVED,
+    UNMAPPED,
+    Rules,
+    Run,
+    Start,
+    State,
+)
 from workbench.structures.size_index import NONE
 
 
-class Start(NamedTuple):
-    """Every block at the beginning, segment by segment, the lowest address of each first; one row a block."""
-
-    address: np.ndarray
-    size: np.ndarray
-    pool: np.ndarray
-    """int64[blocks], twice the number of the owner, and 1 more of small requests."""
-    base: np.ndarray
-    """int64[blocks], the first address of the expandable segment, -1 = a segment of its own."""
-    kind: np.ndarray
-    """int64[blocks], `CACHED`, `IN_USE`, `AWAITED` or `UNMAPPED`."""
-    handle: np.ndarray
-    """int64[blocks], the number by which requests know a block, -1 = by none."""
-    first: np.ndarray
-    """int64[blocks], 1 = the lowest of its segment."""
-
-
-NOTHING = Start(*(np.zeros(0, np.int64) for _ in Start._fields))
-"""An allocator that holds nothing."""
-
-
-@routine
-def lay_out(start: Start, rules: Rules, state: State) -> None:
+@entry_point
+def lay_out(run: Run) -> None:
     """Enter the blocks of the beginning."""
-    given, levers, now = by_reference(start), by_reference(rules), by_reference(state)
-    before = NONE
+    start, state, before = run.start, run.state, NONE
     for row in range(start.address.size):
-        block = new_block(now, given.pool[row], given.address[row], given.size[row], given.base[row])
-        if given.first[row] == 0:
-            put_after(now, block, before)
-        enter(given, levers, now, row, block)
+        block = new_block(state, start.pool[row], start.address[row], start.size[row], start.base[row])
+        if start.first[row] == 0:
+            put_after(state, block, before)
+        enter(start, run.rules, state, row, block)
         before = block
 
 
-@kernel
+@inlined
 def enter(start: Start, rules: Rules, state: State, row: int, block: int) -> None:
     """Make a block what it is at the beginning."""
     kind, handle = start.kind[row], start.handle[row]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import by_reference, inlined, routine
+from workbench.compiled import entry_point, inlined
 from workbench.engines.torch_allocator.blocks import get, put, release
 from workbench.engines.torch_allocator.releasing import empty_cache, give_back_one
 from workbench.engines.torch_allocator.serving import allocate
@@ -29,23 +29,24 @@ from workbench.engines.torch_allocator.state import (
     STOPPED,
     Requests,
     Rules,
+    Run,
     State,
     Supply,
 )
 from workbench.structures.size_index import ADDRESS, NONE
 
 
-@routine
-def simulate(requests: Requests, supply: Supply, rules: Rules, state: State) -> None:
+@entry_point
+def simulate(run: Run) -> None:
     """Serve every request from the next row on, or stop before one for which the arrays may be too small."""
-    rows, given, levers, now = by_reference(requests), by_reference(supply), by_reference(rules), by_reference(state)
+    requests, rules, state = run.requests, run.rules, run.state
     counters = state.counters
     while counters[ROW] < requests.kind.size:
-        if lacks_room(now):
+        if lacks_room(state):
             counters[STATUS] = NEEDS_ROOM
             return
         row = counters[ROW]
-        serve(rows, given, levers, now, row)
+        serve(requests, run.supply, rules, state, row)
         state.reserved[row] = counters[RESERVED]
         counters[ROW] += 1
         if rules.stops and counters[REFUSED] > 0:

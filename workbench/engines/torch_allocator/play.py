@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.torch_allocator.layout import Start, lay_out
+from workbench.compiled import bound
+from workbench.engines.torch_allocator.layout import lay_out
 from workbench.engines.torch_allocator.loop import simulate
 from workbench.engines.torch_allocator.state import (
     CALLS,
@@ -21,6 +22,8 @@ from workbench.engines.torch_allocator.state import (
     STATUS,
     Requests,
     Rules,
+    Run,
+    Start,
     State,
     Supply,
     new_state,
@@ -80,9 +83,10 @@ def play(
     state = new_state(rules.private.size, privates, requests.kind.size, handles, blocks)
     address = _first_unknown(start, supply) if start_address is None else start_address
     state.counters[NEXT_ADDRESS] = -(-address // ROUND_LARGE) * ROUND_LARGE
-    lay_out(start, rules, state)
+    run = Run(start, requests, supply, rules, state)
+    bound(lay_out, run)()
     reserved_at_start = int(state.counters[RESERVED])
-    state = _simulated(requests, supply, rules, state)
+    state = _simulated(run)
     counters = state.counters
     return Played(
         placed=state.placed,
@@ -96,13 +100,13 @@ def play(
     )
 
 
-def _simulated(requests: Requests, supply: Supply, rules: Rules, state: State) -> State:
+def _simulated(run: Run) -> State:
     """Run to the end, in larger arrays whenever there are more blocks than expected."""
-    simulate(requests, supply, rules, state)
-    while state.counters[STATUS] == NEEDS_ROOM:
-        state = roomier(state)
-        simulate(requests, supply, rules, state)
-    return state
+    bound(simulate, run)()
+    while run.state.counters[STATUS] == NEEDS_ROOM:
+        run = run._replace(state=roomier(run.state))
+        bound(simulate, run)()
+    return run.state
 
 
 def _first_unknown(start: Start, supply: Supply) -> int:

@@ -14,9 +14,8 @@ import numpy as np
 
 from workbench.engines.torch_allocator import state as rows
 from workbench.engines.torch_allocator.beginning import NO_ENDS, beginning
-from workbench.engines.torch_allocator.layout import Start
 from workbench.engines.torch_allocator.settings import AllocatorSettings
-from workbench.engines.torch_allocator.state import MIB, SMALL_BUFFER, Requests, Supply
+from workbench.engines.torch_allocator.state import MIB, SMALL_BUFFER, Requests, Start, Supply
 from workbench.workloads.allocator_log import (
     ALLOC,
     FREE_COMPLETED,

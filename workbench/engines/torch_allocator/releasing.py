@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import noinline
+from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.torch_allocator.blocks import get, is_whole, release, searched
 from workbench.engines.torch_allocator.driver import give_back
 from workbench.engines.torch_allocator.expandable import unmap_pages
@@ -47,13 +47,13 @@ def empty_cache(rules: Rules, state: State) -> None:
                 give_back(state, block)
 
 
-@noinline
+@kernel
 def is_cached(state: State, block: int) -> bool:
     """Return whether a number is that of a free block."""
     return get(state, block, SIZE) > 0 and get(state, block, KIND) == CACHED and get(state, block, ABOVE) != OUTSIDE
 
 
-@noinline
+@inlined
 def may_go(rules: Rules, state: State, block: int) -> bool:
     """Return whether the pool of a block is one whose segments may go back."""
     return state.freeable[rules.private[get(state, block, ORIGIN) >> 1]] > 0
@@ -69,7 +69,7 @@ def give_back_one(requests: Requests, state: State, row: int) -> None:
         give_back(state, block)
 
 
-@noinline
+@inlined
 def release_oversize(rules: Rules, state: State, pool: int, size: int) -> bool:
     """Give back free blocks that are too large to be split, as few as needed (release_available_cached_blocks)."""
     if rules.max_split == UNLIMITED:
@@ -84,7 +84,7 @@ def release_oversize(rules: Rules, state: State, pool: int, size: int) -> bool:
     return release_largest(rules, state, pool, key, first)
 
 
-@noinline
+@inlined
 def release_largest(rules: Rules, state: State, pool: int, key: int, below: int) -> bool:
     """Give back the largest free blocks below one of the order, until they are as large as needed."""
     gone = 0
@@ -101,7 +101,7 @@ def release_largest(rules: Rules, state: State, pool: int, key: int, below: int)
     return gone >= key
 
 
-@noinline
+@inlined
 def preceding(state: State, pool: int, size: int, address: int) -> int:
     """Return the last free block of a pool before a size and address, -1 = there is none; a look at every block."""
     best = NONE
@@ -117,7 +117,7 @@ def preceding(state: State, pool: int, size: int, address: int) -> int:
     return best
 
 
-@noinline
+@inlined
 def collect(rules: Rules, state: State) -> None:
     """Give back large segments that were not used for longer than the average (garbage_collect_cached_blocks)."""
     target = state.counters[RESERVED] - rules.collect_above
@@ -137,7 +137,7 @@ def collect(rules: Rules, state: State) -> None:
                 give_back(state, block)
 
 
-@noinline
+@kernel
 def is_idle(rules: Rules, state: State, block: int) -> bool:
     """Return whether a number is that of a free segment of large blocks that is in no private pool."""
     pool = get(state, block, ORIGIN)
@@ -145,7 +145,7 @@ def is_idle(rules: Rules, state: State, block: int) -> bool:
     return large and is_cached(state, block) and is_whole(state, block)
 
 
-@noinline
+@kernel
 def age(rules: Rules, state: State, block: int) -> int:
     """Return how often the pool was searched since a block became free."""
     return searched(rules, state, get(state, block, ORIGIN)) - get(state, block, BORN)

@@ -52,6 +52,27 @@ class Requests(NamedTuple):
     """int64[rows], of `GIVE_BACK`: which segment; of `ALLOC`: -1, or `SEARCHED_BEFORE`."""
 
 
+class Start(NamedTuple):
+    """Every block at the beginning, segment by segment, the lowest address of each first; one row a block."""
+
+    address: np.ndarray
+    size: np.ndarray
+    pool: np.ndarray
+    """int64[blocks], twice the number of the owner, and 1 more of small requests."""
+    base: np.ndarray
+    """int64[blocks], the first address of the expandable segment, -1 = a segment of its own."""
+    kind: np.ndarray
+    """int64[blocks], `CACHED`, `IN_USE`, `AWAITED` or `UNMAPPED`."""
+    handle: np.ndarray
+    """int64[blocks], the number by which requests know a block, -1 = by none."""
+    first: np.ndarray
+    """int64[blocks], 1 = the lowest of its segment."""
+
+
+NOTHING = Start(*(np.zeros(0, np.int64) for _ in Start._fields))
+"""An allocator that holds nothing."""
+
+
 class Supply(NamedTuple):
     """Where the driver gives segments, as far as that is known; in the order of rows."""
 
@@ -110,6 +131,16 @@ class State(NamedTuple):
     """int64[rows], bytes got from the driver after each row."""
     calls: np.ndarray
     """int64[capacity, 4]: row, address, bytes (below zero = given back), pages (0 = a segment of its own)."""
+
+
+class Run(NamedTuple):
+    """All that the loop works on."""
+
+    start: Start
+    requests: Requests
+    supply: Supply
+    rules: Rules
+    state: State
 
 
 def new_state(owners: int, privates: int, rows: int, handles: int, blocks: int) -> State:
