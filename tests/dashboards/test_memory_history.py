@@ -16,6 +16,7 @@ from workbench.dashboards.panels.memory_history import MemoryHistoryPanel
 from workbench.dashboards.panels.segment_map import AGE_KEY, ROWS, age_fills, map_scene, places_of
 from workbench.dashboards.pool import SnapshotAnswer
 from workbench.studies.torch_memory.card_history import CardHistory
+from workbench.workloads.importers import torch_snapshot
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_snapshot import read_snapshot
 from workbench.workloads.synthetic.mixed_jobs import MixedJobs
@@ -219,3 +220,21 @@ def test_peaks_stay_where_a_line_is_thinned_out():
     scene = curves_scene([Line("one", values, "#222222")])
     assert scene["unit"] == "GiB" and numbers(scene["curves"][0]["value"]).max() == 7 and scene["events"] == 39_999
     assert curves_scene([])["curves"] == []
+
+
+def test_a_dropped_snapshot_is_read_once_for_its_advice_and_its_history(made, tmp_path, monkeypatch):
+    place, whole, read = tmp_path / "once.pickle", torch_snapshot._logs, []
+    place.write_bytes(pickle.dumps(made.snapshot()))
+
+    def noting(content, where):
+        read.append(where)
+        return whole(content, where)
+
+    monkeypatch.setattr(torch_snapshot, "_logs", noting)
+    monkeypatch.setattr("workbench.dashboards.panels.advice.caches_of", lambda _: "")
+    answer = SnapshotAnswer(AdvicePanel())
+    assert answer.show(TracePool(trace=str(place)))
+    answer.history.wait()
+    answer.advice.wait()
+    assert "GPU 0" in answer.advice.answer.value and answer.history.seen.layout.display is None
+    assert len(read) == 1

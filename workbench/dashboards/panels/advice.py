@@ -10,7 +10,7 @@ import ipywidgets as widgets
 
 from workbench.dashboards import markup
 from workbench.dashboards.panels.caches import caches_of
-from workbench.dashboards.panels.dropped_trace import is_snapshot_file, trace_of
+from workbench.dashboards.panels.dropped_trace import Dropped, is_snapshot_file, reading_of, trace_of
 from workbench.errors import WorkbenchError
 
 
@@ -54,7 +54,7 @@ class AdvicePanel(widgets.HTML):
         path = requests[0]
         if is_snapshot_file(path):
             self.answer.value = markup.fine("Trying settings of PyTorch's allocator on this snapshot ...")
-            answer, rest = _advice(path)
+            answer, rest = _advice(requests)
             if requests == self._shown:
                 self.answer.value, self.rest.value = answer, rest
         table = caches_of(path) if requests == self._shown else ""
@@ -62,13 +62,14 @@ class AdvicePanel(widgets.HTML):
             self.value = table
 
 
-def _advice(path: str) -> tuple[str, str]:
+def _advice(snapshot: Dropped) -> tuple[str, str]:
     """Return the five lines, and all else; or in one sentence why there are none."""
     from workbench.studies.torch_memory import Still, advice_or_still
     from workbench.studies.torch_memory.page import answer_of, rest_of
 
+    path = snapshot[0]
     try:
-        result = advice_or_still(path)
+        result = advice_or_still(path, read=reading_of(snapshot))
     except WorkbenchError as mistake:
         return markup.fine(str(mistake).replace(path, Path(path).name)), ""
     if isinstance(result, Still):

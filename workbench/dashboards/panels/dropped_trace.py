@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from workbench.errors import WorkbenchError
-from workbench.workloads.importers.torch_snapshot import is_snapshot
+from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.torch_log import TorchLogs
+from workbench.workloads.importers.torch_snapshot import is_snapshot, read_snapshot
 from workbench.workloads.trace_pool import TracePool
 
 Dropped = tuple[str, str]
@@ -39,3 +45,21 @@ def is_snapshot_file(path: str) -> bool:
         return is_snapshot(path)
     except WorkbenchError:
         return False
+
+
+def reading_of(snapshot: Dropped) -> Callable[[Source], TorchLogs]:
+    """Return what reads a snapshot for every panel that shows it: whichever asks first reads the file, others wait."""
+
+    def read(_: Source) -> TorchLogs:
+        with _one_reads:
+            return _logs_of(snapshot)
+
+    return read
+
+
+_one_reads = threading.Lock()
+
+
+@lru_cache(maxsize=1)
+def _logs_of(snapshot: Dropped) -> TorchLogs:
+    return read_snapshot(Source(Path(snapshot[0])))

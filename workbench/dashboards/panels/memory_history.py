@@ -10,6 +10,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.dashboards import markup
+from workbench.dashboards.panels.dropped_trace import reading_of
 from workbench.dashboards.panels.memory_curves import Line, MemoryCurvesPanel
 from workbench.dashboards.panels.segment_map import SegmentMapPanel, map_scene
 from workbench.engines.torch_allocator.settings import AllocatorSettings
@@ -104,7 +105,7 @@ class MemoryHistoryPanel(widgets.VBox):
     def _read(self, snapshot: tuple[str, str]) -> None:
         path = snapshot[0]
         try:
-            cards, mistake = failed_first(card_histories(path)), ""
+            cards, mistake = failed_first(card_histories(path, reading_of(snapshot))), ""
         except WorkbenchError as wrong:
             cards, mistake = [], str(wrong).replace(path, Path(path).name)
         if snapshot != self._shown:

@@ -17,7 +17,7 @@ from workbench.engines.torch_allocator.settings import AllocatorSettings, variab
 from workbench.errors import InputError
 from workbench.records.torch_allocator import CallCosts
 from workbench.studies.torch_memory.candidates import EXPANDABLE, grid, proposed
-from workbench.studies.torch_memory.card_history import CardHistory, Failure, failed_first
+from workbench.studies.torch_memory.card_history import CardHistory, Failure, Read, failed_first
 from workbench.studies.torch_memory.holdings import Holder, Pin, SegmentMap, by_site, by_size, pins
 from workbench.studies.torch_memory.replay import Recorded, SnapshotReplay, check_events, recorded_of
 from workbench.studies.torch_memory.still import Still, still_of
@@ -337,7 +337,7 @@ def advise(
     return advise_logs(logs, card_bytes, say, costs)
 
 
-def _history(path: str) -> tuple[AllocatorLog, ...]:
+def _history(path: str, read: Read = read_snapshot) -> tuple[AllocatorLog, ...]:
     from workbench.workloads.catalogue import trace_file
 
     source = Source(trace_file(path))
@@ -347,7 +347,7 @@ def _history(path: str) -> tuple[AllocatorLog, ...]:
             "other caches would do with this trace: workbench replay."
         )
     with as_one_sentence(source, "torch_memory_snapshot"):
-        logs = read_snapshot(source)
+        logs = read(source)
     if not logs.of_allocator:
         raise InputError(f"{path}: was made of a profile and does not tell the allocator's segments; take a snapshot.")
     return logs.logs
@@ -433,10 +433,14 @@ def advice_or_still(
     card_bytes: int | None = None,
     say: Say | None = None,
     costs: CallCosts = COSTS,
+    read: Read = read_snapshot,
 ) -> Advice | Still:
-    """Return advice, or, of a snapshot with no history to replay, what its segments tell; as `advise` otherwise."""
+    """Return advice, or, of a snapshot with no history to replay, what its segments tell; as `advise` otherwise.
+
+    `read` reads the one file; who has read it already hands over what came of that.
+    """
     if isinstance(path, (str, Path)):
-        logs = _history(str(path))
+        logs = _history(str(path), read)
         events = sum(int(np.count_nonzero(log.events.action <= FREE_COMPLETED)) for log in logs)
         if events <= 1 and any(len(log.segments.size) for log in logs):
             return still_of(logs, str(path))

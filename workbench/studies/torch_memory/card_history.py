@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from workbench.workloads.allocator_log import AllocatorLog
 from workbench.workloads.catalogue import trace_file
 from workbench.workloads.importers.bad_line import as_one_sentence
 from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.torch_log import TorchLogs
 from workbench.workloads.importers.torch_snapshot import read_snapshot
 
 
@@ -137,13 +138,19 @@ def _failed_at(card: CardHistory) -> tuple[bool, int]:
     return failure is None, 0 if failure is None else int(card.log.events.time_us[failure.event])
 
 
-def card_histories(path: str | Path) -> list[CardHistory]:
+Read = Callable[[Source], TorchLogs]
+"""How a snapshot is read."""
+
+
+def card_histories(path: str | Path, read: Read = read_snapshot) -> list[CardHistory]:
     """Return the history of each card of a memory snapshot; cards without a segment and an event are left out.
 
     Parameters
     ----------
     path : str or Path
         A file, or a public trace by name.
+    read : callable
+        Reads it; who has read it already hands over what came of that.
 
     Raises
     ------
@@ -158,7 +165,7 @@ def card_histories(path: str | Path) -> list[CardHistory]:
     """
     source = Source(trace_file(str(path)))
     with as_one_sentence(source, "torch_memory_snapshot"):
-        logs = read_snapshot(source)
+        logs = read(source)
     if not logs.of_allocator:
         return []
     return [CardHistory(log, str(path)) for log in logs.logs if len(log.events.action) or len(log.segments.size)]
