@@ -55,3 +55,19 @@ def test_it_has_no_machine_code_of_its_own():
     both(Shelf(np.arange(10), 10), 4)
     assert not take.signatures and not first_above.signatures
     assert len(two.signatures) == 1
+
+
+@kernel
+def nth(numbers, place, added):
+    return numbers[place] + added
+
+
+@noinline
+def several(numbers):
+    return nth(numbers, 0, 1) + nth(numbers, 1, 20) + nth(numbers, numbers.size - 1, numbers.size)
+
+
+@compiled_only
+def test_a_kernel_is_compiled_once_whatever_constants_it_is_called_with():
+    assert several(np.array([100, 200, 300])) == 101 + 220 + 303
+    assert len(nth.signatures) == 1
