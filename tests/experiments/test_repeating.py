@@ -1,5 +1,8 @@
 """Runs repeated in a fresh process show what else they depend on than code, levers, seed; what is read is compared."""
 
+import contextlib
+import sqlite3
+
 import pytest
 
 import workbench as wb
@@ -7,7 +10,7 @@ from workbench.experiments import repeating
 from workbench.experiments.store import Store
 
 HEAD = """
-import datetime, os, random, subprocess, sys, threading, time
+import datetime, os, random, sqlite3, subprocess, sys, threading, time
 from pathlib import Path
 import numpy as np
 from tests.identity.lowest import from_aim
@@ -28,6 +31,11 @@ AIMS = {
     "Plain": "3",
     "OfFile": "(HERE / 'aim.txt').read_text()",
     "OfVariable": "os.environ.get('REPEATED_AIM', '5')",
+    "OfBytes": "os.environb.get(b'REPEATED_AIM', b'5')",
+    "OfExistence": "40 if (HERE / 'there.txt').exists() else 3",
+    "OfSize": "os.path.getsize(HERE / 'aim.txt') * 7",
+    "OfLink": "len(os.readlink(HERE / 'link'))",
+    "OfDatabase": "sqlite3.connect(HERE / 'aim.db').execute('select max(aim) from aims').fetchone()[0]",
     "OfFolder": "len(os.listdir(HERE / 'parts'))",
     "OfLines": "np.loadtxt(HERE / 'aim.txt')",
     "Logs": "[time.perf_counter(), 3][1]",  # stands for a line of a log
@@ -44,7 +52,21 @@ AIMS = {
     "Relative": "open('aim.txt').read()",
     "Starts": "subprocess.run(['true']).returncode",
 }
-AGREED = ("Plain", "OfFile", "OfVariable", "OfFolder", "OfLines", "Logs", "Locks", "Draws")
+AGREED = (
+    "Plain",
+    "OfBytes",
+    "OfExistence",
+    "OfSize",
+    "OfLink",
+    "OfDatabase",
+    "OfFile",
+    "OfVariable",
+    "OfFolder",
+    "OfLines",
+    "Logs",
+    "Locks",
+    "Draws",
+)
 DIFFERS = ("OfDay", "OfNow", "OfClock", "OfProcess", "OfWorkingFolder", "OfZone", "OfOrder", "OfAddress", "Relative")
 SEEDS = 3
 
@@ -56,6 +78,9 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "mine.py").write_text(HEAD + "".join(texts))
     (tmp_path / "aim.txt").write_text("5")
     (tmp_path / "parts").mkdir()
+    (tmp_path / "link").symlink_to("aim.txt")
+    with contextlib.closing(sqlite3.connect(tmp_path / "aim.db")) as base:
+        base.executescript("create table aims (aim); insert into aims values (5)")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("REPEATED_AIM", raising=False)
     monkeypatch.setattr(repeating, "_agreed", {})
@@ -141,6 +166,24 @@ def test_rows_of_code_that_reads_a_file_a_folder_or_a_variable_follow_what_it_re
     assert second["OfFile"] != first["OfFile"] and third["OfFolder"] != second["OfFolder"]
     assert fourth["OfVariable"] == second["OfFile"]
     assert {tuple(one["Plain"]) for one in (first, second, third, fourth)} == {tuple(first["Plain"])}
+
+
+def test_rows_of_code_that_asks_what_a_file_is_follow_the_answer(folder, monkeypatch):
+    names = ["Plain", "OfExistence", "OfSize", "OfLink", "OfDatabase", "OfBytes"]
+    _, before, _ = swept(names, folder)
+    with contextlib.closing(sqlite3.connect(folder / "aim.db")) as base:
+        base.execute("insert into aims values (40)")
+        base.commit()
+        (folder / "there.txt").write_text("")
+        (folder / "aim.txt").write_text("55")
+        (folder / "link").unlink()
+        (folder / "link").symlink_to("./aim.txt")
+        monkeypatch.setenv("REPEATED_AIM", "40")
+        _, after, heard = swept(names, folder)
+    assert len([line for line in heard if line.startswith(f"{SEEDS} kept rows are done anew")]) == len(names) - 1
+    assert {row.error for name in names for row in after[name]} == {""}
+    cycles = [[[row.measures["drain_cycles"] for row in rows[name]] for name in names] for rows in (before, after)]
+    assert [one != other for one, other in zip(*cycles, strict=True)] == [False, *[True] * (len(names) - 1)]
 
 
 def test_a_kept_row_that_a_fresh_process_contradicts_is_withdrawn_with_its_point_and_the_next_run_does_it_anew(folder):

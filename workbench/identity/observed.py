@@ -1,9 +1,10 @@
 """What code of the user's reads beside itself while it runs: files, listings of folders, variables of the environment.
 
 Python tells of these by audit events (PEP 578). A hook for them can never be taken back, so it lives in processes that
-are the workbench's own: its workers, and the process that repeats runs; never in the user's kernel. It does not tell
-what native readers such as Arrow's open, what compiled code does, and whether a file exists (`os.stat`); such files are
-declared (`inputs = ["scale.txt"]`), and repeating runs stands behind the rest.
+are the workbench's own: its workers, and the process that repeats runs; never in the user's kernel. No event tells that
+somebody asks what a file is (`exists`, `Path.stat`), so these functions of `os` are wrapped there. Nothing tells what
+native readers such as Arrow's open and what compiled code does; such files are declared (`inputs = ["scale.txt"]`), and
+repeating runs stands behind the rest.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import stat
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -33,14 +35,19 @@ class Reads(NamedTuple):
     """What some code read, each with a digest of what it held then, and what it did that no digest can stand for."""
 
     files: Mapping[str, str] = {}
-    """By the absolute path: the digest of the content, of a folder that of the names in it."""
+    """By the absolute path: the digest of the content, of a folder that of the names in it; of what was only asked for,
+    what it is (`is a file of 12 bytes`)."""
     variables: Mapping[str, str] = {}
     acts: tuple[str, ...] = ()
     """Parts of sentences: `starts the program git`."""
 
     def __or__(self, other: Reads) -> Reads:
         acts = dict.fromkeys((*self.acts, *other.acts))
-        return Reads({**self.files, **other.files}, {**self.variables, **other.variables}, tuple(acts))
+        files = {**self.files, **other.files}
+        for path, digest in self.files.items():
+            if files[path].startswith(_IS) and not digest.startswith(_IS):
+                files[path] = digest  # its content says more than what it is
+        return Reads(files, {**self.variables, **other.variables}, tuple(acts))
 
     def changed(self) -> str:
         """Return what is another than it was when it was read, as a part of a sentence; empty where nothing is.
@@ -51,7 +58,7 @@ class Reads(NamedTuple):
         'the file /no/such/file'
         """
         for path, digest in self.files.items():
-            if digest_of_file(path) != digest:
+            if (_what_is(path) if digest.startswith(_IS) else digest_of_file(path)) != digest:
                 return f"the file {path}"
         for name, digest in self.variables.items():
             if _digest_of_variable(name) != digest:
@@ -69,6 +76,22 @@ def digest_of_file(path: str) -> str:
         return _content(path, state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
     except (OSError, ValueError):
         return ABSENT
+
+
+_IS = "is "
+
+
+def _what_is(path: str) -> str:
+    """Return whether there is a file or a folder, where a link leads, and of how many bytes a file is."""
+    try:
+        if os.path.islink(path):
+            return f"{_IS}a link to {os.readlink(path)}"
+        state = os.stat(path)
+    except (OSError, ValueError):
+        return f"{_IS}absent"
+    if not stat.S_ISREG(state.st_mode):
+        return f"{_IS}a folder" if stat.S_ISDIR(state.st_mode) else f"{_IS}neither file nor folder"
+    return f"{_IS}a file of {state.st_size} bytes"
 
 
 def _content(path: str, *state: int) -> str:
@@ -178,15 +201,32 @@ class _Observer:
         if isinstance(arguments[0], (str, bytes, os.PathLike)) and os.fsdecode(arguments[0]) != ":memory:":
             self.file(os.path.abspath(os.fsdecode(arguments[0])))
 
-    def file(self, place: str) -> None:
-        if place in self._files or place.startswith(_OF_THE_SYSTEM) or _is_installed(place):
+    def file(self, place: str, digest: Callable[[str], str] = digest_of_file) -> None:
+        if place.startswith("/proc/") and place.endswith("/environ"):
+            self._acts["reads all variables of the environment at once"] = None
+        if not self._files.get(place, _IS).startswith(_IS) or place.startswith(_OF_THE_SYSTEM) or _is_installed(place):
             return
         if any(place.startswith(made + os.sep) for made in self._written) or place in self._written:
             return
         if len(self._files) < MOST:
-            self._files[place] = digest_of_file(place)
+            self._files[place] = digest(place)
         else:
             self._acts[f"reads more than {MOST:,} files"] = None
+
+    def asked_for(self, path: Any) -> None:
+        """Note that somebody asks what a file is, which no event tells of."""
+        if not self._who or isinstance(path, int) or getattr(self.open, "busy", False):
+            return
+        self.open.busy = True
+        try:
+            if _is_the_users(sys._getframe(2)):
+                place = os.path.abspath(os.fsdecode(path))
+                if place not in self._files:
+                    self.file(place, _what_is)
+        except Exception:
+            self._acts["asks for something that could not be noted"] = None
+        finally:
+            self.open.busy = False
 
     def variable(self, name: str) -> None:
         if self._who and not getattr(self.open, "busy", False) and _reads_itself(sys._getframe(2)):
@@ -254,8 +294,8 @@ class _SeenEnviron(os._Environ):
     """The variables of the environment, which say when one is read."""
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, str):
-            _observer.variable(key)
+        if isinstance(key, (str, bytes)):
+            _observer.variable(os.fsdecode(key))
         return super().__getitem__(key)
 
 
@@ -265,6 +305,25 @@ def observe() -> None:
         _observer.installed = True
         sys.addaudithook(_observer.hook)
         os.environ.__class__ = _SeenEnviron
+        if os.supports_bytes_environ:
+            os.environb.__class__ = _SeenEnviron
+        for name in ("stat", "lstat", "access", "readlink"):
+            _wrap(name)
+
+
+def _wrap(name: str) -> None:
+    """Have a function of `os` note which file it is asked for."""
+    function = getattr(os, name)
+
+    @functools.wraps(function)
+    def asking(path: Any, *arguments: Any, **named: Any) -> Any:
+        _observer.asked_for(path)
+        return function(path, *arguments, **named)
+
+    setattr(os, name, asking)
+    for capable in (os.supports_dir_fd, os.supports_effective_ids, os.supports_fd, os.supports_follow_symlinks):
+        if function in capable:
+            capable.add(asking)
 
 
 @contextmanager
