@@ -76,7 +76,7 @@ def noinline(function: _Function) -> _Function:
 
     One with a lent tuple is called from compiled code alone.
     """
-    return _of_kinds(_never_copied(function, NoInlineCompiler))
+    return _never_copied(function, NoInlineCompiler)
 
 
 def entry_point(function: _Function) -> _Function:
