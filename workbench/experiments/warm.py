@@ -33,7 +33,7 @@ LOADING_SECONDS = 10.0
 USUAL_SECONDS = {
     "shared_memory": 10,
     "malloc": 15,
-    "torch_allocator": 20,
+    "torch_allocator": 10,
     "pool": 35,
     "dispatch": 40,
     "translation": 50,
