@@ -41,7 +41,7 @@ def _measured(tree: Path, name: str) -> Rates:
     command = [sys.executable, "-m", "workbench", "bench", name, "--json"]
     reply = subprocess.run(command, cwd=tree, env=surroundings, capture_output=True, text=True, check=True)
     rows = json.loads(reply.stdout)
-    return {(row["name"], row["variant"]): row["items_per_second"] for row in rows}
+    return {(row["name"], row["variant"]): rate for row in rows if (rate := row["items_per_second"]) is not None}
 
 
 if __name__ == "__main__":
