@@ -13,7 +13,7 @@ from benchmarks.row import fastest, row
 from workbench.api import run
 from workbench.levers import lever
 from workbench.policies.placement import Placement
-from workbench.structures.free_map import is_free
+from workbench.structures.bitmaps import is_free
 
 SWEEP: dict[str, Any] = {"engine": "shared_memory", "workload": "large_uniform", "measures": ["drain_cycles"]}
 ROOT = Path(__file__).parent.parent

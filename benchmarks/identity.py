@@ -15,7 +15,7 @@ from benchmarks.runner_scale import _here
 from workbench.identity import current, digest_of, one_moment
 from workbench.levers import Spec, lever
 from workbench.policies.placement import Placement
-from workbench.structures.windows import first_start
+from workbench.structures.bitmaps import first_start
 
 ROOMS = ("machine", "policies", "workloads")
 AIM = 3

@@ -11,7 +11,7 @@ from benchmarks.row import fastest, row
 from workbench.compiled import kernel, left, right
 from workbench.policies.placement import FirstFit, NearestBoundary
 from workbench.policies.placement.question import PLACE, PlacementView, ReadyPlacement
-from workbench.structures.free_map import mark_free, mark_taken
+from workbench.structures.bitmaps import mark_free, mark_taken
 
 UNITS, SEGMENTS, STEPS = 64, 128, 10_000_000
 place = PLACE.ask

@@ -14,7 +14,7 @@ from workbench.levers import Spec, lever
 from workbench.machine import ClassPower, Machine, RcHeat
 from workbench.metrics.dispatch import MEASURES, measure
 from workbench.parts.registry import Registry
-from workbench.records.dispatch_events import events
+from workbench.records.dispatch import events
 
 SWEEP: dict[str, Any] = {"engine": "dispatch", "workload": "large_uniform", "seeds": 3}
 

@@ -79,9 +79,9 @@ _WORDS = {
     "add_dashboard": "workbench.dashboards",
     "remove": "workbench.parts",
     "kernel": "workbench.compiled",
-    "is_free": "workbench.structures.free_map",
-    "first_start": "workbench.structures.windows",
-    "last_start": "workbench.structures.windows",
+    "is_free": "workbench.structures.bitmaps",
+    "first_start": "workbench.structures.bitmaps",
+    "last_start": "workbench.structures.bitmaps",
 }
 """The public words and where they live; each is imported when it is first used."""
 

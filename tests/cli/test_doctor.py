@@ -46,7 +46,7 @@ def test_the_cache_tells_its_own_folder_from_earlier_ones(monkeypatch, tmp_path)
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "cache"))
     assert doctor_facts.compile_cache().state.startswith("empty")
     assert not (tmp_path / "cache").exists()
-    own = cache_folder("workbench.structures.free_map")
+    own = cache_folder("workbench.structures.bitmaps")
     edited, of_all_sources = own.parent / ("0" * 16), tmp_path / "cache" / ("0" * 16)
     for folder, content in ((own, b"12345"), (edited, b"123"), (of_all_sources, b"12")):
         folder.mkdir(parents=True)

@@ -215,7 +215,7 @@ def test_all_that_is_compiled_into_a_function_is_in_the_digest_of_its_module(eng
 def test_the_folder_is_a_module_s_and_carries_its_digest(monkeypatch, tmp_path):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
     digest = Sources(PACKAGE).digest("structures.free_map")
-    assert cache_folder("workbench.structures.free_map") == tmp_path / "code" / "structures.free_map" / digest
+    assert cache_folder("workbench.structures.bitmaps") == tmp_path / "code" / "structures.free_map" / digest
     assert code_home() == tmp_path / "code"
 
 
@@ -227,7 +227,7 @@ def test_who_may_be_kept():
         may_be_kept("workbench.figures.drain")
 
 
-CALLER = "from workbench.structures.windows import first_start\nimport numpy as np\n"
+CALLER = "from workbench.structures.bitmaps import first_start\nimport numpy as np\n"
 ASKS = CALLER + "print(first_start(np.zeros(1, np.uint64), 1, 0))"
 
 

@@ -14,7 +14,7 @@ from workbench.dashboards.sidebar import Sidebar
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import plan_different_runs
 from workbench.experiments.sweep import read_sweep
-from workbench.metrics.node_times import TIMES
+from workbench.metrics.node import TIMES
 from workbench.workloads.synthetic.regimes import regimes
 
 pytestmark = LONG_WHERE_COMPILED

@@ -19,7 +19,7 @@ from workbench.dashboards.panels.histogram import HistogramPanel, histogram_scen
 from workbench.dashboards.panels.measures_table import measures_table, number
 from workbench.dashboards.panels.time_panels import TimePanels, time_scene
 from workbench.figures.drain_difference import drain_difference_data
-from workbench.metrics.steps import Steps
+from workbench.metrics.statistics import Steps
 
 
 def said(other: str = "nearest_boundary", seeds: int = 6, count: int = 80) -> dict[str, object]:

@@ -22,8 +22,7 @@ from workbench.experiments.plan import make_plan, plan_different_runs
 from workbench.experiments.sweep import read_sweep
 from workbench.figures.means import Means
 from workbench.machine import TranslationMachine
-from workbench.records.translation import OVER_TIME, SERVED_BY
-from workbench.records.translation_events import events
+from workbench.records.translation import OVER_TIME, SERVED_BY, events
 from workbench.workloads.synthetic.regimes import regimes
 
 

@@ -33,7 +33,7 @@ from workbench.policies.dispatch import (
     StrictPriority,
 )
 from workbench.policies.placement import BestFit, FirstFit, NearestBoundary
-from workbench.structures.tournament import NEVER
+from workbench.structures.timetable import NEVER
 
 CLASSES = ("move", "load", "store", "matrix", "compare", "jump", "translation_stall", "lock_wait")
 WEIGHTS = (1, 4, 4, 16, 1, 2, 3, 5)

@@ -14,7 +14,7 @@ from workbench.policies.dispatch.stuck import Stuck
 from workbench.policies.dispatch.units import Units
 from workbench.policies.placement import Placement
 from workbench.policies.probes import Probe
-from workbench.structures.free_map import is_free
+from workbench.structures.bitmaps import is_free
 
 
 class MiddleFirst(Placement):

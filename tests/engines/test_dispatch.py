@@ -25,7 +25,7 @@ from workbench.policies.catalogue import load_all
 from workbench.policies.dispatch import FirstModule, LeastRecentEnergy, WeightedChoice
 from workbench.policies.placement import NextFit, Placement, RandomFit
 from workbench.policies.policy import policies
-from workbench.structures.free_map import is_free
+from workbench.structures.bitmaps import is_free
 
 MOVES_LIVE_RANGES = "compaction"
 """The one registered placement that a dispatcher refuses."""

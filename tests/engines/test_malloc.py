@@ -13,8 +13,7 @@ from tests.engines.malloc_cases import batch, cases, simulate
 from tests.oracles import malloc as slow
 from workbench.engines.malloc import prepare
 from workbench.policies.malloc import PerThread, TrylockBackoff, TrylockSpin, WarpAggregated
-from workbench.records.malloc import address
-from workbench.records.malloc_events import events
+from workbench.records.malloc import address, events
 
 
 @deeper(80, 800)

@@ -15,7 +15,7 @@ from tests.oracles import pool_memory
 from workbench.engines.pool import Pool
 from workbench.engines.pool.loop import simulate
 from workbench.machine import Board, Card, Link
-from workbench.metrics.pool_series import cached, in_use, reserved
+from workbench.metrics.pool import cached, in_use, reserved
 from workbench.policies import placement
 from workbench.policies.catalogue import load_all
 from workbench.policies.policy import policies

@@ -12,8 +12,7 @@ from tests.junk import refusal
 from workbench.engines.pool import Pool
 from workbench.errors import PolicyError
 from workbench.machine import Board, Card, preset
-from workbench.metrics.pool import measure
-from workbench.metrics.pool_series import cached, in_use, reserved
+from workbench.metrics.pool import cached, in_use, measure, reserved
 from workbench.policies import placement
 from workbench.policies.pool import (
     BandwidthThenMostFree,
@@ -37,7 +36,7 @@ from workbench.policies.pool import (
     Target,
 )
 from workbench.records.pool import OUTCOMES, PoolRecord
-from workbench.structures.free_map import next_free
+from workbench.structures.bitmaps import next_free
 
 ALLOC, FREE, DIE = 0, 1, 2
 

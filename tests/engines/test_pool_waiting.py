@@ -18,8 +18,7 @@ from workbench.errors import InputError, PolicyError
 from workbench.machine import Board, Card
 from workbench.metrics.pool import measure
 from workbench.policies.pool import ManagedMemory, NoCache, SplitAndCoalesce, WeightedCards
-from workbench.records.pool import OUTCOMES, PoolRecord
-from workbench.records.pool_events import events
+from workbench.records.pool import OUTCOMES, PoolRecord, events
 
 ALLOC, FREE, DIE = 0, 1, 2
 WAIT = {"when_full": "wait"}

@@ -18,7 +18,7 @@ from workbench.errors import InputError, PolicyError
 from workbench.levers import Spec, lever
 from workbench.policies.placement import FirstFit, LastFit, NearestBoundary
 from workbench.policies.queueing import AfterKCycles, FifoHeadOnly, FifoLookahead, NextCycle, OnRelease
-from workbench.records.shared_memory_events import events
+from workbench.records.shared_memory import events
 from workbench.workloads.workload import Workgroups, Workload
 
 TWINS = {FirstFit: slow.first_fit, LastFit: slow.last_fit, NearestBoundary: slow.nearest_boundary}

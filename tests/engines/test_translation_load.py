@@ -37,7 +37,7 @@ from workbench.policies.translation import (
     PushNeighbours,
     PushPair,
 )
-from workbench.records.translation_events import events
+from workbench.records.translation import events
 
 IDLE = Path(__file__).parent.parent / "data" / "translation_idle.json"
 """Digests of spaced-out runs by the engine of revision 2, which booked everything at issue: then nothing can meet."""

@@ -14,8 +14,7 @@ from workbench.engines.translation.page_sizes import levels_saved
 from workbench.engines.translation.tags import Tags
 from workbench.errors import InputError
 from workbench.machine.translation_machine import TranslationMachine
-from workbench.records.translation import TranslationRecord
-from workbench.records.translation_events import events
+from workbench.records.translation import TranslationRecord, events
 
 PLAIN = {"locate": "no_directory", "fill": "demand_always"}
 MACHINE = {"cores": 2, "private_entries": 4, "shared_entries": 16}

@@ -43,7 +43,7 @@ from workbench.policies.catalogue import load_all
 from workbench.policies.policy import policies, read_policy
 from workbench.policies.translation import CentralDirectory, Directory, Message, Oracle, OwnOnly, PushNeighbours
 from workbench.policies.translation.fill.question import Fill
-from workbench.records.translation_events import ACCESS
+from workbench.records.translation import ACCESS
 
 pytestmark = LONG_WHERE_COMPILED
 LOG = {"logged": 1 << 16}

@@ -9,8 +9,7 @@ import pytest
 from tests.engines.translation_load_cases import Case, differences
 from tests.oracles.translation_load import Row
 from workbench.policies.translation import Directory, FirstBit, LeastLoaded, Message, OnResponse, Oracle
-from workbench.records.translation import MESSAGES, TranslationRecord
-from workbench.records.translation_events import events
+from workbench.records.translation import MESSAGES, TranslationRecord, events
 
 BARE = {"cores": 4, "private_entries": 4, "shared_entries": 0, "walkers": 4}
 """Own look-up 1 cycle, walk 400, nothing between them."""

@@ -13,8 +13,7 @@ from workbench.policies.translation import Directory, equal_area_entries
 from workbench.policies.translation.eviction import Eviction
 from workbench.policies.translation.fill import Fill
 from workbench.policies.translation.peer import Peer
-from workbench.records.translation import accesses, affinity
-from workbench.records.translation_events import events
+from workbench.records.translation import accesses, affinity, events
 
 SMALL = {"cores": 4, "private_entries": 4, "shared_entries": 16}
 KNOWS_ALL = {"locate": {"directory": {"scope": "oracle"}}}

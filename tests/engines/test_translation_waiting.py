@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.engines.translation_cases import simulate
-from workbench.records.translation import SERVED_BY
-from workbench.records.translation_events import events
+from workbench.records.translation import SERVED_BY, events
 
 MACHINE = {"cores": 2, "private_entries": 4, "shared_entries": 16, "shared_cycles": 12}
 SERVED = {source: at for at, source in enumerate(SERVED_BY)}

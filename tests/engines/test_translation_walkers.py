@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.engines.translation_cases import DrawnPages, latencies, simulate
-from workbench.metrics.translation_traffic import traffic_measures
+from workbench.metrics.translation import traffic_measures
 from workbench.records.translation import TranslationRecord
 
 PLAIN = {"locate": "no_directory", "fill": "demand_always"}

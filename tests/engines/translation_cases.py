@@ -12,8 +12,7 @@ from workbench.engines.translation import Translation, TranslationOptions
 from workbench.levers import lever
 from workbench.machine.translation_machine import TranslationMachine
 from workbench.policies.policy import read_policy
-from workbench.records.translation import TranslationRecord
-from workbench.records.translation_events import ACCESS
+from workbench.records.translation import ACCESS, TranslationRecord
 from workbench.streams import Streams
 from workbench.workloads.accesses import Accesses
 from workbench.workloads.synthetic.generator import Generator

@@ -164,7 +164,7 @@ def test_a_command_that_runs_says_it_first_of_all(cold, capsys, monkeypatch, nam
         ("workbench.engines.shared_memory_loop", [], [SENTENCE]),
         ("workbench.engines.dispatch.loop", ["dispatch"], ["compiling more of the engine dispatch, once"]),
         ("workbench.metrics.pool", [], []),
-        ("workbench.structures.free_map", [], []),
+        ("workbench.structures.bitmaps", [], []),
     ],
 )
 def test_whatever_a_command_compiles_beyond_plans_is_said_too(cold, capsys, monkeypatch, compiled, marked, said):

@@ -12,7 +12,7 @@ from workbench.policies.from_file import policy_in_file
 
 POLICY = '''
 from workbench.policies.placement import Placement
-from workbench.structures.windows import first_start
+from workbench.structures.bitmaps import first_start
 
 
 class Lowest(Placement):

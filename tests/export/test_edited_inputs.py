@@ -8,7 +8,7 @@ from workbench.errors import InputError
 POLICY = """
 from reach import aim
 from workbench import Placement
-from workbench.structures.windows import first_start
+from workbench.structures.bitmaps import first_start
 
 SHIFT = {}
 

@@ -18,7 +18,7 @@ from workbench.export.verify import verify
 POLICY = """\
 from reach import aim
 from workbench import Placement, lever
-from workbench.structures.windows import first_start
+from workbench.structures.bitmaps import first_start
 
 
 class {name}(Placement):

@@ -110,7 +110,7 @@ def test_the_bundle_alone_is_enough(tmp_path):
     work.mkdir()
     (work / "jobs.csv").write_text("arrival,length,duration\n" + "0,3,5\n" * 9)
     (work / "lowest.py").write_text(
-        "from workbench.policies.placement import Placement\nfrom workbench.structures.windows import first_start\n\n\n"
+        "from workbench.policies.placement import Placement\nfrom workbench.structures.bitmaps import first_start\n\n\n"
         "class Lowest(Placement):\n    def answer(free, segments, length, params, memory):\n"
         "        return first_start(free, length, 0)\n"
     )

@@ -20,8 +20,7 @@ from workbench.machine import Machine
 from workbench.metrics.shared_memory import MEASURES, measure
 from workbench.policies.policy import read_policy
 from workbench.policies.queueing import FifoHeadOnly, NextCycle
-from workbench.records.shared_memory import SharedMemoryRecord
-from workbench.records.shared_memory_events import events
+from workbench.records.shared_memory import SharedMemoryRecord, events
 from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
 
 

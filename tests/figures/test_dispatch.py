@@ -17,7 +17,7 @@ from workbench.figures import figure
 from workbench.figures.marks import FILLS, fills
 from workbench.figures.means import mean_curve
 from workbench.figures.unit_spread_over_rounds import places
-from workbench.metrics.dispatch_balance import spread_after
+from workbench.metrics.dispatch_modules import spread_after
 
 TWO = {"policy": {"placement": {"vary": ["first_fit", "best_fit"]}}}
 

@@ -14,7 +14,7 @@ from workbench.figures import figure
 from workbench.figures.layout_over_time import NO_ADDRESSES, WORKGROUPS
 from workbench.figures.marks import FILLS
 from workbench.figures.shades import SHADES, shades
-from workbench.metrics.shared_memory_pieces import Pieces, pieces
+from workbench.metrics.shared_memory import Pieces, pieces
 from workbench.policies.placement import Compaction, FirstFit, PagedMemory
 
 LAYOUT = figure("layout_over_time")

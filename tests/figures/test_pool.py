@@ -10,7 +10,7 @@ from tests.oracles import pool_memory as slow
 from workbench.errors import InputError
 from workbench.experiments.run_id import run_id
 from workbench.figures import figure
-from workbench.metrics.pool_regions import regions_of
+from workbench.metrics.pool import regions_of
 from workbench.studies.pool import over_bound
 
 MIB, GIB = 1 << 20, 1 << 30

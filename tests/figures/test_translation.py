@@ -16,8 +16,7 @@ from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures import figure
 from workbench.figures.means import Means, mean_curve
-from workbench.records.translation import SERVED_BY, TranslationRecord
-from workbench.records.translation_events import KINDS, events
+from workbench.records.translation import KINDS, SERVED_BY, TranslationRecord, events
 
 SAMPLE = 50
 CORES = 4

@@ -12,7 +12,7 @@ import pytest
 import benchmarks
 from benchmarks import mutants
 from tests.depth import compiled_only, long
-from workbench.metrics import dispatch_waits, statistics
+from workbench.metrics import dispatch_rows, statistics
 
 SMALL = {
     "placement_drain": {"WORKGROUPS": 2_000, "TIMES": 1},
@@ -69,11 +69,11 @@ def test_a_planted_fault_is_in_the_function_that_everybody_has():
     module = ast.parse(Path(file).read_text(encoding="utf-8"))
     node = next(node for name, _, node in mutants._places(module) if ast.unparse(node) == "share * len(values)")
     mutants._change(node)
-    assert dispatch_waits.quantile(np.arange(200), 0.5) == 99
+    assert dispatch_rows.quantile(np.arange(200), 0.5) == 99
     try:
         mutants._plant(file, compile(module, file, "exec"))
         with pytest.raises(ValueError, match="out of bounds"):
-            dispatch_waits.quantile(np.arange(200), 0.5)
+            dispatch_rows.quantile(np.arange(200), 0.5)
     finally:
         statistics.quantile.__code__ = kept
-    assert dispatch_waits.quantile(np.arange(200), 0.5) == 99
+    assert dispatch_rows.quantile(np.arange(200), 0.5) == 99

@@ -12,13 +12,18 @@ from hypothesis import strategies as st
 from tests.oracles import dispatch_measures as slow
 from tests.toy_dispatch import toy
 from workbench.machine import ClassPower, NoHeat, NoPower, RcHeat
-from workbench.metrics.dispatch import MEASURES, measure
-from workbench.metrics.dispatch_balance import balance_measures
-from workbench.metrics.dispatch_energy import course, total_pj, windows
-from workbench.metrics.dispatch_power import energy_joules, energy_prediction, module_power, power_measures
-from workbench.metrics.dispatch_rows import makespan
-from workbench.metrics.dispatch_service import service_measures
-from workbench.metrics.dispatch_waits import refusal_measures, wait_measures
+from workbench.metrics.dispatch import MEASURES, measure, service_measures
+from workbench.metrics.dispatch_modules import (
+    balance_measures,
+    course,
+    energy_joules,
+    energy_prediction,
+    module_power,
+    power_measures,
+    total_pj,
+    windows,
+)
+from workbench.metrics.dispatch_rows import makespan, refusal_measures, wait_measures
 from workbench.records.dispatch import DispatchRecord
 
 WARM = {"power": ClassPower(), "heat": RcHeat(step_cycles=7, capacity_j_per_k=1e-8)}
@@ -117,7 +122,7 @@ def test_energy_is_conserved_whatever_the_windows(record, cycles):
 def test_chunks_of_windows_follow_each_other(monkeypatch):
     record = toy(3, groups=60, **WARM)
     whole = np.concatenate([*windows(record, 2)])
-    monkeypatch.setattr("workbench.metrics.dispatch_energy.AT_ONCE", 7 * record.modules)
+    monkeypatch.setattr("workbench.metrics.dispatch_modules.AT_ONCE", 7 * record.modules)
     measured = measure(record)
     chunks = [*windows(record, 2)]
     assert len(chunks) > 5 and (np.concatenate(chunks) == whole).all()

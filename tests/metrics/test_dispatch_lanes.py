@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.oracles.dispatch_measures import dispatches
 from tests.toy_dispatch import toy
-from workbench.metrics.dispatch_lanes import lanes, within
+from workbench.metrics.dispatch_modules import lanes, within
 
 records = st.builds(toy, seed=st.integers(0, 10**6), groups=st.integers(0, 25), units=st.integers(1, 3))
 

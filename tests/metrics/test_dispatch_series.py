@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.oracles.dispatch_measures import dispatches, makespan
 from tests.toy_dispatch import toy
-from workbench.metrics.dispatch_series import running_over_time, waiting_over_time
+from workbench.metrics.dispatch_rows import running_over_time, waiting_over_time
 
 records = st.builds(toy, seed=st.integers(0, 10**6), groups=st.integers(0, 25), units=st.integers(1, 3))
 

@@ -22,9 +22,7 @@ from workbench.engines.node import energy
 from workbench.errors import PolicyError
 from workbench.machine.heat import RcHeat
 from workbench.machine.power import ClassPower
-from workbench.metrics.node import MEASURES, measure
-from workbench.metrics.node_applications import jain
-from workbench.metrics.node_times import TIMES
+from workbench.metrics.node import MEASURES, TIMES, jain, measure
 from workbench.records.node import NodeRecord
 
 pytestmark = LONG_WHERE_COMPILED

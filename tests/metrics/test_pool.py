@@ -10,9 +10,7 @@ import pytest
 
 from tests.engines.pool_cases import Case, crowd, line
 from tests.oracles import pool_memory as slow
-from workbench.metrics.pool import MEASURES, measure
-from workbench.metrics.pool_regions import regions_of
-from workbench.metrics.pool_series import in_use
+from workbench.metrics.pool import MEASURES, in_use, measure, regions_of
 from workbench.policies.pool import (
     ExpandableSegments,
     Interleave,
@@ -22,9 +20,7 @@ from workbench.policies.pool import (
     MostFree,
     NoCache,
 )
-from workbench.records.pool import OUTCOMES, FilledRecord
-from workbench.records.pool_events import KINDS, events
-from workbench.records.pool_stays import remote, stays_of
+from workbench.records.pool import KINDS, OUTCOMES, FilledRecord, events, remote, stays_of
 
 GRANTED = ("cached", "physical", "stitched")
 LIMITED = LeastRecentlyUsed(limit_bytes_a_card=40)

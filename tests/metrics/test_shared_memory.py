@@ -15,8 +15,7 @@ from tests.engines.test_shared_memory import T1, simulate
 from tests.figures.stand_ins import record as by_hand
 from tests.oracles import shared_memory as slow
 from workbench.errors import InputError
-from workbench.metrics.shared_memory import MEASURES, measure
-from workbench.metrics.shared_memory_wear import held_by_segment
+from workbench.metrics.shared_memory import MEASURES, held_by_segment, measure
 from workbench.metrics.statistics import gini
 from workbench.policies.placement import ByteCounter, Compaction, FirstFit, NearestBoundary
 from workbench.policies.queueing import AfterKCycles, NextCycle

@@ -9,11 +9,9 @@ from hypothesis import strategies as st
 
 from tests.engines.test_shared_memory import simulate
 from workbench.errors import InputError
-from workbench.metrics.shared_memory_pieces import pieces
-from workbench.metrics.shared_memory_replay import replay
-from workbench.metrics.shared_memory_wear import grants_by_segment
+from workbench.metrics.shared_memory import grants_by_segment, pieces, replay
 from workbench.policies.placement import ByteCounter, Compaction, FirstFit, NearestBoundary, PagedMemory
-from workbench.records.shared_memory_events import events
+from workbench.records.shared_memory import events
 
 NOBODY = -1
 jobs = st.lists(st.tuples(st.integers(0, 6), st.integers(1, 12), st.integers(1, 20)), min_size=1, max_size=25)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.depth import deeper
 from tests.engines.test_shared_memory import T1, simulate
 from tests.oracles import shared_memory as slow
-from workbench.metrics.shared_memory_series import free_over_time, queue_over_time
+from workbench.metrics.shared_memory import free_over_time, queue_over_time
 from workbench.policies.placement import FirstFit, NearestBoundary
 from workbench.policies.queueing import FifoHeadOnly, FifoLookahead
 

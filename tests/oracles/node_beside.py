@@ -26,8 +26,7 @@ from workbench.machine.card import Card as BoardCard
 from workbench.machine.link import Link
 from workbench.machine.node_machine import NodeMachine
 from workbench.policies.policy import read_policy
-from workbench.records.node import NodeRecord
-from workbench.records.node_messages import KIND, WORDS, fields_of
+from workbench.records.node import KIND, WORDS, NodeRecord, fields_of
 from workbench.records.pool import OUTCOMES
 from workbench.records.translation import SERVED_BY
 from workbench.workloads import node as ours

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.toy_dispatch import BLOCKS, CONTIGUOUS, RESOURCES, toy
-from workbench.records.dispatch_events import COLUMNS, KINDS, events
+from workbench.records.dispatch import COLUMNS, KINDS, events
 
 records = st.builds(
     toy,

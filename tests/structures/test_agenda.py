@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.depth import deeper
-from workbench.structures import agenda as at
-from workbench.structures.agenda import (
+from workbench.structures import event_queue as at
+from workbench.structures.event_queue import (
     enter,
     first_order,
     give_place,

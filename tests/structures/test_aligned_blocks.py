@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from tests.oracles import free_map as slow
 from tests.structures.states import free_lists
-from workbench.structures.aligned_blocks import order_of, smallest_block
-from workbench.structures.free_map import packed
+from workbench.structures.bitmaps import order_of, packed, smallest_block
 
 
 @given(free_lists, st.integers(0, 12))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests.oracles.pool_flows import finishing_times as slow
 from tests.oracles.pool_flows import rates
-from workbench.structures.fair_flows import Flows, finishing_times
+from workbench.structures.flow_sharing import Flows, finishing_times
 
 PATHS = st.lists(st.sets(st.integers(0, 3), min_size=1), min_size=1, max_size=5)
 FLOWS = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 100), st.integers(0, 4)), min_size=1, max_size=12)

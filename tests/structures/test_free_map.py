@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.oracles import free_map as slow
 from tests.structures.states import free_lists
-from workbench.structures.free_map import (
+from workbench.structures.bitmaps import (
     all_free,
     count_free,
     count_runs,

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from tests.oracles import free_map as slow
 from tests.structures.states import free_lists, lengths
-from workbench.structures.free_map import packed
-from workbench.structures.free_runs import largest_run, run_start, smallest_run
+from workbench.structures.bitmaps import largest_run, packed, run_start, smallest_run
 
 
 @given(free_lists)

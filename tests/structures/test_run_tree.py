@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.oracles import free_map as slow
 from tests.structures.states import free_lists, lengths
-from workbench.structures.free_map import mark_free, mark_taken, packed
+from workbench.structures.bitmaps import mark_free, mark_taken, packed
 from workbench.structures.run_tree import (
     highest_start,
     longest_in,

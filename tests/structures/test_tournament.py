@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.structures.tournament import NEVER, first_place, new_tournament, set_time
+from workbench.structures.timetable import NEVER, first_place, new_tournament, set_time
 
 
 @given(st.integers(1, 9), st.lists(st.tuples(st.integers(0, 8), st.integers(0, 5)), max_size=30))

@@ -6,10 +6,19 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.structures.core_bits import add_core, count_cores, drop_core, has_core, next_core
-from workbench.structures.entry_sets import insert, new_entry_sets, remove, replace, take_free, touch
-from workbench.structures.key_index import ABSENT, look_up, new_key_index, put_key, take_key
-from workbench.structures.page_numbers import NEAR, new_page_numbers, number_pages, with_room
+from workbench.structures.bitmaps import add_core, count_cores, drop_core, has_core, next_core
+from workbench.structures.key_index import (
+    ABSENT,
+    NEAR,
+    look_up,
+    new_key_index,
+    new_page_numbers,
+    number_pages,
+    put_key,
+    take_key,
+    with_room,
+)
+from workbench.structures.set_assoc import insert, new_entry_sets, remove, replace, take_free, touch
 
 few = settings(max_examples=40, deadline=None)
 

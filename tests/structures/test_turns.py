@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.structures.tournament import NEVER
-from workbench.structures.turns import new_turns, set_turn
+from workbench.structures.timetable import NEVER, new_turns, set_turn
 
 
 @given(st.integers(1, 9), st.lists(st.tuples(st.integers(0, 8), st.integers(0, 3)), max_size=30))

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from tests.oracles import free_map as slow
 from tests.structures.states import free_lists, lengths
-from workbench.structures.free_map import packed, unpacked
-from workbench.structures.windows import count_starts, first_start, last_start, nth_start, start_map
+from workbench.structures.bitmaps import count_starts, first_start, last_start, nth_start, packed, start_map, unpacked
 
 
 @given(free_lists, lengths, st.integers(0, 500))

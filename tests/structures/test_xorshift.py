@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from workbench.structures.xorshift import below, next_word
+from workbench.structures.rng import below, next_word
 
 WORD = 2**64
 

@@ -20,8 +20,7 @@ from tests.oracles.node_beside import Engine, alike, setup_of
 from workbench.cli.main import main
 from workbench.engines.node.options import NodeOptions
 from workbench.errors import InputError
-from workbench.metrics.node import measure
-from workbench.metrics.node_times import TIMES
+from workbench.metrics.node import TIMES, measure
 
 pytestmark = LONG_WHERE_COMPILED
 

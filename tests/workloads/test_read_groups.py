@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.junk import ANYTHING, refusal
 from tests.workloads.test_group_file import HEADER, ROW
 from workbench.levers import lever
-from workbench.levers.schema_parts import written_once
+from workbench.levers.schema import written_once
 from workbench.machine import Machine, read_machine
 from workbench.streams import Streams
 from workbench.workloads.file import WorkgroupFile

@@ -34,7 +34,7 @@ def may_be_kept(module: str) -> bool:
     """Return whether a module's compiled functions may be kept on disk: those of this package; a user's are compiled
     anew.
 
-    >>> may_be_kept("workbench.structures.free_map"), may_be_kept("__main__")
+    >>> may_be_kept("workbench.structures.bitmaps"), may_be_kept("__main__")
     (True, False)
 
     Raises

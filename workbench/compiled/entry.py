@@ -41,7 +41,7 @@ def entry_of(routine: Callable[..., int], lent: Referent) -> Entry:
 
     Examples
     --------
-    >>> from workbench.structures.agenda import new_agenda, take_place
+    >>> from workbench.structures.event_queue import new_agenda, take_place
     >>> agenda = Referent(new_agenda(4))
     >>> take = entry_of(take_place, agenda)
     >>> call(*take, ()), call(*take, ())

@@ -22,8 +22,7 @@ from workbench.figures.unit_spread_over_rounds import places
 from workbench.figures.waits_by_priority import waits_by_priority_data
 from workbench.levers import Spec, lever
 from workbench.machine import Machine
-from workbench.metrics.dispatch_balance import spread_after
-from workbench.metrics.dispatch_power import has_power, module_power
+from workbench.metrics.dispatch_modules import has_power, module_power, spread_after
 from workbench.records.dispatch import DispatchRecord
 
 

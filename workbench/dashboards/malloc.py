@@ -16,9 +16,8 @@ from workbench.engines.malloc import Malloc
 from workbench.experiments.run_set import RunSet
 from workbench.figures.means import Means, mean_curve, rests_on
 from workbench.machine import Machine
-from workbench.metrics.malloc_memory import held_over_time
-from workbench.metrics.malloc_series import SHARES, latency_by_share, waiting_over_time
-from workbench.metrics.steps import Steps
+from workbench.metrics.malloc import SHARES, held_over_time, latency_by_share, waiting_over_time
+from workbench.metrics.statistics import Steps
 from workbench.records.malloc import MallocRecord
 
 

@@ -16,7 +16,7 @@ from workbench.figures.means import Means, mean_curve, rests_on
 from workbench.machine.board import board_note
 from workbench.machine.cards_alike import CardsAlike
 from workbench.machine.node_machine import NodeMachine
-from workbench.metrics.node_times import TIMES
+from workbench.metrics.node import TIMES
 from workbench.records.node import NodeRecord
 
 

@@ -22,9 +22,8 @@ from workbench.figures.means import mean_curve, rests_on
 from workbench.machine.board import board_note
 from workbench.machine.topologies.in_sweep import TopologyFile
 from workbench.machine.topologies.regular import RegularBoard
-from workbench.metrics.pool_series import in_use
-from workbench.records.pool import OUTCOMES, PoolRecord, borrowed, granted, was_asked
-from workbench.records.pool_stays import ever_away, remote, stays_of
+from workbench.metrics.pool import in_use
+from workbench.records.pool import OUTCOMES, PoolRecord, borrowed, ever_away, granted, remote, stays_of, was_asked
 from workbench.workloads.trace_pool import TracePool
 from workbench.workloads.workload import Workload
 

@@ -17,8 +17,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.means import mean_curve, rests_on
 from workbench.figures.network_load import load_between
 from workbench.machine import TranslationMachine
-from workbench.metrics.translation import pages_by_degree
-from workbench.metrics.translation_latency import latency_quantile
+from workbench.metrics.translation import latency_quantile, pages_by_degree
 from workbench.records.translation import SERVED_BY, TranslationRecord, accesses
 
 

@@ -19,7 +19,7 @@ from workbench.engines.kit import FINE, STOP, column, fail, log, made, numbered,
 from workbench.engines.kit.order import RANK
 from workbench.policies.placement.question import PLACE, REFUSED, TOLD, ReadyPlacement
 from workbench.policies.placement.view import PlacementNotice, PlacementView
-from workbench.structures.free_map import all_free, is_free, mark_free, mark_taken, next_free
+from workbench.structures.bitmaps import all_free, is_free, mark_free, mark_taken, next_free
 from workbench.structures.timetable import NEVER, Timetable, new_timetable, next_due, put, take
 
 place = PLACE.ask

@@ -12,8 +12,7 @@ from workbench.engines.engine import RENAMED, Engine
 from workbench.experiments.run_id import Revision, digest
 from workbench.identity import current
 from workbench.metrics.measure import Measure
-from workbench.parts.old_words import take_old_words
-from workbench.parts.registry import Registry, attribute
+from workbench.parts.registry import Registry, attribute, take_old_words
 
 
 class Mechanism(NamedTuple):
@@ -41,33 +40,27 @@ class Mechanism(NamedTuple):
         return self.engine.revision, digest(current(type(self.engine)).digest + current(self.engine).digest)
 
 
-def _of_modules(engine: str, metrics: str, log: str, *rooms: str) -> Callable[[], Mechanism]:
+def _of_modules(engine: str, name: str, *rooms: str) -> Callable[[], Mechanism]:
     """Return what imports the modules of an engine, of its measures and events and the rooms of its policies."""
 
     def made() -> Mechanism:
         for room in rooms:
             importlib.import_module(f"workbench.policies.{room}")
-        judge = importlib.import_module(f"workbench.metrics.{metrics}")
-        events = importlib.import_module(f"workbench.records.{log}").events
+        judge = importlib.import_module(f"workbench.metrics.{name}")
+        events = importlib.import_module(f"workbench.records.{name}").events
         return Mechanism(attribute(f"workbench.engines.{engine}")()(), judge.MEASURES, judge.measure, events)
 
     return made
 
 
 _BUILT_IN = {
-    "dispatch": _of_modules("dispatch:Dispatch", "dispatch", "dispatch_events", "placement", "probes", "dispatch"),
-    "malloc": _of_modules("malloc:Malloc", "malloc", "malloc_events", "placement", "malloc"),
-    "node": _of_modules(
-        "node.engine:Node", "node", "node_events", "placement", "probes", "dispatch", "translation", "malloc", "pool"
-    ),
-    "pool": _of_modules("pool:Pool", "pool", "pool_events", "pool"),
-    "shared_memory": _of_modules(
-        "shared_memory:SharedMemory", "shared_memory", "shared_memory_events", "placement", "queueing"
-    ),
-    "torch_allocator": _of_modules(
-        "torch_allocator.engine:TorchAllocator", "torch_allocator", "torch_allocator_events"
-    ),
-    "translation": _of_modules("translation:Translation", "translation", "translation_events", "translation"),
+    "dispatch": _of_modules("dispatch:Dispatch", "dispatch", "placement", "probes", "dispatch"),
+    "malloc": _of_modules("malloc:Malloc", "malloc", "placement", "malloc"),
+    "node": _of_modules("node.engine:Node", "node", "placement", "probes", "dispatch", "translation", "malloc", "pool"),
+    "pool": _of_modules("pool:Pool", "pool", "pool"),
+    "shared_memory": _of_modules("shared_memory:SharedMemory", "shared_memory", "placement", "queueing"),
+    "torch_allocator": _of_modules("torch_allocator.engine:TorchAllocator", "torch_allocator"),
+    "translation": _of_modules("translation:Translation", "translation", "translation"),
 }
 """Each of the package's own, imported when it is first named."""
 

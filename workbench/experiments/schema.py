@@ -11,7 +11,7 @@ from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
 from workbench.experiments.own_measures import of_setup
 from workbench.experiments.sweep import ESTIMANDS, KEYS, REQUIRED
 from workbench.experiments.until import Until
-from workbench.levers.schema_parts import written_once
+from workbench.levers.schema import written_once
 from workbench.metrics.measure import Measure, Measures
 from workbench.policies.policy import policies
 from workbench.workloads.schema import workload_schema

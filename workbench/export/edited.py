@@ -9,7 +9,7 @@ from workbench.experiments.own_measures import OwnMeasure
 from workbench.experiments.run_set import RunSet
 from workbench.identity import current
 from workbench.levers import Spec, identity_of
-from workbench.parts.beside import file_of, module_of
+from workbench.parts.user_files import file_of, module_of
 
 
 def check_unedited(runs: RunSet) -> None:

@@ -14,7 +14,7 @@ from workbench.experiments.named_files import with_files
 from workbench.experiments.run_set import RunSet
 from workbench.export.imported_modules import imports_of
 from workbench.export.unnamed import write_unnamed
-from workbench.parts.beside import files_of
+from workbench.parts.user_files import files_of
 
 INPUTS = "inputs"
 MOST_BYTES = 50_000_000

@@ -7,8 +7,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import NamedTuple
 
 from workbench.export.slices import Slice, Track
-from workbench.records.node import NodeRecord
-from workbench.records.node_messages import KIND, fields_of
+from workbench.records.node import KIND, NodeRecord, fields_of
 
 RANKS = 32
 LINKS, POOL, APPLICATIONS = "links", "pool", "applications"

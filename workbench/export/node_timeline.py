@@ -23,8 +23,7 @@ from workbench.export.node_slices import (
     slices_of,
 )
 from workbench.export.slices import Event, Laned, Numbers, Slice, Track, in_lanes, nanoseconds, slice_event
-from workbench.records.node import NodeRecord
-from workbench.records.node_messages import KIND
+from workbench.records.node import KIND, NodeRecord
 
 COUNTERS = {
     "waiting groups": (KIND.enter, KIND.dispatch, KIND.cancel),

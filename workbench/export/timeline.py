@@ -22,9 +22,8 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.experiments.folder import write_whole
 from workbench.export.node_timeline import node_events
-from workbench.metrics.dispatch_lanes import lanes, within
-from workbench.metrics.dispatch_rows import amounts, releases
-from workbench.metrics.dispatch_waits import last_dispatch
+from workbench.metrics.dispatch_modules import lanes, within
+from workbench.metrics.dispatch_rows import amounts, last_dispatch, releases
 from workbench.records.dispatch import DispatchRecord
 from workbench.records.node import NodeRecord
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.errors import unknown_name
 from workbench.figures.save import save
-from workbench.parts.old_words import read_by_old_word
+from workbench.parts.registry import read_by_old_word
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

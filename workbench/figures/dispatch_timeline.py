@@ -13,7 +13,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.one_run import chosen_span, common_seed, share_shown
 from workbench.figures.panels import lines_apart
 from workbench.figures.recipe import Column, Recipe, on_paper
-from workbench.metrics.dispatch_lanes import lanes, within
+from workbench.metrics.dispatch_modules import lanes, within
 from workbench.metrics.dispatch_rows import makespan, releases
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.experiments.run_set import RunSet
 from workbench.figures.over_time import OverTime, draw, over_time
 from workbench.figures.recipe import Recipe
-from workbench.metrics.shared_memory_series import free_over_time
+from workbench.metrics.shared_memory import free_over_time
 
 
 def free_over_time_data(runs: RunSet) -> OverTime:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.experiments.run_set import RunSet
 from workbench.figures.over_time import OverTime, draw, over_time
 from workbench.figures.recipe import Recipe
-from workbench.metrics.malloc_memory import held_over_time
+from workbench.metrics.malloc import held_over_time
 from workbench.records.malloc import MallocRecord
 
 

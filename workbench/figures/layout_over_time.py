@@ -13,7 +13,7 @@ from workbench.figures.one_run import chosen_span, common_seed, share_shown
 from workbench.figures.panels import lines_apart
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.figures.shades import shades
-from workbench.metrics.shared_memory_pieces import Pieces, pieces
+from workbench.metrics.shared_memory import Pieces, pieces
 from workbench.records.shared_memory import drain_cycle
 
 if TYPE_CHECKING:

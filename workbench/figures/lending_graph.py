@@ -10,8 +10,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.finished import records
 from workbench.figures.panels import lines_apart
 from workbench.figures.recipe import Column, Recipe, on_paper
-from workbench.records.pool import PoolRecord
-from workbench.records.pool_stays import ever_away, remote, stays_of
+from workbench.records.pool import PoolRecord, ever_away, remote, stays_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.one_run import common_seed
 from workbench.figures.panels import lines_apart
 from workbench.figures.recipe import Column, Recipe, on_paper
-from workbench.metrics.pool_series import cached, in_use
+from workbench.metrics.pool import cached, in_use
 from workbench.records.pool import PoolRecord
 
 if TYPE_CHECKING:

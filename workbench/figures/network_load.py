@@ -11,7 +11,7 @@ from workbench.figures.finished import records
 from workbench.figures.means import Means, mean_curve, rests_on
 from workbench.figures.panels import Line, drawn_panels
 from workbench.figures.recipe import Column, Recipe, on_paper
-from workbench.metrics.translation_series import counted_over_time
+from workbench.metrics.translation import counted_over_time
 from workbench.records.translation import TranslationRecord
 
 if TYPE_CHECKING:

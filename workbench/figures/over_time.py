@@ -12,7 +12,7 @@ from workbench.figures.finished import records
 from workbench.figures.means import Means, level_of, mean_curve, rests_on
 from workbench.figures.panels import Line, drawn_panels
 from workbench.figures.recipe import Column, on_paper
-from workbench.metrics.steps import Steps
+from workbench.metrics.statistics import Steps
 from workbench.records.shared_memory import drain_cycle
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.errors import unknown_name
 from workbench.figures.known import FIGURES
-from workbench.parts.old_words import old_word
+from workbench.parts.registry import old_word
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.one_run import chosen_span, common_seed
 from workbench.figures.panels import lines_apart
 from workbench.figures.recipe import Column, Recipe, on_paper
-from workbench.metrics.pool_regions import Regions, regions_of
+from workbench.metrics.pool import Regions, regions_of
 from workbench.records.pool import PoolRecord, granted
 
 if TYPE_CHECKING:

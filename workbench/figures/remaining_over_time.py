@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.experiments.run_set import RunSet
 from workbench.figures.over_time import OverTime, draw, over_time
 from workbench.figures.recipe import Recipe
-from workbench.metrics.shared_memory_series import queue_over_time
+from workbench.metrics.shared_memory import queue_over_time
 
 
 def remaining_over_time_data(runs: RunSet) -> OverTime:

@@ -11,7 +11,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.one_run import common_seed
 from workbench.figures.panels import drawn_panels
 from workbench.figures.recipe import Column, Recipe, on_paper
-from workbench.metrics.pool_series import reserved
+from workbench.metrics.pool import reserved
 from workbench.records.pool import FREE_OF_REFUSED, NEVER_ASKED, RELEASED, PoolRecord
 
 if TYPE_CHECKING:

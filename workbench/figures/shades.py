@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.metrics.shared_memory_pieces import Pieces
+from workbench.metrics.shared_memory import Pieces
 
 SHADES = 5
 """How many there are. Four would do for single rectangles (four colour theorem), but not one by one in order."""

@@ -13,7 +13,7 @@ from workbench.figures.one_run import common_seed
 from workbench.figures.panels import lines_apart
 from workbench.figures.power_over_modules import without_power
 from workbench.figures.recipe import Column, Recipe, on_paper
-from workbench.metrics.dispatch_power import has_heat, has_power, temperatures
+from workbench.metrics.dispatch_modules import has_heat, has_power, temperatures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

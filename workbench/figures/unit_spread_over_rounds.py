@@ -12,7 +12,7 @@ from workbench.figures.finished import records
 from workbench.figures.means import Means, level_of, mean_curve, rests_on
 from workbench.figures.panels import drawn_panels
 from workbench.figures.recipe import Column, Recipe, on_paper
-from workbench.metrics.dispatch_balance import spread_after
+from workbench.metrics.dispatch_modules import spread_after
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

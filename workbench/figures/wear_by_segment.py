@@ -12,7 +12,7 @@ from workbench.figures.finished import records
 from workbench.figures.means import Means, level_of, mean_curve, rests_on
 from workbench.figures.panels import drawn_panels
 from workbench.figures.recipe import Column, Recipe, on_paper
-from workbench.metrics.shared_memory_wear import grants_by_segment
+from workbench.metrics.shared_memory import grants_by_segment
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

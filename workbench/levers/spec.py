@@ -1,16 +1,23 @@
-"""A spec is a frozen, validated value whose fields are levers; it reads, writes, describes and names itself."""
+"""A spec is a frozen, validated value whose fields are levers; it reads, writes, describes and names itself.
+
+From the annotations and `lever(...)` of a class body to its levers; a mistake of the author is one sentence.
+"""
 
 from __future__ import annotations
 
+import inspect
+import math
+import numbers
 import re
+import sys
+import typing
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
-from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
-from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.errors import InputError, at, shown, unknown_name, wrong_value
 from workbench.identity import current
-from workbench.levers.declared import declared_levers
-from workbench.levers.lever import Lever, lever
+from workbench.levers.lever import Declaration, Kind, Lever, Scale, lever
 
 _MIXED_CASE = re.compile(r"(?<![A-Z])(NaN|KiB|MiB|GiB|TiB|S3FIFO)(?![a-z])")
 """Words of the field that are written with capitals inside."""
@@ -222,9 +229,6 @@ def _code(spec: Spec) -> Iterator[str]:
             yield from _code(one)
 
 
-_S = TypeVar("_S", bound=Spec)
-
-
 def read_spec(cls: type[_S], given: object, path: str = "", where: str = "") -> _S:
     """Build a spec from what a sweep file says: a mapping of its levers, `{name: levers}`, or the spec as it is.
 
@@ -254,3 +258,71 @@ def rooted(cls: type[_S], levers: Mapping[str, Any], path: str, where: str) -> _
         own = re.match(rf"{re.escape(cls.name)}(?=[\s.:\[])", text)
         sentence = text if not path else path + text[own.end() :] if own else f"{path}: {text}"
         raise InputError(at(where, sentence)) from None
+
+
+_PLAIN_KINDS: dict[Any, Kind] = {
+    int: "integer",
+    float: "number",
+    bool: "switch",
+    str: "text",
+    tuple[int, ...]: "integers",
+    tuple[float, ...]: "numbers",
+}
+
+
+def declared_levers(cls: type, base: type) -> dict[str, Lever]:
+    """Return the levers that a class body declares, in order; the class keeps none of the declarations as
+    attributes."""
+    found = {name: value for name, value in vars(cls).items() if isinstance(value, Declaration)}
+    return {name: _lever(cls, base, name, declared) for name, declared in found.items()}
+
+
+def _lever(cls: type, base: type, name: str, declared: Declaration) -> Lever:
+    if hasattr(base, name) or callable(getattr(super(cls, cls), name, None)):
+        raise InputError(f"{cls.__name__}.{name} cannot be a lever: its class has another {name}; choose another name.")
+    delattr(cls, name)
+    kind, extra = _kind(cls, base, name)
+    _check_numbers(f"{cls.__name__}.{name}", declared)
+    least, most = declared["least"], declared["most"]
+    if least is not None and most is not None and least > most:
+        raise InputError(f"{cls.__name__}.{name} has an empty range: least is {least} and most is {most}.")
+    return Lever(name, kind, **declared, **extra)
+
+
+def _check_numbers(name: str, declared: Declaration) -> None:
+    """Refuse an end of a range or a step that is no number, and a scale that there is not."""
+    for part in ("least", "most", "step"):
+        value = declared[part]
+        whole = value is None or (isinstance(value, numbers.Real) and not isinstance(value, bool))
+        if not whole or (value is not None and not math.isfinite(value)):
+            raise InputError(f"{name} is declared with {part}={shown(value)}; {part} must be a number.")
+    if declared["scale"] not in typing.get_args(Scale):
+        raise unknown_name(name, "scale", declared["scale"], typing.get_args(Scale))
+
+
+def _kind(cls: type, base: type, name: str) -> tuple[Kind, dict[str, Any]]:
+    annotation = _annotation(cls, name)
+    if typing.get_origin(annotation) is Literal:
+        return "choice", {"choices": typing.get_args(annotation)}
+    if isinstance(annotation, type) and issubclass(annotation, base):
+        return "spec", {"spec": annotation}
+    if annotation in _PLAIN_KINDS:
+        return _PLAIN_KINDS[annotation], {}
+    inside = typing.get_args(annotation)
+    if typing.get_origin(annotation) is tuple and isinstance(inside[0], type) and issubclass(inside[0], base):
+        return "specs", {"spec": inside[0]}
+    known = "int, float, bool, str, Literal[...], tuple[int, ...], tuple[float, ...], a Spec or tuple[Spec, ...]"
+    raise InputError(f"{cls.__name__}.{name} must be annotated with {known}. Got {annotation!r}.")
+
+
+def _annotation(cls: type, name: str) -> Any:
+    annotation = inspect.get_annotations(cls).get(name)
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, vars(sys.modules[cls.__module__]), dict(vars(cls)))
+    except NameError as unknown:
+        raise InputError(f"{cls.__name__}.{name} is annotated with {annotation}, but {unknown}.") from None
+
+
+_S = TypeVar("_S", bound=Spec)

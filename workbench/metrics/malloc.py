@@ -1,17 +1,24 @@
 """The measures of a heap: time, tries, atomics, traffic, waste, and whether pieces are apart (spec 2, section 6).
 
 Cycles count from 0. A measure that is not defined for a run (the latency where nobody was served) is NaN.
+
+How much memory is held over time, and how much of it for nothing (spec 2, V14, H2.7, H2.10, E3).
+
+Do the pieces of a block lie apart, and inside of it? (spec 2, R20, E1, H2.6)
+
+Who waits for memory over time, and how long the calls of a run take, from the shortest to the longest.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from workbench.metrics.malloc_memory import memory_measures
-from workbench.metrics.malloc_pieces import piece_measures
+from workbench.compiled import kernel
 from workbench.metrics.measure import Measure, declared
-from workbench.metrics.statistics import cv, mean, over, quantile
-from workbench.records.malloc import UNASKED, MallocRecord
+from workbench.metrics.statistics import Steps, added_up, cv, mean, over, quantile
+from workbench.records.malloc import UNASKED, MallocRecord, given_up
 
 WARP = 32
 """Threads in a row whose waiting is added up."""
@@ -160,3 +167,106 @@ def _failures(record: MallocRecord) -> dict[str, float]:
 def _per_thread(record: MallocRecord, name: str, count: int) -> dict[str, float]:
     threads = len(record.arrival)
     return {name: float(count), f"{name}_per_thread": over(count, threads)}
+
+
+def memory_measures(record: MallocRecord) -> dict[str, float]:
+    """Compute the waste within blocks, the most that is granted, and the most that is given up and not back."""
+    ends = (record.base + record.granules) * record.granule_bytes
+    return {
+        "internal_fragmentation": internal_fragmentation(record),
+        "fragmentation": fragmentation(record),
+        "peak_heap_bytes": float(held_over_time(record).value.max(initial=0)),
+        "peak_extent_bytes": float(ends.max(initial=0)),
+        "held_by_partly_freed_bytes": float(partly_freed_over_time(record).value.max(initial=0)),
+    }
+
+
+def internal_fragmentation(record: MallocRecord) -> float:
+    """Compute the bytes granted that no thread asked for, over bytes granted; NaN where nothing was."""
+    granted = int(record.granules.sum()) * record.granule_bytes
+    requested = int(record.asked[record.block >= 0].sum())
+    return 1 - requested / granted if granted else math.nan
+
+
+def fragmentation(record: MallocRecord) -> float:
+    """Compute the share of the granted bytes, summed over time, that no thread has as it asked for them; NaN of none.
+
+    A piece counts from its block's grant until it is given up, a block until the heap has it back, both at the latest
+    until the last event of the run.
+    """
+    got = record.block >= 0
+    block, until = record.block[got], given_up(record)[got]
+    end = max(int(one.max(initial=0)) for one in (record.ready, record.granted, record.returned, until))
+    lasts = np.where(record.returned >= 0, record.returned, end) - record.granted
+    had = np.where(until >= 0, until, end) - record.granted[block]
+    held = float((record.granules * record.granule_bytes).astype(float) @ lasts)
+    return 1 - float(record.asked[got].astype(float) @ had) / held if held else math.nan
+
+
+def held_over_time(record: MallocRecord) -> Steps:
+    """Return the bytes that are granted."""
+    back = record.returned >= 0
+    size = record.granules * record.granule_bytes
+    return added_up(0, (record.granted, size), (record.returned[back], -size[back]))
+
+
+def partly_freed_over_time(record: MallocRecord) -> Steps:
+    """Return the bytes of pieces that were given up and whose block is still held."""
+    until = given_up(record)
+    gone = until >= 0
+    back = record.returned[record.block[gone]]
+    size = record.size[gone]
+    return added_up(0, (until[gone], size), (back[back >= 0], -size[back >= 0]))
+
+
+def piece_measures(record: MallocRecord) -> dict[str, float]:
+    """Compute the bytes of pieces that lie in another one, and beyond the end of their block."""
+    got = np.flatnonzero(record.block >= 0)
+    block = record.block[got].astype(np.int64)
+    start = record.offset[got] - record.origin[block]
+    if len(got) > 1 and not _in_order(block, start):
+        order = np.lexsort((start, block))
+        got, block, start = got[order], block[order], start[order]
+    ends = record.bytes - record.header_bytes
+    overlap, outside = _count(block, start, record.size[got], ends, np.zeros(2, np.int64))
+    return {"overlap_bytes": float(overlap), "out_of_bounds_bytes": float(outside)}
+
+
+def _in_order(block: np.ndarray, start: np.ndarray) -> bool:
+    same = block[1:] == block[:-1]
+    return bool(((block[1:] > block[:-1]) | (same & (start[1:] >= start[:-1]))).all())
+
+
+@kernel
+def _count(
+    block: np.ndarray, start: np.ndarray, size: np.ndarray, ends: np.ndarray, counts: np.ndarray
+) -> tuple[int, int]:
+    """Walk the pieces by block and start; `reach` is where those before them in the block end."""
+    reach = np.int64(0)
+    for k in range(block.size):
+        end = start[k] + size[k]
+        if k == 0 or block[k] != block[k - 1]:
+            reach = start[k]
+        counts[0] += max(min(end, reach) - start[k], 0)
+        counts[1] += max(end - max(start[k], ends[block[k]]), 0)
+        reach = max(reach, end)
+    return counts[0], counts[1]
+
+
+SHARES = np.arange(0, 101, 5)
+"""Per cent of all threads that got memory."""
+
+
+def waiting_over_time(record: MallocRecord) -> Steps:
+    """Count over time the threads that have called and have neither an address nor a refusal."""
+    asks = record.request >= 0
+    came, ready = record.arrival[asks], record.ready[record.request[asks]]
+    ones = np.ones(len(came), np.int64)
+    return added_up(0, (came, ones), (ready, -ones))
+
+
+def latency_by_share(record: MallocRecord) -> np.ndarray:
+    """Return the latency that so many per cent of the threads do not exceed: float64[21], NaN where nobody got
+    memory."""
+    latency = latencies(record)
+    return np.percentile(latency, SHARES) if len(latency) else np.full(len(SHARES), np.nan)

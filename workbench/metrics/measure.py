@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from workbench.parts.old_words import read_by_old_word
+from workbench.parts.registry import read_by_old_word
 
 Better = Literal["lower", "higher", "neither"]
 

@@ -2,33 +2,49 @@
 
 A request is an allocation or a free; one that was never asked counts as an allocation that was not granted, and for
 nothing else. A measure that is not defined for a run (the bandwidth of what was borrowed, when nothing was) is NaN.
+
+How far away borrowed memory lies: the reading of it over its paths, at every moment of a run (spec 5, section 7).
+
+The regions of a card as rectangles: from which request to which, at which addresses.
+
+Memory by card after every request of a pool, from its record.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from workbench.metrics.measure import Measure, declared
-from workbench.metrics.pool_remote import borrowed_reading_mean_ns
-from workbench.metrics.pool_series import cached, in_use, lent_out, reserved
 from workbench.metrics.statistics import cv, entropy, gini, over, quantile
 from workbench.records.pool import (
+    AFTER,
+    BEFORE,
+    BYTES,
+    CARD,
+    CAUSE,
     FREE_OF_REFUSED,
+    LEFT,
     MISJUDGED,
     PHYSICAL,
     REGION,
+    RELEASED,
     REPEATED_FREE,
+    ROW,
+    STITCHED,
+    TO,
     UNKNOWN_FREE,
     FilledRecord,
     PoolRecord,
     borrowed,
+    ever_away,
     granted,
+    remote,
+    stays_of,
     was_asked,
 )
-from workbench.records.pool_stays import ever_away, remote, stays_of
 
 MEASURES = declared(
     Measure("completed_rate", "", "higher", "allocations that were granted, as a share of all"),
@@ -271,3 +287,117 @@ def _waiting(record: PoolRecord) -> dict[str, float]:
         "wait_p99_ns": quantile(waits, 0.99),
         "never_asked_rate": 1 - over(was_asked(record).sum(), record.time.size),
     }
+
+
+def borrowed_reading_mean_ns(record: PoolRecord) -> float:
+    """Compute how long reading every borrowed byte once over its path would take, averaged over the run; NaN for one
+    moment.
+
+    A region counts with the bytes that were asked for over the narrowest link of its path, on each card from the
+    request that brought it there to the one that took it away (or the last), by the `clock` of requests, so that it
+    weighs the same under every policy that lets nobody wait. Times the run's length it is the sum over borrowed regions
+    of bytes x time / bandwidth.
+
+    References
+    ----------
+    spec 5, E14 (report remote-access time) and section 7 (offline optimum), whose bound this is held against.
+    """
+    time = clock(record)
+    if time.size < 2 or time[-1] == time[0]:
+        return math.nan
+    stays = stays_of(record)
+    away = remote(record, stays)
+    region, moment = stays.region[away], np.append(time, time[-1])
+    reading = record.asked[region] / record.gbps[stays.card[away], record.borrower[region]]
+    lasts = moment[stays.last[away]] - moment[stays.first[away]]
+    return float(reading @ lasts) / float(time[-1] - time[0])
+
+
+def clock(record: PoolRecord) -> np.ndarray:
+    """Return when each request was sent, or the latest before it, int64[requests], nanoseconds: one that waited counts
+    from then on.
+
+    What the service itself takes is left out, which differs from policy to policy.
+    """
+    latest: np.ndarray = np.maximum.accumulate(record.time)
+    return latest
+
+
+class Regions(NamedTuple):
+    """One row a region."""
+
+    begin: np.ndarray
+    """int64[regions], the request that was granted it, or that brought it to the card."""
+    end: np.ndarray
+    """int64[regions], the request that released it or took it away; as many as there are requests where none did."""
+    address: np.ndarray
+    """int64[regions]."""
+    length: np.ndarray
+    """int64[regions], bytes."""
+    borrowed: np.ndarray
+    """bool[regions], whether an application of another card has it."""
+
+
+def regions_of(record: PoolRecord, card: int) -> Regions:
+    """Return the regions of a card in the order of their grants; those stitched of several blocks are left out.
+
+    A region that moves has a row for each of its stays on the card.
+    """
+    stays = stays_of(record)
+    stitched = (stays.first == stays.region) & (record.outcome[stays.region] == STITCHED)
+    kept = (stays.card == card) & ~stitched
+    columns = (stays.first, stays.last, stays.identifier, stays.taken, remote(record, stays))
+    return Regions(*(column[kept] for column in columns))
+
+
+def in_use(record: PoolRecord, card: int | None = None, bytes_of: str = "taken") -> np.ndarray:
+    """Return the bytes in use on a card after each request, int64[requests]: of the regions, or as they were `asked`
+    for.
+
+    None = on all cards together.
+    """
+    change = _changes(record, bytes_of)
+    if card is not None:
+        change = np.where(record.card == card, change, 0)
+    return _with_moves(record, change, card, bytes_of, np.ones(len(record.moves), bool)).cumsum()
+
+
+def lent_out(record: PoolRecord, card: int) -> np.ndarray:
+    """Return the bytes in use on a card by applications of other cards, after each request: int64[requests]."""
+    guests = (record.card == card) & (record.borrower[record.allocation] != card)
+    change = np.where(guests, _changes(record, "taken"), 0)
+    moved = record.borrower[record.moves[:, REGION]] != card
+    return _with_moves(record, change, card, "taken", moved).cumsum()
+
+
+def reserved(record: PoolRecord, card: int) -> np.ndarray:
+    """Return the bytes got from a card's driver and not given back, after each request: int64[requests]."""
+    change, mine = np.zeros(record.time.size, np.int64), record.calls[:, CARD] == card
+    np.add.at(change, record.calls[mine, ROW], record.calls[mine, BYTES])
+    return change.cumsum()
+
+
+def cached(record: PoolRecord, card: int) -> np.ndarray:
+    """Return the cached bytes of a card after each request: int64[requests]."""
+    return reserved(record, card) - in_use(record, card)
+
+
+def _changes(record: PoolRecord, bytes_of: str) -> np.ndarray:
+    """Return what each grant adds to the bytes in use and each release takes from them, moves left aside:
+    int64[requests]."""
+    size = record.taken if bytes_of == "taken" else record.asked[record.allocation]
+    change: np.ndarray = np.where(granted(record), size, np.where(record.outcome == RELEASED, -size, 0))
+    return change
+
+
+def _with_moves(
+    record: PoolRecord, change: np.ndarray, card: int | None, bytes_of: str, which: np.ndarray
+) -> np.ndarray:
+    """Add to the requests' changes what some moves take from a card, and what they bring there."""
+    moves = record.moves[which]
+    requested = record.asked[moves[:, REGION]]
+    for ends, size, sign in ((LEFT, BEFORE, -1), (TO, AFTER, 1)):
+        mine = slice(None) if card is None else moves[:, ends] == card
+        bytes_moved = moves[:, size] if bytes_of == "taken" else requested
+        np.add.at(change, moves[mine, CAUSE], sign * bytes_moved[mine])
+    return change

@@ -2,31 +2,41 @@
 
 Time averages of free memory and fragmentation run over the cycles in which a request waits (spec 1, H1.3): a memory
 that empties because nothing is left to do is not fragmented.
+
+One pass over what happened in a shared memory: exact integrals over the event times, and wear by segment.
+
+The pass rebuilds the free map from the record alone. Between two events nothing changes, so every time average is a sum
+of products of whole numbers, exact whatever the number of cycles.
+
+How often each segment of a shared memory was granted, and for how long it was held.
+
+Who held which segments from when to when: the layout of a shared memory over time, as rectangles.
+
+What a shared memory's record says over time: exact step functions of the cycle (spec 1, R33).
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from workbench.compiled import kernel
+from workbench.errors import InputError
 from workbench.metrics.measure import Measure, declared
-from workbench.metrics.shared_memory_replay import (
-    CENTRE,
-    CYCLES,
-    EXTERNAL,
-    FRAGMENTED,
-    FREE,
-    QUEUE,
-    WAITING_CYCLES,
-    WAITING_FREE,
-    WAITING_RUNS,
-    Totals,
-    replay,
-)
-from workbench.metrics.shared_memory_wear import has_ranges, held_by_segment
-from workbench.metrics.statistics import cv, gini, mean, mean_and_deviation, over, quantile
+from workbench.metrics.statistics import Steps, added_up, cv, gini, mean, mean_and_deviation, over, quantile
 from workbench.records.shared_memory import SharedMemoryRecord
+from workbench.structures.bitmaps import (
+    WORD,
+    all_free,
+    count_runs,
+    longest_run,
+    mark_free,
+    mark_taken,
+    next_free,
+    next_taken,
+)
 
 MEASURES = declared(
     Measure("drain_cycles", "cycles", "lower", "from cycle 0 until the queue is empty and everything is released"),
@@ -166,3 +176,322 @@ def _waits(record: SharedMemoryRecord) -> dict[str, float]:
         "wait_mean_cycles": mean(wait),
         "wait_p99_cycles": quantile(wait, 0.99),
     }
+
+
+CYCLES, WAITING_CYCLES, QUEUE, FREE, WAITING_FREE, WAITING_RUNS, FRAGMENTED = range(7)
+EXTERNAL, CENTRE = range(2)
+
+
+class Events(NamedTuple):
+    """A record as the pass reads it."""
+
+    arrival: np.ndarray
+    granted_at: np.ndarray
+    """int64[workgroups], the cycle of each grant, in the order of the queue."""
+    grant: np.ndarray
+    """int64[workgroups], cycles of the grants, in the order of `grants`."""
+    grants: np.ndarray
+    """int64[workgroups], rows in the order of their grants."""
+    release: np.ndarray
+    """int64[workgroups], cycles of the releases, in the order of `releases`."""
+    releases: np.ndarray
+    """int64[workgroups], rows in the order of their releases."""
+    length: np.ndarray
+    where: np.ndarray
+    """int64[workgroups], the current first segment of each range."""
+    moves: np.ndarray
+
+
+class Totals(NamedTuple):
+    """What the pass adds up."""
+
+    whole: np.ndarray
+    """int64[7], named by the constants above: cycles and sums over cycles."""
+    real: np.ndarray
+    """float64[2]: sums over the cycles with a waiting request of external fragmentation, and of the distance between
+    the centre of the longest free run and the middle of the memory."""
+    wear: np.ndarray
+    """int64[segments + 1], differences of the number of times that each segment was granted."""
+
+
+def replay(record: SharedMemoryRecord) -> Totals:
+    """Add up one run, from the first arrival to the last release.
+
+    Raises
+    ------
+    InputError
+        A range of the record, of an engine of somebody's own, does not lie in the memory.
+    """
+    _check_ranges(record)
+    totals = Totals(np.zeros(7, np.int64), np.zeros(2), np.zeros(record.segments + 1, np.int64))
+    grants, releases = record.serial.argsort(kind="stable"), record.release.argsort(kind="stable")
+    events = Events(
+        record.arrival,
+        record.grant,
+        record.grant[grants],
+        grants,
+        record.release[releases],
+        releases,
+        record.length,
+        record.base.astype(np.int64),
+        record.moves,
+    )
+    if grants.size:
+        _pass(events, all_free(record.segments), record.segments, record.layout == "scattered", totals)
+    return totals
+
+
+def _check_ranges(record: SharedMemoryRecord) -> None:
+    """Refuse ranges outside of the memory, at which compiled code would write past its arrays."""
+    if record.layout == "scattered":
+        return
+    row, first = _outside(record.base, record.length, record.moves, record.segments)
+    if row >= 0:
+        last = first + int(record.length[row]) - 1
+        raise InputError(
+            f"the record of a run puts workgroup {row} into segments {first} to {last}, but the memory has "
+            f"segments 0 to {record.segments - 1}."
+        )
+
+
+@kernel
+def _outside(base: np.ndarray, length: np.ndarray, moves: np.ndarray, segments: int) -> tuple[int, int]:
+    """Return the first workgroup that was granted or moved to a range outside of the memory, and its base; or -1."""
+    for row in range(base.size):
+        if base[row] < 0 or base[row] + length[row] > segments:
+            return row, base[row]
+    for k in range(moves.shape[0]):
+        row = moves[k, 1]
+        if moves[k, 3] < 0 or moves[k, 3] + length[row] > segments:
+            return row, moves[k, 3]
+    return -1, 0
+
+
+@kernel
+def _pass(events: Events, free: np.ndarray, segments: int, scattered: bool, totals: Totals) -> None:
+    rows = events.grants.size
+    arrived = granted = released = moved = 0
+    head = taken = 0
+    now = events.arrival[0]
+    while released < rows:
+        while released < rows and events.release[released] == now:
+            row = events.releases[released]
+            taken -= events.length[row]
+            if not scattered:
+                mark_free(free, events.where[row], events.length[row])
+            released += 1
+        while arrived < rows and events.arrival[arrived] == now:
+            arrived += 1
+        while granted < rows and events.grant[granted] == now:
+            row = events.grants[granted]
+            moved = _move_for(events, free, row, moved, totals)
+            taken += events.length[row]
+            if not scattered:
+                mark_taken(free, events.where[row], events.length[row])
+                _count_wear(totals, events.where[row], events.length[row])
+            granted += 1
+        while head < arrived and events.granted_at[head] <= now:
+            head += 1
+        following = _following(events, arrived, granted, released)
+        if released < rows:
+            _add(events, free, segments, taken, arrived - granted, head, following - now, totals)
+        now = following
+
+
+@kernel
+def _following(events: Events, arrived: int, granted: int, released: int) -> int:
+    rows = events.grants.size
+    soonest = 1 << 62
+    if arrived < rows:
+        soonest = min(soonest, events.arrival[arrived])
+    if granted < rows:
+        soonest = min(soonest, events.grant[granted])
+    if released < rows:
+        soonest = min(soonest, events.release[released])
+    return soonest
+
+
+@kernel
+def _move_for(events: Events, free: np.ndarray, row: int, moved: int, totals: Totals) -> int:
+    while moved < events.moves.shape[0] and events.moves[moved, 4] == row:
+        other, old, new = events.moves[moved, 1], events.moves[moved, 2], events.moves[moved, 3]
+        mark_free(free, old, events.length[other])
+        mark_taken(free, new, events.length[other])
+        events.where[other] = new
+        _count_wear(totals, new, events.length[other])
+        moved += 1
+    return moved
+
+
+@kernel
+def _count_wear(totals: Totals, start: int, length: int) -> None:
+    totals.wear[start] += 1
+    totals.wear[start + length] -= 1
+
+
+@kernel
+def _add(
+    events: Events, free: np.ndarray, segments: int, taken: int, waiting: int, head: int, cycles: int, totals: Totals
+) -> None:
+    whole, left = totals.whole, segments - taken
+    whole[CYCLES] += cycles
+    whole[QUEUE] += waiting * cycles
+    whole[FREE] += left * cycles
+    if waiting == 0:
+        return
+    whole[WAITING_CYCLES] += cycles
+    whole[WAITING_FREE] += left * cycles
+    whole[WAITING_RUNS] += count_runs(free) * cycles
+    if left > 0:
+        longest = longest_run(free)
+        if longest < events.length[head] <= left:
+            whole[FRAGMENTED] += cycles
+        totals.real[EXTERNAL] += cycles * (1.0 - longest / left)
+        totals.real[CENTRE] += cycles * abs(_start_of(free, longest) + longest / 2 - segments / 2)
+
+
+@kernel
+def _start_of(free: np.ndarray, longest: int) -> int:
+    """Return the lowest run of free segments that is so long."""
+    start = next_free(free, 0)
+    while start < free.size * WORD:
+        end = next_taken(free, start)
+        if end - start == longest:
+            return start
+        start = next_free(free, end)
+    return 0
+
+
+def grants_by_segment(record: SharedMemoryRecord) -> np.ndarray:
+    """Return how often each segment was granted: int64[segments]; a range that compaction moves counts at its new place
+    too.
+
+    Raises
+    ------
+    InputError
+        The grants are no ranges (scattered) or have no addresses (a byte counter's).
+    """
+    if not has_ranges(record):
+        raise InputError("there is no wear by segment: these grants are not ranges of segments.")
+    moved = record.moves[:, 1]
+    base = np.concatenate([record.base, record.moves[:, 3]])
+    beyond = base + np.concatenate([record.length, record.length[moved]])
+    room = record.segments + 1
+    return (np.bincount(base, minlength=room) - np.bincount(beyond, minlength=room))[:-1].cumsum()
+
+
+def held_by_segment(record: SharedMemoryRecord) -> np.ndarray:
+    """Return for how many cycles each segment was taken, int64[segments]; a range that compaction moves counts from
+    then on at its new place.
+
+    Raises
+    ------
+    InputError
+        As `grants_by_segment`.
+    """
+    if not has_ranges(record):
+        raise InputError("there is no time by segment: these grants are not ranges of segments.")
+    cycle, moved, old, new = record.moves[:, :4].T
+    rest, length = record.release[moved] - cycle, record.length
+    changes = np.zeros(record.segments + 1, np.int64)
+    for base, size, cycles in (
+        (record.base, length, record.release - record.grant),
+        (old, length[moved], -rest),
+        (new, length[moved], rest),
+    ):
+        np.add.at(changes, base, cycles)
+        np.add.at(changes, base + size, -cycles)
+    return changes[:-1].cumsum()
+
+
+def has_ranges(record: SharedMemoryRecord) -> bool:
+    """Return whether the grants are ranges of segments."""
+    return record.layout != "scattered" and record.addressed
+
+
+class Pieces(NamedTuple):
+    """Rectangles of segments and cycles; one workgroup may hold several, one after the other or side by side."""
+
+    workgroup: np.ndarray
+    """int64[pieces], the row of the workgroup."""
+    begin: np.ndarray
+    """int64[pieces], the cycle from which the segments are held."""
+    end: np.ndarray
+    """int64[pieces], the cycle from which they are not, always later."""
+    base: np.ndarray
+    """int64[pieces], the first segment."""
+    length: np.ndarray
+    """int64[pieces], how many segments."""
+
+
+def pieces(record: SharedMemoryRecord, until: int | None = None) -> Pieces:
+    """Return the rectangles of a run, ordered by workgroup, then by cycle, then by segment.
+
+    A workgroup that compaction moved holds one piece after the other. Scattered grants are rebuilt from their order:
+    each takes the lowest free segments, and its neighbouring ones are one piece.
+
+    Parameters
+    ----------
+    until : int, optional
+        Leave out what is granted at this cycle or later.
+
+    Raises
+    ------
+    InputError
+        The grants have no addresses (a byte counter's).
+    """
+    if not record.addressed:
+        raise InputError("there is no layout: these grants have no addresses, only amounts.")
+    kept = np.arange(len(record.grant)) if until is None else np.flatnonzero(record.grant < until)
+    return _scattered(record, kept) if record.layout == "scattered" else _ranges(record, kept)
+
+
+def _ranges(record: SharedMemoryRecord, kept: np.ndarray) -> Pieces:
+    cycle, moved, _, new, _ = record.moves[np.isin(record.moves[:, 1], kept)].T
+    workgroup = np.concatenate([kept, moved])
+    order = np.argsort(workgroup, kind="stable")  # moves are kept in the order in which they happened
+    workgroup = workgroup[order]
+    begin = np.concatenate([record.grant[kept], cycle])[order]
+    base = np.concatenate([record.base[kept], new])[order]
+    stays = np.append(workgroup[1:] == workgroup[:-1], False)
+    end = np.where(stays, np.append(begin[1:], 0), record.release[workgroup])
+    lasting = end > begin
+    return Pieces(*(column[lasting] for column in (workgroup, begin, end, base, record.length[workgroup])))
+
+
+def _scattered(record: SharedMemoryRecord, kept: np.ndarray) -> Pieces:
+    free = np.ones(record.segments, bool)
+    held: dict[int, np.ndarray] = {}
+    results: list[tuple[int, ...]] = []
+    for is_grant, workgroup in _events(record, kept):
+        if not is_grant:
+            free[held[workgroup]] = True
+            continue
+        taken = held[workgroup] = np.flatnonzero(free)[: record.length[workgroup]]
+        free[taken] = False
+        span = int(record.grant[workgroup]), int(record.release[workgroup])
+        runs = np.split(taken, np.flatnonzero(np.diff(taken) > 1) + 1)
+        results.extend((workgroup, *span, int(run[0]), len(run)) for run in runs if span[1] > span[0])
+    columns = np.array(results, np.int64).reshape(-1, 5)
+    return Pieces(*columns[np.lexsort((columns[:, 3], columns[:, 0]))].T)
+
+
+def _events(record: SharedMemoryRecord, kept: np.ndarray) -> list[tuple[bool, int]]:
+    """Return grants and releases in their total order."""
+    cycle = np.concatenate([record.grant[kept], record.release[kept]])
+    is_grant = np.arange(2 * len(kept)) < len(kept)
+    rank = is_grant if record.release_first else ~is_grant
+    workgroup = np.concatenate([kept, kept])
+    order = np.lexsort((record.serial[workgroup], rank, cycle))
+    return list(zip(is_grant[order].tolist(), workgroup[order].tolist(), strict=True))
+
+
+def queue_over_time(record: SharedMemoryRecord) -> Steps:
+    """Return how many workgroups have joined the queue and are not granted yet (spec 1, R33a)."""
+    one = np.ones(len(record.grant), np.int64)
+    return added_up(0, (record.arrival, one), (record.grant, -one))
+
+
+def free_over_time(record: SharedMemoryRecord) -> Steps:
+    """Return how many segments are free (spec 1, R33b); before the first grant and after the last release all are."""
+    return added_up(record.segments, (record.grant, -record.length), (record.release, record.length))

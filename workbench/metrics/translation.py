@@ -2,17 +2,23 @@
 
 Rates are per access; `_per_kilo` is per 1,000 accesses. Latency runs from an access's issue to its translation. A
 measure that is not defined for a run (the stale rate of one that asks no peers) is NaN.
+
+How long does a translation take? (spec 4, H4.2 and H4.6)
+
+What does it cost: messages, pushes, waiting for links, ports and walkers? (spec 4, H4.5, H4.8, H4.9)
+
+What a translation record says over time: counts by window of the issue.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from workbench.metrics.measure import Measure, declared
 from workbench.metrics.statistics import cv, over
-from workbench.metrics.translation_latency import latency_measures
-from workbench.metrics.translation_traffic import traffic_measures
-from workbench.records.translation import SERVED_BY, TranslationRecord, accesses
+from workbench.records.translation import MESSAGES, OVER_TIME, SERVED_BY, TranslationRecord, accesses
 
 _FOUND = "accesses that the core's own TLB serves at once"
 
@@ -136,3 +142,89 @@ def sent_out(record: TranslationRecord) -> np.ndarray:
 def pages_by_degree(record: TranslationRecord) -> np.ndarray:
     """Count the pages by how many cores hold them, summed over the samples: int64[cores + 1]."""
     return np.asarray(record.degrees // np.maximum(np.arange(len(record.degrees)), 1))
+
+
+def latency_measures(record: TranslationRecord) -> dict[str, float]:
+    """Compute the mean, 99th percentile, the means of hits and misses, and the throughput."""
+    total, span = accesses(record), record.last_cycle - record.first_cycle
+    own = SERVED_BY.index("private")
+    hits, spent = int(record.served[:, own].sum()), record.latency_sums
+    return {
+        "latency_mean_cycles": over(spent.sum(), total),
+        "latency_p99_cycles": latency_quantile(record, 0.99),
+        "miss_latency_mean_cycles": over(spent.sum() - spent[own], total - hits),
+        "private_latency_mean_cycles": over(spent[own], hits),
+        "makespan_cycles": float(span),
+        "drain_share": over(record.last_cycle - record.last_start, span),
+        "accesses_per_kilocycle": over(1000 * total, span),
+    }
+
+
+def latency_quantile(record: TranslationRecord, share: float) -> float:
+    """Compute the smallest latency that is not exceeded by at least this share of the accesses, NaN of none."""
+    upto = np.cumsum(record.latency_counts)
+    if not len(upto):
+        return math.nan
+    return float(record.latency_cycles[np.searchsorted(upto, max(math.ceil(share * upto[-1]), 1))])
+
+
+def latency_distribution(record: TranslationRecord) -> tuple[np.ndarray, np.ndarray]:
+    """Return latencies, increasing, and the share of the accesses that take at most as long: int64[k], float64[k]."""
+    upto = np.cumsum(record.latency_counts)
+    return record.latency_cycles, upto / max(int(upto[-1]) if len(upto) else 1, 1)
+
+
+def traffic_measures(record: TranslationRecord) -> dict[str, float]:
+    """Compute messages, remote look-ups, pushes, fills, and every kind of waiting."""
+    return {**_network(record), **_pushes(record), **_waiting(record)}
+
+
+def _network(record: TranslationRecord) -> dict[str, float]:
+    total = accesses(record)
+    sent = dict(zip(MESSAGES, record.messages.tolist(), strict=True))
+    return {
+        "noc_messages_per_kilo": over(1000 * sum(sent.values()), total),
+        "update_messages_per_kilo": over(1000 * sent["update"], total),
+        "shootdown_messages_per_kilo": over(1000 * sent["shootdown"], total),
+        "noc_queue_cycles_mean": over(record.noc_queue_cycles, record.noc_trips),
+        "remote_per_kilo": over(1000 * record.remote_requests, total),
+        "stale_rate": over(record.stale, record.remote_requests),
+    }
+
+
+def _pushes(record: TranslationRecord) -> dict[str, float]:
+    total = accesses(record)
+    return {
+        "pushes_per_kilo": over(1000 * record.pushes, total),
+        "push_pollution": over(record.pushes_unused, record.pushes),
+        "push_use": over(record.pushes_used, record.pushes),
+        "fills_per_kilo": over(1000 * record.fills, total),
+        "refused_fills_per_kilo": over(1000 * record.refused_fills, total),
+        "bypassed_entries_per_kilo": over(1000 * record.bypassed_entries, total),
+    }
+
+
+def _waiting(record: TranslationRecord) -> dict[str, float]:
+    total = accesses(record)
+    return {
+        "walk_queue_cycles_mean": over(record.walk_queue_cycles, record.walks),
+        "walk_queue_share": over(record.walk_queue_latency, record.latency_sums.sum()),
+        "walker_utilization": over(record.walk_cycles, record.walkers * (record.last_cycle - record.first_cycle)),
+        "joined_walks_per_kilo": over(1000 * record.walks_joined, total),
+        "walk_levels_mean": over(record.walk_levels, record.walks),
+        "port_wait_cycles_mean": over(record.port_wait_cycles, total),
+        "mshr_wait_cycles_mean": over(record.mshr_wait_cycles, total),
+        "mshr_stalls_per_kilo": over(1000 * record.mshr_stalls, total),
+    }
+
+
+def counted_over_time(record: TranslationRecord, what: str) -> np.ndarray:
+    """Return one of `OVER_TIME` by window: int64[windows].
+
+    Raises
+    ------
+    ValueError
+        Nothing of that name is counted.
+    """
+    result: np.ndarray = record.over_time[:, OVER_TIME.index(what)]
+    return result

@@ -1,4 +1,9 @@
-"""What happened in a memory pool: enough to replay every event, and nothing that can be derived from it."""
+"""What happened in a memory pool: enough to replay every event, and nothing that can be derived from it.
+
+Where every region of a memory pool lay, and how long: from its grant, through its moves, to its release.
+
+The event log of a memory pool, derived from its record: grant, release, move, return_to_driver, refuse, misuse.
+"""
 
 from __future__ import annotations
 
@@ -133,3 +138,138 @@ def was_asked(record: PoolRecord) -> np.ndarray:
 def borrowed(record: PoolRecord) -> np.ndarray:
     """Return which allocations were granted on another card than the application's own: bool[requests]."""
     return granted(record) & (record.card != record.borrower)
+
+
+class Stays(NamedTuple):
+    """One row a stay of a region on a card, by region, those of one region in their order."""
+
+    region: np.ndarray
+    """int64[stays], the row of the region's allocation."""
+    card: np.ndarray
+    """int64[stays]."""
+    identifier: np.ndarray
+    """int64[stays], its address there."""
+    taken: np.ndarray
+    """int64[stays], bytes that it takes there."""
+    first: np.ndarray
+    """int64[stays], the request that brought it there."""
+    last: np.ndarray
+    """int64[stays], the request with which it left; as many as there are requests where it never did."""
+    begin: np.ndarray
+    """int64[stays], nanoseconds, when it came: a grant when it was answered, a move when it began."""
+    end: np.ndarray
+    """int64[stays], nanoseconds, when it left, or when the last request was served."""
+
+
+def stays_of(record: PoolRecord, which: np.ndarray | None = None) -> Stays:
+    """Return every stay of the regions whose allocations are marked, bool[requests]; of all that were granted if
+    None."""
+    rows, moves = np.flatnonzero(granted(record) if which is None else which), record.moves
+    moves = moves if which is None else moves[which[moves[:, REGION]]]
+    region = np.r_[rows, moves[:, REGION]]
+    order = np.argsort(region, kind="stable")
+    region = region[order]
+    goes_on = np.r_[region[1:] == region[:-1], False][: region.size]
+    first = np.r_[rows, moves[:, CAUSE]][order]
+    begin = np.r_[record.answered[rows], moves[:, BEGIN]][order]
+    last, moment = freed_at(record)[region], np.r_[record.done, record.answered.max(initial=0)]
+    end = np.where(goes_on, np.roll(begin, -1), moment[last])
+    return Stays(
+        region=region,
+        card=np.r_[record.card[rows], moves[:, TO]][order],
+        identifier=np.r_[record.identifier[rows], moves[:, ADDRESS]][order],
+        taken=np.r_[record.taken[rows], moves[:, AFTER]][order],
+        first=first,
+        last=np.where(goes_on, np.roll(first, -1), last),
+        begin=np.minimum(begin, end),
+        end=end,
+    )
+
+
+def ever_away(record: PoolRecord) -> np.ndarray:
+    """Return the allocations of regions that lie on another card than the application's own at some time:
+    bool[requests]."""
+    away = borrowed(record)
+    away[record.moves[:, REGION]] = True
+    return away
+
+
+def remote(record: PoolRecord, stays: Stays) -> np.ndarray:
+    """Return which stays are on another card than the application's own: bool[stays]."""
+    apart: np.ndarray = stays.card != record.borrower[stays.region]
+    return apart
+
+
+def freed_at(record: PoolRecord) -> np.ndarray:
+    """Return the request that freed each allocation, int64[requests], refused ones too; as many as there are where none
+    did.
+
+    For a request that is no allocation it means nothing.
+    """
+    end = np.full(record.time.size, record.time.size, np.int64)
+    freed = np.flatnonzero(np.isin(record.outcome, (RELEASED, FREE_OF_REFUSED)))
+    end[record.allocation[freed]] = freed
+    return end
+
+
+KINDS = ("release", "move", "return_to_driver", "grant", "refuse", "misuse")
+_RELEASE, _MOVE, _RETURN, _GRANT, _REFUSE, _MISUSE = range(6)
+
+
+def events(record: PoolRecord) -> dict[str, np.ndarray]:
+    """Return every event in its total order (request, rank, serial), as columns.
+
+    Of one request the release comes first, then the moves that it causes, what goes back to the driver, and the grant
+    or the refusal. `cycle` is the nanosecond at which the request was served; `bytes` are those of the region, of a
+    refusal what was asked for. A move's handle, application and borrower are those of the region that moves; its card,
+    identifier and bytes are the new ones. Translations of addresses end with a move or what goes back to the driver,
+    not with a release (spec 5, section 8). What was never asked is no event.
+
+    Returns
+    -------
+    dict of arrays
+        cycle, serial (0, 1, 2, ... in the total order), kind, handle, app, borrower, card, identifier, bytes, from_card
+        (of a move; else -1), source (what came of the request, such as cached or physical), waited (nanoseconds in the
+        queue for memory).
+    """
+    parts = (_requests(record), _moves(record), _returns(record))
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    place = np.lexsort((np.arange(len(columns[0])), columns[1], columns[0]))
+    rows, kind, about, card, identifier, size, from_card = (column[place] for column in columns)
+    return {
+        "cycle": record.done[rows],
+        "serial": np.arange(len(rows)),
+        "kind": np.array(KINDS)[kind],
+        "handle": record.handle[about],
+        "app": record.app[about],
+        "borrower": record.borrower[about],
+        "card": card,
+        "identifier": identifier,
+        "bytes": size,
+        "from_card": from_card,
+        "source": np.array(OUTCOMES)[record.outcome[rows]],
+        "waited": record.waited[rows],
+    }
+
+
+def _requests(record: PoolRecord) -> tuple[np.ndarray, ...]:
+    """Return the columns row, kind, whose row tells of the application, card, identifier, bytes and card that is
+    left."""
+    alloc, done = record.action == 0, granted(record)
+    kind = np.where(alloc, np.where(done, _GRANT, _REFUSE), np.where(record.outcome == RELEASED, _RELEASE, _MISUSE))
+    size = np.where(done | (record.outcome == RELEASED), record.taken, record.asked)
+    rows = np.flatnonzero(was_asked(record))
+    columns = (column[rows] for column in (record.card, record.identifier, size))
+    return rows, kind[rows], rows, *columns, np.full(rows.size, -1)
+
+
+def _moves(record: PoolRecord) -> tuple[np.ndarray, ...]:
+    moves = record.moves
+    kind = np.full(len(moves), _MOVE)
+    return moves[:, CAUSE], kind, *(moves[:, column] for column in (REGION, TO, ADDRESS, AFTER, LEFT))
+
+
+def _returns(record: PoolRecord) -> tuple[np.ndarray, ...]:
+    back = record.calls[record.calls[:, BYTES] < 0]
+    kind, nowhere = np.full(len(back), _RETURN), np.full(len(back), -1)
+    return back[:, ROW], kind, back[:, ROW], back[:, CARD], back[:, IDENTIFIER], -back[:, BYTES], nowhere

@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiled import NO_BITS, allocating, kernel, leading_zeros, left, right, routine, trailing_zeros
-from workbench.structures.free_map import NOWHERE, WORD
-from workbench.structures.windows import starts_inside
+from workbench.structures.bitmaps import NOWHERE, WORD, starts_inside
 
 LOW, HIGH, LONGEST, FIELDS = 0, 1, 2, 3
 """What a node says: free segments from its lower end on, up to its upper end, and in its longest run."""

@@ -1,9 +1,22 @@
-"""A timetable: what is due when, for events that are rarely far in the future.
+"""What is due when: a timetable of the near future, and which of a fixed number of parties is due first.
+
+A timetable: what is due when, for events that are rarely far in the future.
 
 A wheel of 1,024 cycles holds what is due within its turn (a list a cycle, and a bitmap of the cycles that hold
 something, searched a word at a time); what is due later lies in a binary heap. Entries come out ordered by (cycle,
 serial number of their entry), whichever part holds them. At the handful of entries of one compute unit this takes a
 third of a binary heap's time (benchmarks, `timetable`).
+
+A wheel of 1,024 cycles: which cycles of the turn to come hold something, a bit each, searched a word at a time.
+
+A tournament over a fixed number of times: which comes first? The lowest place wins a tie.
+
+For a few to some thousand things of which each has one time that may move both ways: the arenas of a heap.
+
+Turns: which of a fixed number of parties is due first? Of those due at the same time, the lowest number.
+
+For processes that ask one thing after another, each with one time and one number at a time: the number of a request
+tells its party, so that the root of the tree is the whole answer.
 """
 
 from __future__ import annotations
@@ -12,8 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.compiled import kernel, left
-from workbench.structures.wheel import NEVER, TURN, WORDS, first_busy
+from workbench.compiled import ALL_BITS, NO_BITS, kernel, left, trailing_zeros
 
 NOW, SOONEST, FREE, LATER, SERIAL = range(5)
 
@@ -147,3 +159,106 @@ def _take_later(table: Timetable) -> int:
         _swap(heap, child, at)
         at, child = child, 2 * child + 1
     return load
+
+
+TURN = 1024
+"""Cycles of one turn."""
+WORDS = TURN // 64
+NEVER = 1 << 62
+"""A cycle after all others."""
+
+
+@kernel
+def first_busy(busy: np.ndarray, now: int, later: int) -> int:
+    """Return the first cycle from `now` on that holds something, or `later` where none of this turn comes before it.
+
+    Parameters
+    ----------
+    busy : uint64[WORDS]
+        A bit a cycle of the turn; what it holds lies within one turn of `now`.
+    later : int
+        The earliest cycle of what lies beyond the wheel, or `NEVER`.
+
+    Examples
+    --------
+    >>> busy = np.zeros(WORDS, np.uint64)
+    >>> busy[2] = 1
+    >>> first_busy(busy, 5, NEVER), first_busy(busy, 5, 7), first_busy(busy, 129, NEVER)
+    (128, 7, 1152)
+    """
+    slot = now & (TURN - 1)
+    word = slot >> 6
+    bits = busy[word] & left(ALL_BITS, slot & 63)
+    step = 0
+    while bits == NO_BITS:
+        step += 1
+        if step > WORDS:
+            return later
+        word = (word + 1) & (WORDS - 1)
+        bits = busy[word]
+    bucket = word * 64 + trailing_zeros(bits)
+    return min(now + ((bucket - slot) & (TURN - 1)), later)
+
+
+def new_tournament(places: int) -> np.ndarray:
+    """Make a tournament in which nothing is due: int64[2 leaves], leaf k at leaves + k, the earliest time at 1."""
+    leaves = 1
+    while leaves < places:
+        leaves *= 2
+    return np.full(2 * leaves, NEVER)
+
+
+@kernel
+def set_time(tournament: np.ndarray, place: int, time: int) -> None:
+    """Say when a place is due."""
+    node = tournament.size // 2 + place
+    tournament[node] = time
+    while node > 1:
+        node >>= 1
+        tournament[node] = min(tournament[2 * node], tournament[2 * node + 1])
+
+
+@kernel
+def first_place(tournament: np.ndarray) -> int:
+    """Return the place that is due first."""
+    node, leaves = 1, tournament.size // 2
+    while node < leaves:
+        node *= 2
+        if tournament[node] > tournament[node >> 1]:
+            node += 1
+    return node - leaves
+
+
+class Turns(NamedTuple):
+    """A tournament of pairs; party k at leaves + k, the first of all at 1."""
+
+    time: np.ndarray
+    """int64[2 leaves], when the first of a subtree is due; `NEVER` = nobody in it is."""
+    number: np.ndarray
+    """int64[2 leaves], its number."""
+
+
+def new_turns(parties: int) -> Turns:
+    """Make turns in which nobody is due."""
+    leaves = 1 << max(parties - 1, 0).bit_length()
+    return Turns(np.full(2 * leaves, NEVER), np.zeros(2 * leaves, np.int64))
+
+
+@kernel
+def set_turn(turns: Turns, party: int, time: int, number: int) -> None:
+    """Say when a party is due, and with which number."""
+    node = turns.time.size // 2 + party
+    turns.time[node], turns.number[node] = time, number
+    while node > 1:
+        node >>= 1
+        one, other = 2 * node, 2 * node + 1
+        if _is_before(turns, other, one):
+            one = other
+        turns.time[node], turns.number[node] = turns.time[one], turns.number[one]
+
+
+@kernel
+def _is_before(turns: Turns, one: int, other: int) -> bool:
+    """Return whether a node is due before another."""
+    sooner = turns.time[one] < turns.time[other]
+    return bool(sooner or (turns.time[one] == turns.time[other] and turns.number[one] < turns.number[other]))

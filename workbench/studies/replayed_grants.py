@@ -19,7 +19,7 @@ from workbench.errors import InputError
 from workbench.experiments.plan import Plan
 from workbench.policies.placement.question import Placement
 from workbench.policies.policy import Policy
-from workbench.structures.free_map import unpacked
+from workbench.structures.bitmaps import unpacked
 from workbench.studies.decisions import Decision, decisions_of
 
 

@@ -29,7 +29,7 @@ from workbench.engines.translation import Translation
 from workbench.engines.translation.part import record_of as translation_record
 from workbench.machine.node_machine import NodeMachine
 from workbench.policies.policy import Policy, read_policy
-from workbench.records.node_messages import KIND, fields_of
+from workbench.records.node import KIND, fields_of
 from workbench.workloads.mallocs import Mallocs
 from workbench.workloads.node import Allocate, Application, Applications, Kernel, Launch, Phase, Step, Touch
 from workbench.workloads.workload import Groups

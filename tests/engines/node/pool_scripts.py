@@ -27,7 +27,7 @@ from workbench.machine import Card as BoardCard
 from workbench.machine import Link as BoardLink
 from workbench.policies.placement import ByteCounter
 from workbench.policies.policy import policies
-from workbench.structures.tournament import NEVER
+from workbench.structures.timetable import NEVER
 
 MIB = 1 << 20
 RANKS = {Rank.FREE: RANK.frees, Rank.POOL_ANSWER: RANK.pool_answers, Rank.POOL_REQUEST: RANK.pool_requests}

@@ -30,7 +30,7 @@ from workbench.engines.node.ways import Ways, ways_of
 from workbench.machine import Board
 from workbench.machine import Card as BoardCard
 from workbench.machine import Link as BoardLink
-from workbench.structures.tournament import NEVER
+from workbench.structures.timetable import NEVER
 
 pytestmark = LONG_WHERE_COMPILED
 

@@ -22,10 +22,9 @@ from workbench.engines.engine import Setup
 from workbench.engines.node.engine import Node
 from workbench.export.node_slices import messages_of, paired
 from workbench.machine import Board, Card, Link, Machine, NodeMachine, TranslationMachine
-from workbench.metrics.node_times import TIMES
+from workbench.metrics.node import TIMES
 from workbench.policies.policy import read_policy
-from workbench.records.node import NodeRecord
-from workbench.records.node_messages import KIND
+from workbench.records.node import KIND, NodeRecord
 from workbench.streams import Streams
 from workbench.studies.statistics import mean_interval
 from workbench.workloads.node import Allocate, Application, Applications, Kernel, Launch, Phase, Touch

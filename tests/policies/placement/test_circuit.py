@@ -20,7 +20,7 @@ from workbench.policies.placement.circuit.leading_one import (
     padded,
 )
 from workbench.policies.placement.circuit.window_tests import mask_test, shift_test, window_test
-from workbench.structures.free_map import mark_free, packed, unpacked
+from workbench.structures.bitmaps import mark_free, packed, unpacked
 
 states = st.lists(st.booleans(), min_size=2, max_size=200)
 

@@ -13,8 +13,7 @@ from workbench.levers import lever
 from workbench.policies.placement import FirstFit
 from workbench.policies.placement.contract import PlacementContract, check
 from workbench.policies.placement.question import Placement
-from workbench.structures.free_map import is_free
-from workbench.structures.windows import first_start
+from workbench.structures.bitmaps import first_start, is_free
 
 
 class MiddleOut(Placement):

@@ -11,7 +11,7 @@ from tests.oracles.placement import feasible
 from tests.policies.placement.together import Asked
 from workbench.policies.placement import RandomFit
 from workbench.policies.placement.contract import PlacementContract
-from workbench.structures.free_map import packed
+from workbench.structures.bitmaps import packed
 
 states = st.lists(st.booleans(), min_size=2, max_size=300)
 

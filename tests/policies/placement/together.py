@@ -13,7 +13,7 @@ from tests.oracles.placement import Twin
 from workbench.policies.asking import KEPT, Speaker
 from workbench.policies.placement.question import Placement
 from workbench.policies.placement.view import PlacementNotice, PlacementView
-from workbench.structures.free_map import mark_free, mark_taken, packed
+from workbench.structures.bitmaps import mark_free, mark_taken, packed
 
 SIZES = [2, 3, 7, 16, 63, 64, 65, 100, 127, 128, 129, 192, 1000, 1824, 4096]
 

@@ -12,7 +12,7 @@ from workbench.levers import lever
 from workbench.policies.probes import ExactRun, GroupedRun, Probe
 from workbench.policies.probes.circuit.gate_list import GateList
 from workbench.policies.probes.contract import ProbeContract, check
-from workbench.structures.free_map import count_free, is_free, longest_run
+from workbench.structures.bitmaps import count_free, is_free, longest_run
 
 
 class FirstRun(Probe):

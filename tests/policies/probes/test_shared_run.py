@@ -15,7 +15,7 @@ from workbench.policies.policy import read_policy
 from workbench.policies.probes import ExactRun, GroupedRun, SampledRun, SharedRun
 from workbench.policies.probes.contract import ProbeContract
 from workbench.policies.probes.reports import reports
-from workbench.structures.free_map import packed
+from workbench.structures.bitmaps import packed
 
 TYPES = [128, 64, 48]
 LOW, HIGH = "0" * 60 + "1111", "111" + "0" * 45

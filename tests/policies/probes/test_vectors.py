@@ -13,7 +13,7 @@ from workbench.policies.probes import ExactRun, GroupedRun, SampledRun
 from workbench.policies.probes.circuit.shift_and import halves
 from workbench.policies.probes.circuit.trace import trace
 from workbench.policies.probes.run_lengths import primes, remaining, wrong_lengths
-from workbench.structures.free_map import packed
+from workbench.structures.bitmaps import packed
 
 V6 = "0111_1001_1111_1100"
 FORMS = list(product(("right", "left"), ("free1", "free0"), ("lut", "scan")))

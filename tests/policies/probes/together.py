@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from workbench.policies.asking import Speaker
 from workbench.policies.probes.contract import asks
 from workbench.policies.probes.question import Probe
-from workbench.structures.free_map import packed
+from workbench.structures.bitmaps import packed
 
 SIZES = [2, 3, 7, 16, 63, 64, 65, 100, 127, 128, 129, 192, 1000, 1824, 4096]
 

@@ -20,8 +20,7 @@ from workbench.policies.translation import (
 )
 from workbench.policies.translation.eviction.choose import ENDLESS, choose_victim
 from workbench.policies.translation.eviction.plain_set import PlainSet
-from workbench.records.translation import SERVED_BY
-from workbench.records.translation_events import ACCESS
+from workbench.records.translation import ACCESS, SERVED_BY
 
 FOUR = {"cores": 4, "private_entries": 4, "shared_entries": 16}
 ALL = {"locate": {"directory": {"scope": "oracle"}}, "fill": "demand_always"}

@@ -15,7 +15,7 @@ from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError, PolicyError
 from workbench.experiments.mechanism import mechanism
 from workbench.policies.placement import FirstFit
-from workbench.structures.free_map import unpacked
+from workbench.structures.bitmaps import unpacked
 from workbench.studies.decisions import Steps, decisions_of
 
 SWEEP = {"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 30}}
@@ -120,7 +120,7 @@ def test_a_new_policy_of_one_s_own_is_stepped_through_with_the_functions_that_it
 COMPILED_HELPERS = """
 import numba
 from workbench.policies.placement.question import Placement
-from workbench.structures.free_map import is_free
+from workbench.structures.bitmaps import is_free
 
 @numba.njit("int64(int64)")
 def down(at):

@@ -10,7 +10,7 @@ from typing import Any
 from workbench.experiments.runner import Silent
 from workbench.levers import lever
 from workbench.policies.placement import Placement
-from workbench.structures.windows import first_start
+from workbench.structures.bitmaps import first_start
 from workbench.studies.tuning import tune
 
 SMALL: dict[str, Any] = {

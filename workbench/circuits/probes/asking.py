@@ -12,7 +12,7 @@ from workbench.circuits.vectors import Case, asked
 from workbench.errors import wrong_value
 from workbench.policies.probes.question import Probe, check_count
 from workbench.streams import Streams
-from workbench.structures.free_map import packed
+from workbench.structures.bitmaps import packed
 
 MOST_GATES = 20_000_000
 """More than these take more memory than a laptop has."""

@@ -13,7 +13,7 @@ from workbench.circuits.registry import Maker
 from workbench.circuits.vectors import Case, Step
 from workbench.gates.netlist import ZERO
 from workbench.policies.probes.circuit.serial import step
-from workbench.structures.free_map import packed
+from workbench.structures.bitmaps import packed
 
 
 def build(probe: Any, blocks: int) -> Circuit:

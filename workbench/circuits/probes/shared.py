@@ -15,7 +15,7 @@ from workbench.errors import InputError, wrong_value
 from workbench.gates.netlist import ONE, ZERO
 from workbench.policies.probes.shared.layout import fields
 from workbench.policies.probes.shared.masks import FORMS, mask
-from workbench.structures.free_map import packed
+from workbench.structures.bitmaps import packed
 
 
 def build(probe: Any, blocks: Any) -> Circuit:

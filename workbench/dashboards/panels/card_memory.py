@@ -9,8 +9,8 @@ import numpy as np
 
 from workbench.dashboards.panels.canvas_widget import CanvasWidget, column, script
 from workbench.dashboards.panels.curves import curve
-from workbench.metrics.pool_series import cached, in_use, lent_out, reserved
-from workbench.metrics.steps import Steps
+from workbench.metrics.pool import cached, in_use, lent_out, reserved
+from workbench.metrics.statistics import Steps
 from workbench.records.pool import PoolRecord
 
 PLACES = 150

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.dashboards.panels.canvas_widget import column
-from workbench.metrics.steps import Steps
+from workbench.metrics.statistics import Steps
 
 MOST_PLACES = 4_000
 """A line with more changes than this is sampled at so many cycles."""

@@ -10,8 +10,7 @@ import numpy as np
 from workbench.dashboards.panels.canvas_widget import CanvasWidget, column, script
 from workbench.dashboards.panels.curves import curve, note
 from workbench.errors import InputError
-from workbench.metrics.shared_memory_pieces import pieces
-from workbench.metrics.shared_memory_series import free_over_time, queue_over_time
+from workbench.metrics.shared_memory import free_over_time, pieces, queue_over_time
 from workbench.records.shared_memory import SharedMemoryRecord, drain_cycle
 
 MOST_GRANTS = 20_000

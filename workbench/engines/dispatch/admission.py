@@ -20,7 +20,7 @@ from workbench.policies.dispatch.units.view import UnitsView
 from workbench.policies.policy import Policy
 from workbench.policies.probes.question import Probe
 from workbench.policies.probes.view import ProbeView
-from workbench.structures.free_map import all_free
+from workbench.structures.bitmaps import all_free
 from workbench.workloads.workload import Groups
 
 

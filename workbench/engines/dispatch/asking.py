@@ -19,7 +19,7 @@ from workbench.engines.dispatch.told import DISPATCH, FIELDS, KIND, VERDICT, has
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import cycle_of, moment, rank_of
 from workbench.engines.kit.shares import share
-from workbench.structures.free_map import count_free, longest_run
+from workbench.structures.bitmaps import count_free, longest_run
 from workbench.structures.timetable import NOW, put
 
 REFUSED = NONE

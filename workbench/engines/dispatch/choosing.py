@@ -16,7 +16,7 @@ from workbench.engines.dispatch.state import COUNT, FAULT, State
 from workbench.engines.kit.faults import fail
 from workbench.policies.dispatch.choice.question import SCORE
 from workbench.policies.dispatch.choice.view import ChoiceView
-from workbench.structures.xorshift import below
+from workbench.structures.rng import below
 
 ask_score = SCORE.ask
 

@@ -11,7 +11,7 @@ from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
 from workbench.engines.kit.faults import fail
 from workbench.policies.placement.question import PLACE, REFUSED, TOLD, ReadyPlacement
 from workbench.policies.placement.view import PlacementNotice, PlacementView
-from workbench.structures.free_map import count_free, is_free, mark_free, mark_taken, next_free
+from workbench.structures.bitmaps import count_free, is_free, mark_free, mark_taken, next_free
 
 place = PLACE.ask
 tell = TOLD.ask

@@ -13,7 +13,7 @@ from workbench.engines.dispatch.state import COUNT, FAULT, NEVER, NONE, State
 from workbench.engines.kit.faults import fail
 from workbench.policies.probes.question import PROBE
 from workbench.policies.probes.view import ProbeView
-from workbench.structures.free_map import count_free
+from workbench.structures.bitmaps import count_free
 
 ask_probe = PROBE.ask
 

@@ -14,9 +14,9 @@ from workbench.compiled import bound
 from workbench.compiled.bound import Referent
 from workbench.engines.kit.order import RANKS, cycle_of, rank_of
 from workbench.errors import InputError
-from workbench.structures import tournament
+from workbench.structures import timetable
 
-NEVER = tournament.NEVER
+NEVER = timetable.NEVER
 """The cycle, and the moment, of the next event where there is none."""
 
 

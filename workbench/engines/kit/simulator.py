@@ -17,7 +17,7 @@ from workbench.engines.kit.log_room import with_room
 from workbench.engines.kit.slots import defaults_of, filled, question_of
 from workbench.levers import Spec
 from workbench.machine import Described
-from workbench.parts.old_words import old_word
+from workbench.parts.registry import old_word
 from workbench.policies.policy import Policy
 from workbench.streams import Streams
 

@@ -16,8 +16,7 @@ from workbench.engines.malloc.giving_up import give_up, settle
 from workbench.engines.malloc.growing import arena_that_needs, grow
 from workbench.engines.malloc.loop import let_happen, let_one_happen, next_coming
 from workbench.engines.malloc.state import BUMP, COUNT, NONE
-from workbench.structures.timetable import next_due
-from workbench.structures.tournament import NEVER
+from workbench.structures.timetable import NEVER, next_due
 
 REFUSED = NONE
 """Instead of a ticket: the cycle is over, or there is no such thing to be asked for."""

@@ -41,8 +41,7 @@ from workbench.machine import Machine
 from workbench.policies.malloc.lock import NO_LOCK
 from workbench.policies.policy import Policy
 from workbench.records.malloc import MallocRecord, Work
-from workbench.structures.timetable import new_timetable
-from workbench.structures.tournament import new_tournament
+from workbench.structures.timetable import new_timetable, new_tournament
 
 
 class Reading(NamedTuple):

@@ -12,7 +12,7 @@ from workbench.engines.malloc.memory import extend
 from workbench.engines.malloc.sections import end_section, holds_for
 from workbench.engines.malloc.serving import ask_heap, note_answer, try_parts
 from workbench.engines.malloc.state import COUNT, NEEDS, NONE, SINCE, Run
-from workbench.structures.tournament import NEVER, set_time
+from workbench.structures.timetable import NEVER, set_time
 
 
 @noinline

@@ -29,7 +29,7 @@ from workbench.engines.malloc.waiting import (
 )
 from workbench.policies.malloc.arenas import BY_HASH, BY_SIZE
 from workbench.policies.malloc.lock import BACK_OFF, IN_LINE, NO_LOCK
-from workbench.structures.tournament import NEVER, first_place, set_time
+from workbench.structures.timetable import NEVER, first_place, set_time
 
 HASH = 2_654_435_761
 _to_int64: Any = np.int64

@@ -25,7 +25,7 @@ from workbench.engines.malloc.state import (
 )
 from workbench.policies.placement.question import PLACE, TOLD
 from workbench.policies.placement.view import PlacementNotice, PlacementView
-from workbench.structures.free_map import is_free, mark_free, mark_taken
+from workbench.structures.bitmaps import is_free, mark_free, mark_taken
 from workbench.structures.run_tree import highest_start, lowest_start, lowest_start_from, renew
 
 place = PLACE.ask

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.engines.malloc.options import MallocOptions
-from workbench.structures.free_map import packed
+from workbench.structures.bitmaps import packed
 
 
 def occupied(granules: int, options: MallocOptions, seed: int) -> np.ndarray:

@@ -37,7 +37,7 @@ from workbench.policies.malloc.heap import SizeClasses, rounds
 from workbench.policies.malloc.serve.question import MOST_BYTES
 from workbench.policies.placement.question import Placement
 from workbench.streams import Streams
-from workbench.structures.free_map import all_free
+from workbench.structures.bitmaps import all_free
 from workbench.structures.run_tree import new_run_tree
 from workbench.workloads.mallocs import Mallocs
 

@@ -7,7 +7,7 @@ from workbench.engines.kit.order import moment
 from workbench.engines.malloc.serving import enter_returns, note_answer
 from workbench.engines.malloc.state import Run
 from workbench.engines.malloc.waiting import ENDS
-from workbench.structures.tournament import set_time
+from workbench.structures.timetable import set_time
 
 
 @kernel

@@ -10,8 +10,8 @@ from workbench.compiled import kernel
 from workbench.engines.kit.order import RANK, moment
 from workbench.engines.malloc.state import COUNT, NONE, Rules, State
 from workbench.policies.malloc.lock import BACK_OFF, NO_LOCK
-from workbench.structures.tournament import set_time
-from workbench.structures.xorshift import below
+from workbench.structures.rng import below
+from workbench.structures.timetable import set_time
 
 ENDS, COMES, STARTS = RANK.malloc_answers, RANK.malloc_requests, RANK.services
 """Ranks of a cycle: sections end, requests come, sections start."""

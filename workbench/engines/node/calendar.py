@@ -33,7 +33,7 @@ from workbench.engines.node.tensors import ask_for, free_tensor, release_if_may
 from workbench.engines.node.told_by_dispatch import told_by_dispatch
 from workbench.engines.node.touch_ends import end_touch
 from workbench.engines.node.touching import enter_touch
-from workbench.structures.tournament import NEVER
+from workbench.structures.timetable import NEVER
 
 
 @entry_point

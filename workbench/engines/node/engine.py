@@ -48,7 +48,7 @@ from workbench.engines.node.without import removed
 from workbench.machine.node_machine import NodeMachine
 from workbench.policies.policy import Policy
 from workbench.records.node import NodeRecord, time_of
-from workbench.structures.tournament import NEVER
+from workbench.structures.timetable import NEVER
 
 
 class Play(NamedTuple):

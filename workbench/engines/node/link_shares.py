@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.compiled import kernel, noinline
 from workbench.engines.node.link_state import EARLY_FIRST, FIRST, MOVING, NONE, OF, OTHERS, WAY_FIRST, Links
-from workbench.structures.tournament import NEVER, set_time
+from workbench.structures.timetable import NEVER, set_time
 
 
 @kernel

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.engines.kit.names import numbered
 from workbench.engines.node.ways import Ways
-from workbench.structures.tournament import new_tournament
+from workbench.structures.timetable import new_tournament
 
 NEEDS_ROOM, NOBODY, NONE = -2, -1, -1
 """Instead of a ticket: the arrays must grow first; only a latency has ended."""

@@ -30,7 +30,7 @@ from workbench.engines.node.link_state import (
     with_places,
 )
 from workbench.engines.node.ways import UNIT
-from workbench.structures.tournament import NEVER, first_place, set_time
+from workbench.structures.timetable import NEVER, first_place, set_time
 
 __all__ = ["NEEDS_ROOM", "NOBODY", "Links", "begin", "new_links", "next_moment", "take_next", "with_places"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.compiled import noinline
 from workbench.engines.node.state import COUNT, Run
-from workbench.records.node_messages import KIND, WORDS
+from workbench.records.node import KIND, WORDS
 
 __all__ = ["KIND", "WORDS", "tell", "tell_detail"]
 

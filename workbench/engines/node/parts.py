@@ -31,7 +31,7 @@ from workbench.engines.translation import part as translation_part
 from workbench.engines.translation import part_asking as translation_asking
 from workbench.engines.translation.part import make_room
 from workbench.streams import Streams
-from workbench.structures.tournament import NEVER
+from workbench.structures.timetable import NEVER
 from workbench.workloads.mallocs import Mallocs
 from workbench.workloads.workload import Groups
 

@@ -13,8 +13,7 @@ from workbench.engines.node.keys import ABSENT
 from workbench.engines.node.pages import page_at, page_begin, page_bytes
 from workbench.engines.node.plan import ALL_BYTES, GATHER, HALO, MOST_DRAWS, MOST_LISTED, SHARED, SMALLEST_PAGE, STRIDE
 from workbench.engines.node.state import COUNT, Run
-from workbench.structures.splitmix import first_word, next_word, unit_of
-from workbench.structures.zipf import permuted, rank_of
+from workbench.structures.rng import permuted, rank_of, unit_of, word_at, word_of_seed
 
 OF_TOUCHES = 1
 """In the path of a draw: for a touch, not for compute."""
@@ -161,7 +160,7 @@ def _list_elements(run: Run, touch: int, kernel_: int, group: int) -> None:
         count, word = (size + element - 1) // element, path_of_touch(run, touch, kernel_, group)
         of_tensor = _path_of_tensor(run, tensor)
         for draw in range(draws):
-            chance = unit_of(next_word(word, draw))
+            chance = unit_of(word_at(word, draw))
             rank = rank_of(plan.weights, plan.first_weight[touch], count, plan.skew[touch], chance)
             order[draw] = permuted(of_tensor, count, rank) * element * MOST_DRAWS + draw
     _sort(order, draws)
@@ -221,11 +220,11 @@ def path_of_touch(run: Run, touch: int, kernel_: int, group: int) -> np.uint64:
     step, phase = plan.step_of[kernel_], plan.phase_of[touch]
     stream = plan.stream_of[step]
     application = plan.application_of[stream]
-    word = next_word(first_word(run.rules.seed), application)
-    word = next_word(word, stream - plan.first_stream[application])
-    word = next_word(word, step - plan.first_step[stream])
-    word = next_word(next_word(word, group), OF_TOUCHES)
-    return next_word(next_word(word, phase - plan.first_phase[kernel_]), touch - plan.first_touch[phase])
+    word = word_at(word_of_seed(run.rules.seed), application)
+    word = word_at(word, stream - plan.first_stream[application])
+    word = word_at(word, step - plan.first_step[stream])
+    word = word_at(word_at(word, group), OF_TOUCHES)
+    return word_at(word_at(word, phase - plan.first_phase[kernel_]), touch - plan.first_touch[phase])
 
 
 @noinline
@@ -233,5 +232,5 @@ def _path_of_tensor(run: Run, tensor: int) -> np.uint64:
     """Return the word of the permutation of a tensor's elements: of its application, and its place among the tensors
     of that."""
     application = run.plan.owner_of[tensor]
-    word = next_word(next_word(first_word(run.rules.seed), application), ABSENT)
-    return next_word(word, tensor - run.plan.first_tensor[application])
+    word = word_at(word_at(word_of_seed(run.rules.seed), application), ABSENT)
+    return word_at(word, tensor - run.plan.first_tensor[application])

@@ -20,7 +20,7 @@ from workbench.engines.node.keys import (
     MOST_WAVES,
 )
 from workbench.errors import InputError
-from workbench.structures.zipf import NEAR, sums_of
+from workbench.structures.rng import NEAR, sums_of
 from workbench.workloads.node.application import (
     PATTERNS,
     Allocate,

@@ -43,7 +43,7 @@ from workbench.records.pool import ADDRESS, LEFT, REGION, STITCHED, TO
 from workbench.records.pool import REFUSED as NO_ROOM
 from workbench.structures.size_index import ADDRESS as BLOCK_ADDRESS
 from workbench.structures.size_index import FIELDS, SIZE
-from workbench.structures.tournament import NEVER
+from workbench.structures.timetable import NEVER
 
 LIVE, RESERVED, SCATTERED = range(3)
 """What is asked of the memory."""

@@ -30,7 +30,7 @@ from workbench.engines.node.ways import Ways, ways_of
 from workbench.engines.node.without import removed, without
 from workbench.levers import Spec
 from workbench.streams import Streams
-from workbench.structures.tournament import NEVER
+from workbench.structures.timetable import NEVER
 from workbench.workloads.node import Applications, Kernel, Launch, check_applications
 from workbench.workloads.workload import Groups
 

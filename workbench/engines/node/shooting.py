@@ -8,7 +8,7 @@ from workbench.engines.node.messages import KIND, tell
 from workbench.engines.node.pausing import STALL, ask_translation
 from workbench.engines.node.planning import present
 from workbench.engines.node.state import COUNT, Run
-from workbench.structures.core_bits import has_core
+from workbench.structures.bitmaps import has_core
 
 TO_ALL = 2
 

@@ -8,7 +8,7 @@ from workbench.engines.node.messages import KIND, tell, tell_detail
 from workbench.engines.node.pages import page_tag
 from workbench.engines.node.planning import check_answer, look_again, part_of_translation, present
 from workbench.engines.node.state import COUNT, NONE, Run
-from workbench.structures.core_bits import add_core
+from workbench.structures.bitmaps import add_core
 
 
 @noinline

@@ -8,9 +8,8 @@ import numpy as np
 
 from workbench.machine.board import Board
 from workbench.machine.paths import Paths
-from workbench.records.pool import BEGIN, LEFT, REGION, TO, PoolRecord
-from workbench.records.pool_stays import Stays, ever_away, remote, stays_of
-from workbench.structures.fair_flows import Flows, finishing_times
+from workbench.records.pool import BEGIN, LEFT, REGION, TO, PoolRecord, Stays, ever_away, remote, stays_of
+from workbench.structures.flow_sharing import Flows, finishing_times
 
 
 def with_access_times(record: PoolRecord, board: Board, paths: Paths, touches: float) -> PoolRecord:

@@ -17,7 +17,7 @@ from workbench.engines.pool.queue import ANSWERED, HEAD, LINE, NOW, ROWS
 from workbench.engines.pool.state import COUNT
 from workbench.engines.pool.taking import end, give_up, head_gives_up, take
 from workbench.structures.size_index import ADDRESS, FIELDS, NONE, ORIGIN, SIZE
-from workbench.structures.tournament import NEVER
+from workbench.structures.timetable import NEVER
 
 REFUSED, NEEDS_ROOM = -1, -2
 """Instead of a ticket: the time is over, or there is no such thing to be asked for; the array of moves must grow

@@ -15,7 +15,7 @@ from workbench.engines.pool.slots import Case
 from workbench.engines.pool.state import FAULT, Driver, State
 from workbench.policies.placement.question import PLACE, TOLD
 from workbench.policies.placement.view import PlacementNotice, PlacementView
-from workbench.structures.free_map import all_free, is_free, mark_free, mark_taken
+from workbench.structures.bitmaps import all_free, is_free, mark_free, mark_taken
 
 ask_place, tell = PLACE.ask, TOLD.ask
 ASKED, GRANTED, RELEASED = range(3)

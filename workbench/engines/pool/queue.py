@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.engines.pool.state import Columns, Policies, Rules, State, Tables
 from workbench.structures.size_index import NONE
-from workbench.structures.turns import Turns, new_turns
+from workbench.structures.timetable import Turns, new_turns
 
 LINE, HEAD, TAIL, ANSWERED, NOW, ROWS = range(6)
 """Counters: how many requests are answered; the first and the last that waits, -1 = none does; answers that nobody has

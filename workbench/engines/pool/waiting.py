@@ -13,8 +13,7 @@ from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.pool.queue import ANSWERED, Clients, Service
 from workbench.engines.pool.taking import end, give_up, head_gives_up, take
 from workbench.structures.size_index import NONE
-from workbench.structures.tournament import NEVER
-from workbench.structures.turns import set_turn
+from workbench.structures.timetable import NEVER, set_turn
 
 
 @routine

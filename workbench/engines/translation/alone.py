@@ -18,8 +18,8 @@ from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.skimming import ONLY, skim_hits
 from workbench.engines.translation.state import KINDS_OF_SERVICE, Run
 from workbench.engines.translation.walking import WALK
-from workbench.structures.core_bits import add_core, drop_core
-from workbench.structures.entry_sets import NONE, OLDEST, PAGE, ROW, insert, set_of, take_free, touch
+from workbench.structures.bitmaps import add_core, drop_core
+from workbench.structures.set_assoc import NONE, OLDEST, PAGE, ROW, insert, set_of, take_free, touch
 
 SHORT = 1024
 """Hits in a row from which on a stretch is skimmed: what was listed at its end would else not be worth it."""

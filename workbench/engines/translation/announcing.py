@@ -8,7 +8,7 @@ from workbench.engines.translation.counters import FAULT
 from workbench.engines.translation.state import Run
 from workbench.policies.translation.eviction.question import INCOMING, ReadyEviction
 from workbench.policies.translation.eviction.view import IncomingView
-from workbench.structures.entry_sets import FIRST, NONE, ROW, WAYS
+from workbench.structures.set_assoc import FIRST, NONE, ROW, WAYS
 
 incoming = INCOMING.ask
 

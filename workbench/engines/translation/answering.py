@@ -26,8 +26,8 @@ from workbench.policies.translation.locate.question import CLUSTER, DIRECTORY, O
 from workbench.policies.translation.remote_fill.question import REMOTE_FILL
 from workbench.policies.translation.remote_fill.view import RemoteFillView
 from workbench.records.translation import SERVED_BY
-from workbench.structures.core_bits import FIRST_WORD, NOBODY, add_core, has_core, next_core
-from workbench.structures.entry_sets import NONE
+from workbench.structures.bitmaps import FIRST_WORD, NOBODY, add_core, has_core, next_core
+from workbench.structures.set_assoc import NONE
 
 MERGED: Any = np.int64(SERVED_BY.index("merged"))
 FROM_PEER: Any = np.int64(SERVED_BY.index("peer"))

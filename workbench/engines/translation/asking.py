@@ -26,8 +26,8 @@ from workbench.policies.translation.locate.question import CENTRAL, CLUSTER, DIR
 from workbench.policies.translation.peer.question import PEER
 from workbench.policies.translation.peer.view import PeerView
 from workbench.records.translation import MESSAGES, SERVED_BY
-from workbench.structures.core_bits import FIRST_WORD, copy_cores, count_cores, drop_core, has_core
-from workbench.structures.entry_sets import set_of, touch
+from workbench.structures.bitmaps import FIRST_WORD, copy_cores, count_cores, drop_core, has_core
+from workbench.structures.set_assoc import set_of, touch
 
 NOBODY: Any = np.int64(-1)
 FROM_PEER: Any = np.int64(SERVED_BY.index("peer"))

@@ -22,7 +22,7 @@ from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import Run
 from workbench.engines.translation.walking import SHARED, request_at_walkers
 from workbench.policies.translation.locate.question import DIRECTORY
-from workbench.structures.entry_sets import NONE, touch
+from workbench.structures.set_assoc import NONE, touch
 
 
 @inlined

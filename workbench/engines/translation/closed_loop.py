@@ -20,7 +20,7 @@ from workbench.engines.translation.scheduling import ISSUES, event_precedes, ord
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import Run
 from workbench.engines.translation.unmapping import unmap
-from workbench.structures.tournament import NEVER
+from workbench.structures.timetable import NEVER
 
 
 @kernel

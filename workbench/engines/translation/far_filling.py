@@ -10,7 +10,7 @@ from workbench.engines.translation.finding import NOWHERE, find, forget_place, n
 from workbench.engines.translation.shooting_down import shoot_down_holders
 from workbench.engines.translation.state import Run
 from workbench.policies.translation.eviction.choose import choose_victim
-from workbench.structures.entry_sets import (
+from workbench.structures.set_assoc import (
     EARLIEST,
     FIRST,
     NEWEST,

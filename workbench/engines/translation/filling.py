@@ -23,9 +23,9 @@ from workbench.policies.translation.eviction.view import TouchView
 from workbench.policies.translation.fill.question import FILL, REFUSED, TOLD
 from workbench.policies.translation.fill.view import FillNotice, FillView
 from workbench.policies.translation.locate.question import DIRECTORY
-from workbench.records import translation_events as kinds
+from workbench.records import translation as kinds
 from workbench.records.translation import MESSAGES
-from workbench.structures.entry_sets import (
+from workbench.structures.set_assoc import (
     EARLIEST,
     FIRST,
     HELD,

@@ -17,9 +17,9 @@ from workbench.engines.translation.shape import Policies, Rules
 from workbench.engines.translation.state import MISS, PARKED, State
 from workbench.engines.translation.under_way import OF, WAITING
 from workbench.policies.translation.locate.question import Plan
-from workbench.structures import agenda as at
-from workbench.structures.entry_sets import PAGE, ROW, EntrySets
-from workbench.structures.page_numbers import PageNumbers, renumbered
+from workbench.structures import event_queue as at
+from workbench.structures.key_index import PageNumbers, renumbered
+from workbench.structures.set_assoc import PAGE, ROW, EntrySets
 
 NAMES_PAGE = (KIND.copy, KIND.news, KIND.news_to_all, KIND.shoot_down, KIND.acknowledgement, KIND.ballast)
 

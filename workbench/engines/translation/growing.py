@@ -14,10 +14,9 @@ from workbench.engines.translation.shape import Rules
 from workbench.engines.translation.state import PARKED, TOLD_SIZE, State
 from workbench.errors import InputError
 from workbench.policies.translation.locate.question import Plan
-from workbench.structures import agenda
-from workbench.structures.entry_sets import NONE, OWNER, PAGE, ROW
-from workbench.structures.key_index import new_key_index, put_key
-from workbench.structures.page_numbers import PageNumbers
+from workbench.structures import event_queue
+from workbench.structures.key_index import PageNumbers, new_key_index, put_key
+from workbench.structures.set_assoc import NONE, OWNER, PAGE, ROW
 
 DENSE_CELLS = 1 << 21
 """Above so many cells (8 MiB) the table by page and TLB gives way to a hash table a TLB, which stays in the cache."""
@@ -77,10 +76,10 @@ def _padded(given: np.ndarray, size: int, fill: int) -> np.ndarray:
 def with_room(rules: Rules, state: State) -> State:
     """Make room for what many events bring about."""
     most, counters = int(most_events(rules.cores)), state.counters
-    parked, used = int(counters[COUNT.parked]), int(state.agenda.counters[agenda.USED])
+    parked, used = int(counters[COUNT.parked]), int(state.agenda.counters[event_queue.USED])
     needed = used + int(counters[COUNT.under_way]) + parked * rules.keeps_answers + most
     if needed > state.agenda.link.size:
-        state = state._replace(agenda=agenda.with_places(state.agenda, 2 * needed))
+        state = state._replace(agenda=event_queue.with_places(state.agenda, 2 * needed))
     if (parked + 2) * PARKED > state.parking.size:
         state = state._replace(parking=with_places(state.parking, counters, 2 * parked + 64))
     if rules.keeps_answers:

@@ -20,8 +20,8 @@ from workbench.engines.translation.state import PARKED, Run
 from workbench.engines.translation.telling import answer_is_due
 from workbench.engines.translation.under_way import WAITING
 from workbench.engines.translation.unmapping import acknowledgement_arrives, unmap
-from workbench.structures import agenda as at
-from workbench.structures.entry_sets import NONE
+from workbench.structures import event_queue as at
+from workbench.structures.set_assoc import NONE
 
 HANDLED = -1
 """Instead of a kind: the event is over."""

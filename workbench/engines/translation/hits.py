@@ -17,7 +17,7 @@ from workbench.engines.translation.sampling import sample_if_due
 from workbench.engines.translation.scheduling import next_cycle
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import KINDS_OF_SERVICE, Run
-from workbench.structures.entry_sets import NONE, PUSHER, ROW, set_of, touch
+from workbench.structures.set_assoc import NONE, PUSHER, ROW, set_of, touch
 
 AHEAD = 12
 """Rows between one that is served and one whose page is looked for in memory: the time that memory takes."""

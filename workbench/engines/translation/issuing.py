@@ -22,7 +22,7 @@ from workbench.engines.translation.state import MISS, PARKED, Run
 from workbench.engines.translation.telling import WAY, tell_hit, tell_issue
 from workbench.engines.translation.under_way import OF, WAITING
 from workbench.records.translation import SERVED_BY
-from workbench.structures.entry_sets import NONE, PUSHER, ROW, set_of, touch
+from workbench.structures.set_assoc import NONE, PUSHER, ROW, set_of, touch
 
 PRIVATE: Any = np.int64(SERVED_BY.index("private"))
 

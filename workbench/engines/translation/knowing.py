@@ -28,9 +28,9 @@ from workbench.policies.translation.locate.question import (
     OWN_PLUS_AFFINE,
 )
 from workbench.records.translation import MESSAGES
-from workbench.structures import agenda as at
-from workbench.structures.core_bits import FIRST_WORD, NOBODY, add_core, count_cores, drop_core, has_core, next_core
-from workbench.structures.entry_sets import NONE, OLDEST, PAGE, ROW, insert, remove, take_free, touch
+from workbench.structures import event_queue as at
+from workbench.structures.bitmaps import FIRST_WORD, NOBODY, add_core, count_cores, drop_core, has_core, next_core
+from workbench.structures.set_assoc import NONE, OLDEST, PAGE, ROW, insert, remove, take_free, touch
 
 UPDATE: Any = np.int64(MESSAGES.index("update"))
 ONE_RECEIVER: Any = np.int64(1)

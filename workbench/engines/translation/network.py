@@ -14,7 +14,7 @@ from workbench.engines.translation.scheduling import order_of, schedule_miss
 from workbench.engines.translation.shape import CROSSBAR, MESH
 from workbench.engines.translation.state import DIRECTIONS, MISS, Run
 from workbench.engines.translation.under_way import OF
-from workbench.structures import agenda as at
+from workbench.structures import event_queue as at
 
 NO_NOTE: Any = np.int64(0)
 """What a message says that says nothing more."""

@@ -21,7 +21,7 @@ from workbench.engines.translation.scheduling import ISSUES, event_precedes, ord
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import Run
 from workbench.engines.translation.unmapping import unmap
-from workbench.structures import agenda as at
+from workbench.structures import event_queue as at
 
 LONG_AGO = -(1 << 62)
 

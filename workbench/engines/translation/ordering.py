@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.compiled import kernel, prefetch
 from workbench.engines.translation.shape import Rows, to_int64
-from workbench.structures.page_numbers import PageNumbers, number_of
+from workbench.structures.key_index import PageNumbers, number_of
 
 IN_ORDER, UNSORTED, WRONG = range(3)
 """Within each cycle cores come in the order of their numbers; they do not; a row does not fit."""

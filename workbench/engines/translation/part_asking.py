@@ -35,10 +35,10 @@ from workbench.engines.translation.telling import TICKET_BITS
 from workbench.engines.translation.under_way import OF
 from workbench.engines.translation.unmapping import unmap_everywhere
 from workbench.policies.translation.locate.question import CENTRAL, DIRECTORY
-from workbench.structures import agenda as at
-from workbench.structures.core_bits import FIRST_WORD, NOBODY, drop_core, next_core
-from workbench.structures.page_numbers import ABSENT, known_number, number_of
-from workbench.structures.page_numbers import has_room as has_number
+from workbench.structures import event_queue as at
+from workbench.structures.bitmaps import FIRST_WORD, NOBODY, drop_core, next_core
+from workbench.structures.key_index import ABSENT, known_number, number_of
+from workbench.structures.key_index import has_room as has_number
 
 REFUSED, NEEDS_ROOM, WRONG = -1, -2, -3
 """Instead of a result: there is no such thing to be asked for; nothing was done for want of room; a policy broke its

@@ -19,8 +19,8 @@ from workbench.engines.translation.shape import Policies, Rows, Rules
 from workbench.engines.translation.slots import Reading
 from workbench.engines.translation.state import Run, State
 from workbench.engines.translation.trace import PIECE, Trace, left_over, no_rows, together
-from workbench.structures.page_numbers import has_room as has_number
-from workbench.structures.page_numbers import with_room as with_number
+from workbench.structures.key_index import has_room as has_number
+from workbench.structures.key_index import with_room as with_number
 
 MOST_NEW = 2048
 """Pages that a part has room for, besides those that it knows, at least."""

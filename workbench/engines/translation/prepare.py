@@ -28,11 +28,10 @@ from workbench.policies.translation.locate.question import (
 )
 from workbench.policies.translation.peer import Nearest
 from workbench.policies.translation.remote_fill import Always
-from workbench.structures.agenda import new_agenda
-from workbench.structures.entry_sets import new_entry_sets
-from workbench.structures.key_index import new_key_index
-from workbench.structures.page_numbers import PageNumbers
-from workbench.structures.turns import new_turns
+from workbench.structures.event_queue import new_agenda
+from workbench.structures.key_index import PageNumbers, new_key_index
+from workbench.structures.set_assoc import new_entry_sets
+from workbench.structures.timetable import new_turns
 
 LONG_AGO = -(1 << 62)
 SKIPS = 1

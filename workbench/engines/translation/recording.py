@@ -9,8 +9,7 @@ from workbench.engines.translation.playing import Play
 from workbench.engines.translation.shape import Rules
 from workbench.engines.translation.state import COLUMNS_OVER_TIME, KINDS_OF_SERVICE, STEPS_AN_OCTAVE
 from workbench.engines.translation.trace import Trace
-from workbench.records.translation import EXACT_LATENCIES, TranslationRecord
-from workbench.records.translation_events import ACCESS
+from workbench.records.translation import ACCESS, EXACT_LATENCIES, TranslationRecord
 
 _TOTALS = {
     "first_cycle": COUNT.first_cycle,

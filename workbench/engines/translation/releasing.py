@@ -5,8 +5,7 @@ from __future__ import annotations
 from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import Run
-from workbench.structures.tournament import NEVER
-from workbench.structures.turns import set_turn
+from workbench.structures.timetable import NEVER, set_turn
 
 UNKNOWN = -1
 

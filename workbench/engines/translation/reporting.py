@@ -15,8 +15,7 @@ from workbench.engines.translation.state import (
     WINDOWS,
     Run,
 )
-from workbench.records.translation import EXACT_LATENCIES, OVER_TIME
-from workbench.records.translation_events import ACCESS
+from workbench.records.translation import ACCESS, EXACT_LATENCIES, OVER_TIME
 
 _ACCESS: Any = np.int64(ACCESS)
 ONE_MESSAGE: Any = np.int64(1)

@@ -7,7 +7,7 @@ from typing import Any
 from workbench.compiled import kernel
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import PARKED, TOLD_SIZE, Run
-from workbench.structures import agenda as at
+from workbench.structures import event_queue as at
 
 
 @kernel

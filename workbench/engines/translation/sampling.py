@@ -6,8 +6,8 @@ from workbench.compiled import entry_point, inlined, kernel, noinline
 from workbench.engines.kit import FINE, STOP
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import Run
-from workbench.structures.core_bits import FIRST_WORD, NOBODY, next_core
-from workbench.structures.entry_sets import HELD, NONE, PAGE, ROW
+from workbench.structures.bitmaps import FIRST_WORD, NOBODY, next_core
+from workbench.structures.set_assoc import HELD, NONE, PAGE, ROW
 
 
 @kernel

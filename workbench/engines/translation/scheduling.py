@@ -11,7 +11,7 @@ from workbench.engines.kit import numbered
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import HAND, MISS, Run
 from workbench.engines.translation.under_way import OF
-from workbench.structures import agenda as at
+from workbench.structures import event_queue as at
 
 _RANKS: Any = tuple(np.int64(rank) for rank in range(5))
 ENDS, ANSWERS, NEWS, REQUESTS, ISSUES = _RANKS

@@ -15,10 +15,10 @@ from workbench.engines.translation.network import NO_NOTE, forward, send
 from workbench.engines.translation.reporting import ONE_MESSAGE, count_messages, log
 from workbench.engines.translation.scheduling import KIND, NEWS
 from workbench.engines.translation.state import Run
-from workbench.records import translation_events as kinds
+from workbench.records import translation as kinds
 from workbench.records.translation import MESSAGES
-from workbench.structures.core_bits import FIRST_WORD, NOBODY, has_core, next_core
-from workbench.structures.entry_sets import NONE, set_of
+from workbench.structures.bitmaps import FIRST_WORD, NOBODY, has_core, next_core
+from workbench.structures.set_assoc import NONE, set_of
 
 INVALIDATE: Any = np.int64(kinds.INVALIDATE)
 SHOT: Any = np.int64(MESSAGES.index("shootdown"))

@@ -15,7 +15,7 @@ from workbench.compiled import kernel, noinline
 from workbench.engines.translation.finding import NOWHERE
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import Run
-from workbench.structures.entry_sets import HELD, touch
+from workbench.structures.set_assoc import HELD, touch
 
 ONLY: Any = np.int64(0)
 """The only core, and the only set."""

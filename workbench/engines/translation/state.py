@@ -11,13 +11,11 @@ from workbench.engines.kit import log as log_of
 from workbench.engines.translation.counters import COUNTERS
 from workbench.engines.translation.shape import Policies, Rows, Rules
 from workbench.engines.translation.under_way import OF, TOLD, WAITING
-from workbench.records.translation import EXACT_LATENCIES, MESSAGES, OVER_TIME, SERVED_BY
-from workbench.records.translation_events import COLUMNS
-from workbench.structures.agenda import Agenda
-from workbench.structures.entry_sets import EntrySets
-from workbench.structures.key_index import KeyIndex
-from workbench.structures.page_numbers import PageNumbers
-from workbench.structures.turns import Turns
+from workbench.records.translation import COLUMNS, EXACT_LATENCIES, MESSAGES, OVER_TIME, SERVED_BY
+from workbench.structures.event_queue import Agenda
+from workbench.structures.key_index import KeyIndex, PageNumbers
+from workbench.structures.set_assoc import EntrySets
+from workbench.structures.timetable import Turns
 
 WINDOWS = 256
 """Windows of time: when they are full, two become one."""

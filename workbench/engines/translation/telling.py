@@ -12,8 +12,8 @@ from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import MISS, TOLD_SIZE, Run
 from workbench.engines.translation.under_way import OF, TOLD
 from workbench.records.translation import SERVED_BY
-from workbench.structures import agenda as at
-from workbench.structures.core_bits import FIRST_WORD, NOBODY, next_core
+from workbench.structures import event_queue as at
+from workbench.structures.bitmaps import FIRST_WORD, NOBODY, next_core
 
 TICKET_BITS = 26
 """Bits of a ticket; above them an access has its number, in the order of asking."""

@@ -15,7 +15,7 @@ from workbench.engines.translation.shape import Rows
 from workbench.engines.translation.slots import Case
 from workbench.engines.translation.tags import Tags
 from workbench.errors import InputError
-from workbench.structures.page_numbers import PageNumbers, new_page_numbers, with_room
+from workbench.structures.key_index import PageNumbers, new_page_numbers, with_room
 from workbench.workloads.accesses import Accesses
 
 PIECE = 1 << 18

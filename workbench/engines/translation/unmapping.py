@@ -12,8 +12,8 @@ from workbench.engines.translation.scheduling import KIND, wake
 from workbench.engines.translation.shooting_down import invalidate, shoot_down_others
 from workbench.engines.translation.state import Run
 from workbench.engines.translation.walking import hide_walk
-from workbench.structures import agenda as at
-from workbench.structures.core_bits import FIRST_WORD, NOBODY, next_core
+from workbench.structures import event_queue as at
+from workbench.structures.bitmaps import FIRST_WORD, NOBODY, next_core
 
 
 @noinline

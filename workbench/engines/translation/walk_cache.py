@@ -10,8 +10,8 @@ from workbench.compiled import kernel, noinline
 from workbench.engines.translation.shape import LEVEL_BITS
 from workbench.engines.translation.state import Run
 from workbench.engines.translation.walk_queue import levels_saved
-from workbench.structures.entry_sets import NONE, OLDEST, PAGE, ROW, insert, remove, take_free, touch
 from workbench.structures.key_index import look_up, put_key, take_key
+from workbench.structures.set_assoc import NONE, OLDEST, PAGE, ROW, insert, remove, take_free, touch
 
 ONLY_SET: Any = np.int64(0)
 

@@ -7,7 +7,7 @@ from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.shape import LARGE_BITS, LEVEL_BITS
 from workbench.engines.translation.state import MISS, Run
 from workbench.engines.translation.under_way import OF
-from workbench.structures.entry_sets import NONE
+from workbench.structures.set_assoc import NONE
 
 
 @kernel

@@ -24,7 +24,7 @@ from workbench.engines.translation.under_way import OF
 from workbench.engines.translation.walk_cache import keep_levels, levels_to_read
 from workbench.engines.translation.walk_queue import first_like, link_last, take_from_queue
 from workbench.records.translation import OVER_TIME, SERVED_BY
-from workbench.structures.entry_sets import NONE, touch
+from workbench.structures.set_assoc import NONE, touch
 
 FIRST_OF_BATCH: Any = np.int64(1)
 IN_SOFTWARE: Any = np.int64(0)

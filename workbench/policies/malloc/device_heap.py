@@ -15,7 +15,7 @@ from workbench.policies.placement import FirstFit
 from workbench.policies.placement.free_map_text import as_text
 from workbench.policies.placement.question import REFUSED, Placement
 from workbench.policies.placement.view import PlacementNotice
-from workbench.structures.free_map import all_free, mark_free, mark_taken
+from workbench.structures.bitmaps import all_free, mark_free, mark_taken
 
 MOST_GRANULES = 1 << 24
 

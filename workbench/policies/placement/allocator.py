@@ -9,7 +9,7 @@ from workbench.policies.arguments import one_of, seed_of, whole
 from workbench.policies.placement.free_map_text import FEWEST_SEGMENTS, MOST_SEGMENTS, as_text
 from workbench.policies.placement.question import REFUSED, Placement
 from workbench.policies.placement.view import PlacementNotice
-from workbench.structures.free_map import all_free, mark_free, mark_taken, next_free
+from workbench.structures.bitmaps import all_free, mark_free, mark_taken, next_free
 
 Release = Literal["strict", "lenient"]
 """What may be given back: exactly a live grant, or any range (spec 1, E12)."""

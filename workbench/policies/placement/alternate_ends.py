@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.policies.placement.question import Placement
 from workbench.policies.placement.view import PlacementNotice, PlacementView
-from workbench.structures.windows import first_start, last_start
+from workbench.structures.bitmaps import first_start, last_start
 
 HIGH_NEXT = 0
 """Memory: 1 when the next grant comes from the high end."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.policies.placement.question import Placement
 from workbench.policies.placement.view import PlacementView
-from workbench.structures.aligned_blocks import order_of, smallest_block
+from workbench.structures.bitmaps import order_of, smallest_block
 
 
 class Buddy(Placement):

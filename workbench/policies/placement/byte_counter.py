@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from workbench.policies.placement.question import REFUSED, Layout, Placement
 from workbench.policies.placement.view import PlacementView
-from workbench.structures.free_map import count_free, next_free
+from workbench.structures.bitmaps import count_free, next_free
 
 
 class ByteCounter(Placement):

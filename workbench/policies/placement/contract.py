@@ -18,7 +18,7 @@ from workbench.policies.contract import SEED, Contract, check
 from workbench.policies.placement.free_map_text import as_text
 from workbench.policies.placement.question import REFUSED, Placement
 from workbench.policies.placement.view import PlacementNotice, PlacementView
-from workbench.structures.free_map import all_free, mark_free, mark_taken, unpacked
+from workbench.structures.bitmaps import all_free, mark_free, mark_taken, unpacked
 
 __all__ = ["PlacementContract", "check"]
 

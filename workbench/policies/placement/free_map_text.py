@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from workbench.errors import wrong_value
-from workbench.structures.free_map import packed, unpacked
+from workbench.structures.bitmaps import packed, unpacked
 
 Bits = str | Sequence[bool] | np.ndarray
 Encoding = Literal["free1", "free0"]

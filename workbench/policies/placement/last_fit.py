@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.policies.placement.question import Placement
 from workbench.policies.placement.view import PlacementView
-from workbench.structures.windows import last_start
+from workbench.structures.bitmaps import last_start
 
 
 class LastFit(Placement):

@@ -22,8 +22,7 @@ from workbench.policies.placement.circuit.window_tests import start_bits
 from workbench.policies.placement.free_map_text import Bits, as_words, bits_text
 from workbench.policies.placement.question import REFUSED, Placement
 from workbench.policies.placement.view import PlacementNotice, PlacementView
-from workbench.structures.bitmap import bitmap
-from workbench.structures.windows import NOWHERE, first_start, last_start
+from workbench.structures.bitmaps import NOWHERE, bitmap, first_start, last_start
 
 PROBE, MASK_SOURCE, SCAN_ORDER, LEADING_ONE, LUT_BITS, ENCODING = 2, 3, 4, 5, 6, 7
 LINEAR = 1

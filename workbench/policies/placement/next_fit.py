@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.policies.placement.question import Placement
 from workbench.policies.placement.view import PlacementNotice, PlacementView
-from workbench.structures.windows import NOWHERE, first_start
+from workbench.structures.bitmaps import NOWHERE, first_start
 
 RESUME = 0
 """Memory: the segment after the last grant."""

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.levers import lever
 from workbench.policies.placement.question import REFUSED, Layout, Placement
 from workbench.policies.placement.view import PlacementView
-from workbench.structures.free_map import count_free, next_free
+from workbench.structures.bitmaps import count_free, next_free
 
 
 class PagedMemory(Placement):

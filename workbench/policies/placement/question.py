@@ -18,7 +18,7 @@ from workbench.policies.arguments import whole
 from workbench.policies.placement.free_map_text import MOST_SEGMENTS, Bits, Encoding, as_text, as_words, check_length
 from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.policies.policy import Policy
-from workbench.structures import windows
+from workbench.structures import bitmaps
 
 if TYPE_CHECKING:
     from workbench.policies.placement.allocator import Allocator, Release
@@ -100,7 +100,7 @@ class Placement(Policy, abstract=True):
         '0100000111100000'
         """
         words, segments = as_words(free, self._encoding(), length)
-        return as_text(windows.start_map(words, int(length)), segments)
+        return as_text(bitmaps.start_map(words, int(length)), segments)
 
     def allocator(self, segments: int, release: Release = "strict", seed: int = 0) -> Allocator:
         """Return a memory of so many free segments that this policy hands out, to be tried out step by step.

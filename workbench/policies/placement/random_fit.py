@@ -7,8 +7,8 @@ import numpy as np
 from workbench.policies.placement.question import Placement
 from workbench.policies.placement.view import PlacementView
 from workbench.streams import Streams
-from workbench.structures.windows import NOWHERE, count_starts, nth_start
-from workbench.structures.xorshift import below
+from workbench.structures.bitmaps import NOWHERE, count_starts, nth_start
+from workbench.structures.rng import below
 
 GENERATOR = 0
 """Memory: the state of the random generator, never 0."""

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.levers import lever
 from workbench.policies.placement.question import REFUSED, Placement
 from workbench.policies.placement.view import PlacementNotice, PlacementView
-from workbench.structures.free_map import is_free, next_taken
+from workbench.structures.bitmaps import is_free, next_taken
 
 AT_END, WHEN_EMPTY = 0, 1
 WRAPS, KEEP = 1, 1

@@ -10,9 +10,7 @@ from workbench.compiled import kernel, leading_zeros, trailing_zeros
 from workbench.levers import lever
 from workbench.policies.placement.question import REFUSED, Placement
 from workbench.policies.placement.view import PlacementNotice, PlacementView
-from workbench.structures.free_map import next_taken
-from workbench.structures.free_runs import run_start
-from workbench.structures.windows import NOWHERE, first_start
+from workbench.structures.bitmaps import NOWHERE, first_start, next_taken, run_start
 
 SUBCLASSES, OWN_CLASS = 0, 1
 SKIP = 1

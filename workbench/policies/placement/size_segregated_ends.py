@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.levers import lever
 from workbench.policies.placement.question import Placement
 from workbench.policies.placement.view import PlacementView
-from workbench.structures.windows import first_start, last_start
+from workbench.structures.bitmaps import first_start, last_start
 
 THRESHOLD = 0
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from workbench.policies.placement.question import REFUSED, Placement
 from workbench.policies.placement.view import PlacementNotice, PlacementView
-from workbench.structures.free_map import is_free, next_taken
-from workbench.structures.windows import NOWHERE, first_start
+from workbench.structures.bitmaps import NOWHERE, first_start, is_free, next_taken
 
 PUSHED = 0
 """Memory: how many regions have been pushed to the back of the list so far."""

@@ -7,7 +7,7 @@ from typing import Literal
 from workbench.levers import lever
 from workbench.policies.placement.question import Placement
 from workbench.policies.placement.view import PlacementView
-from workbench.structures.free_runs import largest_run
+from workbench.structures.bitmaps import largest_run
 
 TIE = 0
 

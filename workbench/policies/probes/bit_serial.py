@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.policies.probes.question import Probe, check_count
 from workbench.policies.probes.view import ProbeView
-from workbench.structures.free_map import longest_run
+from workbench.structures.bitmaps import longest_run
 
 if TYPE_CHECKING:
     from workbench.policies.probes.circuit.gate_list import GateList

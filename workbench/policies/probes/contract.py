@@ -20,7 +20,7 @@ from workbench.policies.placement.free_map_text import as_text, bits_text
 from workbench.policies.probes.question import Probe
 from workbench.policies.probes.view import ProbeView
 from workbench.streams import Streams
-from workbench.structures.free_map import packed, unpacked
+from workbench.structures.bitmaps import packed, unpacked
 
 __all__ = ["ProbeContract", "check"]
 

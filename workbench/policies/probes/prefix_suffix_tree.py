@@ -10,7 +10,7 @@ from workbench.levers import lever
 from workbench.policies.probes.question import Probe
 from workbench.policies.probes.view import ProbeView
 from workbench.policies.probes.word_parallel import longest_of_two
-from workbench.structures.free_map import WORD
+from workbench.structures.bitmaps import WORD
 
 if TYPE_CHECKING:
     from workbench.policies.probes.circuit.gate_list import GateList

@@ -24,8 +24,7 @@ from workbench.policies.probes.shared.reduction import sequence
 from workbench.policies.probes.shared.trace import SharedTrace, check_together, trace
 from workbench.policies.probes.view import ProbeView
 from workbench.policies.probes.word_parallel import longest_free_run
-from workbench.structures.bitmap import bitmap
-from workbench.structures.free_map import packed
+from workbench.structures.bitmaps import bitmap, packed
 
 if TYPE_CHECKING:
     from workbench.policies.probes.circuit.gate_list import GateList

@@ -12,8 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiled import ALL_BITS, NO_BITS, kernel, leading_zeros, left, right, trailing_zeros
-from workbench.structures.free_map import NOWHERE, WORD, next_taken
-from workbench.structures.windows import first_start, starts_inside
+from workbench.structures.bitmaps import NOWHERE, WORD, first_start, next_taken, starts_inside
 
 
 @kernel

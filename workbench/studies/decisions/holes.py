@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.structures.free_map import unpacked
+from workbench.structures.bitmaps import unpacked
 
 
 class Hole(NamedTuple):

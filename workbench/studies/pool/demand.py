@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.metrics.pool_remote import clock
-from workbench.records.pool import PoolRecord, granted
-from workbench.records.pool_stays import freed_at
+from workbench.metrics.pool import clock
+from workbench.records.pool import PoolRecord, freed_at, granted
 
 
 class Demand(NamedTuple):

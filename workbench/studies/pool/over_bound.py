@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
-from workbench.metrics.pool_remote import borrowed_reading_mean_ns
+from workbench.metrics.pool import borrowed_reading_mean_ns
 from workbench.records.pool import PoolRecord
 from workbench.studies.pool.completion import granted_in_order
 from workbench.studies.pool.demand import Demand, demand_of

@@ -16,8 +16,18 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name
 from workbench.levers import Spec, lever
-from workbench.records.pool import BYTES, CARD, IDENTIFIER, ROW, STITCHED, PoolRecord, granted
-from workbench.records.pool_stays import Stays, freed_at, stays_of
+from workbench.records.pool import (
+    BYTES,
+    CARD,
+    IDENTIFIER,
+    ROW,
+    STITCHED,
+    PoolRecord,
+    Stays,
+    freed_at,
+    granted,
+    stays_of,
+)
 from workbench.studies.pool.spread import spread
 from workbench.workloads.accesses import Accesses
 from workbench.workloads.write_file import write_file

@@ -11,8 +11,7 @@ from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import read_sweep
-from workbench.metrics.pool import measure
-from workbench.metrics.pool_series import reserved
+from workbench.metrics.pool import measure, reserved
 from workbench.records.pool import PoolRecord
 from workbench.studies.pool.replay import Before, known_caches
 from workbench.workloads.read import read_workload

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from workbench.metrics.pool_series import in_use
+from workbench.metrics.pool import in_use
 from workbench.metrics.torch_allocator import driver_ns
 from workbench.policies.pool import Bfc, NoCache, RmmPool
 from workbench.policies.pool.cache.question import Cache
@@ -266,6 +266,6 @@ class _Runs:
         )
 
     def _peak(self, record: PoolRecord, card: int) -> int:
-        from workbench.metrics.pool_series import reserved
+        from workbench.metrics.pool import reserved
 
         return int(reserved(record, card).max(initial=0))

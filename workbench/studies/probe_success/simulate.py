@@ -10,7 +10,7 @@ import numpy as np
 from workbench.policies.probes.question import Probe
 from workbench.policies.probes.reports import reports
 from workbench.streams import Streams
-from workbench.structures.free_map import WORD
+from workbench.structures.bitmaps import WORD
 from workbench.studies.probe_success.chain import Setting, check_count, check_demand
 from workbench.studies.statistics import Interval, proportion_interval
 

@@ -20,8 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.errors import InputError, shown
-from workbench.parts.old_words import keep_old_words, take_old_words
-from workbench.parts.registry import Registry
+from workbench.parts.registry import Registry, keep_old_words, take_old_words
 from workbench.workloads.importers.bad_line import as_one_sentence
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.trace import Trace

@@ -12,7 +12,7 @@ from workbench.policies.dispatch.selection.candidates import is_candidate
 from workbench.policies.dispatch.selection.question import NOBODY
 from workbench.policies.dispatch.selection.view import SelectionView
 from workbench.streams import Streams
-from workbench.structures.xorshift import below
+from workbench.structures.rng import below
 
 FIRST_TICKETS = 1
 GENERATOR = 0

@@ -8,7 +8,7 @@ from workbench.policies.dispatch.selection.by_channel import ByChannel, rank_lim
 from workbench.policies.dispatch.selection.candidates import how_many, nth_candidate
 from workbench.policies.dispatch.selection.view import SelectionView
 from workbench.streams import Streams
-from workbench.structures.xorshift import below
+from workbench.structures.rng import below
 
 GENERATOR = 0
 """Memory: the state of the random generator, never 0."""

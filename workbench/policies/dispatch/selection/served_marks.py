@@ -12,7 +12,7 @@ from workbench.policies.dispatch.selection.marks import FIRST, LEVELS, clear_oth
 from workbench.policies.dispatch.selection.question import Selection
 from workbench.policies.dispatch.selection.view import SelectionView
 from workbench.streams import Streams
-from workbench.structures.xorshift import below
+from workbench.structures.rng import below
 
 MARK_ON_SINGLE, CLEAR_SCOPE, PICK = 0, 1, 2
 AT_RANDOM, ALL_CHANNELS = 0, 1

@@ -6,7 +6,7 @@ from workbench.policies.dispatch.units.question import Units
 from workbench.policies.dispatch.units.split_table import share_out
 from workbench.policies.dispatch.units.view import UnitsView
 from workbench.streams import Streams
-from workbench.structures.xorshift import below
+from workbench.structures.rng import below
 
 
 class RandomRotation(Units):

@@ -11,7 +11,7 @@ from workbench.levers import lever
 from workbench.policies.malloc.serve.adjusting import MOST_ALIGN, adjusted, next_power
 from workbench.policies.malloc.serve.question import FreePolicy, OnFailure, PrefixWhen, Serve, tree_steps
 from workbench.policies.malloc.serve.view import ServeView
-from workbench.structures.xorshift import below
+from workbench.structures.rng import below
 
 MIN_ALLOC, ALIGN, PREFIX, ZERO, LEADER = range(5)
 AS_WRITTEN, INCLUSIVE = 1, 2

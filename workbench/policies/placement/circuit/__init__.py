@@ -1,6 +1,6 @@
 """The source document's circuit as readable reference: masks, window tests, leading-one searches, comparator, cost.
 
-Slow and literal where `workbench.structures.windows` is fast; both give the same on every state (spec 1, R15).
+Slow and literal where `workbench.structures.bitmaps` is fast; both give the same on every state (spec 1, R15).
 """
 
 from workbench.policies.placement.circuit.cost import CircuitCost, cost

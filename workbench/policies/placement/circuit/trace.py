@@ -10,7 +10,7 @@ from workbench.policies.placement.circuit.leading_one import highest_raw_by_halv
 from workbench.policies.placement.circuit.masks import window_masks
 from workbench.policies.placement.circuit.window_tests import WINDOW_AND, start_bits
 from workbench.policies.placement.free_map_text import Bits, Encoding, as_words, bits_text
-from workbench.structures.bitmap import bitmap
+from workbench.structures.bitmaps import bitmap
 
 
 class CircuitTrace(NamedTuple):

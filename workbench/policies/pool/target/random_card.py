@@ -7,7 +7,7 @@ import numpy as np
 from workbench.policies.pool.target.question import Target
 from workbench.policies.pool.target.view import TargetView
 from workbench.streams import Streams
-from workbench.structures.xorshift import below
+from workbench.structures.rng import below
 
 GENERATOR = 0
 """Memory: the state of the random generator, never 0."""

@@ -19,7 +19,7 @@ from workbench.policies.probes.circuit.vectors import (
     report,
     shifts,
 )
-from workbench.structures.bitmap import bitmap
+from workbench.structures.bitmaps import bitmap
 
 
 class ProbeTrace(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import allocating, kernel
-from workbench.structures.bitmap import bitmap
+from workbench.structures.bitmaps import bitmap
 
 DIRECTION, ENCODING, DECODE, GROUPS, LENGTHS = range(5)
 """The parameters of a probe by shifting: three forms, the groups (0 = none), then the sampled lengths (none = all)."""

@@ -10,7 +10,7 @@ from workbench.compiled import kernel
 from workbench.policies.translation.eviction.page_lists import append_forgetting, position, remove_at
 from workbench.policies.translation.eviction.question import Eviction
 from workbench.policies.translation.eviction.view import EvictionView, IncomingView, TouchView
-from workbench.structures.entry_sets import NEWER, NONE, ROW
+from workbench.structures.set_assoc import NEWER, NONE, ROW
 
 PAGE, SEEN, CHOOSES, KEEPS, FROM, TARGET, WAYS = range(7)
 """Memory of a set: the page that comes, in which list of gone pages it was (0 = none), whether a victim was asked for

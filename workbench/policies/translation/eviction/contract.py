@@ -18,7 +18,7 @@ from workbench.policies.contract import SEED, Contract, check
 from workbench.policies.translation.eviction.plain_set import PlainSet
 from workbench.policies.translation.eviction.question import Eviction
 from workbench.policies.translation.eviction.view import EvictionView
-from workbench.structures.entry_sets import NONE
+from workbench.structures.set_assoc import NONE
 
 __all__ = ["EvictionContract", "check"]
 

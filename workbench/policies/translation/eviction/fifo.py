@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.policies.translation.eviction.question import Eviction
 from workbench.policies.translation.eviction.view import EvictionView
-from workbench.structures.entry_sets import LATER, ROW
+from workbench.structures.set_assoc import LATER, ROW
 
 
 class FIFO(Eviction):

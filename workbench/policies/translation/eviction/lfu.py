@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.policies.translation.eviction.question import Eviction
 from workbench.policies.translation.eviction.view import EvictionView, TouchView
-from workbench.structures.entry_sets import NEWER, NONE, ROW
+from workbench.structures.set_assoc import NEWER, NONE, ROW
 
 
 class LFU(Eviction):

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.policies.translation.eviction.question import Eviction
 from workbench.policies.translation.eviction.view import EvictionView, IncomingView, TouchView
-from workbench.structures.entry_sets import (
+from workbench.structures.set_assoc import (
     EARLIEST,
     NEWEST,
     NONE,

@@ -19,8 +19,8 @@ from workbench.errors import unknown_name, wrong_value
 from workbench.policies.arguments import listed, seed_of
 from workbench.policies.policy import Policy
 from workbench.policies.translation.eviction.view import EvictionView, IncomingView, TouchView
-from workbench.structures.core_bits import count_cores
-from workbench.structures.entry_sets import PAGE, ROW
+from workbench.structures.bitmaps import count_cores
+from workbench.structures.set_assoc import PAGE, ROW
 
 EVICT = Question(
     "eviction",

@@ -7,7 +7,7 @@ import numpy as np
 from workbench.policies.translation.eviction.question import Eviction
 from workbench.policies.translation.eviction.view import EvictionView
 from workbench.streams import Streams
-from workbench.structures.xorshift import below
+from workbench.structures.rng import below
 
 GENERATOR = 0
 """Memory: the state of the random generator, never 0."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.policies.translation.peer.question import Peer
 from workbench.policies.translation.peer.view import PeerView
-from workbench.structures.core_bits import NOBODY, next_core
+from workbench.structures.bitmaps import NOBODY, next_core
 
 
 class Nearest(Peer):

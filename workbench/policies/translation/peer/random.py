@@ -7,8 +7,8 @@ import numpy as np
 from workbench.policies.translation.peer.question import Peer
 from workbench.policies.translation.peer.view import PeerView
 from workbench.streams import Streams
-from workbench.structures.core_bits import count_cores, next_core
-from workbench.structures.xorshift import below
+from workbench.structures.bitmaps import count_cores, next_core
+from workbench.structures.rng import below
 
 GENERATOR = 0
 """Memory: the state of the random generator, never 0."""

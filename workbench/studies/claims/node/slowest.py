@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.metrics.node_times import TIMES
+from workbench.metrics.node import TIMES
 from workbench.studies.claims.cases import of
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.evidence import Evidence, finite

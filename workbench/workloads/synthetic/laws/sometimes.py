@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.levers import lever
-from workbench.levers.family_schema import family_schema
+from workbench.levers.family import family_schema
 from workbench.workloads.synthetic.laws.correlated import Correlated
 from workbench.workloads.synthetic.laws.law import Law
 from workbench.workloads.synthetic.laws.uniform import Uniform

@@ -1,4 +1,6 @@
-"""Modules from files of a user's: a file imports what lies beside it, without any search path.
+"""Parts that live in a user's own file: `my_fit.py:MyFit`, `my_measures.py:slack`.
+
+Modules from files of a user's: a file imports what lies beside it, without any search path.
 
 Each file becomes a module under a name of its own, and has what lies beside it to itself, so that `helper.py` of one
 folder is never that of another. What lies beside a file comes before installed packages of the same name, and after
@@ -18,6 +20,82 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
+
+from workbench.errors import InputError, at, unknown_name
+from workbench.identity import once_a_moment
+
+
+def is_in_file(name: object) -> bool:
+    """Return True if a name in a sweep means something in a file.
+
+    >>> is_in_file("my_fit.py:MyFit"), is_in_file("best_fit"), is_in_file(3)
+    (True, False, False)
+    """
+    return isinstance(name, str) and ".py:" in name
+
+
+def file_and_name(name: str) -> tuple[str, str]:
+    """Return the file and the name in it.
+
+    >>> file_and_name("mine/my_fit.py:MyFit")
+    ('mine/my_fit.py', 'MyFit')
+    """
+    file, _, inside = name.rpartition(":")
+    return file, inside
+
+
+def from_file(name: str, folder: Path, where: str, noun: str, is_part: Callable[[Any], bool]) -> Any:
+    """Return the part that `FILE.py:NAME` names, looked for in a folder and then where the command runs.
+
+    The file may import modules that lie beside it. When one of these files holds something else than when it was
+    executed, all of them are executed again.
+
+    Parameters
+    ----------
+    noun : str
+        What messages call it, such as `policy`.
+    is_part : callable
+        Whether a value that the file holds may be named there.
+
+    Raises
+    ------
+    InputError
+        There is no such file or name, or the file does not run.
+    """
+    file, inside = file_and_name(name)
+    module = module_in_file(file, folder, where, noun)
+    found = {name: value for name, value in vars(module).items() if is_part(value)}
+    if inside not in found:
+        listed = [name for name, value in found.items() if getattr(value, "__module__", None) == module.__name__]
+        raise unknown_name(where, f"{noun} in {file}", inside, listed)
+    return found[inside]
+
+
+def files_named(name: str, folder: Path, where: str, noun: str) -> list[Path]:
+    """Return the file that `FILE.py:NAME` names and every file that it imports from beside it; errors as above."""
+    path = _path(file_and_name(name)[0], folder, where, noun)
+    _module(path, where)
+    return files_of(path)
+
+
+def module_in_file(file: str, folder: Path, where: str, noun: str) -> ModuleType:
+    """Return the module of a user's file, executed where it was not or has changed since; errors as above."""
+    return _module(_path(file, folder, where, noun), where)
+
+
+def _path(file: str, folder: Path, where: str, noun: str) -> Path:
+    path = next((p for p in (folder / file, Path(file)) if p.is_file()), None)
+    if path is None:
+        kind = noun.removesuffix(" class")
+        raise InputError(at(where, f"the {kind} file {file} does not exist (looked in {folder or '.'})."))
+    return path.resolve()
+
+
+def _module(path: Path, where: str) -> ModuleType:
+    try:
+        return once_a_moment(f"policy file {path}", lambda: module_of(path))
+    except (Exception, SystemExit) as problem:
+        raise InputError(at(where, f"{path.name} does not run: {type(problem).__name__}: {problem}")) from None
 
 
 class _Origin(NamedTuple):
@@ -161,13 +239,13 @@ class _Inside:
         return _spec(name, path, origin) if origin and path else None
 
 
-sys.meta_path.insert(0, _Inside)
-
-
 def _found(folder: Path, name: str) -> Path | None:
     """Return the file of a module or of a package in a folder, None where there is none."""
     paths = folder / f"{name}.py", folder / name / "__init__.py"
     return next((path for path in paths if path.is_file()), None)
+
+
+sys.meta_path.insert(0, _Inside)
 
 
 def _digest(file: Path) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.compiled import kernel, left, noinline
-from workbench.structures.wheel import NEVER, TURN, WORDS, first_busy
+from workbench.structures.timetable import NEVER, TURN, WORDS, first_busy
 
 EVENT = 10
 """Numbers of an event."""

@@ -1,4 +1,15 @@
-"""Draws by Zipf's law over any number of things, and which thing has which rank.
+"""Words and draws by chance: by a path of numbers, by a slot of memory, by Zipf's law.
+
+Words by chance that are a function of a path of whole numbers, never of the order in which they are drawn.
+
+A word is a chain of the finaliser of splitmix64, one for the seed and one for every number of the path: who, what for,
+which draw (spec 6, E6).
+
+A random generator that fits into one slot of a policy's memory: Marsaglia's xorshift of 64 bits.
+
+Its words take every value but 0 once in 2**64 - 1 steps, so a draw is uniform; it needs no more than shifts.
+
+Draws by Zipf's law over any number of things, and which thing has which rank.
 
 The sums of the law's weights stand in a table for the first ranks; behind them a sum is the integral of the middle of
 its steps, which at `NEAR` is exact to 1e-11 of the whole. Which thing has a rank says a permutation that is computed,
@@ -6,6 +17,8 @@ not stored: four rounds of Feistel's network over the next power of four, gone t
 
 References
 ----------
+G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003: the triple (13, 7, 17).
 M. Luby, C. Rackoff, "How to construct pseudorandom permutations from pseudorandom functions", SIAM Journal on
 Computing 17(2), 1988. J. Black, P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002: going through again.
 """
@@ -17,8 +30,65 @@ import math
 
 import numpy as np
 
-from workbench.compiled import kernel, noinline, right
-from workbench.structures.splitmix import next_word
+from workbench.compiled import kernel, leading_zeros, left, noinline, right, wrapped_product, wrapped_sum
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_UNIT = 2.0**-53
+
+
+@kernel
+def word_of_seed(seed: int) -> np.uint64:
+    """Return the word of a seed, from which paths begin.
+
+    >>> int(first_word(0)) == 0xE220A8397B1DCDAF
+    True
+    """
+    return _mixed(np.uint64(seed))
+
+
+@kernel
+def word_at(word: np.uint64, number: int) -> np.uint64:
+    """Return the word of a path that goes on with a number of at least -1."""
+    return _mixed(word ^ wrapped_product(np.uint64(number + 2), _STEP))
+
+
+@kernel
+def unit_of(word: np.uint64) -> float:
+    """Return a number from 0 (included) to 1 (excluded): the upper 53 bits of a word."""
+    return np.float64(np.int64(right(word, 11))) * _UNIT
+
+
+@kernel
+def _mixed(word: np.uint64) -> np.uint64:
+    word = wrapped_sum(word, _STEP)
+    word = wrapped_product(word ^ right(word, 30), _FIRST)
+    word = wrapped_product(word ^ right(word, 27), _SECOND)
+    return word ^ right(word, 31)
+
+
+@kernel
+def next_word(memory: np.ndarray, slot: int) -> np.uint64:
+    """Advance the generator in a slot, which must not hold 0, and return its new word."""
+    word = np.uint64(memory[slot])
+    word ^= left(word, 13)
+    word ^= right(word, 7)
+    word ^= left(word, 17)
+    memory[slot] = np.int64(word)
+    return word
+
+
+@kernel
+def below(memory: np.ndarray, slot: int, count: int) -> int:
+    """Draw a whole number from 0 to count - 1, each as likely as another: too large ones are drawn again."""
+    if count == 1:
+        return 0
+    spare = leading_zeros(np.uint64(count - 1))
+    drawn = np.int64(right(next_word(memory, slot), spare))
+    while drawn >= count:
+        drawn = np.int64(right(next_word(memory, slot), spare))
+    return int(drawn)
+
 
 NEAR = 1 << 16
 """Ranks whose sums stand in a table."""
@@ -100,6 +170,6 @@ def _sent(word: np.uint64, half: int, place: int) -> int:
     mask = (1 << half) - 1
     upper, lower = place >> half, place & mask
     for turn in range(_ROUNDS):
-        mixed = int(np.int64(right(next_word(next_word(word, turn), lower), 11)))
+        mixed = int(np.int64(right(word_at(word_at(word, turn), lower), 11)))
         upper, lower = lower, upper ^ (mixed & mask)
     return upper << half | lower
