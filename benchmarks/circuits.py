@@ -29,8 +29,8 @@ from workbench.policies.probes import (
     SharedRun,
     ShiftDoubling,
 )
-from workbench.policies.translation.area import FRAME_BITS
 from workbench.policies.translation.eviction import LRU
+from workbench.policies.translation.locate import FRAME_BITS
 from workbench.policies.translation.peer import FirstBit
 from workbench.studies.claims.dispatch.probe_accuracy import DENSITIES, capped
 from workbench.studies.claims.translation import equal_budget

@@ -19,7 +19,7 @@ from workbench.engines.pool.state import COUNT, Columns, State
 from workbench.machine import Board, Card, preset
 from workbench.policies.placement import ByteCounter
 from workbench.policies.pool import BestFit, KeepAll, MaxBandwidth, PytorchCaching, SplitAndCoalesce, Stay
-from workbench.policies.pool.idle.question import EACH
+from workbench.policies.pool.idle import EACH
 from workbench.records.pool import CACHED, PHYSICAL, RELEASED
 from workbench.structures.size_index import ABOVE, CACHE_LINE, FIELDS, SizeIndex
 from workbench.structures.wide_trees import FRESH as TREES_END

@@ -23,7 +23,7 @@ from typing import Literal
 import workbench as wb
 from workbench.dashboards.shared_memory import shared_memory_dashboard
 from workbench.levers import lever
-from workbench.policies.placement.first_fit import FirstFit
+from workbench.policies.placement.fit import FirstFit
 
 MARK = {HOSTILE!r}
 

@@ -220,7 +220,7 @@ def test_the_folder_is_a_module_s_and_carries_its_digest(monkeypatch, tmp_path):
 
 
 def test_who_may_be_kept():
-    assert may_be_kept("workbench.policies.placement.first_fit")
+    assert may_be_kept("workbench.policies.placement.fit")
     assert not may_be_kept("__main__")
     assert not may_be_kept("workbenches.policies")
     with pytest.raises(RuntimeError, match="not part of the digests"):

@@ -42,7 +42,7 @@ from workbench.errors import InputError, PolicyError
 from workbench.policies.catalogue import load_all
 from workbench.policies.policy import policies, read_policy
 from workbench.policies.translation import CentralDirectory, Directory, Message, Oracle, OwnOnly, PushNeighbours
-from workbench.policies.translation.fill.question import Fill
+from workbench.policies.translation.fill import Fill
 from workbench.records.translation import ACCESS
 
 pytestmark = LONG_WHERE_COMPILED

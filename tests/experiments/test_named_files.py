@@ -8,7 +8,7 @@ import pytest
 
 import workbench as wb
 from workbench.experiments.named_files import with_files
-from workbench.policies.from_file import policy_in_file
+from workbench.policies.catalogue import policy_in_file
 
 POLICY = '''
 from workbench.policies.placement import Placement

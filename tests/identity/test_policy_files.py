@@ -9,7 +9,7 @@ from tests.depth import compiled_only
 from workbench.errors import InputError
 from workbench.identity import digest_of, one_moment
 from workbench.parts.user_files import module_of
-from workbench.policies.from_file import policy_files, policy_in_file
+from workbench.policies.catalogue import policy_files, policy_in_file
 
 USES = """
 {}

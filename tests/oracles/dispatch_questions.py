@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.policies.dispatch.choice.view import ChoiceNotice
-from workbench.policies.placement.view import PlacementNotice
+from workbench.policies.dispatch.choice.question import ChoiceNotice
+from workbench.policies.placement.question import PlacementNotice
 
 
 def words(free: list[bool]) -> np.ndarray:

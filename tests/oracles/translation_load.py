@@ -18,7 +18,7 @@ from tests.oracles.translation_load_network import Network
 from tests.oracles.translation_load_rules import FillRule, PeerRule, RemoteFillRule
 from tests.oracles.translation_load_tags import Tags
 from tests.oracles.translation_load_walks import Asked, Eras, Request, SharedTlb, Walkers, WalkRules
-from workbench.policies.translation.locate.question import CENTRAL, CLUSTER, DIRECTORY, ON_RESPONSE, RING
+from workbench.policies.translation.locate import CENTRAL, CLUSTER, DIRECTORY, ON_RESPONSE, RING
 
 PRIVATE, MERGED, PEER, SHARED, WALK = range(5)
 ACCESS, FILL, PUSH, EVICT, INVALIDATE = range(5)

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.oracles.translation_load_clock import NEWS, Clock
 from tests.oracles.translation_load_network import Network
-from workbench.policies.translation.locate.question import (
+from workbench.policies.translation.locate import (
     CENTRAL,
     DIRECTORY,
     INSTANT,

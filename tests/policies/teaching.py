@@ -7,15 +7,14 @@ from typing import Any, NamedTuple
 
 from workbench.policies.catalogue import load_all
 from workbench.policies.dispatch.selection.rounds import Head, Rounds
-from workbench.policies.dispatch.units.split_table import SplitTable
+from workbench.policies.dispatch.units import SplitTable
 from workbench.policies.malloc.device_heap import DeviceHeap
-from workbench.policies.placement.circuit.cost import cost as circuit_cost
-from workbench.policies.placement.circuit.trace import trace as circuit_trace
+from workbench.policies.placement.circuit import cost as circuit_cost
+from workbench.policies.placement.circuit import trace as circuit_trace
 from workbench.policies.policy import Policy, policies
-from workbench.policies.probes.shared.trace import trace as shared_trace
-from workbench.policies.translation.area import equal_area_entries
-from workbench.policies.translation.bitmap_text import cores_of, degree
-from workbench.policies.translation.locate import Directory
+from workbench.policies.probes.shared.circuit import trace as shared_trace
+from workbench.policies.translation.cores import cores_of, degree
+from workbench.policies.translation.locate import Directory, equal_area_entries
 
 FREE = "0111100111111100"
 CARDS = [("gpu0", 64, 12.0), ("gpu1", 32, 24.0), ("cpu0", 128, 6.0)]

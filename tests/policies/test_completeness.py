@@ -13,10 +13,9 @@ from workbench.cli.new_policy import QUESTIONS
 from workbench.errors import InputError
 from workbench.levers import lever
 from workbench.policies.catalogue import load_all
-from workbench.policies.contract import contract_of
+from workbench.policies.contract import ValueContract, contract_of
 from workbench.policies.placement import Placement
 from workbench.policies.policy import base_of, policies, questions
-from workbench.policies.value_contract import ValueContract
 
 load_all()
 BUILT_IN = {q: [cls for cls in policies(q).values() if cls.built_in] for q in questions()}

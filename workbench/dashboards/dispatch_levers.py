@@ -33,17 +33,19 @@ from workbench.dashboards.setting import found, look_up, path_of, put
 from workbench.errors import InputError
 from workbench.levers import Lever
 from workbench.machine import Machine
-from workbench.policies.dispatch.choice.least_recent_energy import LeastRecentEnergy
-from workbench.policies.dispatch.priority.priority_windows import PriorityWindows
-from workbench.policies.dispatch.stuck.backfill import Backfill
-from workbench.policies.dispatch.stuck.never_split import NeverSplit
-from workbench.policies.dispatch.stuck.split_when_stuck import SplitWhenStuck
+from workbench.policies.dispatch.choice.energy import LeastRecentEnergy
+from workbench.policies.dispatch.priority import PriorityWindows
+from workbench.policies.dispatch.stuck import Backfill, NeverSplit, SplitWhenStuck
 from workbench.policies.policy import policies
-from workbench.policies.probes.exact_run import ExactRun
-from workbench.policies.probes.grouped_run import GroupedRun
-from workbench.policies.probes.grouped_sampled_run import GroupedSampledRun
-from workbench.policies.probes.run_lengths import powers_and_halfway, stepped, wrong_lengths
-from workbench.policies.probes.sampled_run import SampledRun
+from workbench.policies.probes.shift_probe import (
+    ExactRun,
+    GroupedRun,
+    GroupedSampledRun,
+    SampledRun,
+    powers_and_halfway,
+    stepped,
+    wrong_lengths,
+)
 from workbench.workloads.synthetic.laws import Law
 
 _PATHS = {"baseline": "policy", "other": "other"}

@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.dashboards.setting import found
 from workbench.machine import Machine
-from workbench.policies.probes.group_checks import dividing
+from workbench.policies.probes.shift_probe import dividing
 from workbench.workloads.synthetic.group_demand import laws_of
 from workbench.workloads.synthetic.random_groups import RandomGroups
 

@@ -26,7 +26,7 @@ from workbench.experiments.topology_file import with_topology
 from workbench.experiments.uncollected import uncollected
 from workbench.identity import one_moment
 from workbench.levers import Spec, read_spec
-from workbench.policies.from_file import is_in_file, policy_in_file
+from workbench.policies.catalogue import is_in_file, policy_in_file
 from workbench.policies.policy import Policy, read_policy
 from workbench.workloads.read import read_workload
 

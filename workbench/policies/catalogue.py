@@ -1,14 +1,19 @@
-"""The catalogue as a table: every policy with its question, what it chooses, its levers and its source."""
+"""The catalogue as a table (policy, question, what it chooses, levers, source), and policies in a user's own file.
+
+A policy in a file is named as `my_fit.py:MyFit`.
+"""
 
 from __future__ import annotations
 
 import importlib
 import inspect
 import pkgutil
+from pathlib import Path
 from typing import Any
 
 from workbench.compiled import fields_of
 from workbench.errors import unknown_name
+from workbench.parts import files_named, from_file, is_in_file
 from workbench.policies.policy import Policy, base_of, policies, questions
 
 
@@ -39,7 +44,7 @@ def policy_rows(question: str | None = None) -> list[dict[str, Any]]:
 def sees(asks: Any) -> list[str]:
     """Return what an answer to a question sees, a line a field, and what it returns.
 
-    >>> from workbench.policies.dispatch.stuck.question import PARTS
+    >>> from workbench.policies.dispatch.stuck import PARTS
     >>> sees(PARTS)[1]
     'see.independent  int64: 1 where its waves may run apart, 0 where they belong together'
     """
@@ -75,3 +80,30 @@ def _section(text: str, title: str) -> str:
     rest = lines[lines.index(title) + 2 :]
     ends = (k for k, line in enumerate(rest) if k + 1 < len(rest) and set(rest[k + 1].strip()) == {"-"})
     return " ".join(" ".join(rest[: next(ends, len(rest))]).split())
+
+
+_NOUN = "policy class"
+
+
+def policy_in_file(name: str, folder: Path, where: str) -> type[Policy]:
+    """Return the class that `FILE.py:CLASS` names, as `workbench.parts.user_files` does.
+
+    Raises
+    ------
+    InputError
+        There is no such file or class, the file does not run, or the class is not a policy.
+    """
+    policy: type[Policy] = from_file(name, folder, where, _NOUN, _is_policy)
+    return policy
+
+
+def policy_files(name: str, folder: Path, where: str) -> list[Path]:
+    """Return the file that `FILE.py:CLASS` names and every file that it imports from beside it; errors as above."""
+    return files_named(name, folder, where, _NOUN)
+
+
+def _is_policy(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Policy) and bool(value.question)
+
+
+__all__ = ["is_in_file", "policy_files", "policy_in_file"]

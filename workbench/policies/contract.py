@@ -6,10 +6,14 @@
         policy = MyFit(shift=8)
 
 A question says what it asks about (`scenes`) and which answers are allowed (`judge`); the rest is written here, once.
+As a value (`ValueContract`) a policy is written down and read again, and refuses nonsense.
 """
 
 from __future__ import annotations
 
+import math
+import pickle
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from importlib import import_module
@@ -17,12 +21,14 @@ from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import numpy as np
+import yaml
 
 from workbench.compiled import RAISED, fields_of
-from workbench.errors import PolicyError
-from workbench.policies.asking import Asked, Say, Scenes, Speaker, compiled, copied, digest, plain, walk
-from workbench.policies.policy import Policy, base_of
-from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
+from workbench.errors import InputError, PolicyError
+from workbench.levers import Lever
+from workbench.policies.fresh_process import in_a_fresh_interpreted_process
+from workbench.policies.policy import Policy, base_of, read_policy
+from workbench.policies.scenes import Asked, Say, Scenes, Speaker, compiled, copied, digest, plain, walk
 from workbench.streams import Streams
 
 SEED = 1
@@ -30,9 +36,65 @@ SEED = 1
 
 _FRESH = """
 import pickle, sys
-from workbench.policies.asking import plain
+from workbench.policies.scenes import plain
 print(pickle.load(sys.stdin.buffer).digest(plain))
 """
+
+
+class ValueContract:
+    """Tests that every policy passes; a subclass names the policy."""
+
+    policy: ClassVar[Any]
+
+    def test_yaml_and_back(self) -> None:
+        text = yaml.safe_dump({self.policy.name: self.policy.plain()})
+        assert read_policy(self.policy.question, yaml.safe_load(text)) == self.policy, text
+
+    def test_pickles(self) -> None:
+        import cloudpickle
+
+        assert pickle.loads(cloudpickle.dumps(self.policy)) == self.policy
+        if self.policy.built_in:
+            assert pickle.loads(pickle.dumps(self.policy)) == self.policy
+
+    def test_refuses_wrong_levers(self) -> None:
+        for name, declared in self.policy.levers.items():
+            for wrong in wrong_values(declared):
+                sentence = _refusal(self.policy, {name: wrong})
+                assert name in sentence, f"{name}={wrong!r}: the refusal does not name the lever: {sentence!r}"
+                assert "\n" not in sentence, f"{name}={wrong!r}: the refusal is more than one sentence"
+        assert "no_such_lever" in _refusal(self.policy, {"no_such_lever": 1})
+
+
+def wrong_values(declared: Lever) -> list[Any]:
+    """Return the values of the wrong type, outside of the range, or of no meaning."""
+    wrong: list[Any] = [None, {}, object()]
+    wrong += [] if declared.kind in ("integers", "numbers", "specs") else [[]]
+    if declared.kind in ("integer", "number"):
+        wrong += ["many", True, math.nan, math.inf, -math.inf]
+        wrong += [declared.least - 1] if declared.least is not None else []
+        wrong += [declared.most + 1] if declared.most is not None else []
+    if declared.kind == "integer":
+        wrong += [(declared.least or 0) + 0.5]
+    if declared.kind in ("integers", "numbers"):
+        wrong += ["many", [None], [math.nan], [1.0, "many"], 3]
+        wrong += [[declared.least - 1]] if declared.least is not None else []
+        wrong += [[declared.most + 1]] if declared.most is not None else []
+    if declared.kind in ("choice", "spec"):
+        wrong += ["no_such_choice", 1, True]
+    if declared.kind == "specs":
+        wrong += ["many", [None], ["no_such_choice"], 3]
+    if declared.kind == "switch":
+        wrong += ["yes", 1]
+    return wrong
+
+
+def _refusal(policy: Policy, levers: dict[str, Any]) -> str:
+    try:
+        policy.but(**levers)
+    except InputError as refused:
+        return str(refused)
+    raise AssertionError(f"{levers} was not refused")
 
 
 class Contract(ValueContract):
@@ -177,11 +239,15 @@ def contract_of(policy: Policy) -> Any:
 
 
 def _contract_beside(module: str) -> type[ValueContract]:
-    """Return the contract in the folder of a question, that of values where there is none."""
-    name = f"{module.rpartition('.')[0]}.contract"
-    if find_spec(name) is None:
-        return ValueContract
-    return next(cls for cls in vars(import_module(name)).values() if _is_contract(cls, name))
+    """Return the contract in a question's module, or in `contract` beside it; that of values where there is none."""
+    package = module.rpartition(".")[0]
+    for name in (module, f"{package}.contract") if package else (module,):
+        if name in sys.modules or find_spec(name) is not None:
+            for cls in vars(import_module(name)).values():
+                if _is_contract(cls, name):
+                    contract: type[ValueContract] = cls
+                    return contract
+    return ValueContract
 
 
 def _is_contract(result: Any, module: str) -> bool:
@@ -203,3 +269,12 @@ def check(policy: Policy) -> None:
     >>> check(BestFit())
     """
     contract_of(policy).check()
+
+
+def told_by_a_fresh_interpreted_process(given: object, program: str) -> str:
+    """Return what a program prints that reads something pickled from its standard input, in plain Python."""
+    import cloudpickle
+
+    reply = in_a_fresh_interpreted_process(program, cloudpickle.dumps(given))
+    assert not reply.problem, reply.problem
+    return reply.said.strip()

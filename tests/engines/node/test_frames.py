@@ -25,7 +25,7 @@ from workbench.engines.node.frames import (
     take,
 )
 from workbench.policies.pool import Frames, Longest, Lowest
-from workbench.policies.pool.frames.view import FramesView
+from workbench.policies.pool.frames import FramesView
 
 pytestmark = LONG_WHERE_COMPILED
 

@@ -21,7 +21,7 @@ from workbench.engines.node.pool_state import COUNT
 from workbench.engines.pool import Pool
 from workbench.engines.pool import part as single
 from workbench.policies.pool import MigrateBack
-from workbench.policies.pool.cache.question import in_class
+from workbench.policies.pool.cache import in_class
 from workbench.records.pool import PoolRecord
 from workbench.workloads.pool_requests import ALLOC, FREE
 

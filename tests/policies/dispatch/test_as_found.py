@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import workbench.policies.dispatch.as_found as module
+import workbench.policies.dispatch as module
 from workbench.policies.dispatch import AS_FOUND, Head, Selection
 from workbench.policies.policy import policies, read_policy
 

@@ -11,15 +11,21 @@ from hypothesis import strategies as st
 
 from tests.oracles.placement import feasible
 from workbench.errors import InputError
-from workbench.policies.placement.circuit import cost, release_mask, size_mask, trace, window_masks
-from workbench.policies.placement.circuit.leading_one import (
+from workbench.policies.placement.circuit import (
+    cost,
     highest_by_scan,
     highest_raw_by_halving,
     lowest_by_halving,
     lowest_by_scan,
+    mask_test,
     padded,
+    release_mask,
+    shift_test,
+    size_mask,
+    trace,
+    window_masks,
+    window_test,
 )
-from workbench.policies.placement.circuit.window_tests import mask_test, shift_test, window_test
 from workbench.structures.bitmaps import mark_free, packed, unpacked
 
 states = st.lists(st.booleans(), min_size=2, max_size=200)

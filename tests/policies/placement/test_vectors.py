@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.policies.placement import FirstFit, LastFit, NearestBoundary
-from workbench.policies.placement.circuit import trace
-from workbench.policies.placement.circuit.cost import cost
+from workbench.policies.placement.circuit import cost, trace
 from workbench.units import granule_bytes, kib
 
 M = 123

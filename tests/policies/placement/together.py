@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from tests.depth import FAR
 from tests.oracles.placement import Twin
-from workbench.policies.asking import KEPT, Speaker
-from workbench.policies.placement.question import Placement
-from workbench.policies.placement.view import PlacementNotice, PlacementView
+from workbench.policies.placement.question import Placement, PlacementNotice, PlacementView
+from workbench.policies.scenes import KEPT, Speaker
 from workbench.structures.bitmaps import mark_free, mark_taken, packed
 
 SIZES = [2, 3, 7, 16, 63, 64, 65, 100, 127, 128, 129, 192, 1000, 1824, 4096]

@@ -11,7 +11,7 @@ from workbench.policies.pool import (
     SplitAndCoalesce,
     Stitching,
 )
-from workbench.policies.pool.cache.contract import CacheContract
+from workbench.policies.pool.cache import CacheContract
 
 
 class TestBfc(CacheContract):

@@ -1,7 +1,7 @@
 """Every choice among cached blocks joins its contract."""
 
 from workbench.policies.pool import BestFit, ExactFit, FirstFit, LimitedFit, WorstFit
-from workbench.policies.pool.fit.contract import FitContract
+from workbench.policies.pool.fit import FitContract
 
 
 class TestBestFit(FitContract):

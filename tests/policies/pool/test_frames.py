@@ -7,7 +7,7 @@ import pytest
 from tests.oracles.node import frames as twin
 from workbench.errors import InputError
 from workbench.policies.pool import Longest, Lowest
-from workbench.policies.pool.frames.contract import FramesContract
+from workbench.policies.pool.frames import FramesContract
 
 
 class TestLongest(FramesContract):

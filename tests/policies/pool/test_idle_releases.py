@@ -1,7 +1,7 @@
 """Every policy for idle memory joins its contract."""
 
 from workbench.policies.pool import KeepAll, Largest, LeastRecentlyUsed, SmallestSufficient
-from workbench.policies.pool.idle.contract import IdleContract
+from workbench.policies.pool.idle import IdleContract
 
 
 class TestKeepAll(IdleContract):

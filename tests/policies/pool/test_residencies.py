@@ -1,7 +1,7 @@
 """Every policy for the place of regions joins its contract."""
 
 from workbench.policies.pool import ManagedMemory, MigrateBack, Stay
-from workbench.policies.pool.residency.contract import ResidencyContract
+from workbench.policies.pool.residency import ResidencyContract
 
 
 class TestManagedMemory(ResidencyContract):

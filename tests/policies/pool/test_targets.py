@@ -19,7 +19,7 @@ from workbench.policies.pool import (
     TwoChoices,
     WeightedCards,
 )
-from workbench.policies.pool.target.contract import TargetContract
+from workbench.policies.pool.target.question import TargetContract
 
 
 class TestBandwidthThenMostFree(TargetContract):

@@ -19,7 +19,7 @@ from workbench.policies.probes import (
     ShiftDoubling,
 )
 from workbench.policies.probes.question import Probe
-from workbench.policies.probes.sampled_run import SampledRun
+from workbench.policies.probes.shift_probe import SampledRun
 
 LENGTHS = (1, 2, 5)
 PROBES = {

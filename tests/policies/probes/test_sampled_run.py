@@ -13,9 +13,9 @@ from tests.policies.probes.test_exact_run import FORMS
 from tests.policies.probes.together import compare, compare_on_every_state, free_maps
 from workbench.errors import InputError
 from workbench.policies.probes import SampledRun
-from workbench.policies.probes.circuit.shift_and import halves
+from workbench.policies.probes.circuit.gate_list import halves
 from workbench.policies.probes.contract import ProbeContract
-from workbench.policies.probes.run_lengths import powers_and_halfway, primes, stepped, wrong_lengths
+from workbench.policies.probes.shift_probe import powers_and_halfway, primes, stepped, wrong_lengths
 
 
 class TestSampledRun(ProbeContract):

@@ -10,9 +10,9 @@ import pytest
 from workbench.errors import InputError
 from workbench.gates.netlist import Netlist
 from workbench.policies.probes import ExactRun, GroupedRun, SampledRun
-from workbench.policies.probes.circuit.shift_and import halves
+from workbench.policies.probes.circuit.gate_list import halves
 from workbench.policies.probes.circuit.trace import trace
-from workbench.policies.probes.run_lengths import primes, remaining, wrong_lengths
+from workbench.policies.probes.shift_probe import primes, remaining, wrong_lengths
 from workbench.structures.bitmaps import packed
 
 V6 = "0111_1001_1111_1100"

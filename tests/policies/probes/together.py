@@ -7,9 +7,9 @@ from itertools import product
 
 from hypothesis import strategies as st
 
-from workbench.policies.asking import Speaker
 from workbench.policies.probes.contract import asks
 from workbench.policies.probes.question import Probe
+from workbench.policies.scenes import Speaker
 from workbench.structures.bitmaps import packed
 
 SIZES = [2, 3, 7, 16, 63, 64, 65, 100, 127, 128, 129, 192, 1000, 1824, 4096]

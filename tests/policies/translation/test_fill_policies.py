@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.policies.translation.fill import (
     DemandAlways,
+    FillContract,
     GateAny,
     GatePair,
     GateWhenFull,
@@ -11,7 +12,6 @@ from workbench.policies.translation.fill import (
     PushNeighbours,
     PushPair,
 )
-from workbench.policies.translation.fill.contract import FillContract
 
 
 class TestDemandAlways(FillContract):

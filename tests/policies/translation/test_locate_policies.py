@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from workbench.policies.translation.locate import CentralDirectory, Clustered, Directory, NoDirectory, RingProbe
-from workbench.policies.translation.locate.contract import LocateContract
+from workbench.policies.translation.locate import (
+    CentralDirectory,
+    Clustered,
+    Directory,
+    LocateContract,
+    NoDirectory,
+    RingProbe,
+)
 
 
 class TestNoDirectory(LocateContract):

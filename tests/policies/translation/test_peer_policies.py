@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.policies.translation.peer import FirstBit, LeastLoaded, Nearest, Random
-from workbench.policies.translation.peer.contract import PeerContract
+from workbench.policies.translation.peer import FirstBit, LeastLoaded, Nearest, PeerContract, Random
 
 
 class TestFirstBit(PeerContract):

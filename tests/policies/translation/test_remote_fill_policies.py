@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.policies.translation.remote_fill import Always, Never, Threshold
-from workbench.policies.translation.remote_fill.contract import RemoteFillContract
+from workbench.policies.translation.remote_fill import Always, Never, RemoteFillContract, Threshold
 
 
 class TestAlways(RemoteFillContract):

@@ -12,8 +12,8 @@ import workbench as wb
 from tests.depth import thinned
 from workbench.experiments.run_set import RunSet
 from workbench.policies.translation import directory_bits, entry_bits
-from workbench.policies.translation.area import FRAME_BITS
 from workbench.policies.translation.eviction import LRU
+from workbench.policies.translation.locate import FRAME_BITS
 from workbench.policies.translation.peer import FirstBit
 from workbench.studies.claims.evidence import Evidence
 from workbench.studies.claims.synthesised import area

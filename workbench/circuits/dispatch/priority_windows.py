@@ -18,8 +18,7 @@ from workbench.circuits.vectors import Case, Step
 from workbench.circuits.words import added, chosen, constant, equal, one_hot, subtracted
 from workbench.errors import wrong_value
 from workbench.gates.netlist import ONE
-from workbench.policies.dispatch.priority.priority_windows import how_many, length
-from workbench.policies.dispatch.priority.view import PriorityView
+from workbench.policies.dispatch.priority import PriorityView, how_many, length
 from workbench.streams import Streams
 
 MOST_LEVELS = 64

@@ -20,7 +20,7 @@ from workbench.circuits.vectors import Case, asked
 from workbench.circuits.words import added, binary, chosen, constant, exceeds, first_one, prefix_sums, subtracted
 from workbench.errors import InputError, wrong_value
 from workbench.gates.netlist import ZERO
-from workbench.policies.malloc.serve.view import ServeView
+from workbench.policies.malloc.serve.question import ServeView
 from workbench.streams import Streams
 
 BITS = 16

@@ -25,8 +25,7 @@ from workbench.circuits.vectors import Case, asked
 from workbench.circuits.words import added, at_least, larger_of, widened
 from workbench.errors import InputError, wrong_value
 from workbench.gates.netlist import ONE, ZERO
-from workbench.policies.pool.target.max_bandwidth import MaxBandwidth
-from workbench.policies.pool.target.most_free import MostFree
+from workbench.policies.pool.target.score import MaxBandwidth, MostFree
 from workbench.streams import Streams
 
 _LIMITS = {"cards": 64, "free_bits": 48, "gbps_bits": 16}

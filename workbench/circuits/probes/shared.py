@@ -13,8 +13,7 @@ from workbench.circuits.registry import Maker
 from workbench.circuits.vectors import Case, Step
 from workbench.errors import InputError, wrong_value
 from workbench.gates.netlist import ONE, ZERO
-from workbench.policies.probes.shared.layout import fields
-from workbench.policies.probes.shared.masks import FORMS, mask
+from workbench.policies.probes.shared.masks import FORMS, fields, mask
 from workbench.structures.bitmaps import packed
 
 

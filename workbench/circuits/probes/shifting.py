@@ -12,15 +12,7 @@ from workbench.circuits.probes.asking import begun, cases, check_gates
 from workbench.circuits.probes.one_hardware import served, stage
 from workbench.circuits.registry import Maker
 from workbench.gates.netlist import ONE
-from workbench.policies.probes.circuit.shift_and import (
-    Form,
-    Vectors,
-    any_left,
-    chained,
-    decoded,
-    gate_of,
-    grouped,
-)
+from workbench.policies.probes.circuit.gate_list import Form, Vectors, any_left, chained, decoded, gate_of, grouped
 
 NAMES = ("exact_run", "grouped_run", "sampled_run", "grouped_sampled_run")
 

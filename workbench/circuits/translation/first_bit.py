@@ -21,7 +21,7 @@ from workbench.circuits.sources import levers_of, source_of
 from workbench.circuits.vectors import Case, Step
 from workbench.circuits.words import added, binary, chosen, constant, equal, first_one, one_hot, subtracted
 from workbench.errors import wrong_value
-from workbench.policies.translation.bitmap_text import degree
+from workbench.policies.translation.cores import degree
 from workbench.streams import Streams
 
 _LIMITS = {"cores": 64, "records": 1024, "page_bits": 52}

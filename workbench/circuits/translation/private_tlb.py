@@ -20,7 +20,7 @@ from workbench.circuits.sources import levers_of, source_of
 from workbench.circuits.vectors import Case, Step
 from workbench.circuits.words import added, chosen, constant, equal, exceeds, first_one
 from workbench.errors import wrong_value
-from workbench.policies.translation.eviction.plain_set import PlainSet
+from workbench.policies.translation.eviction.victim import PlainSet
 from workbench.streams import Streams
 
 _LIMITS = {"entries": (2, 1024), "page_bits": (1, 52), "frame_bits": (1, 52)}

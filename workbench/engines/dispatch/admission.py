@@ -15,11 +15,10 @@ from workbench.engines.kit.tables import check_column
 from workbench.errors import InputError, unknown_name
 from workbench.machine.resource import Resource
 from workbench.policies.arguments import MOST_ENTRIES, MOST_LEVELS, MOST_WAVES
-from workbench.policies.asking import KEPT, Speaker, compiled, plain
-from workbench.policies.dispatch.units.view import UnitsView
+from workbench.policies.dispatch.units import UnitsView
 from workbench.policies.policy import Policy
-from workbench.policies.probes.question import Probe
-from workbench.policies.probes.view import ProbeView
+from workbench.policies.probes.question import Probe, ProbeView
+from workbench.policies.scenes import KEPT, Speaker, compiled, plain
 from workbench.structures.bitmaps import all_free
 from workbench.workloads.workload import Groups
 

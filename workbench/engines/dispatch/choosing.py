@@ -14,8 +14,7 @@ from workbench.engines.dispatch.past import remember, warm_up
 from workbench.engines.dispatch.shape import LOWEST, RANDOM, Columns, Policies, Rules, Shape
 from workbench.engines.dispatch.state import COUNT, FAULT, State
 from workbench.engines.kit.faults import fail
-from workbench.policies.dispatch.choice.question import SCORE
-from workbench.policies.dispatch.choice.view import ChoiceView
+from workbench.policies.dispatch.choice.question import SCORE, ChoiceView
 from workbench.structures.rng import below
 
 ask_score = SCORE.ask

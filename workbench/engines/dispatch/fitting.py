@@ -18,8 +18,7 @@ from workbench.engines.dispatch.entries import group_of, needs, waves_of
 from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
 from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
 from workbench.engines.kit.faults import FINE, STOP, fail
-from workbench.policies.dispatch.units.question import UNITS
-from workbench.policies.dispatch.units.view import UnitsView
+from workbench.policies.dispatch.units import UNITS, UnitsView
 
 ask_units = UNITS.ask
 

@@ -9,8 +9,7 @@ from workbench.engines.dispatch.entries import group_of, of_module
 from workbench.engines.dispatch.shape import OWN, Columns, Policies, Rules, Shape
 from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
 from workbench.engines.kit.faults import fail
-from workbench.policies.placement.question import PLACE, REFUSED, TOLD, ReadyPlacement
-from workbench.policies.placement.view import PlacementNotice, PlacementView
+from workbench.policies.placement.question import PLACE, REFUSED, TOLD, PlacementNotice, PlacementView, ReadyPlacement
 from workbench.structures.bitmaps import count_free, is_free, mark_free, mark_taken, next_free
 
 place = PLACE.ask

@@ -17,8 +17,7 @@ from workbench.engines.dispatch.state import COUNT, FAULT, NEVER, NONE, Play, St
 from workbench.engines.dispatch.stepping import exchange, stop_issuing
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.engines.kit.order import RANK
-from workbench.policies.dispatch.priority.question import HOLDS
-from workbench.policies.dispatch.priority.view import OrderView
+from workbench.policies.dispatch.priority import HOLDS, OrderView
 from workbench.structures.timetable import next_due, take
 
 ask_holds = HOLDS.ask

@@ -12,7 +12,7 @@ from workbench.engines.dispatch.shape import Columns, Policies, Rules
 from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
 from workbench.engines.dispatch.told import VERDICT, tell_of
 from workbench.engines.kit.faults import fail
-from workbench.policies.dispatch.choice.pages import HELD, PagesNotice
+from workbench.policies.dispatch.choice.affinity import HELD, PagesNotice
 
 tell_held = HELD.ask
 ROUTINE, RUN = 0, 1

@@ -12,8 +12,8 @@ from workbench.engines.kit.tables import padded
 from workbench.errors import InputError
 from workbench.machine.resource import Resource
 from workbench.policies.dispatch.choice import Choice
-from workbench.policies.dispatch.choice.least_recent_activity import WAITS
-from workbench.policies.dispatch.stuck.question import FOR_EVER
+from workbench.policies.dispatch.choice.energy import WAITS
+from workbench.policies.dispatch.stuck import FOR_EVER
 from workbench.policies.probes.question import Probe
 from workbench.workloads.workload import Groups
 

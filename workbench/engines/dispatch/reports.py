@@ -11,8 +11,7 @@ from workbench.engines.dispatch.fitting import module_changed
 from workbench.engines.dispatch.shape import Policies, Shape, Turns
 from workbench.engines.dispatch.state import COUNT, FAULT, NEVER, NONE, State
 from workbench.engines.kit.faults import fail
-from workbench.policies.probes.question import PROBE
-from workbench.policies.probes.view import ProbeView
+from workbench.policies.probes.question import PROBE, ProbeView
 from workbench.structures.bitmaps import count_free
 
 ask_probe = PROBE.ask

@@ -7,10 +7,8 @@ from workbench.engines.dispatch.entries import group_of, level_of, waves_of
 from workbench.engines.dispatch.shape import Columns, Policies, Rules
 from workbench.engines.dispatch.state import FAULT, NONE, State
 from workbench.engines.kit.faults import fail
-from workbench.policies.dispatch.priority.question import RANK
-from workbench.policies.dispatch.priority.view import PriorityView
-from workbench.policies.dispatch.selection.question import SELECT
-from workbench.policies.dispatch.selection.view import SelectionView
+from workbench.policies.dispatch.priority import RANK, PriorityView
+from workbench.policies.dispatch.selection.question import SELECT, SelectionView
 
 ask_rank = RANK.ask
 ask_selection = SELECT.ask

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.compiled import Answers
-from workbench.policies.dispatch.priority.question import ReadyPriority
+from workbench.policies.dispatch.priority import ReadyPriority
 from workbench.policies.dispatch.selection.question import ReadySelection
-from workbench.policies.dispatch.stuck.question import ReadyStuck
-from workbench.policies.dispatch.units.question import ReadyUnits
+from workbench.policies.dispatch.stuck import ReadyStuck
+from workbench.policies.dispatch.units import ReadyUnits
 from workbench.policies.placement.question import ReadyPlacement
 
 to_int64: Any = np.int64

@@ -9,10 +9,10 @@ from workbench.engines.kit import Given, slot
 from workbench.machine import Machine
 from workbench.machine.resource import Resource
 from workbench.policies.dispatch.choice.question import Choice
-from workbench.policies.dispatch.priority.question import Priority
+from workbench.policies.dispatch.priority import Priority
 from workbench.policies.dispatch.selection.question import Selection
-from workbench.policies.dispatch.stuck.question import Stuck
-from workbench.policies.dispatch.units.question import Units
+from workbench.policies.dispatch.stuck import Stuck
+from workbench.policies.dispatch.units import Units
 from workbench.policies.placement.question import Placement
 from workbench.policies.probes.question import Probe
 

@@ -33,10 +33,9 @@ from workbench.engines.dispatch.shape import OWN, Columns, Policies, Rules, Shap
 from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
 from workbench.engines.dispatch.told import ENDED, GRANTED, SPLIT, tell, tell_of
 from workbench.engines.kit.faults import FINE, STOP, fail
-from workbench.policies.dispatch.choice.question import CHOSEN
-from workbench.policies.dispatch.choice.view import ChoiceNotice
-from workbench.policies.dispatch.stuck.question import PARTS as PARTS_QUESTION
-from workbench.policies.dispatch.stuck.view import StuckView
+from workbench.policies.dispatch.choice.question import CHOSEN, ChoiceNotice
+from workbench.policies.dispatch.stuck import PARTS as PARTS_QUESTION
+from workbench.policies.dispatch.stuck import StuckView
 from workbench.structures.timetable import put
 
 ask_parts = PARTS_QUESTION.ask

@@ -11,8 +11,8 @@ import numpy as np
 from workbench.compiled import kernel
 from workbench.engines.kit.names import numbered
 from workbench.errors import PolicyError
-from workbench.policies.failing import why_it_failed
 from workbench.policies.policy import Policy
+from workbench.policies.scenes import why_it_failed
 
 FINE = 0
 """No fault."""

@@ -7,8 +7,7 @@ import numpy as np
 from workbench.compiled import RAISED, by_reference, kernel, routine
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.engines.malloc.state import COUNT, FAULT, NOBODY_ASKS, NOTHING, Columns, Cuts
-from workbench.policies.malloc.serve.question import SERVE, ReadyServe
-from workbench.policies.malloc.serve.view import ServeView
+from workbench.policies.malloc.serve.question import SERVE, ReadyServe, ServeView
 
 ask = SERVE.ask
 MOST_PIECE = 1 << 42

@@ -13,8 +13,7 @@ import numpy as np
 from workbench.compiled import RAISED, Answer, kernel, noinline, routine
 from workbench.engines.kit.faults import FINE, STOP, fail, raised, wrong
 from workbench.engines.kit.names import numbered
-from workbench.policies.pool.frames.question import FRAMES, Frames
-from workbench.policies.pool.frames.view import FramesView
+from workbench.policies.pool.frames import FRAMES, Frames, FramesView
 
 ask_frames = FRAMES.ask
 

@@ -16,8 +16,8 @@ from workbench.engines.node.pool_state import NONE, Answer, Counters, Jobs, LogR
 from workbench.engines.pool import part as single
 from workbench.engines.pool.slots import Case
 from workbench.errors import InputError
-from workbench.policies.pool.cache.question import CacheRules
-from workbench.policies.pool.frames.question import Frames
+from workbench.policies.pool.cache import CacheRules
+from workbench.policies.pool.frames import Frames
 from workbench.records.pool import PoolRecord
 from workbench.workloads.pool_requests import ALLOC, FREE
 

@@ -7,8 +7,8 @@ import numpy as np
 from workbench.compiled import kernel, routine
 from workbench.engines.pool.driver import give_bytes, take_bytes
 from workbench.engines.pool.state import COUNT, POOLS, Rules, State
-from workbench.policies.pool.cache.question import APART, BUDDIES
-from workbench.policies.pool.idle.question import BYTES, EACH, IN_USE, NEWER, OLDER
+from workbench.policies.pool.cache import APART, BUDDIES
+from workbench.policies.pool.idle import BYTES, EACH, IN_USE, NEWER, OLDER
 from workbench.structures.size_index import (
     ABOVE,
     ADDRESS,

@@ -13,8 +13,7 @@ from workbench.compiled import NO_ANSWER, RAISED, addresses, kernel, noinline
 from workbench.engines.pool.faults import stopped
 from workbench.engines.pool.slots import Case
 from workbench.engines.pool.state import FAULT, Driver, State
-from workbench.policies.placement.question import PLACE, TOLD
-from workbench.policies.placement.view import PlacementNotice, PlacementView
+from workbench.policies.placement.question import PLACE, TOLD, PlacementNotice, PlacementView
 from workbench.structures.bitmaps import all_free, is_free, mark_free, mark_taken
 
 ask_place, tell = PLACE.ask, TOLD.ask

@@ -19,7 +19,7 @@ from workbench.engines.pool.prepare import answering
 from workbench.engines.pool.single import RELEASE, Run, allocate_one, free_one, lay_out, take_back_one
 from workbench.engines.pool.slots import Slots
 from workbench.engines.pool.state import COUNT, FAULT, POOLS, Columns
-from workbench.policies.pool.cache.question import in_class
+from workbench.policies.pool.cache import in_class
 from workbench.records.pool import CACHED, STITCHED
 from workbench.structures.size_index import ADDRESS, FIELDS, NONE, ORIGIN, SIZE
 

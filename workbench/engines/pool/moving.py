@@ -15,7 +15,7 @@ from workbench.engines.pool.places import AWAY, HERE, enter, leave
 from workbench.engines.pool.serving import ask_driver, cached_block, flush, has_room, least_segment, pool_of
 from workbench.engines.pool.state import COUNT, FAULT, Columns, Policies, Rules, State, Tables
 from workbench.engines.pool.trimming import trim
-from workbench.policies.pool.residency.question import LARGEST, NOTHING, OLDEST, TO_TARGET
+from workbench.policies.pool.residency import LARGEST, NOTHING, OLDEST, TO_TARGET
 from workbench.structures.size_index import ADDRESS, FIELDS, NONE, SIZE
 
 

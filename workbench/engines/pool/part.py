@@ -32,7 +32,7 @@ from workbench.engines.pool.queue import ANSWERED, LINE, NOW, ROWS, Service, new
 from workbench.engines.pool.slots import Case
 from workbench.engines.pool.state import COUNT, Columns
 from workbench.errors import InputError
-from workbench.policies.pool.cache.question import in_class
+from workbench.policies.pool.cache import in_class
 from workbench.records.pool import ADDRESS, BEGIN, LEFT, OUTCOMES, REGION, STITCHED, TO, PoolRecord
 from workbench.structures.size_index import NONE
 from workbench.workloads.pool_requests import ALLOC, FREE, PoolRequests

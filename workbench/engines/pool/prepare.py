@@ -12,7 +12,7 @@ from workbench.engines.pool.state import REPEATED, UNKNOWN, Columns, Policies, R
 from workbench.machine.board import Board
 from workbench.machine.paths import Paths
 from workbench.policies.policy import Policy
-from workbench.policies.pool.cache.question import NEVER, Cache, in_class
+from workbench.policies.pool.cache import NEVER, Cache, in_class
 from workbench.policies.pool.target.question import Target
 from workbench.streams import Streams
 from workbench.structures.size_index import NONE

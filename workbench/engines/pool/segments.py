@@ -12,7 +12,7 @@ from workbench.compiled import kernel, noinline
 from workbench.engines.pool.blocks import called, forget_block, is_cached_part, join, new_block, put_behind, to_cache
 from workbench.engines.pool.mapping import note_mappings
 from workbench.engines.pool.state import POOLS, Rules, State
-from workbench.policies.pool.idle.question import BYTES, EACH, IN_USE, NEWER, OLDER
+from workbench.policies.pool.idle import BYTES, EACH, IN_USE, NEWER, OLDER
 from workbench.structures.size_index import (
     ABOVE,
     ADDRESS,

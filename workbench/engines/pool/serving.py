@@ -10,8 +10,7 @@ from workbench.engines.pool.faults import stopped
 from workbench.engines.pool.mapping import note_stitching
 from workbench.engines.pool.segments import bytes_to_map, grow, unmap_free
 from workbench.engines.pool.state import COUNT, FAULT, POOLS, Columns, Policies, Rules, State
-from workbench.policies.pool.fit.question import FIT
-from workbench.policies.pool.fit.view import FitView
+from workbench.policies.pool.fit import FIT, FitView
 from workbench.records.pool import CACHED, PHYSICAL, STITCHED
 from workbench.structures.size_index import (
     ABOVE,

@@ -12,7 +12,7 @@ from workbench.compiled import bound, routine
 from workbench.engines.pool.blocks import from_driver, give, return_to_driver, use
 from workbench.engines.pool.loop import allocate, free
 from workbench.engines.pool.state import COUNT, Columns, Policies, Rules, State, Tables
-from workbench.policies.pool.cache.question import APART
+from workbench.policies.pool.cache import APART
 from workbench.structures.size_index import ADDRESS, AFTER, FIELDS, NONE, ORIGIN
 
 RELEASE = 0

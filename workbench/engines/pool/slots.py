@@ -8,10 +8,10 @@ from workbench.engines.kit import Given, slot
 from workbench.engines.pool.options import PoolOptions
 from workbench.machine import Board
 from workbench.policies.placement.question import Placement
-from workbench.policies.pool.cache.question import Cache
-from workbench.policies.pool.fit.question import CacheFit
-from workbench.policies.pool.idle.question import IdleRelease
-from workbench.policies.pool.residency.question import Residency
+from workbench.policies.pool.cache import Cache
+from workbench.policies.pool.fit import CacheFit
+from workbench.policies.pool.idle import IdleRelease
+from workbench.policies.pool.residency import Residency
 from workbench.policies.pool.target.question import Target
 
 

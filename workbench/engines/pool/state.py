@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.compiled import Answer, Answers
 from workbench.engines.kit import STOP, column, full, numbered, raised, wrong
-from workbench.policies.pool.idle.question import EACH
+from workbench.policies.pool.idle import EACH
 from workbench.structures.size_index import NONE, SizeIndex
 
 

@@ -13,8 +13,7 @@ from workbench.engines.pool.state import (
     Rules,
     State,
 )
-from workbench.policies.pool.idle.question import EACH, IN_USE, RELEASE
-from workbench.policies.pool.idle.view import IdleView
+from workbench.policies.pool.idle import EACH, IN_USE, RELEASE, IdleView
 from workbench.structures.size_index import FIELDS, NONE, ORIGIN, SIZE
 
 ask_idle = RELEASE.ask

@@ -10,7 +10,7 @@ from workbench.engines.translation.slots import Case
 from workbench.engines.translation.walk_order import check_order
 from workbench.errors import InputError, wrong_value
 from workbench.machine.translation_machine import TranslationMachine
-from workbench.policies.translation.locate.question import Plan
+from workbench.policies.translation.locate import Plan
 
 
 def plan_of(case: Case) -> Plan:

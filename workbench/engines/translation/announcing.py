@@ -6,8 +6,7 @@ from workbench.compiled import NO_ANSWER, RAISED, inlined, noinline
 from workbench.engines.kit import fail
 from workbench.engines.translation.counters import FAULT
 from workbench.engines.translation.state import Run
-from workbench.policies.translation.eviction.question import INCOMING, ReadyEviction
-from workbench.policies.translation.eviction.view import IncomingView
+from workbench.policies.translation.eviction.question import INCOMING, IncomingView, ReadyEviction
 from workbench.structures.set_assoc import FIRST, NONE, ROW, WAYS
 
 incoming = INCOMING.ask

@@ -22,9 +22,8 @@ from workbench.engines.translation.scheduling import wake
 from workbench.engines.translation.state import MISS, PARKED, Run
 from workbench.engines.translation.telling import fill_comes_first, tell_answer
 from workbench.engines.translation.under_way import OF, WAITING
-from workbench.policies.translation.locate.question import CLUSTER, DIRECTORY, ON_RESPONSE
-from workbench.policies.translation.remote_fill.question import REMOTE_FILL
-from workbench.policies.translation.remote_fill.view import RemoteFillView
+from workbench.policies.translation.locate import CLUSTER, DIRECTORY, ON_RESPONSE
+from workbench.policies.translation.remote_fill import REMOTE_FILL, RemoteFillView
 from workbench.records.translation import SERVED_BY
 from workbench.structures.bitmaps import FIRST_WORD, NOBODY, add_core, has_core, next_core
 from workbench.structures.set_assoc import NONE

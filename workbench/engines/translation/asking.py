@@ -22,9 +22,8 @@ from workbench.engines.translation.scheduling import ANSWERS, KIND, REQUESTS, ne
 from workbench.engines.translation.state import MISS, Run
 from workbench.engines.translation.telling import SAYS, tell_holders, tell_row
 from workbench.engines.translation.under_way import OF
-from workbench.policies.translation.locate.question import CENTRAL, CLUSTER, DIRECTORY, ON_RESPONSE, RING
-from workbench.policies.translation.peer.question import PEER
-from workbench.policies.translation.peer.view import PeerView
+from workbench.policies.translation.locate import CENTRAL, CLUSTER, DIRECTORY, ON_RESPONSE, RING
+from workbench.policies.translation.peer import PEER, PeerView
 from workbench.records.translation import MESSAGES, SERVED_BY
 from workbench.structures.bitmaps import FIRST_WORD, copy_cores, count_cores, drop_core, has_core
 from workbench.structures.set_assoc import set_of, touch

@@ -21,7 +21,7 @@ from workbench.engines.translation.scheduling import next_cycle
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import Run
 from workbench.engines.translation.walking import SHARED, request_at_walkers
-from workbench.policies.translation.locate.question import DIRECTORY
+from workbench.policies.translation.locate import DIRECTORY
 from workbench.structures.set_assoc import NONE, touch
 
 

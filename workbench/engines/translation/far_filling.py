@@ -9,7 +9,7 @@ from workbench.engines.translation.filling import FRESH, OF_SHARED, THERE, UNUSE
 from workbench.engines.translation.finding import NOWHERE, find, forget_place, note_place
 from workbench.engines.translation.shooting_down import shoot_down_holders
 from workbench.engines.translation.state import Run
-from workbench.policies.translation.eviction.choose import choose_victim
+from workbench.policies.translation.eviction.victim import choose_victim
 from workbench.structures.set_assoc import (
     EARLIEST,
     FIRST,

@@ -17,12 +17,10 @@ from workbench.engines.translation.reporting import log
 from workbench.engines.translation.scheduling import ANSWERS, KIND
 from workbench.engines.translation.state import Run
 from workbench.engines.translation.telling import SAYS, tell
-from workbench.policies.translation.eviction.choose import ENDLESS, choose_victim
-from workbench.policies.translation.eviction.question import TOUCHED, ReadyEviction
-from workbench.policies.translation.eviction.view import TouchView
-from workbench.policies.translation.fill.question import FILL, REFUSED, TOLD
-from workbench.policies.translation.fill.view import FillNotice, FillView
-from workbench.policies.translation.locate.question import DIRECTORY
+from workbench.policies.translation.eviction.question import TOUCHED, ReadyEviction, TouchView
+from workbench.policies.translation.eviction.victim import ENDLESS, choose_victim
+from workbench.policies.translation.fill import FILL, REFUSED, TOLD, FillNotice, FillView
+from workbench.policies.translation.locate import DIRECTORY
 from workbench.records import translation as kinds
 from workbench.records.translation import MESSAGES
 from workbench.structures.set_assoc import (

@@ -16,7 +16,7 @@ from workbench.engines.translation.scheduling import KIND
 from workbench.engines.translation.shape import Policies, Rules
 from workbench.engines.translation.state import MISS, PARKED, State
 from workbench.engines.translation.under_way import OF, WAITING
-from workbench.policies.translation.locate.question import Plan
+from workbench.policies.translation.locate import Plan
 from workbench.structures import event_queue as at
 from workbench.structures.key_index import PageNumbers, renumbered
 from workbench.structures.set_assoc import PAGE, ROW, EntrySets

@@ -13,7 +13,7 @@ from workbench.engines.translation.room import most_answers, most_events
 from workbench.engines.translation.shape import Rules
 from workbench.engines.translation.state import PARKED, TOLD_SIZE, State
 from workbench.errors import InputError
-from workbench.policies.translation.locate.question import Plan
+from workbench.policies.translation.locate import Plan
 from workbench.structures import event_queue
 from workbench.structures.key_index import PageNumbers, new_key_index, put_key
 from workbench.structures.set_assoc import NONE, OWNER, PAGE, ROW

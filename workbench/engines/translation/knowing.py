@@ -18,7 +18,7 @@ from workbench.engines.translation.reporting import count_messages
 from workbench.engines.translation.scheduling import KIND, NEWS, schedule
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import Run
-from workbench.policies.translation.locate.question import (
+from workbench.policies.translation.locate import (
     CENTRAL,
     DIRECTORY,
     MESSAGE,

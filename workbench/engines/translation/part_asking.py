@@ -34,7 +34,7 @@ from workbench.engines.translation.state import MISS, TOLD_SIZE, Run
 from workbench.engines.translation.telling import TICKET_BITS
 from workbench.engines.translation.under_way import OF
 from workbench.engines.translation.unmapping import unmap_everywhere
-from workbench.policies.translation.locate.question import CENTRAL, DIRECTORY
+from workbench.policies.translation.locate import CENTRAL, DIRECTORY
 from workbench.structures import event_queue as at
 from workbench.structures.bitmaps import FIRST_WORD, NOBODY, drop_core, next_core
 from workbench.structures.key_index import ABSENT, known_number, number_of

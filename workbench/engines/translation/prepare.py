@@ -15,7 +15,7 @@ from workbench.engines.translation.tags import packed_savings
 from workbench.policies.policy import Policy
 from workbench.policies.translation.eviction import LRU
 from workbench.policies.translation.fill import DemandAlways
-from workbench.policies.translation.locate.question import (
+from workbench.policies.translation.locate import (
     CENTRAL,
     CLUSTER,
     DIRECTORY,

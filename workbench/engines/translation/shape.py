@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.policies.translation.eviction.question import ReadyEviction
-from workbench.policies.translation.fill.question import ReadyFill
-from workbench.policies.translation.locate.question import Plan
-from workbench.policies.translation.peer.question import ReadyPeer
-from workbench.policies.translation.remote_fill.question import ReadyRemoteFill
+from workbench.policies.translation.fill import ReadyFill
+from workbench.policies.translation.locate import Plan
+from workbench.policies.translation.peer import ReadyPeer
+from workbench.policies.translation.remote_fill import ReadyRemoteFill
 
 MESH, RING_NETWORK, CROSSBAR = range(3)
 to_int64: Any = np.int64

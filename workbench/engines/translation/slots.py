@@ -8,10 +8,10 @@ from workbench.engines.kit import Given, slot
 from workbench.engines.translation.options import TranslationOptions
 from workbench.machine.translation_machine import TranslationMachine
 from workbench.policies.translation.eviction.question import Eviction
-from workbench.policies.translation.fill.question import Fill
-from workbench.policies.translation.locate.question import Locate, Plan
-from workbench.policies.translation.peer.question import Peer
-from workbench.policies.translation.remote_fill.question import RemoteFill
+from workbench.policies.translation.fill import Fill
+from workbench.policies.translation.locate import Locate, Plan
+from workbench.policies.translation.peer import Peer
+from workbench.policies.translation.remote_fill import RemoteFill
 
 
 class Slots(NamedTuple):

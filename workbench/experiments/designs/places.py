@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from workbench.engines.engine import Engine
 from workbench.levers import Family, Kind, Lever, Spec
-from workbench.policies.from_file import is_in_file, policy_in_file
+from workbench.policies.catalogue import is_in_file, policy_in_file
 from workbench.policies.policy import Policy, policies
 from workbench.workloads.outside import of_file, outside
 from workbench.workloads.synthetic.generators import Generator, generator_in_file

@@ -12,9 +12,7 @@ from workbench.policies.arguments import seed_of, truths, whole
 from workbench.policies.malloc.heap import BitmapArena, HeapPolicy
 from workbench.policies.malloc.serve.question import Serve, checked_bytes
 from workbench.policies.placement import FirstFit
-from workbench.policies.placement.free_map_text import as_text
-from workbench.policies.placement.question import REFUSED, Placement
-from workbench.policies.placement.view import PlacementNotice
+from workbench.policies.placement.question import REFUSED, Placement, PlacementNotice, as_text
 from workbench.structures.bitmaps import all_free, mark_free, mark_taken
 
 MOST_GRANULES = 1 << 24

@@ -1,24 +1,31 @@
-"""Where in shared memory does a workgroup go? (spec 1)"""
+"""Where in shared memory does a workgroup go? (spec 1)
+
+`AS_FOUND` is placement as it is in six open code bases: one policy each, with the levers that reproduce it exactly. A
+sweep says them by name: `vary: [first_fit, byte_counter, unsorted_free_list, worst_fit, best_fit, {ring_buffer:
+{when_empty: keep}}]`. What each source was read for, and what is left out of it, stands in `DEVIATIONS.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
 
 from workbench.policies.placement.allocator import Allocator
-from workbench.policies.placement.alternate_ends import AlternateEnds
-from workbench.policies.placement.as_found import AS_FOUND
-from workbench.policies.placement.best_fit import BestFit
-from workbench.policies.placement.buddy import Buddy
-from workbench.policies.placement.byte_counter import ByteCounter
-from workbench.policies.placement.compaction import Compaction
-from workbench.policies.placement.first_fit import FirstFit
-from workbench.policies.placement.last_fit import LastFit
-from workbench.policies.placement.nearest_boundary import NearestBoundary
-from workbench.policies.placement.next_fit import NextFit
-from workbench.policies.placement.paged_memory import PagedMemory
+from workbench.policies.placement.ends import AlternateEnds, NearestBoundary, SizeSegregatedEnds
+from workbench.policies.placement.fit import BestFit, FirstFit, LastFit, NextFit, RandomFit, WorstFit
+from workbench.policies.placement.free_list import Buddy, RingBuffer, SegregatedFit, UnsortedFreeList
+from workbench.policies.placement.layout import ByteCounter, Compaction, PagedMemory
 from workbench.policies.placement.question import Placement
-from workbench.policies.placement.random_fit import RandomFit
-from workbench.policies.placement.ring_buffer import RingBuffer
-from workbench.policies.placement.segregated_fit import SegregatedFit
-from workbench.policies.placement.size_segregated_ends import SizeSegregatedEnds
-from workbench.policies.placement.unsorted_free_list import UnsortedFreeList
-from workbench.policies.placement.worst_fit import WorstFit
+
+AS_FOUND: Mapping[str, Placement] = {
+    "MGPUSim": FirstFit(),
+    "gem5 LDS, GPGPU-Sim": ByteCounter(),
+    "gem5 VGPR": UnsortedFreeList(),
+    "MIAOW": WorstFit(tie="low"),
+    "Ventus": BestFit(tie="low"),
+    "Vortex": RingBuffer(at_end="fits", when_empty="keep"),
+}
+"""The label of each code base and its policy; Vortex as in its simulator."""
+
 
 __all__ = [
     "AS_FOUND",

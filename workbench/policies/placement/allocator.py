@@ -6,9 +6,14 @@ from typing import Literal, get_args
 
 from workbench.errors import InputError
 from workbench.policies.arguments import one_of, seed_of, whole
-from workbench.policies.placement.free_map_text import FEWEST_SEGMENTS, MOST_SEGMENTS, as_text
-from workbench.policies.placement.question import REFUSED, Placement
-from workbench.policies.placement.view import PlacementNotice
+from workbench.policies.placement.question import (
+    FEWEST_SEGMENTS,
+    MOST_SEGMENTS,
+    REFUSED,
+    Placement,
+    PlacementNotice,
+    as_text,
+)
 from workbench.structures.bitmaps import all_free, mark_free, mark_taken, next_free
 
 Release = Literal["strict", "lenient"]

@@ -14,11 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.policies.asking import Asked, Scenes
 from workbench.policies.contract import Contract, check
-from workbench.policies.placement.free_map_text import as_text, bits_text
-from workbench.policies.probes.question import Probe
-from workbench.policies.probes.view import ProbeView
+from workbench.policies.placement.question import as_text, bits_text
+from workbench.policies.probes.question import Probe, ProbeView
+from workbench.policies.scenes import Asked, Scenes
 from workbench.streams import Streams
 from workbench.structures.bitmaps import packed, unpacked
 

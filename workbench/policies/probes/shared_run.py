@@ -11,19 +11,22 @@ from workbench.compiled import creates_arrays
 from workbench.errors import wrong_value
 from workbench.levers import lever
 from workbench.policies.arguments import listed, wholes
-from workbench.policies.placement.free_map_text import MOST_SEGMENTS, Bits, as_bits
-from workbench.policies.probes.exact_run import ExactRun
-from workbench.policies.probes.question import Probe, Schedule
-from workbench.policies.probes.shared.chain import prefixes
-from workbench.policies.probes.shared.cost import SharedCost, shared_cost
-from workbench.policies.probes.shared.decode import looked_up, padded, scanned
-from workbench.policies.probes.shared.layout import loaded
-from workbench.policies.probes.shared.masks import EVERY_SHIFT
-from workbench.policies.probes.shared.packing import given, pack
-from workbench.policies.probes.shared.reduction import sequence
-from workbench.policies.probes.shared.trace import SharedTrace, check_together, trace
-from workbench.policies.probes.view import ProbeView
-from workbench.policies.probes.word_parallel import longest_free_run
+from workbench.policies.placement.question import MOST_SEGMENTS, Bits, as_bits
+from workbench.policies.probes.exact_probes import longest_free_run
+from workbench.policies.probes.question import Probe, ProbeView, Schedule
+from workbench.policies.probes.shared.circuit import (
+    SharedTrace,
+    check_together,
+    looked_up,
+    padded,
+    prefixes,
+    scanned,
+    sequence,
+    trace,
+)
+from workbench.policies.probes.shared.masks import EVERY_SHIFT, given, loaded, pack
+from workbench.policies.probes.shared.netlist import SharedCost, shared_cost
+from workbench.policies.probes.shift_probe import ExactRun
 from workbench.structures.bitmaps import bitmap, packed
 
 if TYPE_CHECKING:

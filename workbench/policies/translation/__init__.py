@@ -1,7 +1,6 @@
 """Who already holds this translation, what is filled, what is evicted? (spec 4)"""
 
-from workbench.policies.translation.area import directory_bits, entry_bits, equal_area_entries, record_bits
-from workbench.policies.translation.bitmap_text import degree
+from workbench.policies.translation.cores import degree
 from workbench.policies.translation.eviction import (
     ARC,
     DRRIP,
@@ -40,6 +39,10 @@ from workbench.policies.translation.locate import (
     OwnOnly,
     OwnPlusAffine,
     RingProbe,
+    directory_bits,
+    entry_bits,
+    equal_area_entries,
+    record_bits,
 )
 from workbench.policies.translation.peer import FirstBit, LeastLoaded, Nearest, Peer
 from workbench.policies.translation.peer import Random as RandomPeer

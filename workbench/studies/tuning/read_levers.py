@@ -13,7 +13,7 @@ from typing import Any
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.sweep import Sweep
 from workbench.levers import Lever, Spec
-from workbench.policies.from_file import is_in_file, policy_in_file
+from workbench.policies.catalogue import is_in_file, policy_in_file
 from workbench.policies.policy import Policy, policies, read_policy
 from workbench.studies.tuning.dimension import Dimension, dimension, tunable
 from workbench.studies.tuning.space import Fixed, Levers, Node, OneOf, Several

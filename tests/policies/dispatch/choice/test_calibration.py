@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from workbench.errors import InputError
 from workbench.machine import ClassPower, NoPower
 from workbench.policies.dispatch.choice import InstructionCalibrator, LeastRecentEnergy, ResourceCalibrator
-from workbench.policies.dispatch.choice.calibration import metered
+from workbench.policies.dispatch.choice.weighted_choice import metered
 
 POWERS = st.lists(st.floats(0.5, 1000), min_size=6, max_size=6)
 NAMES = ("vgpr", "sgpr", "waves")

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from tests.oracles.dispatch_selection import aged
 from tests.policies.dispatch.priority.together import change_and_promise, ranks
 from workbench.policies.dispatch import Ageing
-from workbench.policies.dispatch.priority.contract import PriorityContract
-from workbench.policies.dispatch.priority.question import FOR_EVER
+from workbench.policies.dispatch.priority import FOR_EVER, PriorityContract
 
 
 class TestAgeing(PriorityContract):

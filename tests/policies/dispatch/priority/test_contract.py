@@ -8,8 +8,7 @@ from tests.depth import compiled_only
 from workbench.errors import PolicyError
 from workbench.levers import lever
 from workbench.policies.dispatch import Ageing, StaticPriority
-from workbench.policies.dispatch.priority.contract import PriorityContract, check
-from workbench.policies.dispatch.priority.question import Priority
+from workbench.policies.dispatch.priority import Priority, PriorityContract, check
 
 
 class Impatient(Priority):

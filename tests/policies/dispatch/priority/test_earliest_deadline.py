@@ -10,8 +10,7 @@ from tests.oracles.dispatch_selection import deadline
 from tests.policies.dispatch.priority.together import change_and_promise, ranks
 from workbench.errors import InputError
 from workbench.policies.dispatch import EarliestDeadline
-from workbench.policies.dispatch.priority.contract import PriorityContract
-from workbench.policies.dispatch.priority.question import FOR_EVER
+from workbench.policies.dispatch.priority import FOR_EVER, PriorityContract
 
 slacks = st.lists(st.integers(0, 500), min_size=4, max_size=4) | st.just([])
 

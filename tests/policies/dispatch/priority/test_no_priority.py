@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.policies.dispatch import NoPriority
-from workbench.policies.dispatch.priority.contract import PriorityContract
+from workbench.policies.dispatch.priority import PriorityContract
 
 
 class TestNoPriority(PriorityContract):

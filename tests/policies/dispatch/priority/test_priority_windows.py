@@ -10,8 +10,7 @@ from tests.oracles.dispatch_selection import windows_order
 from tests.policies.dispatch.priority.together import change_and_promise, ranks
 from workbench.errors import InputError
 from workbench.policies.dispatch import PriorityWindows
-from workbench.policies.dispatch.priority.contract import PriorityContract
-from workbench.policies.dispatch.priority.question import FOR_EVER
+from workbench.policies.dispatch.priority import FOR_EVER, PriorityContract
 
 lengths = st.lists(st.integers(1, 20), min_size=1, max_size=8).map(lambda some: sorted(some, reverse=True))
 

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.policies.dispatch.priority.together import ranks
-from workbench.policies.asking import Speaker
 from workbench.policies.dispatch import StaticPriority
-from workbench.policies.dispatch.priority.contract import PriorityContract, holds_until
-from workbench.policies.dispatch.priority.question import FOR_EVER
+from workbench.policies.dispatch.priority import FOR_EVER, PriorityContract, holds_until
+from workbench.policies.scenes import Speaker
 
 
 class TestStaticPriority(PriorityContract):

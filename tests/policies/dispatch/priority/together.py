@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.oracles.dispatch_selection import first_change
-from workbench.policies.asking import Speaker, plain
-from workbench.policies.dispatch.priority.contract import asks, holds_until
-from workbench.policies.dispatch.priority.question import FOR_EVER, Priority
+from workbench.policies.dispatch.priority import FOR_EVER, Priority, asks, holds_until
+from workbench.policies.scenes import Speaker, plain
 
 HORIZON = 200
 """Cycles that are looked at for a change: longer than the periods that are drawn."""

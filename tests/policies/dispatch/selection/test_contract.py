@@ -11,8 +11,7 @@ from tests.depth import compiled_only
 from workbench.errors import InputError, PolicyError
 from workbench.levers import lever
 from workbench.policies.dispatch import ChannelRoundRobin, Head, StrictBlocking
-from workbench.policies.dispatch.selection.contract import SelectionContract, check
-from workbench.policies.dispatch.selection.question import Selection
+from workbench.policies.dispatch.selection.question import Selection, SelectionContract, check
 
 
 class MostWaves(Selection):

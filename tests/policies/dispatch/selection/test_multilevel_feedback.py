@@ -10,7 +10,7 @@ from tests.depth import long
 from tests.oracles import dispatch_selection as twins
 from tests.policies.dispatch.selection.together import CHANNELS, prepared, walk_far, walk_together, walks
 from workbench.policies.dispatch import Head, MultilevelFeedback
-from workbench.policies.dispatch.selection.contract import SelectionContract
+from workbench.policies.dispatch.selection.question import SelectionContract
 
 AMONG = ["best_rank", "all_that_fit"]
 

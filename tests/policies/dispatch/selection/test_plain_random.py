@@ -11,7 +11,7 @@ from scipy import stats
 from tests.oracles import dispatch_selection as twins
 from tests.policies.dispatch.selection.together import dice, prepared, walk_far, walk_together, walks
 from workbench.policies.dispatch import PlainRandom
-from workbench.policies.dispatch.selection.contract import SelectionContract
+from workbench.policies.dispatch.selection.question import SelectionContract
 
 AMONG = ["best_rank", "all_that_fit"]
 

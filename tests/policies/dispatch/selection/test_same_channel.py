@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.oracles import dispatch_selection as twins
 from tests.policies.dispatch.selection.together import prepared, walk_far, walk_together, walks
 from workbench.policies.dispatch import Head, SameChannel
-from workbench.policies.dispatch.selection.contract import SelectionContract
+from workbench.policies.dispatch.selection.question import SelectionContract
 
 
 class TestSameChannel(SelectionContract):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.oracles import dispatch_selection as twins
 from tests.policies.dispatch.selection.together import dice, prepared, walk_far, walk_together, walks
 from workbench.policies.dispatch import Head, ServedMarks
-from workbench.policies.dispatch.selection.contract import SelectionContract
+from workbench.policies.dispatch.selection.question import SelectionContract
 
 LEVERS = list(product((False, True), ("candidates", "all_channels")))
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from tests.oracles import dispatch_selection as twins
 from tests.policies.dispatch.selection.together import prepared, walk_far, walk_together, walks
 from workbench.policies.dispatch import StrictPriority
-from workbench.policies.dispatch.selection.contract import SelectionContract
+from workbench.policies.dispatch.selection.question import SelectionContract
 
 
 class TestStrictPriority(SelectionContract):

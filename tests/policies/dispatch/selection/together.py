@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from tests.depth import FAR
 from tests.oracles.dispatch_selection import Dice, Waiting
-from workbench.policies.asking import KEPT, Speaker, plain
-from workbench.policies.dispatch.selection.contract import rounds
-from workbench.policies.dispatch.selection.question import NOBODY, Selection
-from workbench.policies.dispatch.selection.view import SelectionView
+from workbench.policies.dispatch.selection.question import NOBODY, Selection, SelectionView, rounds
+from workbench.policies.scenes import KEPT, Speaker, plain
 
 LEVELS = 4
 CHANNELS = 6

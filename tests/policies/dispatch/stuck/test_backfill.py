@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.policies.dispatch import Backfill, NeverSplit, SplitWhenStuck
-from workbench.policies.dispatch.stuck.contract import StuckContract
+from workbench.policies.dispatch.stuck import StuckContract
 from workbench.policies.policy import read_policy
 
 

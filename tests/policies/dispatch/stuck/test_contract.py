@@ -8,8 +8,7 @@ from tests.depth import compiled_only
 from workbench.errors import PolicyError
 from workbench.levers import lever
 from workbench.policies.dispatch import NeverSplit, SplitWhenStuck
-from workbench.policies.dispatch.stuck.contract import StuckContract, check
-from workbench.policies.dispatch.stuck.question import Stuck
+from workbench.policies.dispatch.stuck import Stuck, StuckContract, check
 
 
 class Quarters(Stuck):

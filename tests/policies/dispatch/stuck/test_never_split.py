@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from workbench.policies.dispatch import NeverSplit
-from workbench.policies.dispatch.stuck.contract import StuckContract
-from workbench.policies.dispatch.stuck.question import FOR_EVER
+from workbench.policies.dispatch.stuck import FOR_EVER, StuckContract
 
 
 class TestNeverSplit(StuckContract):

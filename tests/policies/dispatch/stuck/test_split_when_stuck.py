@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.oracles.dispatch_selection import FailCounter, shared_out
 from workbench.errors import InputError
 from workbench.policies.dispatch import SplitWhenStuck
-from workbench.policies.dispatch.stuck.contract import StuckContract
+from workbench.policies.dispatch.stuck import StuckContract
 
 
 class TestSplitWhenStuck(StuckContract):

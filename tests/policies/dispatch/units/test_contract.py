@@ -10,10 +10,7 @@ import pytest
 from tests.depth import compiled_only
 from workbench.errors import PolicyError
 from workbench.levers import lever
-from workbench.policies.dispatch.units import LeastLoaded, NoRotation, RotatedSplit
-from workbench.policies.dispatch.units.contract import UnitsContract
-from workbench.policies.dispatch.units.question import Units
-from workbench.policies.dispatch.units.split_table import share_out
+from workbench.policies.dispatch.units import LeastLoaded, NoRotation, RotatedSplit, Units, UnitsContract, share_out
 
 
 class LastUnitFirst(Units):

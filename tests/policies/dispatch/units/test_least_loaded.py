@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles import dispatch_units as slow
-from workbench.policies.dispatch.units import LeastLoaded
-from workbench.policies.dispatch.units.contract import UnitsContract
+from workbench.policies.dispatch.units import LeastLoaded, UnitsContract
 
 
 class TestLeastLoaded(UnitsContract):

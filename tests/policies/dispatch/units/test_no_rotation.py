@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles.dispatch_units import dealt
-from workbench.policies.dispatch.units import NoRotation
-from workbench.policies.dispatch.units.contract import UnitsContract
+from workbench.policies.dispatch.units import NoRotation, UnitsContract
 
 
 class TestNoRotation(UnitsContract):

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.oracles.dispatch_units import dealt, drawn
-from workbench.policies.asking import Speaker
-from workbench.policies.dispatch.units import RandomRotation
-from workbench.policies.dispatch.units.contract import UnitsContract, asks
+from workbench.policies.dispatch.units import RandomRotation, UnitsContract, asks
+from workbench.policies.scenes import Speaker
 
 
 class TestRandomRotation(UnitsContract):

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from tests.depth import long
 from tests.oracles import dispatch_units as slow
 from workbench.errors import InputError
-from workbench.policies.asking import Speaker
-from workbench.policies.dispatch.units import LeastLoaded, NoRotation, RandomRotation, RotatedSplit
-from workbench.policies.dispatch.units.contract import UnitsContract, asks
+from workbench.policies.dispatch.units import LeastLoaded, NoRotation, RandomRotation, RotatedSplit, UnitsContract, asks
+from workbench.policies.scenes import Speaker
 
 GROUPS = st.lists(st.integers(1, 40) | st.integers(1, 640), min_size=1, max_size=200)
 UNITS = st.integers(1, 8) | st.just(64)

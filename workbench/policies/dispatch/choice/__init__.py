@@ -1,25 +1,23 @@
 """Which of the modules with room takes the group? (spec 3, Em. 9 and 10)"""
 
-from workbench.policies.dispatch.choice.affinity import Affinity
-from workbench.policies.dispatch.choice.best_fit_module import BestFitModule
-from workbench.policies.dispatch.choice.calibration import InstructionCalibrator, ResourceCalibrator
-from workbench.policies.dispatch.choice.coolest_first import CoolestFirst
-from workbench.policies.dispatch.choice.dominant_resource import DominantResource
-from workbench.policies.dispatch.choice.dot_product import DotProduct
-from workbench.policies.dispatch.choice.first_module import FirstModule
-from workbench.policies.dispatch.choice.least_decayed_energy import LeastDecayedEnergy
-from workbench.policies.dispatch.choice.least_recent_activity import LeastRecentActivity
-from workbench.policies.dispatch.choice.least_recent_energy import LeastRecentEnergy
-from workbench.policies.dispatch.choice.least_waves import LeastWaves
-from workbench.policies.dispatch.choice.most_residual import MostResidual
-from workbench.policies.dispatch.choice.pages import ByPages
+from workbench.policies.dispatch.choice.affinity import Affinity, ByPages
+from workbench.policies.dispatch.choice.energy import (
+    CoolestFirst,
+    LeastDecayedEnergy,
+    LeastRecentActivity,
+    LeastRecentEnergy,
+    RecentCounts,
+)
+from workbench.policies.dispatch.choice.load import FirstModule, LeastWaves, RandomModule, RoundRobin, TwoChoices
+from workbench.policies.dispatch.choice.packing import (
+    BestFitModule,
+    DominantResource,
+    DotProduct,
+    MostResidual,
+    WorstFitModule,
+)
 from workbench.policies.dispatch.choice.question import Choice
-from workbench.policies.dispatch.choice.random_module import RandomModule
-from workbench.policies.dispatch.choice.recent_counts import RecentCounts
-from workbench.policies.dispatch.choice.round_robin import RoundRobin
-from workbench.policies.dispatch.choice.two_choices import TwoChoices
-from workbench.policies.dispatch.choice.weighted_choice import WeightedChoice
-from workbench.policies.dispatch.choice.worst_fit_module import WorstFitModule
+from workbench.policies.dispatch.choice.weighted_choice import InstructionCalibrator, ResourceCalibrator, WeightedChoice
 
 __all__ = [
     "Affinity",

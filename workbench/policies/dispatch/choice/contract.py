@@ -14,12 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.compiled import RAISED
-from workbench.policies.asking import ANSWER, Asked, Scenes, Speaker, plain
 from workbench.policies.contract import Contract, check
-from workbench.policies.dispatch.choice.pages import PagesNotice
-from workbench.policies.dispatch.choice.plain import INSTRUCTIONS, USUAL, Scene
-from workbench.policies.dispatch.choice.question import Choice
-from workbench.policies.dispatch.choice.view import ChoiceNotice, ChoiceView
+from workbench.policies.dispatch.choice.affinity import PagesNotice
+from workbench.policies.dispatch.choice.question import INSTRUCTIONS, USUAL, Choice, ChoiceNotice, ChoiceView, Scene
+from workbench.policies.scenes import ANSWER, Asked, Scenes, Speaker, plain
 
 __all__ = ["ChoiceContract", "check"]
 

@@ -3,23 +3,51 @@
 An answer takes a `SelectionView`; it is asked when at least one group fits. An answer of -1 leaves the memory as it was
 and depends on ranks and fits alone, so that rounds in which nothing changes can be skipped; what a policy remembers, it
 remembers when it has chosen.
+
+What every policy owes, in a test file, for policies of this package or not:
+
+    class TestMySelection(SelectionContract):
+        policy = MySelection(turns=3)
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import Answer, Question
-from workbench.policies.dispatch.selection.view import SelectionView
+from workbench.compiled import MEMORY, PARAMS, Answer, Question, number, readable, view
+from workbench.policies.contract import Contract, check
 from workbench.policies.policy import Policy
+from workbench.policies.scenes import KEPT, Asked, Scenes, Speaker, plain
+from workbench.streams import Streams
 
 if TYPE_CHECKING:
     from workbench.policies.dispatch.selection.rounds import Rounds
 
+
 NOBODY = -1
 """The answer that says: dispatch nothing in this round."""
+
+
+@view
+class SelectionView(NamedTuple):
+    """The groups at the heads of their channels; arrays may be longer than `count`."""
+
+    cycle: int = number("the cycle of the round")
+    count: int = number("how many groups wait at the heads of their channels")  # type: ignore[assignment]
+    channel: np.ndarray = readable("int64", "groups", "the channel of each, not decreasing")
+    priority: np.ndarray = readable(
+        "int64", "groups", "the static priority of each, 1 = highest; where nobody has one, 1"
+    )
+    rank: np.ndarray = readable("int64", "groups", "what the priority policy says of each: the lowest is most urgent")
+    fits: np.ndarray = readable("int64", "groups", "1 where at least one module has room for it now, else 0")
+    waited: np.ndarray = readable("int64", "groups", "cycles since each arrived")
+    waves: np.ndarray = readable("int64", "groups", "waves of each")
+    levers: Any = PARAMS
+    memory: np.ndarray = MEMORY
+
 
 SELECT = Question(
     "selection",
@@ -71,3 +99,82 @@ class Selection(Policy, abstract=True):
         """Return the policy for one run: compiled function, parameters, fresh memory."""
         memory = self.start_memory(channels, levels, seed)
         return ReadySelection(self.ready_answer(checked), self.parameters(), memory)
+
+
+SPARE = 2
+"""Entries behind the last waiting group: arrays may be longer than the round."""
+LATER = 10_000
+
+
+class SelectionContract(Contract):
+    """Tests that every selection policy passes; a subclass names the policy."""
+
+    policy: ClassVar[Selection]
+    sizes = (1, 2, 3, 8, 64)
+    """Numbers of channels that the policy is made for."""
+    steps = 150
+    tried = 60
+    levels: ClassVar[int] = 4
+    settings = ("policy", "sizes", "steps", "levels")
+
+    def start_memory(self, policy: Selection, size: int, seed: int) -> np.ndarray:
+        """Return what the policy remembers at the start of a run with so many channels."""
+        return policy.start_memory(size, self.levels, seed)
+
+    def scenes(self, policy: Selection, size: int, steps: int, draw: np.random.Generator) -> Scenes:
+        """Ask about rounds at rising cycles."""
+        policy.check_run(size, self.levels)
+        yield from rounds(size, self.levels, steps)
+
+    def judge(self, request: Asked) -> str:
+        """Return a fault where the answer is no group that fits, or nobody without saying that it may be."""
+        see, chosen = request.see, request.answer
+        if chosen == NOBODY:
+            return self._fault_of_nobody(request)
+        if not (0 <= chosen < see.count and see.fits[chosen]):
+            return f"answered {chosen}, which is no group that fits, for {see}"
+        return ""
+
+    def _fault_of_nobody(self, request: Asked) -> str:
+        """Return a fault unless nobody is allowed, not remembered, and stays nobody while nothing but time changes."""
+        if self.policy.work_conserving():
+            return f"chose nobody for {request.see}; one that may do so overrides work_conserving"
+        if request.see.memory.tolist() != request.after.memory.tolist():
+            return f"chose nobody and remembered something, for {request.see}"
+        later = request.see._replace(cycle=request.see.cycle + LATER, waited=request.see.waited + LATER)
+        if Speaker(self.policy, request.see.memory.copy(), plain(self.policy)).ask(later) != NOBODY:
+            return f"chose nobody for {request.see}, and somebody when only time had passed"
+        return ""
+
+    def test_chooses_nobody_if_it_says_that_it_may(self) -> None:
+        nobody = any(requested.answer == NOBODY for requested in self.asked())
+        assert nobody != self.policy.work_conserving(), "says that it may choose nobody, and always chooses somebody"
+
+
+def rounds(channels: int, levels: int, steps: int, seed: int = 0) -> Iterator[SelectionView]:
+    """Yield rounds at rising cycles, each with some channels waiting, of which at least one has a group that fits.
+
+    Ranks follow the static priorities, or lie close together, or are negative. Now and then only one channel waits.
+    """
+    draw, cycle = Streams(seed)["rounds"], 0
+    for _ in range(steps):
+        yield _round(draw, cycle, channels, levels)
+        cycle += int(draw.integers(0, 40))
+
+
+def _round(draw: np.random.Generator, cycle: int, channels: int, levels: int) -> SelectionView:
+    waiting = int(draw.integers(1, channels + 1))
+    channel = np.sort(draw.permutation(channels)[:waiting])
+    priority = draw.integers(1, levels + 2, waiting)
+    rank = priority if draw.random() < 0.5 else draw.integers(-2, 2, waiting)
+    fits = draw.random(waiting) < (0.2, 0.6, 1.0)[int(draw.integers(3))]
+    fits[int(draw.integers(waiting))] = True
+    columns = (channel, priority, rank, fits, draw.integers(0, 50, waiting), draw.integers(1, 17, waiting))
+    return SelectionView._make((cycle, waiting, *(_longer(column, draw) for column in columns), *KEPT))
+
+
+def _longer(column: np.ndarray, draw: np.random.Generator) -> np.ndarray:
+    return np.concatenate([column.astype(np.int64), draw.integers(0, 2, SPARE)])
+
+
+__all__ = ["SelectionContract", "check"]

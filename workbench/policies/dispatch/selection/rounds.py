@@ -8,8 +8,7 @@ import numpy as np
 
 from workbench.errors import wrong_value
 from workbench.policies.arguments import MOST, MOST_LEVELS, MOST_UNITS, MOST_WAVES, seed_of, truths, whole
-from workbench.policies.dispatch.selection.question import NOBODY, Selection
-from workbench.policies.dispatch.selection.view import SelectionView
+from workbench.policies.dispatch.selection.question import NOBODY, Selection, SelectionView
 
 
 class Head(NamedTuple):

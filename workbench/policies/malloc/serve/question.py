@@ -3,25 +3,54 @@
 The lanes of one warp that reach `malloc` at one instruction make a call (spec 2, E8, E9). An answer takes a `ServeView`
 and cuts the call into requests to the heap. A heap request asks for the sum of its pieces' sizes (spec 2, R14); one
 without a leader is never made, and its lanes get nothing.
+
+What every way to serve owes, in a test file, for policies of this package or not:
+
+    class TestMyServe(ServeContract):
+        policy = MyServe(min_alloc=16)
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import ClassVar, Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from workbench.compiled import Answer, Question
+from workbench.compiled import MEMORY, PARAMS, Answer, Question, readable, view, writable
 from workbench.errors import wrong_value
 from workbench.policies.arguments import listed, truths
-from workbench.policies.malloc.serve.view import ServeView
+from workbench.policies.contract import Contract, check
 from workbench.policies.policy import Policy
+from workbench.policies.scenes import KEPT, Asked, Scenes
 
 MOST_BYTES = 1 << 40
 NOT_SERVED = -1
 """The part of a lane that gets nothing, and the leader of a request that nobody makes."""
+
+
+@view
+class ServeView(NamedTuple):
+    """One call: the lanes of a warp that reach `malloc` at one instruction."""
+
+    lanes: np.ndarray = readable(
+        "int64", "active", "the active lanes' numbers in their warp, increasing; padding lanes are not among them"
+    )
+    asked: np.ndarray = readable("int64", "active", "bytes that each asks for, at least 0")
+    part: np.ndarray = writable(
+        "int64", "active", "to be filled: the heap request that holds each lane's piece, from 0; -1 = it gets nothing"
+    )
+    offset: np.ndarray = writable("int64", "active", "to be filled: where each piece begins in its block, in bytes")
+    size: np.ndarray = writable("int64", "active", "to be filled: bytes of each piece")
+    leader: np.ndarray = writable(
+        "int64",
+        "active",
+        "to be filled for each heap request: the position in `lanes` of the lane that asks, -1 = none",
+    )
+    levers: Any = PARAMS
+    memory: np.ndarray = MEMORY
+
 
 SERVE = Question(
     "serve",
@@ -189,3 +218,71 @@ def _told(
     asks = None if leader[p] == NOT_SERVED else int(lanes[leader[p]])
     displayed = (column[inside].tolist() for column in (lanes, offset, size))
     return Served(int(size[inside].sum()), asks, *displayed)
+
+
+class ServeContract(Contract):
+    """Tests that every way to serve warps passes; a subclass names the policy."""
+
+    policy: ClassVar[Serve]
+
+    def start_memory(self, policy: Serve, size: int, seed: int) -> np.ndarray:
+        """Return what the policy remembers at the start of a run."""
+        return policy.start_memory(seed)
+
+    def scenes(self, policy: Serve, size: int, steps: int, draw: np.random.Generator) -> Scenes:
+        """Put calls of all lanes, of one, of some, of equal and unequal sizes, zeros among them."""
+        for lanes, requested in _calls(policy.unit(), draw):
+            empty = (np.zeros(len(lanes), np.int64) for _ in range(4))
+            yield ServeView._make((lanes, requested, *empty, *KEPT))
+
+    def judge(self, request: Asked) -> str:
+        """Return a fault where a piece is too small or nowhere, or a request has a leader that is none of its lanes."""
+        fault = _fault(request.answer, request.after)
+        return f"answered {fault}, for {request.see}" if fault else ""
+
+    def test_pieces_of_a_request_do_not_overlap(self) -> None:
+        for requested in self.asked():
+            for request in range(requested.answer):
+                inside = requested.after.part == request
+                starts, sizes = requested.after.offset[inside], requested.after.size[inside]
+                order = np.argsort(starts, kind="stable")
+                ends = (starts + sizes)[order]
+                fine = (starts[order][1:] >= ends[:-1]).all() and ends.max(initial=0) <= sizes.sum()
+                assert fine, f"pieces overlap or leave their block, for {requested.see}"
+
+    def test_what_it_asks_of_the_engine(self) -> None:
+        policy = self.policy
+        assert policy.unit() >= 1
+        assert min(policy.scan_steps(), policy.barrier_steps(), policy.block_header()) >= 0
+        assert policy.prefix_moment() in get_args(PrefixWhen)
+        assert policy.on_failure() in get_args(OnFailure)
+        assert policy.frees() in get_args(FreePolicy)
+
+
+def _calls(unit: int, draw: np.random.Generator) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    yield np.arange(unit), np.full(unit, 2)
+    yield np.array([unit - 1]), np.array([5])
+    for k in range(24):
+        lanes = np.flatnonzero(draw.random(unit) < (k + 1) / 24)
+        if len(lanes):
+            yield lanes, draw.integers(0, 1 << (k % 12), len(lanes))
+
+
+def _fault(requests: int, after: ServeView) -> str:
+    """Return what is wrong with an answer, in words; empty where nothing is."""
+    count, got = len(after.lanes), after.part >= 0
+    if not 0 <= requests <= count:
+        return f"{requests} requests"
+    if after.part.min() < NOT_SERVED or after.part.max() >= requests:
+        return f"a part outside of 0 to {requests - 1}"
+    if got.any() and (after.size[got].min() < 0 or after.offset[got].min() < 0):
+        return "a negative size or offset"
+    if (after.size[got] < after.asked[got]).any():
+        return "a piece smaller than what was asked for"
+    for request, leader in enumerate(after.leader[:requests]):
+        if not (leader == NOT_SERVED or (0 <= leader < count and after.part[leader] == request)):
+            return f"lane {leader} as the leader of request {request}, to which it does not belong"
+    return ""
+
+
+__all__ = ["ServeContract", "check"]

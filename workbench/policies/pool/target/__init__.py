@@ -1,23 +1,27 @@
 """Which card lends memory? (spec 5, R15, R18-R21)"""
 
-from workbench.policies.pool.target.bandwidth_then_most_free import BandwidthThenMostFree
-from workbench.policies.pool.target.bind import Bind
-from workbench.policies.pool.target.consistent_hashing import ConsistentHashing
-from workbench.policies.pool.target.first_touch import FirstTouch
-from workbench.policies.pool.target.host_offload import HostOffload
-from workbench.policies.pool.target.interleave import Interleave
-from workbench.policies.pool.target.least_borrowed import LeastBorrowed
-from workbench.policies.pool.target.least_loaded import LeastLoaded
-from workbench.policies.pool.target.local_only import LocalOnly
-from workbench.policies.pool.target.max_bandwidth import MaxBandwidth
-from workbench.policies.pool.target.most_free import MostFree
-from workbench.policies.pool.target.nearest import Nearest
-from workbench.policies.pool.target.preferred import Preferred
+from workbench.policies.pool.target.numa import (
+    Bind,
+    ConsistentHashing,
+    FirstTouch,
+    HostOffload,
+    Interleave,
+    LocalOnly,
+    Preferred,
+    RandomCard,
+    RoundRobin,
+)
 from workbench.policies.pool.target.question import Target
-from workbench.policies.pool.target.random_card import RandomCard
-from workbench.policies.pool.target.round_robin import RoundRobin
-from workbench.policies.pool.target.two_choices import TwoChoices
-from workbench.policies.pool.target.weighted_cards import WeightedCards
+from workbench.policies.pool.target.score import (
+    BandwidthThenMostFree,
+    LeastBorrowed,
+    LeastLoaded,
+    MaxBandwidth,
+    MostFree,
+    Nearest,
+    TwoChoices,
+    WeightedCards,
+)
 
 __all__ = [
     "BandwidthThenMostFree",

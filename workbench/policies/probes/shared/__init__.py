@@ -5,10 +5,8 @@ bit 0 first; bit 0 is the first block of the first resource. Written as a number
 the direction `right` moves bits toward bit 0.
 """
 
-from workbench.policies.probes.shared.cost import SharedCost, shared_cost
-from workbench.policies.probes.shared.layout import fields
-from workbench.policies.probes.shared.masks import mask_word, shift_mask
-from workbench.policies.probes.shared.packing import pack
-from workbench.policies.probes.shared.trace import SharedTrace, trace
+from workbench.policies.probes.shared.circuit import SharedTrace, trace
+from workbench.policies.probes.shared.masks import fields, mask_word, pack, shift_mask
+from workbench.policies.probes.shared.netlist import SharedCost, shared_cost
 
 __all__ = ["SharedCost", "SharedTrace", "fields", "mask_word", "pack", "shared_cost", "shift_mask", "trace"]

@@ -13,11 +13,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.policies.asking import Asked, Scenes
 from workbench.policies.contract import SEED, Contract, check
-from workbench.policies.translation.eviction.plain_set import PlainSet
-from workbench.policies.translation.eviction.question import Eviction
-from workbench.policies.translation.eviction.view import EvictionView
+from workbench.policies.scenes import Asked, Scenes
+from workbench.policies.translation.eviction.question import Eviction, EvictionView
+from workbench.policies.translation.eviction.victim import PlainSet
 from workbench.structures.set_assoc import NONE
 
 __all__ = ["EvictionContract", "check"]

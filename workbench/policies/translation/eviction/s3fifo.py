@@ -13,8 +13,7 @@ from workbench.policies.translation.eviction.page_lists import (
     remove_at,
     remove_number,
 )
-from workbench.policies.translation.eviction.question import Eviction
-from workbench.policies.translation.eviction.view import EvictionView, IncomingView, TouchView
+from workbench.policies.translation.eviction.question import Eviction, EvictionView, IncomingView, TouchView
 
 PAGE, GHOST, CHOOSES, EVICTED, FROM, WAYS = range(6)
 """Memory of a set: the page that comes, whether it was a ghost, whether a victim was asked for since, whether one ever

@@ -8,7 +8,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.levers import read_spec
 from workbench.machine import Machine
 from workbench.machine.power import Power
-from workbench.policies.dispatch.choice.calibration import InstructionCalibrator, ResourceCalibrator, Trial, metered
+from workbench.policies.dispatch.choice.weighted_choice import InstructionCalibrator, ResourceCalibrator, Trial, metered
 from workbench.studies.claims.cases import better
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.dispatch.experiment import MACHINE, POWER, QUEUED, experiment, groups

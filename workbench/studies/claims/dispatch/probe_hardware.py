@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from workbench.policies.asking import Speaker
 from workbench.policies.probes import Probe
 from workbench.policies.probes.contract import asks, states
-from workbench.policies.probes.hardware import ProbeCost
+from workbench.policies.probes.question import ProbeCost
+from workbench.policies.scenes import Speaker
 from workbench.studies.claims.cases import better
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.dispatch.experiment import REGISTERS, experiment, groups

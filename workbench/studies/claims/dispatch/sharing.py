@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.experiments.run_set import RunSet
-from workbench.policies.probes.shared.cost import SharedCost, shared_cost
-from workbench.policies.probes.shared.packing import pack
+from workbench.policies.probes.shared.masks import pack
+from workbench.policies.probes.shared.netlist import SharedCost, shared_cost
 from workbench.studies.claims.cases import better, no_worse
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.dispatch.experiment import BLOCKS, REGISTERS, experiment

@@ -25,7 +25,7 @@ USUAL: dict[str, dict[str, Any]] = {
     "translation": {"locate": NONE},
     "pool": {"cache": "no_cache", "target": "round_robin"},
 }
-"""What open simulators and drivers do, by mechanism (of the dispatcher MGPUSim, `policies/dispatch/as_found.py`)."""
+"""What open simulators and drivers do, by mechanism (of the dispatcher MGPUSim, `policies/dispatch/__init__.py`)."""
 DOCUMENTS: dict[str, dict[str, Any]] = {
     "placement": {"placement": "nearest_boundary", "shared_placement": "nearest_boundary"},
     "malloc": {"serve": "warp_aggregated"},

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, cast
 from workbench.machine.preset import preset
 from workbench.machine.translation_machine import TranslationMachine
 from workbench.policies.translation import Directory, equal_area_entries
-from workbench.policies.translation.area import FRAME_BITS
 from workbench.policies.translation.eviction import LRU
+from workbench.policies.translation.locate import FRAME_BITS
 from workbench.policies.translation.peer import FirstBit
 from workbench.studies.claims.cases import better
 from workbench.studies.claims.claim import Claim
