@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from workbench.circuits import Circuit, circuit_of
-from workbench.circuits.synthesis import synthesised
-from workbench.circuits.synthesis.shipped import TABLE, key_of
+from workbench.circuits.synthesis import TABLE, key_of, synthesised
 from workbench.errors import WorkbenchError
 from workbench.policies.dispatch.choice import MostResidual
 from workbench.policies.dispatch.priority import PriorityWindows

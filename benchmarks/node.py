@@ -21,7 +21,7 @@ from workbench.engines.node.engine import Node
 from workbench.engines.node.options import NodeOptions
 from workbench.engines.node.slots import Slots
 from workbench.levers import lever
-from workbench.machine.node_machine import NodeMachine
+from workbench.machine.node import NodeMachine
 from workbench.policies.policy import read_policy
 from workbench.records.node import NodeRecord
 from workbench.workloads.node import Allocate, Application, Applications, Free, Kernel, Launch, Phase, Step, Touch

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.circuits import Circuit, circuit_of
-from workbench.circuits.probes.composed import composed, compositions
+from workbench.circuits.composed_probes import composed, compositions
 from workbench.circuits.proof import prove
 from workbench.circuits.synthesis import synthesised
 from workbench.policies.probes import ExactRun, PrefixSuffixTree, ShiftDoubling

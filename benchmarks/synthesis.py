@@ -19,7 +19,7 @@ from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
 from benchmarks.circuits import exact, placements, probes
 from workbench.circuits import Circuit, circuit_of
-from workbench.circuits.probes.composed import composed, compositions
+from workbench.circuits.composed_probes import composed, compositions
 from workbench.circuits.synthesis import synthesised_here
 from workbench.errors import WorkbenchError
 from workbench.policies.probes import GroupedRun, SampledRun

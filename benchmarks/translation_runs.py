@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.engines.engine import Setup
 from workbench.engines.translation import Translation, TranslationOptions
-from workbench.machine.translation_machine import TranslationMachine
+from workbench.machine.translation import TranslationMachine
 from workbench.policies.policy import read_policy
 from workbench.records.translation import TranslationRecord
 from workbench.streams import Streams

@@ -9,10 +9,10 @@ from benchmarks.probe_search import front
 from tests.depth import thinned
 from tests.needs import needs
 from workbench.circuits import cases_of, circuit_of, differences
-from workbench.circuits.probes.composed import Composition, composed, compositions
+from workbench.circuits.composed_probes import Composition, composed, compositions
 from workbench.circuits.proof import prove
 from workbench.errors import InputError
-from workbench.gates.netlist import AND, OR
+from workbench.gates import AND, OR
 from workbench.policies.probes import ExactRun, PrefixSuffixTree
 
 TABLE = Path(__file__).parents[2] / "data" / "circuits" / "probe_search.csv"

@@ -9,7 +9,7 @@ import pytest
 from tests.depth import long, thinned
 from workbench.circuits import Simulator, cases_of, circuit_of, differences
 from workbench.errors import InputError
-from workbench.gates.netlist import NOT
+from workbench.gates import NOT
 from workbench.policies.dispatch.units import RotatedSplit
 from workbench.policies.placement import Buddy
 from workbench.policies.pool.target import LeastBorrowed, MostFree, WeightedCards

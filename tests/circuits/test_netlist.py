@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from workbench.circuits import Circuit, Maker, Simulator, Step, add_circuit, as_lines, circuit_of, differences, verilog
-from workbench.circuits import words as w
-from workbench.circuits.simulator import gathered, spread
+from workbench.circuits import netlist as w
+from workbench.circuits.vectors import gathered, spread
 from workbench.errors import InputError
 from workbench.parts import remove
 from workbench.policies.placement import FirstFit

@@ -10,7 +10,7 @@ import pytest
 from tests.depth import long
 from workbench.circuits import Circuit, Simulator, cases_of, circuit_of, differences
 from workbench.errors import InputError
-from workbench.gates.netlist import NOT
+from workbench.gates import NOT
 from workbench.policies.placement import BestFit, Buddy, FirstFit, LastFit, NearestBoundary, WorstFit
 
 POLICIES = [

@@ -6,7 +6,7 @@ from tests.circuits.probe_forms import on_one_hardware, rivals, shared, shifting
 from tests.depth import thinned
 from workbench.circuits import Step, cases_of, circuit_of, differences
 from workbench.errors import InputError
-from workbench.gates.netlist import AND, OR
+from workbench.gates import AND, OR
 from workbench.policies.probes import ExactRun, GroupedRun, PrefixSuffixTree, SharedRun
 
 

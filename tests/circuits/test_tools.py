@@ -16,13 +16,14 @@ from tests.circuits.test_netlist import counter
 from tests.depth import long
 from tests.needs import needs
 from workbench.circuits import Circuit, cases_of, circuit_of
-from workbench.circuits.bench import write_bench
+from workbench.circuits import synthesis as yosys
 from workbench.circuits.proof import prove
 from workbench.circuits.registry import MAKERS
-from workbench.circuits.synthesis import synthesised, yosys
+from workbench.circuits.synthesis import synthesised
+from workbench.circuits.vectors import write_bench
 from workbench.cli import main
 from workbench.errors import InputError, WorkbenchError
-from workbench.gates.netlist import AND, OR
+from workbench.gates import AND, OR
 from workbench.policies.dispatch.choice import LeastRecentEnergy, MostResidual
 from workbench.policies.dispatch.priority import PriorityWindows
 from workbench.policies.dispatch.units import RotatedSplit

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from workbench.cli.main import main
-from workbench.machine.preset import read_preset
+from workbench.machine.presets import read_preset
 
 presets = sys.modules[read_preset.__module__]  # the package has a function of its name
 EACH = ("board", "machine", "node_machine", "translation_machine")

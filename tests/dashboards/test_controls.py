@@ -14,8 +14,7 @@ from workbench.engines.shared_memory import SharedMemoryOptions
 from workbench.errors import InputError
 from workbench.levers import Lever, Spec, lever
 from workbench.machine import Machine, Resource
-from workbench.machine.heat import Heat
-from workbench.machine.power import Power
+from workbench.machine.power import Heat, Power
 from workbench.policies.dispatch.choice import Choice, LeastRecentEnergy, RoundRobin, WeightedChoice
 from workbench.policies.dispatch.priority import Priority
 from workbench.policies.dispatch.selection import Selection

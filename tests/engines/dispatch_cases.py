@@ -14,8 +14,7 @@ from tests.oracles.dispatch_past import Warmth
 from workbench.engines.dispatch import Dispatch, prepare
 from workbench.engines.engine import Setup
 from workbench.errors import PolicyError
-from workbench.machine.machine import Machine
-from workbench.machine.resource import Resource
+from workbench.machine.machine import Machine, Resource
 from workbench.policies.dispatch import MostResidual, NeverSplit, RotatedSplit, ServedMarks, StaticPriority
 from workbench.policies.placement import NearestBoundary
 from workbench.policies.probes import ExactRun

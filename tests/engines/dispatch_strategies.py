@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.engines.dispatch_cases import Case, Row
 from tests.engines.dispatch_policies import EVERY, ROUND
-from workbench.machine.resource import Resource
+from workbench.machine.machine import Resource
 from workbench.policies.dispatch import (
     LeastDecayedEnergy,
     LeastRecentEnergy,

@@ -19,8 +19,7 @@ from tests.engines.dispatch_users import USERS, BusyLately
 from workbench.compiled import INTERPRETED
 from workbench.engines.dispatch import Dispatch, prepare
 from workbench.errors import PolicyError
-from workbench.machine.heat import RcHeat
-from workbench.machine.power import ClassPower
+from workbench.machine.power import ClassPower, RcHeat
 from workbench.policies.catalogue import load_all
 from workbench.policies.dispatch import FirstModule, LeastRecentEnergy, WeightedChoice
 from workbench.policies.placement import NextFit, Placement, RandomFit

@@ -26,8 +26,7 @@ from workbench.engines.dispatch.part import (
 )
 from workbench.engines.kit.order import RANK
 from workbench.errors import InputError
-from workbench.machine.heat import RcHeat
-from workbench.machine.power import ClassPower
+from workbench.machine.power import ClassPower, RcHeat
 from workbench.policies.dispatch import (
     LeastDecayedEnergy,
     LeastRecentActivity,

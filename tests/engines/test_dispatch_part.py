@@ -34,8 +34,7 @@ from workbench.engines.dispatch.part import (
 )
 from workbench.engines.kit.order import RANK, moment
 from workbench.errors import InputError, PolicyError
-from workbench.machine.heat import RcHeat
-from workbench.machine.power import ClassPower
+from workbench.machine.power import ClassPower, RcHeat
 from workbench.policies.dispatch import Backfill, SplitWhenStuck
 
 EACH = [pytest.param(slot, policy) for listed in (EVERY, ROUND) for slot, found in listed.items() for policy in found]

@@ -20,7 +20,7 @@ from tests.engines.dispatch_users import (
 )
 from workbench.engines.dispatch import Dispatch
 from workbench.errors import InputError, PolicyError
-from workbench.machine.resource import Resource
+from workbench.machine.machine import Resource
 from workbench.policies.dispatch import (
     CoolestFirst,
     MostResidual,

@@ -9,7 +9,7 @@ from tests.engines.translation_cases import GivenAccesses, simulate
 from tests.engines.translation_load_cases import drawn
 from workbench.engines.engine import Setup
 from workbench.engines.translation import Translation, TranslationOptions, growing, trace
-from workbench.machine.translation_machine import TranslationMachine
+from workbench.machine.translation import TranslationMachine
 from workbench.policies.policy import policies, read_policy
 
 MACHINE = {"cores": 4, "private_entries": 8, "shared_entries": 32}

@@ -13,7 +13,7 @@ from workbench.engines.translation.contiguity import drawn, first_of_runs
 from workbench.engines.translation.page_sizes import levels_saved
 from workbench.engines.translation.tags import Tags
 from workbench.errors import InputError
-from workbench.machine.translation_machine import TranslationMachine
+from workbench.machine.translation import TranslationMachine
 from workbench.records.translation import TranslationRecord, events
 
 PLAIN = {"locate": "no_directory", "fill": "demand_always"}

@@ -20,7 +20,7 @@ from workbench.engines.translation.core_model import Open, Warps
 from workbench.engines.translation.page_sizes import ByRange, OneSize, PageRange
 from workbench.engines.translation.walk_order import ByNode
 from workbench.engines.translation.walks_by import Software
-from workbench.machine.translation_machine import TranslationMachine
+from workbench.machine.translation import TranslationMachine
 from workbench.policies.translation import (
     ARC,
     DRRIP,

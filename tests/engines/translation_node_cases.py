@@ -28,7 +28,7 @@ from workbench.engines.translation.part import NEVER, Part, make_room, new_part
 from workbench.engines.translation.part_asking import BY_TLB, NEEDS_ROOM
 from workbench.engines.translation.telling import SAYS
 from workbench.engines.translation.under_way import TOLD, Told
-from workbench.machine.translation_machine import TranslationMachine
+from workbench.machine.translation import TranslationMachine
 from workbench.policies.translation import (
     LRU,
     MRU,

@@ -13,16 +13,15 @@ import pytest
 
 import workbench as wb
 from tests.needs import needs
-from workbench.circuits import circuit_of
-from workbench.circuits.synthesis import synthesised, yosys
-from workbench.circuits.synthesis.shipped import TABLE, key_of
+from workbench.circuits import circuit_of, synthesis
+from workbench.circuits.synthesis import TABLE, key_of, synthesised
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.experiments import circuit_measures
 from workbench.policies.placement import BestFit, Placement
 from workbench.policies.probes import BitSerial, ExactRun, GroupedRun, SharedRun
 
-SYNTHESIS = importlib.import_module("workbench.circuits.synthesis.synthesised")
+SYNTHESIS = importlib.import_module("workbench.circuits.synthesis")
 NAMES = ["area_gates", "levels", "registers", "relative_area", "relative_delay"]
 MACHINE = {"preset": "patent_dispatch", "vgprs_a_unit": 16384, "sgprs_a_unit": 0}
 """16 blocks of vector registers a unit, and no scalar ones."""
@@ -177,7 +176,7 @@ def test_a_bundle_with_them_is_verified(tmp_path):
 def test_one_synthesis_a_circuit_whoever_asks_and_a_time_out_is_not_tried_again(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
     asked: list[str] = []
-    run = yosys.run_script
+    run = synthesis.run_script
 
     def counting(script: str, folder: Any, seconds: float) -> None:
         asked.append(script)
@@ -194,7 +193,7 @@ def test_one_synthesis_a_circuit_whoever_asks_and_a_time_out_is_not_tried_again(
 
     def too_long(script: str, folder: Any, seconds: float) -> None:
         asked.append(script)
-        raise yosys.TookTooLong("a synthesiser did not end within 600 s.")
+        raise synthesis.TookTooLong("a synthesiser did not end within 600 s.")
 
     monkeypatch.setattr(SYNTHESIS, "run_script", too_long)
     late = wb.run({**sweep, "machine": {"segments": 6}}, workers=1)

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from tests.oracles import heat as slow
 from workbench.errors import InputError
-from workbench.machine.heat import Heat, NoHeat, RcHeat
-from workbench.machine.module_grid import module_grid
+from workbench.machine.power import Heat, NoHeat, RcHeat, module_grid
 from workbench.units import seconds
 
 HEATS = st.builds(

@@ -6,7 +6,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.machine import Board, Machine, NodeMachine, TranslationMachine, preset, presets_table
-from workbench.machine.preset import MARKS, preset_names
+from workbench.machine.presets import MARKS, preset_names
 
 NODES = {"dgx_1v": (8, 80, 32), "dgx_h100": (8, 132, 32), "mi300x": (8, 304, 64)}
 """GPUs, modules of a GPU, threads of a wave."""

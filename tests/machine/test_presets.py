@@ -19,7 +19,7 @@ from workbench.machine import (
     presets_table,
     unreadable_presets,
 )
-from workbench.machine.preset import DOUBTFUL, FOLDER, MARKS, preset, preset_names, read_preset
+from workbench.machine.presets import DOUBTFUL, FOLDER, MARKS, preset, preset_names, read_preset
 from workbench.workloads.importers import read_trace
 
 preset_module = sys.modules[read_preset.__module__]  # the package has a function of its name

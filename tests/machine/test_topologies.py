@@ -8,7 +8,7 @@ import pytest
 from tests.public_traces import FACTS, files, needs_public_traces, path
 from workbench.errors import InputError
 from workbench.machine import Board, preset
-from workbench.machine.preset import preset_names
+from workbench.machine.presets import preset_names
 from workbench.machine.topologies import is_topology, read_topology
 
 FORMATS = ("nccl_topology_xml", "nvidia_smi_topo", "p2p_bandwidth_latency_text")

@@ -4,7 +4,7 @@ import pytest
 
 from workbench.machine import TranslationMachine, preset, read_machine
 from workbench.machine.machine import Machine
-from workbench.machine.preset import preset_names
+from workbench.machine.presets import preset_names
 
 SAID = {  # private entries, ways, cycles; shared entries, ways, cycles; walk cycles (field survey 2.3, spec 4)
     "mgpusim_r9_nano_tlb": (256, 64, 1, 1 << 20, 64, None, 100),

@@ -20,8 +20,7 @@ from tests.oracles.node.small import card, kernel, tensor
 from tests.oracles.node_beside import CLASSES, Engine, alike, run_both, setup_of
 from workbench.engines.node import energy
 from workbench.errors import PolicyError
-from workbench.machine.heat import RcHeat
-from workbench.machine.power import ClassPower
+from workbench.machine.power import ClassPower, RcHeat
 from workbench.metrics.node import MEASURES, TIMES, jain, measure
 from workbench.records.node import NodeRecord
 

@@ -10,8 +10,7 @@ import pytest
 
 from tests.depth import seeds
 from tests.oracles.heat import conductances, step
-from workbench.machine.heat import NoHeat, RcHeat
-from workbench.machine.power import ClassPower, NoPower
+from workbench.machine.power import ClassPower, NoHeat, NoPower, RcHeat
 from workbench.metrics.node import MEASURES, measure
 from workbench.records.node import NodeRecord
 

@@ -22,9 +22,9 @@ from workbench.engines.node.engine import Play
 from workbench.engines.node.options import NodeOptions
 from workbench.engines.node.slots import Slots
 from workbench.machine import Board, Machine, TranslationMachine
-from workbench.machine.card import Card as BoardCard
-from workbench.machine.link import Link
-from workbench.machine.node_machine import NodeMachine
+from workbench.machine.board import Card as BoardCard
+from workbench.machine.board import Link
+from workbench.machine.node import NodeMachine
 from workbench.policies.policy import read_policy
 from workbench.records.node import KIND, WORDS, NodeRecord, fields_of
 from workbench.records.pool import OUTCOMES

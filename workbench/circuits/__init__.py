@@ -10,7 +10,7 @@ A counter of the even steps, with one register; a policy of one's own would be a
 
 >>> import numpy as np
 >>> from workbench.circuits import Circuit, Step, differences, verilog
->>> from workbench.circuits.words import added
+>>> from workbench.circuits.netlist import added
 >>> net = Circuit("steps", source="an example", parameters={"BITS": 3})
 >>> go = net.input("go")
 >>> count = net.register("count", 3, reset=1)
@@ -25,8 +25,7 @@ module steps (
 
 from workbench.circuits.netlist import Circuit
 from workbench.circuits.registry import Maker, add_circuit, cases_of, circuit_of, maker_of
-from workbench.circuits.simulator import Simulator
-from workbench.circuits.vectors import Difference, Step, as_lines, asked, differences
+from workbench.circuits.vectors import Difference, Simulator, Step, as_lines, asked, differences
 from workbench.circuits.verilog import verilog
 
 __all__ = [

@@ -1,16 +1,19 @@
-"""Which policies have a circuit: how each is built, and how its policy is asked for golden vectors."""
+"""Which policies have a circuit: how each is built, and how its policy is asked for golden vectors.
+
+Reads which circuit is meant: a policy's name, its levers, a size.
+"""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from workbench.circuits.netlist import Circuit
 from workbench.circuits.vectors import Case
-from workbench.errors import InputError
+from workbench.errors import InputError, unknown_name, wrong_value
 from workbench.parts.registry import Registry
-from workbench.policies.policy import Policy
+from workbench.policies.policy import Policy, policies, questions, read_policy
 
 Size = int | Sequence[int]
 """Blocks, segments, requests ... of a circuit; several numbers where it serves several resources."""
@@ -33,28 +36,28 @@ class Maker(NamedTuple):
 
 
 _FILES = {
-    "probe.exact_run": "probes.shifting",
-    "probe.grouped_run": "probes.shifting",
-    "probe.sampled_run": "probes.shifting",
-    "probe.grouped_sampled_run": "probes.shifting",
-    "probe.shift_doubling": "probes.doubling",
-    "probe.prefix_suffix_tree": "probes.tree",
-    "probe.bit_serial": "probes.serial",
-    "probe.shared_run": "probes.shared",
-    "placement.nearest_boundary": "placement.nearest_boundary",
-    "placement.first_fit": "placement.fits",
-    "placement.last_fit": "placement.fits",
-    "placement.best_fit": "placement.fits",
-    "placement.buddy": "placement.buddy",
-    "serve.warp_aggregated": "malloc.warp_aggregated",
-    "choice.least_recent_energy": "dispatch.least_recent_energy",
-    "choice.most_residual": "dispatch.most_residual",
-    "priority.priority_windows": "dispatch.priority_windows",
-    "units.rotated_split": "dispatch.rotated_split",
-    "peer.first_bit": "translation.first_bit",
-    "eviction.lru": "translation.private_tlb",
-    "eviction.mru": "translation.private_tlb",
-    "target.weighted_cards": "pool.weighted_cards",
+    "probe.exact_run": "probes",
+    "probe.grouped_run": "probes",
+    "probe.sampled_run": "probes",
+    "probe.grouped_sampled_run": "probes",
+    "probe.shift_doubling": "probes",
+    "probe.prefix_suffix_tree": "probes",
+    "probe.bit_serial": "probes",
+    "probe.shared_run": "probes",
+    "placement.nearest_boundary": "placement",
+    "placement.first_fit": "placement",
+    "placement.last_fit": "placement",
+    "placement.best_fit": "placement",
+    "placement.buddy": "placement",
+    "serve.warp_aggregated": "malloc",
+    "choice.least_recent_energy": "dispatch",
+    "choice.most_residual": "dispatch",
+    "priority.priority_windows": "dispatch",
+    "units.rotated_split": "dispatch",
+    "peer.first_bit": "translation",
+    "eviction.lru": "translation",
+    "eviction.mru": "translation",
+    "target.weighted_cards": "pool",
 }
 """The file of this room that makes each circuit; only the one that is asked for is imported."""
 
@@ -132,3 +135,49 @@ def circuit_of(policy: Policy, size: Size) -> Circuit:
 def cases_of(policy: Policy, size: Size, count: int, seed: int = 0) -> list[Case]:
     """Return golden vectors for a policy's circuit, at random states, by the policy's own plain answer."""
     return list(maker_of(policy).cases(policy, size, count, seed))
+
+
+def policy_named(name: str, levers: Mapping[str, object]) -> Policy:
+    """Return the policy of a name such as `exact_run`, or `probe.exact_run` where several questions know the name.
+
+    Raises
+    ------
+    InputError
+        There is no such policy, it has no circuit, or a lever is not as it must be.
+    """
+    from workbench.policies.catalogue import load_all
+
+    load_all()
+    question, _, short = name.rpartition(".")
+    known = [each for each in questions() if short in policies(each) and question in ("", each)]
+    if not known:
+        raise unknown_name("", "policy", short, {each.split(".")[1] for each in MAKERS.names()})
+    built = [each for each in known if f"{each}.{short}" in MAKERS.names()] or known
+    return read_policy(built[0], {short: dict(levers)})
+
+
+def size_read(text: str) -> Size:
+    """Return a size: `128`, or `128,64,48` for several resources.
+
+    >>> size_read("128"), size_read("128,64,48")
+    (128, (128, 64, 48))
+    """
+    parts: Sequence[str] = text.split(",")
+    if not all(part.strip().removeprefix("-").isdigit() for part in parts):
+        raise wrong_value("", "--size", "must be a whole number, or several with commas between", text, 128)
+    sizes = tuple(map(int, parts))
+    return sizes if len(sizes) > 1 else sizes[0]
+
+
+def setting_read(text: str) -> tuple[str, object]:
+    """Return a lever and its value: `encoding=free0`.
+
+    >>> setting_read("groups=32")
+    ('groups', 32)
+    """
+    from workbench.strict_yaml import parse_value
+
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise InputError(f"--set {text!r} must be LEVER=VALUE.")
+    return name, parse_value(value, f"--set {name}")

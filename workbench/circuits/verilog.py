@@ -1,14 +1,18 @@
-"""Writes a circuit as Verilog that a person can read: a header, named vectors, slices, registers with their reset."""
+"""Writes a circuit as Verilog that a person can read: a header, named vectors, slices, registers with their reset.
+
+What the header of a circuit says of its policy.
+"""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from workbench.circuits.netlist import XOR, Circuit
-from workbench.gates.netlist import AND, NAND, NOT, OR, Row
+from workbench.gates import AND, NAND, NOT, OR, Row
 
 WIDE = 116
 SIGNS = {AND: "&", OR: "|", XOR: "^", NAND: "&"}
@@ -192,3 +196,15 @@ def _indented(lines: list[str], blank: bool = False, depth: int = 1) -> Iterator
         yield from textwrap.wrap(line, WIDE, initial_indent=before, subsequent_indent=before + "    ")
     if blank and lines:
         yield ""
+
+
+def source_of(policy: Any) -> str:
+    """Return what a circuit is made after: the policy's first sentence, and the first of its references."""
+    text = policy.__doc__ or policy.name
+    lines = [line.strip(" -") for line in text.split("References")[-1].splitlines() if line.strip(" -")]
+    return f"{text.split('.')[0].strip()}. After {lines[0] if lines else policy.name}"
+
+
+def levers_of(policy: Any) -> dict[str, object]:
+    """Return the levers of a policy with their values."""
+    return {name: getattr(policy, name) for name in policy.levers}

@@ -27,7 +27,7 @@ def add_size(parser: argparse.ArgumentParser) -> None:
 
 def one(given: argparse.Namespace) -> tuple[Policy, Size]:
     """Return the policy and the size that were named."""
-    from workbench.circuits.named import policy_named, setting_read, size_read
+    from workbench.circuits.registry import policy_named, setting_read, size_read
 
     return policy_named(given.policy, dict(map(setting_read, given.set))), size_read(given.size)
 
@@ -38,7 +38,7 @@ INLINE = "POLICY or POLICY:LEVER=VALUE:..., such as exact_run:encoding=free0"
 def inline(text: str, size: str) -> tuple[str, Circuit]:
     """Return the circuit of `exact_run`, or, with levers, of `exact_run:chain=doubling:encoding=free0`."""
     from workbench.circuits import circuit_of
-    from workbench.circuits.named import size_read
+    from workbench.circuits.registry import size_read
 
     policy = policy_inline(text)
     return policy.short(), circuit_of(policy, size_read(size))
@@ -46,7 +46,7 @@ def inline(text: str, size: str) -> tuple[str, Circuit]:
 
 def policy_inline(text: str) -> Policy:
     """Return the policy of `exact_run`, or, with levers, of `exact_run:chain=doubling:encoding=free0`."""
-    from workbench.circuits.named import policy_named, setting_read
+    from workbench.circuits.registry import policy_named, setting_read
 
     name, *levers = text.split(":")
     if not name:

@@ -39,7 +39,7 @@ def write_preset(kind: str, name: str) -> Path:
         There is no such kind of machine, the name is no plain snake_case word or is taken, or the file cannot be
         written.
     """
-    from workbench.machine.preset import FOLDER, KIND_OF_MACHINE, preset_names
+    from workbench.machine.presets import FOLDER, KIND_OF_MACHINE, preset_names
 
     if kind not in KIND_OF_MACHINE:
         raise unknown_name("", "kind of machine", kind, sorted(KIND_OF_MACHINE))
@@ -62,7 +62,7 @@ def preset_text(kind: str, name: str) -> str:
     >>> print(preset_text("board", "mine").splitlines()[0])
     # A machine preset: Frozen description of a board; a card that stands earlier has the lower id
     """
-    from workbench.machine.preset import KIND_OF_MACHINE, KINDS, MARKS
+    from workbench.machine.presets import KIND_OF_MACHINE, KINDS, MARKS
 
     of = KIND_OF_MACHINE[kind]
     first = (of.__doc__ or "").splitlines()[0]

@@ -51,7 +51,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _policies(given: argparse.Namespace) -> list[Policy]:
-    from workbench.circuits.named import policy_named, setting_read
+    from workbench.circuits.registry import policy_named, setting_read
 
     if given.set:
         return [policy_named(given.policies[0], dict(map(setting_read, given.set)))]
@@ -60,7 +60,7 @@ def _policies(given: argparse.Namespace) -> list[Policy]:
 
 def _row(policy: Policy, given: argparse.Namespace) -> dict[str, Any]:
     from workbench.circuits import circuit_of
-    from workbench.circuits.named import size_read
+    from workbench.circuits.registry import size_read
     from workbench.circuits.synthesis import synthesised
 
     size = size_read(given.size)

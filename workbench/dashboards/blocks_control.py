@@ -9,7 +9,7 @@ from typing import Any
 from workbench.dashboards.controls import Control, LeversControl
 from workbench.dashboards.controls.number import NumberControl
 from workbench.levers import Lever
-from workbench.machine.resource import Resource
+from workbench.machine.machine import Resource
 
 _CUTS = {"vgprs_a_unit": "vgpr", "sgprs_a_unit": "sgpr", "waves_a_unit": "wave"}
 """Levers of a machine that its SIMDs share out, and what a page calls a block of them."""

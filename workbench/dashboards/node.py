@@ -14,8 +14,7 @@ from workbench.dashboards.panels.intervals import IntervalsPanel, Side
 from workbench.experiments.run_set import RunSet
 from workbench.figures.means import Means, mean_curve, rests_on
 from workbench.machine.board import board_note
-from workbench.machine.cards_alike import CardsAlike
-from workbench.machine.node_machine import NodeMachine
+from workbench.machine.node import CardsAlike, NodeMachine
 from workbench.metrics.node import TIMES
 from workbench.records.node import NodeRecord
 

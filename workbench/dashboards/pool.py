@@ -20,7 +20,7 @@ from workbench.engines.pool import Pool
 from workbench.experiments.run_set import RunSet
 from workbench.figures.means import mean_curve, rests_on
 from workbench.machine.board import board_note
-from workbench.machine.topologies.in_sweep import TopologyFile
+from workbench.machine.topologies.registry import TopologyFile
 from workbench.machine.topologies.regular import RegularBoard
 from workbench.metrics.pool import in_use
 from workbench.records.pool import OUTCOMES, PoolRecord, borrowed, ever_away, granted, remote, stays_of, was_asked

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from workbench.experiments.run_set import RunSet
 from workbench.export.references import Work, works_in
 from workbench.levers import Spec
-from workbench.machine.preset import Preset, preset, preset_names
+from workbench.machine.presets import Preset, preset, preset_names
 from workbench.workloads.catalogue import Entry, catalogue
 
 _SECTION = re.compile(r"^References\n-+\n(.*?)(?=\n\s*\n\S[^\n]*\n---|\Z)", re.DOTALL | re.MULTILINE)

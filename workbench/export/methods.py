@@ -12,7 +12,7 @@ from workbench.export.escape import escape
 from workbench.figures.axis_words import measure_words
 from workbench.figures.frame import number
 from workbench.levers import Spec
-from workbench.machine.preset import preset
+from workbench.machine.presets import preset
 from workbench.studies.adaptive.schedule import looks_of
 from workbench.studies.reachable import family_of
 

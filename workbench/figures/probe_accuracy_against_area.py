@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from workbench.circuits import circuit_of
-from workbench.circuits.synthesis import synthesised
-from workbench.circuits.synthesis.counts import Counts
+from workbench.circuits.synthesis import Counts, synthesised
 from workbench.figures.calculation import Calculation
 from workbench.figures.probe_accuracy_against_gates import kinds, label
 from workbench.figures.recipe import Column, on_paper

@@ -1,16 +1,12 @@
 """Frozen descriptions of hardware, each figure of a preset with its source."""
 
-from workbench.machine.board import Board
-from workbench.machine.card import Card
-from workbench.machine.described import Described
-from workbench.machine.heat import Heat, NoHeat, RcHeat
-from workbench.machine.link import Link
-from workbench.machine.machine import Machine
-from workbench.machine.network import Network
-from workbench.machine.node_machine import NodeMachine
+from workbench.machine.board import Board, Card, Link, Network
+from workbench.machine.machine import Machine, Resource, presets_table, read_machine
+from workbench.machine.node import NodeMachine
 from workbench.machine.paths import Paths, best_paths
-from workbench.machine.power import ClassPower, NoPower, Power
-from workbench.machine.preset import (
+from workbench.machine.power import ClassPower, Heat, NoHeat, NoPower, Power, RcHeat
+from workbench.machine.presets import (
+    Described,
     Figure,
     Preset,
     preset,
@@ -19,9 +15,7 @@ from workbench.machine.preset import (
     presets_holding,
     unreadable_presets,
 )
-from workbench.machine.read import presets_table, read_machine
-from workbench.machine.resource import Resource
-from workbench.machine.translation_machine import TranslationMachine
+from workbench.machine.translation import TranslationMachine
 
 __all__ = [
     "Board",

@@ -1,20 +1,28 @@
-"""Cards with memory, and the links between them: the machine of the engine `pool` (spec 5)."""
+"""Cards with memory, and the links between them: the machine of the engine `pool` (spec 5).
+
+One card of a board: a processor with memory of its own, or a switch that only passes data on.
+
+One kind of links between two cards.
+
+What data share on their way between cards: links, channels, ports (spec 5, E9).
+"""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
 from workbench.errors import InputError, unknown_name
-from workbench.levers import lever
-from workbench.machine.card import GIB, Card
-from workbench.machine.described import Described
-from workbench.machine.link import Link
-from workbench.machine.network import Network, network_of
+from workbench.levers import Spec, lever
 from workbench.machine.paths import Paths, best_paths
+from workbench.machine.presets import Described
 
 MOST_CARDS = 64
+
+GIB = 1 << 30
 _CARDS: tuple[dict[str, Any], ...] = (
     {"id": "cpu0", "kind": "cpu", "memory_bytes": 64 * GIB},
     {"id": "gpu0"},
@@ -24,6 +32,85 @@ _LINKS: tuple[dict[str, Any], ...] = (
     {"between": "cpu0 gpu0", "gbps": 12.0},
     {"between": "gpu0 gpu1", "gbps": 24.0, "kind": "nvlink"},
 )
+MOST_BYTES = 1 << 50
+
+
+class Card(Spec):
+    """A processor card, or a switch between cards (spec 5, section 2).
+
+    >>> Card(id="gpu3", memory_bytes=256 * 10**9, used_bytes=48 * 10**9).free_bytes
+    208000000000
+    >>> Card(id="gpu0", memory_bytes=100, used_bytes=200)
+    Traceback (most recent call last):
+    workbench.errors.InputError: card gpu0: used_bytes must be at most memory_bytes (100). Got 200. Nearest: 100.
+    """
+
+    id: str = lever(description="what the card is called, such as gpu3")
+    kind: Literal["gpu", "cpu", "switch"] = lever(
+        "gpu", description="what it is; a switch has no memory and runs nothing"
+    )
+    memory_bytes: int = lever(16 * GIB, least=0, most=MOST_BYTES, unit="bytes", description="memory of the card")
+    used_bytes: int = lever(
+        0, least=0, most=MOST_BYTES, unit="bytes", description="memory that others hold all the time"
+    )
+    port_gbps: float = lever(
+        0.0,
+        least=0,
+        most=1e6,
+        unit="GB/s",
+        description="what all its links carry together, per direction; 0 = no limit",
+    )
+
+    def check(self) -> None:
+        if self.used_bytes > self.memory_bytes:
+            most = self.memory_bytes
+            raise InputError(
+                f"card {self.id}: used_bytes must be at most memory_bytes ({most}). Got {self.used_bytes}. "
+                f"Nearest: {most}."
+            )
+        if self.kind == "switch" and self.memory_bytes:
+            raise InputError(
+                f"card {self.id}: a switch has no memory. Got memory_bytes {self.memory_bytes}. Nearest: 0."
+            )
+
+    @property
+    def free_bytes(self) -> int:
+        """Return what the driver can give out when nothing is allocated yet (spec 5, V1)."""
+        return self.memory_bytes - self.used_bytes
+
+
+class Link(Spec):
+    """Direct links between two cards; parallel ones add up (spec 5, R16).
+
+    >>> Link(between="gpu0 gpu3", gbps=25, count=2).total_gbps, Link(between="gpu0 gpu3", gbps=25).ends
+    (50.0, ('gpu0', 'gpu3'))
+    >>> Link(between="gpu0 gpu0", gbps=25)
+    Traceback (most recent call last):
+    workbench.errors.InputError: link 'gpu0 gpu0': between must name two different cards, such as 'gpu0 gpu1'.
+    """
+
+    between: str = lever(description="the two cards, with a space between them")
+    gbps: float = lever(least=1e-3, most=1e6, unit="GB/s", description="what one link carries, per direction")
+    count: int = lever(1, least=1, most=1024, unit="links", description="links in parallel")
+    kind: Literal["pcie", "nvlink", "xgmi", "qpi", "upi"] = lever("pcie", description="the bus")
+    channel: str = lever(
+        "", description="a channel that several links share: together they carry what the fastest could"
+    )
+
+    def check(self) -> None:
+        if len(set(self.between.split(" "))) != 2 or len(self.between.split(" ")) != 2 or "" in self.ends:
+            raise InputError(f"link {self.between!r}: between must name two different cards, such as 'gpu0 gpu1'.")
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Return the two cards."""
+        one, _, other = self.between.partition(" ")
+        return one, other
+
+    @property
+    def total_gbps(self) -> float:
+        """Return what all the links in parallel carry, per direction."""
+        return self.gbps * self.count
 
 
 class Board(Described):
@@ -50,14 +137,14 @@ class Board(Described):
     def read(cls, given: object, path: str = "machine", where: str = "") -> Self:
         """Read the board that a sweep file describes: a preset, cards and links, a topology file (`TopologyFile`) or an
         arrangement (`RegularBoard`)."""
-        from workbench.machine.topologies.in_sweep import levers_of_topology
+        from workbench.machine.topologies.registry import levers_of_topology
 
         return super().read(levers_of_topology(given, path, where), path, where)
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """Return the JSON schema of what `read` takes."""
-        from workbench.machine.topologies.in_sweep import TopologyFile
+        from workbench.machine.topologies.registry import TopologyFile
         from workbench.machine.topologies.regular import RegularBoard
 
         usual = super().schema()
@@ -155,3 +242,56 @@ def board_note(board: Board) -> str:
     kinds = " and ".join(f"{row[kind]} {kind[:-1].upper()}{'s' * (row[kind] != 1)}" for kind in ("gpus", "cpus"))
     speeds = dict.fromkeys(f"{row[speed]:g}" for speed in ("slowest_gbps", "fastest_gbps"))
     return f"{kinds}, {row['memory_gib']:g} GiB in all; direct links of {' to '.join(speeds)} GB/s"
+
+
+class Network(NamedTuple):
+    """Shared resources, and which of them the path between two cards uses."""
+
+    capacity: np.ndarray
+    """float64[resources], GB/s, which are bytes a nanosecond."""
+    first: np.ndarray
+    """int64[cards * cards + 1], where the resources of each ordered pair (from, to) begin in `resource`."""
+    resource: np.ndarray
+    """int64[...], the resources of all pairs, one pair behind another."""
+
+
+def network_of(cards: Sequence[Any], links: Sequence[Any], routes: Any) -> Network:
+    """Return the resources of a board: each direction of a link, of a channel that links share, of a card's port.
+
+    Parameters
+    ----------
+    cards, links : sequences of Card, of Link
+        Links of one channel share, in each direction, what the fastest of them carries; the direction is that in which
+        `between` is written.
+    routes : nested tuples
+        The cards of the path from each card to each other, as `Paths.routes` has them.
+    """
+    ids = [card.id for card in cards]
+    capacity: dict[tuple[str, ...], float] = {}
+    channel: dict[tuple[str, str], str] = {}
+    for link in links:
+        for one, other, way in ((*link.ends, "forth"), (*link.ends[::-1], "back")):
+            capacity[one, other] = capacity.get((one, other), 0.0) + link.total_gbps
+            if link.channel:
+                shared = ("channel", link.channel, way)
+                capacity[shared] = max(capacity.get(shared, 0.0), link.total_gbps)
+                channel[one, other] = f"{link.channel}/{way}"
+    for card in cards:
+        for way in ("in", "out") if card.port_gbps else ():
+            capacity["port", card.id, way] = card.port_gbps
+    names = {name: k for k, name in enumerate(capacity)}
+    used = [_used(names, channel, [ids[card] for card in route]) for row in routes for route in row]
+    return Network(
+        np.array(list(capacity.values()), np.float64),
+        np.cumsum([0, *map(len, used)]),
+        np.array([resource for each in used for resource in each], np.int64),
+    )
+
+
+def _used(names: dict[tuple[str, ...], int], channel: dict[tuple[str, str], str], route: list[str]) -> list[int]:
+    """Return the resources along a path, each once, in the order in which they are met."""
+    met: list[tuple[str, ...]] = []
+    for one, other in pairwise(route):
+        name, _, way = channel.get((one, other), "").rpartition("/")
+        met += [("port", one, "out"), (one, other), ("channel", name, way), ("port", other, "in")]
+    return list(dict.fromkeys(names[name] for name in met if name in names))

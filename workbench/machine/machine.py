@@ -2,27 +2,51 @@
 
 The defaults of the shared memory are the source document's (spec 1, ¶52: 64 KiB in 128 segments); the others are those
 of a GCN 5 compute unit. Named machines with a source for every figure are in `presets/machine/`.
+
+What a dispatcher reserves for workgroups, in blocks: how a machine's registers, slots and segments are cut.
+
+A resource of a unit or of a module, in blocks: what a dispatcher gives to workgroups and takes back.
+
+The machine of a sweep file: levers, a preset's name, or a preset with levers that replace its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from functools import lru_cache
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.levers import Lever, lever
-from workbench.machine.described import Described
-from workbench.machine.preset import preset_for_device, presets_holding
-from workbench.machine.resource import Resource
-from workbench.machine.resources import check_more, resources_of
+from workbench.errors import InputError, wrong_value
+from workbench.levers import Lever, Spec, lever
+from workbench.machine.presets import Described, preset, preset_for_device, presets, presets_holding
 from workbench.units import Count, given_out, segments_for, segments_in, waves_for
 
 MOST_SEGMENTS = 4096
 _SHARED = Lever(
     "shared_memory_bytes", "integer", least=2, most=1 << 30, unit="bytes", description="a unit's shared memory"
 )
+
+
+class Resource(Spec):
+    """One resource: where it lies, whether a grant must be contiguous, how many blocks there are.
+
+    >>> Resource(label="barriers", level="module", contiguous=False, blocks=16).short()
+    'resource(label=barriers, level=module, contiguous=False, blocks=16)'
+    """
+
+    label: str = lever(description="its name, a word of letters, digits and _, as workloads and logs call it")
+    level: Literal["unit", "module"] = lever(
+        "unit",
+        description="whether each unit has its own and a wave takes of it, or a module has one and a group takes of it",
+    )
+    contiguous: bool = lever(True, description="whether a grant must be one range (spec 3, R4)")
+    blocks: int = lever(128, least=1, most=4096, unit="blocks", description="blocks of each unit, or of each module")
+
+    def check(self) -> None:
+        if not (self.label.isascii() and self.label.isidentifier()):
+            raise wrong_value("", "resource.label", "must be a word of letters, digits and _", self.label)
 
 
 class Machine(Described):
@@ -212,3 +236,109 @@ class Machine(Described):
         a_wave = given_out(np.maximum(vgprs, 1), self.vgpr_granule) * self.wave_size
         by_registers = self.simds_a_unit * (self.vgprs_a_unit // self.simds_a_unit // a_wave)
         return np.where(vgprs <= 0, self.waves_a_unit, np.minimum(self.waves_a_unit, by_registers))
+
+
+USUAL = ("vgpr", "sgpr", "waves", "shared", "workgroups")
+"""The resources that every machine may have, by label; those of units first."""
+
+
+class _Cut(NamedTuple):
+    """A supply of a compute unit that its SIMDs share in equal parts."""
+
+    label: str
+    lever: str
+    contiguous: bool
+    block: int
+    """How much of the supply one block is."""
+    word: str
+    """What a block is called in messages."""
+
+
+class _Supplies(Protocol):
+    """What a machine says of its resources."""
+
+    @property
+    def wave_size(self) -> int: ...
+    @property
+    def simds_a_unit(self) -> int: ...
+    @property
+    def vgpr_granule(self) -> int: ...
+    @property
+    def sgpr_granule(self) -> int: ...
+    @property
+    def segments(self) -> int: ...
+    @property
+    def workgroups_a_unit(self) -> int: ...
+    @property
+    def more_resources(self) -> tuple[Resource, ...]: ...
+
+
+@lru_cache(maxsize=64)
+def resources_of(machine: _Supplies) -> tuple[Resource, ...]:
+    """Return the resources of a machine: of units vgpr, sgpr, waves and its own, of modules shared, workgroups and its
+    own.
+
+    Raises
+    ------
+    InputError
+        The SIMDs cannot be given a whole block each of what there is, or get more blocks than a free map has.
+    """
+    a_wave = machine.wave_size * machine.vgpr_granule
+    cuts = (
+        _Cut("vgpr", "vgprs_a_unit", True, a_wave, f"blocks of {a_wave} registers"),
+        _Cut("sgpr", "sgprs_a_unit", True, machine.sgpr_granule, f"blocks of {machine.sgpr_granule} registers"),
+        _Cut("waves", "waves_a_unit", False, 1, "wave slots"),
+    )
+    of_unit = [_of_unit(machine, cut) for cut in cuts if getattr(machine, cut.lever)]
+    shared = Resource(label="shared", level="module", contiguous=True, blocks=machine.segments)
+    slots = Resource(label="workgroups", level="module", contiguous=False, blocks=machine.workgroups_a_unit)
+    every = (*of_unit, shared, slots, *machine.more_resources)
+    return tuple(sorted(every, key=lambda resource: resource.level == "module"))
+
+
+def _of_unit(machine: _Supplies, cut: _Cut) -> Resource:
+    supply, simds = getattr(machine, cut.lever), machine.simds_a_unit
+    blocks, most = supply // (simds * cut.block), int(Resource.levers["blocks"].most or 0)
+    if not 1 <= blocks <= most:
+        expected = f"must give each of the {simds} SIMDs 1 to {most} {cut.word}"
+        nearest = (most if blocks else 1) * simds * cut.block
+        raise wrong_value("", f"machine.{cut.lever}", expected, supply, nearest)
+    return Resource(label=cut.label, level="unit", contiguous=cut.contiguous, blocks=blocks)
+
+
+def check_more(more: tuple[Resource, ...]) -> None:
+    """Refuse further resources that could not be told apart, from each other or from the usual ones."""
+    seen = list(USUAL)
+    for resource in more:
+        if resource.label in seen:
+            raise InputError(f"machine.more_resources must have labels of their own. Got {resource.label!r} again.")
+        seen.append(resource.label)
+
+
+def read_machine(given: object, path: str = "machine", where: str = "") -> Machine:
+    """Read the machine that a sweep file describes.
+
+    >>> read_machine("h100").segments
+    1824
+    >>> read_machine({"preset": "mi355x", "segments": 64}).shared_memory_bytes
+    81920
+    >>> read_machine({"preset": "mi355"}, where="drain.yaml")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    workbench.errors.InputError: drain.yaml: machine.preset: unknown machine preset 'mi355'; ... Did you mean mi355x?
+
+    Raises
+    ------
+    InputError
+        The preset or a lever is unknown, or a value is not allowed; the message holds the path.
+    """
+    return Machine.read(given, path, where)
+
+
+def presets_table(name: str | None = None) -> list[dict[str, Any]]:
+    """Return what `workbench presets [NAME]` shows: one row a preset, or one row a figure of one preset."""
+    if name is None:
+        return presets()
+    found = preset(name)
+    declared = found.of.figures()
+    rows = [(figure, declared[figure.name].plain(figure.value)) for figure in found.figures.values()]
+    return [{"preset": name, **figure._asdict(), "value": value} for figure, value in rows]

@@ -27,7 +27,7 @@ from workbench.engines.node.slots import Slots
 from workbench.engines.pool import Pool
 from workbench.engines.translation import Translation
 from workbench.engines.translation.part import record_of as translation_record
-from workbench.machine.node_machine import NodeMachine
+from workbench.machine.node import NodeMachine
 from workbench.policies.policy import Policy, read_policy
 from workbench.records.node import KIND, fields_of
 from workbench.workloads.mallocs import Mallocs

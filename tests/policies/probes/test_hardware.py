@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.errors import InputError
-from workbench.gates.netlist import AND, OR, Netlist
+from workbench.gates import AND, OR, Netlist
 from workbench.policies.probes import (
     BitSerial,
     ExactRun,

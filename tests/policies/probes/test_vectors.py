@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from workbench.errors import InputError
-from workbench.gates.netlist import Netlist
+from workbench.gates import Netlist
 from workbench.policies.probes import ExactRun, GroupedRun, SampledRun
 from workbench.policies.probes.circuit.gate_list import halves
 from workbench.policies.probes.circuit.trace import trace

@@ -128,7 +128,7 @@ def test_shared_probes_are_judged_at_the_resources_of_the_document(evidence):
 @pytest.mark.parametrize("id", ["H3.9c", "H3.12c"])
 def test_another_synthesiser_is_not_kept_busy_for_what_the_package_knows(id, evidence, monkeypatch):
     """It took a quarter of an hour, and gave figures of its own."""
-    room = importlib.import_module("workbench.circuits.synthesis.synthesised")
+    room = importlib.import_module("workbench.circuits.synthesis")
     monkeypatch.setattr(room, "_installed", lambda: "yosys")
     monkeypatch.setattr(room, "synthesised_here", lambda circuit, seconds: pytest.fail(f"{circuit.name} anew"))
     assert {case.side for case in BY_ID[id].parts(evidence)} == {"for"}

@@ -10,7 +10,7 @@ from tests.depth import thinned
 from tests.machine.test_amd_topologies import SAMPLES as AMD_TOPOLOGIES
 from tests.machine.test_topologies import P2P, SMI, XML
 from tests.workloads.importers import profiles
-from workbench.machine.topologies.read import _FORMATS, is_topology
+from workbench.machine.topologies.registry import _FORMATS, is_topology
 from workbench.workloads.catalogue import catalogue
 from workbench.workloads.importers import importers, read_trace
 from workbench.workloads.importers.source import Source

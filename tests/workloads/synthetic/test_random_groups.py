@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.junk import refusal
 from tests.oracles import random_groups
 from workbench.machine import Machine, Resource, preset, read_machine
-from workbench.machine.preset import preset_names
+from workbench.machine.presets import preset_names
 from workbench.streams import Streams
 from workbench.workloads.read import read_workload
 from workbench.workloads.synthetic.random_groups import RandomGroups

@@ -11,7 +11,7 @@ import ipywidgets as widgets
 from workbench.dashboards.controls.control import Control
 from workbench.levers import Lever, Spec
 from workbench.machine import Machine
-from workbench.machine.resource import Resource
+from workbench.machine.machine import Resource
 
 _MOST_OF_UNIT = {
     "segments": Machine.levers["segments"].most,

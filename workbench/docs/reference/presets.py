@@ -11,7 +11,7 @@ from workbench.docs.prose import prose
 from workbench.docs.reference.engines import flow
 from workbench.docs.reference.kind import Kind, crumbs
 from workbench.experiments.mechanism import mechanism, mechanisms
-from workbench.machine.preset import DOUBTFUL, MARKS, Preset, preset, preset_names
+from workbench.machine.presets import DOUBTFUL, MARKS, Preset, preset, preset_names
 
 
 def path(name: str) -> str:

@@ -13,7 +13,7 @@ from workbench.engines.dispatch.slots import Case
 from workbench.engines.engine import at_slot
 from workbench.engines.kit.tables import check_column
 from workbench.errors import InputError, unknown_name
-from workbench.machine.resource import Resource
+from workbench.machine.machine import Resource
 from workbench.policies.arguments import MOST_ENTRIES, MOST_LEVELS, MOST_WAVES
 from workbench.policies.dispatch.units import UnitsView
 from workbench.policies.policy import Policy

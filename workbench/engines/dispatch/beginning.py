@@ -16,7 +16,7 @@ from workbench.engines.dispatch.state import COUNT, NONE, State
 from workbench.engines.dispatch.told import VERDICTS, of_one_event
 from workbench.engines.kit import made
 from workbench.engines.kit.tables import padded
-from workbench.machine.resource import Resource
+from workbench.machine.machine import Resource
 from workbench.structures.bitmaps import all_free
 from workbench.structures.timetable import new_timetable
 from workbench.workloads.workload import Groups

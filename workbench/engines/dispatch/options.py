@@ -6,8 +6,7 @@ from typing import Literal
 
 from workbench.errors import InputError
 from workbench.levers import Spec, lever
-from workbench.machine.heat import Heat, NoHeat
-from workbench.machine.power import NoPower, Power
+from workbench.machine.power import Heat, NoHeat, NoPower, Power
 
 
 class DispatchOptions(Spec):

@@ -10,7 +10,7 @@ from workbench.engines.dispatch.shape import OWN, Columns, Policies, Probes, Rul
 from workbench.engines.dispatch.slots import Case
 from workbench.engines.kit.tables import padded
 from workbench.errors import InputError
-from workbench.machine.resource import Resource
+from workbench.machine.machine import Resource
 from workbench.policies.dispatch.choice import Choice
 from workbench.policies.dispatch.choice.energy import WAITS
 from workbench.policies.dispatch.stuck import FOR_EVER

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from workbench.engines.dispatch.options import DispatchOptions
 from workbench.engines.kit import Given, slot
 from workbench.machine import Machine
-from workbench.machine.resource import Resource
+from workbench.machine.machine import Resource
 from workbench.policies.dispatch.choice.question import Choice
 from workbench.policies.dispatch.priority import Priority
 from workbench.policies.dispatch.selection.question import Selection

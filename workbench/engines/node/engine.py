@@ -45,7 +45,7 @@ from workbench.engines.node.state import (
 )
 from workbench.engines.node.waits import who_waits
 from workbench.engines.node.without import removed
-from workbench.machine.node_machine import NodeMachine
+from workbench.machine.node import NodeMachine
 from workbench.policies.policy import Policy
 from workbench.records.node import NodeRecord, time_of
 from workbench.structures.timetable import NEVER

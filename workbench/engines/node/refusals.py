@@ -8,7 +8,7 @@ from workbench.engines.kit import Given
 from workbench.engines.node.options import NodeOptions
 from workbench.errors import InputError, unknown_name, wrong_value
 from workbench.levers import Spec
-from workbench.machine.resources import USUAL
+from workbench.machine.machine import USUAL
 from workbench.workloads.node import Allocate, Applications, Launch
 from workbench.workloads.workload import MOST_PRIORITIES
 

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.machine.board import Board
-from workbench.machine.network import network_of
+from workbench.machine.board import Board, network_of
 from workbench.machine.paths import Paths
 
 UNIT = 1 << 16

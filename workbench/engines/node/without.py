@@ -16,8 +16,8 @@ from workbench.engines.kit import Given
 from workbench.engines.node.options import NodeOptions
 from workbench.levers import Spec
 from workbench.machine.machine import Machine
-from workbench.machine.node_machine import NodeMachine
-from workbench.machine.translation_machine import TranslationMachine
+from workbench.machine.node import NodeMachine
+from workbench.machine.translation import TranslationMachine
 from workbench.policies.policy import Policy
 from workbench.workloads.node import Application, Applications, Kernel, Launch, Step
 

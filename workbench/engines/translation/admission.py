@@ -9,7 +9,7 @@ from workbench.engines.translation.page_sizes import check_sizes
 from workbench.engines.translation.slots import Case
 from workbench.engines.translation.walk_order import check_order
 from workbench.errors import InputError, wrong_value
-from workbench.machine.translation_machine import TranslationMachine
+from workbench.machine.translation import TranslationMachine
 from workbench.policies.translation.locate import Plan
 
 

@@ -13,7 +13,7 @@ from workbench.engines.translation.playing import Play, words
 from workbench.engines.translation.recording import record_of
 from workbench.engines.translation.slots import Case, Reading, Slots
 from workbench.engines.translation.state import State
-from workbench.machine.translation_machine import TranslationMachine
+from workbench.machine.translation import TranslationMachine
 from workbench.policies.policy import Policy
 from workbench.records.translation import TranslationRecord
 

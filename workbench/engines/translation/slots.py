@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from workbench.engines.kit import Given, slot
 from workbench.engines.translation.options import TranslationOptions
-from workbench.machine.translation_machine import TranslationMachine
+from workbench.machine.translation import TranslationMachine
 from workbench.policies.translation.eviction.question import Eviction
 from workbench.policies.translation.fill import Fill
 from workbench.policies.translation.locate import Locate, Plan

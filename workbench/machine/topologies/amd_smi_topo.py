@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workbench.errors import InputError
-from workbench.machine.topologies.amd_links import Pair, amd_topology, pairs_of
-from workbench.machine.topologies.amd_tables import Table, lines_of, tables, whole
+from workbench.machine.topologies.amd_links import Pair, Table, amd_topology, lines_of, pairs_of, tables, whole
 from workbench.machine.topologies.topology import Topology
 
 FORMAT = "amd_smi_topology"

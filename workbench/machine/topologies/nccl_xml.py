@@ -3,6 +3,8 @@
 Bandwidths are those that the libraries plan with (`speeds`). NUMA nodes are connected pairwise, as the libraries have
 it. Links to NVSwitches are links to all other cards that have such, with a limit for all of them together. A link that
 ends at its own card joins nothing and is left out; cloud providers write such.
+
+An XML text as a tree of elements, read so that nothing in it can name a file, a host, or more text than it has.
 """
 
 from __future__ import annotations
@@ -11,13 +13,21 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
+from xml.parsers import expat
 
 from workbench.errors import InputError, nearest_name, shown
-from workbench.machine.topologies.pci_tree import WayUp, pci_wires
-from workbench.machine.topologies.speeds import C2C_GBPS, NVLINK_GBPS, nvlink_gbps, pcie_gbps, socket_gbps, xgmi_gbps
+from workbench.machine.topologies.speeds import (
+    C2C_GBPS,
+    NVLINK_GBPS,
+    WayUp,
+    nvlink_gbps,
+    pci_wires,
+    pcie_gbps,
+    socket_gbps,
+    xgmi_gbps,
+)
 from workbench.machine.topologies.topology import Node, Topology, Wire, groups, switched
-from workbench.machine.topologies.xml_tree import Element, xml_tree
 
 FORMAT = "nccl_topology_xml"
 SAYS = "an XML topology of NCCL or RCCL"
@@ -280,3 +290,60 @@ def _facts(system: Element, cpus: dict[str, Element], gpus: list[_Gpu], where: s
         **({} if any(_is_gpu(gpu.element) for gpu in gpus) else {"gpus_without_class": len(gpus)}),
         "gpu_pci_link_speeds": dict(Counter(gpu.element.attributes.get("link_speed", "") for gpu in gpus)),
     }
+
+
+class Element(NamedTuple):
+    """One element; text between elements is not kept."""
+
+    tag: str
+    attributes: dict[str, str]
+    children: list[Element]
+    line: int
+
+    def all(self, tag: str) -> list[Element]:
+        """Return every element of a tag below this one, in the order of the text."""
+        result = []
+        for child in self.children:
+            result += [child, *child.all(tag)] if child.tag == tag else child.all(tag)
+        return result
+
+
+def xml_tree(text: bytes, where: str) -> Element:
+    """Return the root of an XML text.
+
+    >>> root = xml_tree(b'<system version="1"><cpu/></system>', "t.xml")
+    >>> root.attributes, [child.tag for child in root.children]
+    ({'version': '1'}, ['cpu'])
+    >>> xml_tree(b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "t.xml")  # doctest: +NORMALIZE_WHITESPACE
+    Traceback (most recent call last):
+    workbench.errors.InputError: t.xml: declares a document type, which a topology never needs and which could make it
+    expand without end; take the declaration out.
+
+    Raises
+    ------
+    InputError
+        It is no XML, or it declares a document type, without which there are no entities of its own.
+    """
+    top = Element("", {}, [], 0)
+    open_elements = [top]
+    parser = expat.ParserCreate()
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        found = Element(tag, attributes, [], parser.CurrentLineNumber)
+        open_elements[-1].children.append(found)
+        open_elements.append(found)
+
+    def refuse(*_: Any) -> NoReturn:
+        raise InputError(
+            f"{where}: declares a document type, which a topology never needs and which could make it expand without "
+            "end; take the declaration out."
+        )
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = lambda _: open_elements.pop()
+    parser.StartDoctypeDeclHandler = refuse
+    try:
+        parser.Parse(text, True)
+    except expat.ExpatError as problem:
+        raise InputError(f"{where}: is no whole XML ({problem}).") from None
+    return top.children[0]

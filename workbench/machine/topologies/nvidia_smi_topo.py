@@ -17,14 +17,15 @@ from typing import NamedTuple
 
 from workbench.errors import InputError, shown
 from workbench.machine.topologies import amd_smi_topo, rocm_smi_topo
-from workbench.machine.topologies.pci_tree import WayUp, pci_wires
 from workbench.machine.topologies.speeds import (
     C2C_GBPS,
     NVLINK_GBPS,
     PCIE3_X16_GBPS,
     QPI_GBPS,
+    WayUp,
     generation_named,
     nvlink_gbps,
+    pci_wires,
 )
 from workbench.machine.topologies.topology import MOST_LINKS_A_GPU, Node, Topology, Wire, groups, switched
 

@@ -5,7 +5,7 @@ more: a group that is matched against a report must find what the report promise
 shared probe reports late is the schedule's matter (`SharedRun`), not the answer's.
 
 `ProbeCost` is what a probe costs as hardware: gates, registers, levels, cycles (spec 3, section 4, hardware-cost
-proxies). The figures are counted on a generated gate list (`workbench.gates.netlist`) by these rules: gates have two
+proxies). The figures are counted on a generated gate list (`workbench.gates`) by these rules: gates have two
 inputs, an AND or OR over n wires is a balanced tree of n - 1 gates, what is constant is trimmed, a shift by a fixed
 amount is wiring and costs nothing, a table costs its bits and one level. Registers are those within the probe: the
 state belongs to the resource, the report to whoever reads it.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.circuits import circuit_of
-from workbench.circuits.synthesis import Counts, synthesised
-from workbench.circuits.synthesis.shipped import shipped
+from workbench.circuits.synthesis import Counts, shipped, synthesised
 from workbench.studies.statistics import Finding, fact
 
 FLIP_FLOP_DELAY = 3.0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.errors import InputError
 from workbench.machine import Machine
-from workbench.machine.preset import preset, preset_for_device
+from workbench.machine.presets import preset, preset_for_device
 from workbench.studies.residency.by_granule import GRANULES, by_granule
 from workbench.studies.residency.by_rule import RULES, Arrival, by_rule
 from workbench.studies.residency.told import told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.gates.netlist import ONE, ZERO, Netlist
+from workbench.gates import ONE, ZERO, Netlist
 from workbench.policies.probes.circuit.gate_list import GateList
 
 

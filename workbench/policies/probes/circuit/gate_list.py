@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from workbench.gates.netlist import AND, DECODE, NAND, NOT, ONE, OR, REGISTER, ZERO, Netlist
+from workbench.gates import AND, DECODE, NAND, NOT, ONE, OR, REGISTER, ZERO, Netlist
 from workbench.policies.probes.question import REGISTER_LEVELS, SELECTOR_LEVELS, ProbeCost
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.gates.netlist import ZERO, Netlist
-from workbench.gates.numbers import larger, sum_of
+from workbench.gates import ZERO, Netlist, larger, sum_of
 from workbench.policies.probes.circuit.gate_list import GateList
 
 

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.gates.netlist import Netlist
-from workbench.gates.numbers import constant, in_each, larger, sum_of, widened
+from workbench.gates import Netlist, constant, in_each, larger, sum_of, widened
 from workbench.policies.probes.circuit.gate_list import GateList
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.gates.netlist import AND, ONE, OR, SEARCH, ZERO, Netlist
+from workbench.gates import AND, ONE, OR, SEARCH, ZERO, Netlist
 from workbench.policies.probes.shared.masks import FORMS, Masks, fields, mask
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
-from workbench.machine.preset import preset
-from workbench.machine.translation_machine import TranslationMachine
+from workbench.machine.presets import preset
+from workbench.machine.translation import TranslationMachine
 from workbench.policies.translation import Directory, equal_area_entries
 from workbench.policies.translation.eviction import LRU
 from workbench.policies.translation.locate import FRAME_BITS

@@ -1,1 +1,0 @@
-"""Circuits of dispatch: which priority is on top, which module takes a group."""

@@ -1,1 +1,0 @@
-"""Circuits of device malloc: the prefix sum of a warp."""

@@ -1,1 +1,0 @@
-"""Circuits of the memory pool."""

@@ -1,0 +1,156 @@
+"""A whole node: a board of cards with memory and links, and what every card has inside (spec 6, R4).
+
+`machine: {cards: 4, modules: 8, ...}`: a node of cards that are alike, but for what is left of the first one's
+memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any, Self
+
+from workbench.errors import InputError
+from workbench.levers import Lever, Spec, lever
+from workbench.machine.board import Board
+from workbench.machine.machine import Machine
+from workbench.machine.presets import Described, preset_names
+from workbench.machine.translation import TranslationMachine
+
+
+class NodeMachine(Described):
+    """Frozen description of a node; all its GPUs are alike inside, and all times are counted in their clock.
+
+    A module of the dispatcher is a core of the translation hierarchy: each has a private TLB.
+
+    >>> NodeMachine(card=Machine(compute_units=4), translation=TranslationMachine(cores=4)).card.compute_units
+    4
+    >>> NodeMachine(card=Machine(compute_units=4), translation=TranslationMachine(cores=8))
+    Traceback (most recent call last):
+    workbench.errors.InputError: node_machine.translation.cores must be the modules of a card (4). Got 8. Nearest: 4.
+    """
+
+    board: Board = lever(Board.read({}), description="cards with memory, and the links between them")
+    card: Machine = lever(Machine.read({"compute_units": 16}), description="the modules of every GPU")
+    translation: TranslationMachine = lever(
+        TranslationMachine.read({}), description="the private TLBs, directory, shared TLB and walkers of every GPU"
+    )
+
+    @classmethod
+    def figures(cls) -> Mapping[str, Lever]:
+        """Return what a preset's file states: the names of the presets that the node is made of."""
+        parts: dict[str, type[Described]] = {"board": Board, "card": Machine, "translation": TranslationMachine}
+        return {
+            part: Lever(part, "choice", choices=tuple(preset_names(kind)), description=cls.levers[part].description)
+            for part, kind in parts.items()
+        }
+
+    @classmethod
+    def of_figures(cls, figures: Mapping[str, Any]) -> Self:
+        """Return the node that is made of presets of these names.
+
+        >>> node = NodeMachine.read("dgx_1v")
+        >>> len(node.gpus), node.card.compute_units, node.translation.cores
+        (8, 80, 80)
+        """
+        return cls(**figures)
+
+    def row(self) -> dict[str, Any]:
+        """Return what a table of presets shows of this node."""
+        return {**self.board.row(), **self.card.row(), **self.translation.row()}
+
+    @classmethod
+    def read(cls, given: object, path: str = "machine", where: str = "") -> Self:
+        """Read the node that a sweep file describes: a preset, its three parts, or so many cards alike
+        (`CardsAlike`)."""
+        if isinstance(given, Mapping) and "cards" in given:
+            given = CardsAlike.read(given, path, where).node()
+        return super().read(given, path, where)
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the JSON schema of what `read` takes."""
+        usual = super().schema()
+        return {"anyOf": [*usual["anyOf"], CardsAlike.schema()]}
+
+    def check(self) -> None:
+        modules, cores = self.card.compute_units, self.translation.cores
+        if cores != modules:
+            raise InputError(
+                f"{self.name}.translation.cores must be the modules of a card ({modules}). Got {cores}. "
+                f"Nearest: {modules}."
+            )
+        if self.translation.page_bytes != PAGE_BYTES:
+            raise InputError(
+                f"{self.name}.translation.page_bytes must be {PAGE_BYTES}: a node's pages have the sizes of "
+                f"options.page_size. Got {self.translation.page_bytes}. Nearest: {PAGE_BYTES}."
+            )
+
+    @property
+    def gpus(self) -> list[int]:
+        """Return the places of the GPUs among the board's cards."""
+        return [place for place, card in enumerate(self.board.cards) if card.kind == "gpu"]
+
+
+PAGE_BYTES = 4096
+"""The smallest page of a node."""
+
+MIB = 1 << 20
+
+
+class CardsAlike(Spec):
+    """Cards alike inside; the first one has less memory left, so that it borrows.
+
+    Neighbours in a ring have links of the full speed, every other two cards of half of it, as a hybrid cube mesh has
+    double and single ones. A card has modules of the source document's dispatcher, 32 entries of the shared TLB and a
+    walker for each of them, and walks of 400 cycles.
+
+    References
+    ----------
+    spec 6, R4 and V2 (a walk of 400 cycles); spec 5, ¶17 (150 GB/s of a direct link); spec 4, section 6 (the pilot);
+    spec 3, ¶151 (units of a module).
+
+    Examples
+    --------
+    >>> node = CardsAlike(cards=2, modules=8).node()
+    >>> [link["gbps"] for link in CardsAlike().node()["board"]["links"]], node["translation"]["walkers"]
+    ([150.0, 75.0, 150.0, 150.0, 75.0, 150.0], 8)
+    """
+
+    cards: int = lever(4, least=1, most=16, unit="cards", description="cards of the node")
+    modules: int = lever(4, least=1, most=64, unit="modules", description="modules of a card, each with a private TLB")
+    card_mib: int = lever(1024, least=16, most=1 << 20, scale="log", unit="MiB", description="memory of a card")
+    left_mib: int = lever(
+        32, least=1, most=1 << 20, scale="log", unit="MiB", description="what is left of the first card's memory"
+    )
+    link_gbps: float = lever(
+        150.0, least=1, most=2000, scale="log", unit="GB/s", description="a link of neighbours per direction"
+    )
+    private_entries: int = lever(32, least=1, most=1 << 16, unit="entries", description="entries of a private TLB")
+    walkers: int = lever(0, least=0, most=4096, unit="walkers", description="walkers of a card; 0 = one a module")
+    level_cycles: int = lever(
+        100, least=0, most=1 << 20, unit="cycles", description="to read one of the four levels of the page table"
+    )
+
+    def node(self) -> dict[str, Any]:
+        """Return the three parts of the machine."""
+        memory = self.card_mib * MIB
+        cards: list[dict[str, Any]] = [{"id": f"gpu{k}", "memory_bytes": memory} for k in range(self.cards)]
+        cards[0]["used_bytes"] = memory - min(self.left_mib, self.card_mib) * MIB
+        links = [self._link(one, other) for one, other in combinations(range(self.cards), 2)]
+        board = {"cards": cards, "links": links}
+        return {
+            "board": board,
+            "card": {"preset": "patent_dispatch", "compute_units": self.modules},
+            "translation": {
+                "cores": self.modules,
+                "private_entries": self.private_entries,
+                "shared_entries": 32 * self.modules,
+                "walkers": self.walkers or self.modules,
+                "level_cycles": self.level_cycles,
+            },
+        }
+
+    def _link(self, one: int, other: int) -> dict[str, Any]:
+        apart = min(other - one, self.cards - other + one)
+        return {"between": f"gpu{one} gpu{other}", "gbps": self.link_gbps / (1 if apart == 1 else 2), "kind": "nvlink"}

@@ -1,0 +1,165 @@
+"""How does a topology file become a topology? By its contents, whatever it is called.
+
+What a sweep says of a board whose links a file (`topology: FILE`) or a rule (`arrangement: ring`) describes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.levers import Spec, lever
+from workbench.machine.topologies import amd_smi_topo, nccl_xml, nvidia_smi_topo, p2p_matrices, rocm_smi_topo
+from workbench.machine.topologies.regular import RegularBoard
+from workbench.machine.topologies.speeds import card_names, generation_named, nvlink_gbps
+from workbench.machine.topologies.topology import Node, Topology, Wire, check_connected
+from workbench.text_encoding import as_utf8
+
+MOST_BYTES = 1 << 22
+"""The largest files of the formats, of machines with 72 cards, have a few hundred kilobytes."""
+_FORMATS = (nccl_xml, p2p_matrices, rocm_smi_topo, amd_smi_topo, nvidia_smi_topo)
+
+
+def is_topology(path: Path | str) -> bool:
+    """Return whether a file is a topology of a format that is read here; False for what is no file."""
+    try:
+        text = _text(path)
+    except InputError:
+        return False
+    return any(it.recognises(text) for it in _FORMATS)
+
+
+def read_topology(path: Path | str) -> Topology:
+    """Read the topology in a file: NCCL's or RCCL's XML, `nvidia-smi topo -m`, `rocm-smi --showtopo`, `amd-smi
+    topology`, or p2pBandwidthLatencyTest's matrices.
+
+    Raises
+    ------
+    InputError
+        There is no such file, it is of no format that is read here, or it contradicts itself: one sentence that names
+        the file and what is wrong.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> table = "\\tGPU0\\tGPU1\\nGPU0\\t X \\tNV2\\nGPU1\\tNV2\\t X \\n"
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "topo.txt"
+    ...     _ = path.write_text(table)
+    ...     read_topology(path).wires[0]
+    Wire(ends=('gpu0', 'gpu1'), kind='nvlink', gbps=20.0, links=2, channel='')
+    """
+    where, text = str(path), _text(path)
+    for it in _FORMATS:
+        if it.recognises(text):
+            return check_connected(it.read(text, where), where)
+    known = "; ".join(f"{it.FORMAT} ({it.SAYS})" for it in _FORMATS)
+    raise InputError(f"{where}: is no topology that is read here; there are {known}.")
+
+
+def _text(path: Path | str) -> bytes:
+    if os.path.isdir(path):
+        raise InputError(f"{path}: is a folder; name one topology file in it.")
+    try:
+        with open(path, "rb") as file:
+            text = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file.") from None
+    except (OSError, ValueError) as problem:
+        raise InputError(f"{path}: cannot be read ({getattr(problem, 'strerror', None) or problem}).") from None
+    if len(text) > MOST_BYTES:
+        raise InputError(f"{path}: is larger than {MOST_BYTES >> 20} MiB, which no topology is.")
+    return b"".join(as_utf8([text]))
+
+
+GIB = 1 << 30
+
+
+class TopologyFile(Spec):
+    """A board from a topology file; what a file cannot tell, above all how much memory a card has, is a lever.
+
+    References
+    ----------
+    field.md 2.4: the same links carry 25 GB/s on paper and 20 in NCCL's plans, which is what a file is read with; of
+    newer generations 20.6 (H100) and 40.1 (B200, GB200).
+    """
+
+    topology: str = lever(
+        description="an NCCL or RCCL XML, `nvidia-smi topo -m`, `rocm-smi --showtopo`, `amd-smi topology`, p2p matrices"
+    )
+    card_bytes: int = lever(16 * GIB, least=1, most=1 << 50, unit="bytes", description="memory of every GPU")
+    cpu_bytes: int = lever(64 * GIB, least=0, most=1 << 50, unit="bytes", description="memory that every CPU lends")
+    link_gbps: float = lever(
+        0.0, least=0, most=1e6, unit="GB/s", description="an NVLink or xGMI link per direction; 0 = as the file is read"
+    )
+    pcie_gbps: float = lever(
+        0.0, least=0, most=1e6, unit="GB/s", description="a PCI connection per direction; 0 = as the file is read"
+    )
+    socket_gbps: float = lever(
+        0.0, least=0, most=1e6, unit="GB/s", description="between two CPUs per direction; 0 = as the file is read"
+    )
+    card: str = lever(
+        "",
+        description="the GPUs by name (h100, gb200, ...), whose generation says what an NVLink carries where the file "
+        "does not; empty = as the file is read",
+    )
+    port_gbps: float = lever(
+        0.0,
+        least=0,
+        most=1e6,
+        unit="GB/s",
+        description="what all links of a GPU carry together per direction; 0 = as the file is read",
+    )
+
+    def board(self) -> dict[str, Any]:
+        """Return the levers of the board."""
+        found = self._of_card(read_topology(self.topology))
+        return {"cards": [self._card(node) for node in found.nodes], "links": [self._link(w) for w in found.wires]}
+
+    def _of_card(self, found: Topology) -> Topology:
+        """Return the topology with the NVLinks of the named card."""
+        if not self.card:
+            return found
+        named = generation_named(self.card)
+        if named is None:
+            raise unknown_name("", "card", self.card, card_names())
+        if not found.nvlink_assumed_gbps:
+            expected = "must be left out, as the file tells how fast its links are or has no NVLinks"
+            raise wrong_value("", "card", expected, self.card)
+        return found.with_nvlinks(nvlink_gbps(named[1]))
+
+    def _card(self, node: Node) -> dict[str, Any]:
+        memory, port = (
+            (self.card_bytes, self.port_gbps or node.port_gbps) if node.kind == "gpu" else (self.cpu_bytes, 0)
+        )
+        return {"id": node.id, "kind": node.kind, "memory_bytes": memory, "port_gbps": port}
+
+    def _link(self, wire: Wire) -> dict[str, Any]:
+        replaced = {"nvlink": self.link_gbps, "xgmi": self.link_gbps, "pcie": self.pcie_gbps, "qpi": self.socket_gbps}
+        config = {"between": " ".join(wire.ends), "kind": wire.kind, "count": wire.links, "channel": wire.channel}
+        return {**config, "gbps": replaced[wire.kind] or wire.gbps}
+
+
+def levers_of_topology(given: object, path: str, where: str) -> object:
+    """Return what was given with the topology file or the arrangement that it names written out as cards and links;
+    else as it is.
+
+    Raises
+    ------
+    InputError
+        The file cannot be used, or a key stands beside it that `TopologyFile` or `RegularBoard` does not have.
+    """
+    if not isinstance(given, Mapping):
+        return given
+    if "arrangement" in given:
+        return RegularBoard.read(given, path, where).board()
+    if "topology" not in given:
+        return given
+    message = TopologyFile.read(given, path, where)
+    try:
+        return message.board()
+    except InputError as wrong:
+        raise InputError(at(where, f"{path}.topology: {wrong}")) from None

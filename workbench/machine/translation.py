@@ -1,0 +1,124 @@
+"""Cores with private TLBs, the network between them, the TLB that they share, and the walkers behind it (spec 4).
+
+The defaults are the sizes at which the directory's speed is stated. A shared access costs twelve private ones, which
+is within the source document's range; a walk is the sum of its levels, 400 cycles, which is far below it: there a walk
+costs 200 to 900 shared accesses (spec 4, section 2). The preset `patent_translation` has both ratios.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from workbench.errors import InputError
+from workbench.levers import lever
+from workbench.machine.presets import Described
+
+MOST_CORES = 1024
+
+
+class TranslationMachine(Described):
+    """Frozen description of an address-translation hierarchy; a core is one CU (AMD) or one SM (NVIDIA).
+
+    >>> TranslationMachine().walk_cycles
+    400
+    >>> TranslationMachine(private_entries=48, private_ways=32)
+    Traceback (most recent call last):
+    workbench.errors.InputError: translation_machine.private_ways must divide private_entries (48). Got 32. Nearest: 24.
+    """
+
+    cores: int = lever(16, least=1, most=MOST_CORES, unit="cores", description="cores, each with a private TLB")
+    wave_size: int = lever(
+        64, least=8, most=64, scale="power_of_two", unit="threads", description="threads a wave (warp) of its cores"
+    )
+    page_bytes: int = lever(
+        4096, least=512, most=1 << 30, scale="power_of_two", unit="bytes", description="bytes a page"
+    )
+    address_bits: int = lever(48, least=20, most=57, unit="bits", description="width of a virtual address")
+    private_entries: int = lever(32, least=1, most=1 << 16, unit="entries", description="entries of a private TLB")
+    private_ways: int = lever(
+        0, least=0, most=1 << 16, unit="ways", description="entries of a set of a private TLB; 0 = fully associative"
+    )
+    private_cycles: int = lever(1, least=0, most=10_000, unit="cycles", description="a look-up in a private TLB")
+    private_ports: int = lever(
+        0,
+        least=0,
+        most=64,
+        unit="ports",
+        description="look-ups that a private TLB starts a cycle, peers' included; 0 = all",
+    )
+    private_mshrs: int = lever(
+        64,
+        least=1,
+        most=4096,
+        unit="pages",
+        description="pages that a core may wait for at once (miss-status registers)",
+    )
+    shared_entries: int = lever(
+        512, least=0, most=1 << 22, unit="entries", description="entries of the shared TLB; 0 = there is none"
+    )
+    shared_ways: int = lever(
+        0, least=0, most=1 << 22, unit="ways", description="entries of a set of the shared TLB; 0 = fully associative"
+    )
+    shared_cycles: int = lever(
+        12, least=0, most=100_000, unit="cycles", description="an access to the shared TLB with the way there and back"
+    )
+    shared_banks: int = lever(
+        1, least=1, most=1024, scale="power_of_two", unit="banks", description="banks of the shared TLB"
+    )
+    shared_ports: int = lever(
+        0, least=0, most=64, unit="ports", description="accesses that a bank starts a cycle; 0 = all that come"
+    )
+    walkers: int = lever(8, least=1, most=4096, unit="walkers", description="page-table walks at a time")
+    walk_queue: int = lever(
+        0, least=0, most=1 << 20, unit="walks", description="walks that may wait for a walker; 0 = as many as come"
+    )
+    walk_levels: int = lever(4, least=1, most=4, unit="levels", description="levels of the page table")
+    level_cycles: int = lever(
+        100, least=0, most=1 << 20, unit="cycles", description="to read one level of the page table"
+    )
+    walk_cache_entries: int = lever(
+        0,
+        least=0,
+        most=1 << 16,
+        unit="entries",
+        description="upper levels that the page-walk cache holds; 0 = there is none",
+    )
+    network: Literal["mesh", "ring", "crossbar"] = lever("mesh", description="how private TLBs are connected")
+    hop_cycles: int = lever(1, least=0, most=1000, unit="cycles", description="from one router to the next")
+    link_cycles: int = lever(
+        0, least=0, most=1000, unit="cycles", description="how long a message keeps a link busy; 0 = links never queue"
+    )
+    clock_mhz: float = lever(
+        1000.0, least=1, most=100_000, unit="MHz", description="the clock in which cycles are counted"
+    )
+
+    shown: ClassVar[tuple[str, ...]] = (
+        "cores",
+        "page_bytes",
+        "private_entries",
+        "shared_entries",
+        "shared_cycles",
+        "walkers",
+        "walk_levels",
+        "level_cycles",
+    )
+
+    def check(self) -> None:
+        for ways, entries in (("private_ways", "private_entries"), ("shared_ways", "shared_entries")):
+            self._check_ways(ways, entries)
+
+    def _check_ways(self, ways: str, entries: str) -> None:
+        given, total = getattr(self, ways), getattr(self, entries)
+        if given and total % given:
+            near = min((d for d in range(1, total + 1) if total % d == 0), key=lambda d: (abs(d - given), d))
+            raise InputError(f"{self.name}.{ways} must divide {entries} ({total}). Got {given}. Nearest: {near}.")
+
+    @property
+    def walk_cycles(self) -> int:
+        """Return the cycles of a walk through every level."""
+        return self.walk_levels * self.level_cycles
+
+    @property
+    def pages(self) -> int:
+        """Return how many virtual pages there are."""
+        return max((1 << self.address_bits) // self.page_bytes, 1)
