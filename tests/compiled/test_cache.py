@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -17,6 +18,7 @@ import workbench
 from tests.compile_first import RUNS
 from tests.depth import compiled_only, long
 from workbench.compiled.cache import ROOMS, SOURCES, Sources, cache_folder, code_home, may_be_kept, sources
+from workbench.compiled.cache_locator import KeptIndex
 
 PACKAGE = Path(workbench.__file__).parent
 FILES = {
@@ -215,7 +217,7 @@ def test_all_that_is_compiled_into_a_function_is_in_the_digest_of_its_module(eng
 def test_the_folder_is_a_module_s_and_carries_its_digest(monkeypatch, tmp_path):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
     digest = Sources(PACKAGE).digest("structures.free_map")
-    assert cache_folder("workbench.structures.bitmaps") == tmp_path / "code" / "structures.free_map" / digest
+    assert cache_folder("workbench.structures.bitmaps") == tmp_path / "code" / "structures.bitmaps" / digest
     assert code_home() == tmp_path / "code"
 
 
@@ -276,3 +278,18 @@ def test_a_second_clone_with_equal_sources_compiles_nothing_again(tmp_path):
     asked_in(other, kept)
     assert files
     assert files == {path: path.stat().st_mtime_ns for path in kept.rglob("*") if path.is_file()}
+
+
+def test_an_index_that_names_a_class_which_has_moved_is_empty_and_is_written_anew(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    moved = ModuleType("moved_away")
+    exec("from typing import NamedTuple\nclass View(NamedTuple):\n    words: int\n", vars(moved))
+    monkeypatch.setitem(sys.modules, "moved_away", moved)
+    index = KeptIndex(str(tmp_path), "answer", "stamp")
+    index.save((moved.View,), "machine code")
+    assert index.load((moved.View,)) == "machine code"
+    monkeypatch.delitem(sys.modules, "moved_away")
+    assert KeptIndex(str(tmp_path), "answer", "stamp").load("another") is None
+    KeptIndex(str(tmp_path), "answer", "stamp").save("another", "newer code")
+    assert KeptIndex(str(tmp_path), "answer", "stamp").load("another") == "newer code"

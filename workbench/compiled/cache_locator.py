@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numba
-from numba.core.caching import UserProvidedCacheLocator
+from numba.core.caching import IndexDataCacheFile, UserProvidedCacheLocator
 
 _config: Any = numba.config
 
@@ -27,3 +27,15 @@ class PackageCacheLocator(UserProvidedCacheLocator):
 
 LOCATOR = f"{__name__}.{PackageCacheLocator.__name__}"
 """The locator by name, as Numba's setting takes it."""
+
+
+class KeptIndex(IndexDataCacheFile):
+    """The index of a function's compiled forms; empty where it names a class that has moved to another module since,
+    which would raise in whoever loads it."""
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            kept: dict[Any, str] = super()._load_index()
+        except (ImportError, AttributeError):
+            return {}
+        return kept

@@ -12,11 +12,12 @@ from typing import Any, TypeVar
 
 import numba
 from numba import types
+from numba.core import caching
 
 from workbench.compiled.blas_later import import_blas_later
 from workbench.compiled.by_symbol import KeepingCompiler
 from workbench.compiled.cache import cache_folder, may_be_kept
-from workbench.compiled.cache_locator import LOCATOR
+from workbench.compiled.cache_locator import LOCATOR, KeptIndex
 from workbench.compiled.call_slots import KernelCompiler
 from workbench.compiled.meter import MeteredCompiler
 from workbench.compiled.noinline import EntryPointCompiler, NoInlineCompiler
@@ -123,11 +124,11 @@ def compiled_answer(function: _Function, signature: Any, built_in: bool, checked
 def _compiled(function: _Function, *signature: Any, part: str = "", **options: Any) -> Any:
     # Without the entry that C would call it by, which nobody uses: a twentieth of the time that compiling takes.
     options |= {"nogil": True, "no_cfunc_wrapper": True}
-    theirs = _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES
+    theirs = _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES, caching.IndexDataCacheFile
     if options["cache"]:
         folder = os.path.join(cache_folder(function.__module__), part)
-        _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES = folder, LOCATOR
+        _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES, caching.IndexDataCacheFile = folder, LOCATOR, KeptIndex
     try:
         return numba.njit(*signature, **options)(function)
     finally:
-        _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES = theirs
+        _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES, caching.IndexDataCacheFile = theirs

@@ -14,7 +14,7 @@ from workbench.errors import InputError
 from workbench.policies.policy import read_policy
 from workbench.policies.probes import ExactRun, GroupedRun, SampledRun, SharedRun
 from workbench.policies.probes.contract import ProbeContract
-from workbench.policies.probes.question import reports
+from workbench.policies.probes.reports import reports
 from workbench.structures.bitmaps import packed
 
 TYPES = [128, 64, 48]

@@ -23,7 +23,7 @@ from workbench.policies.probes import (
     SharedRun,
     ShiftDoubling,
 )
-from workbench.policies.probes.question import reports
+from workbench.policies.probes.reports import reports
 from workbench.studies.probe_success import Setting, failure, lost_dispatches, mean_report, simulated, under_report
 from workbench.studies.probe_success.simulate import packed_rows
 

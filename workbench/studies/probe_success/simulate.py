@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.policies.probes.question import Probe, reports
+from workbench.policies.probes.question import Probe
+from workbench.policies.probes.reports import reports
 from workbench.streams import Streams
 from workbench.structures.bitmaps import WORD
 from workbench.studies.probe_success.chain import Setting, check_count, check_demand
