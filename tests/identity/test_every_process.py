@@ -10,12 +10,37 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+import pytest
+
 import workbench
 from workbench.identity import digest_of, one_moment
 from workbench.levers import Spec
 
 ROOMS = ("engines", "machine", "policies", "workloads")
 PRINT = "from tests.identity.test_every_process import digests; import json; print(json.dumps(digests()))"
+
+DATA = """
+pd.DataFrame({'name': ['a', 'b'], 'weight': [5, 7]}).set_index('name')
+pd.DataFrame([[1]])
+pd.Series(['a'])
+pd.Index(['a'])
+pd.to_datetime(['2020-01-01'])
+pd.Timestamp('2020')
+pd.Categorical(['a','b'])
+pd.Timedelta('1h')
+pd.period_range('2020','2022',freq='Y')
+np.random.default_rng
+"""
+"""Values that a policy may read, whose digests were others in each process: Cython's functions lay in them."""
+PRINT_DATA = "from tests.identity.test_every_process import of_data; import json; print(json.dumps(of_data()))"
+
+
+def of_data():
+    """Return the digests of values, by the text that makes each: as it is made, and as it is sent to a worker."""
+    made = {text: eval(text, {"np": np, "pd": pd}) for text in DATA.split("\n") if text}
+    return {text: [digest_of(one), digest_of(pickle.loads(pickle.dumps(one)))] for text, one in made.items()}
 
 
 def digests():
@@ -52,6 +77,16 @@ def test_another_process_of_another_clone_has_the_same_digests(tmp_path):
     here = digests()
     assert len(there) > 200
     assert {name for name in there if here[name] != there[name]} == set()
+
+
+@pytest.mark.parametrize("seed", ["0", "7", "6640"])
+def test_data_has_the_same_digest_in_every_process_and_after_it_travelled(seed):
+    environment = {**os.environ, "PYTHONHASHSEED": seed}
+    reply = subprocess.run([sys.executable, "-c", PRINT_DATA], env=environment, capture_output=True, text=True)
+    assert reply.returncode == 0, reply.stderr
+    there, here = json.loads(reply.stdout), of_data()
+    assert len({digest for pair in here.values() for digest in pair}) == len(here)
+    assert {name: pair for name, pair in here.items() if pair != there[name] or pair[0] != pair[1]} == {}
 
 
 def test_copying_an_object_changes_nothing():

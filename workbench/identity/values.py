@@ -49,6 +49,8 @@ def other_value(walk: Walk, value: Any) -> None:
         walk.put("state of the process", kind.__name__)
     elif is_random(value) or hasattr(kind, "__next__"):
         undigestible(walk, value)
+    elif "cython_function" in kind.__name__:
+        walk.named(value.__module__, value.__qualname__)
     else:
         write_object(walk, value)
 
