@@ -283,6 +283,21 @@ ELSEWHERE = {
         "get_type_hints(D, include_extras=True)['aim'].__metadata__[0]",
         "class D:\n    aim: Annotated[int, 40] = 1",
     ),
+    "an annotation beside a table": (
+        "import pandas\nT = pandas.DataFrame({'a': ['x']})\nclass D:\n    aim: Annotated[int, 0] = 1",
+        "(T, get_type_hints(D, include_extras=True)['aim'].__metadata__[0])[1]",
+        "class D:\n    aim: Annotated[int, 40] = 1",
+    ),
+    "an annotation of an annotation": (
+        "class D:\n    aim: Annotated[int, 0]\nclass E:\n    d: D",
+        "E.__annotations__['d'].__annotations__['aim'].__metadata__[0]",
+        "D.__annotations__['aim'] = Annotated[int, 40]",
+    ),
+    "annotations by a property": (
+        "class D:\n    __annotations__ = property(lambda self: 0)",
+        "D().__annotations__",
+        "class D:\n    __annotations__ = property(lambda self: 40)",
+    ),
     "an annotated type": ("A = Annotated[int, 0]", "A.__metadata__[0]", "A = Annotated[int, 40]"),
     "a subclass": ("class B: ...\nclass C(B):\n    aim = 0", "B.__subclasses__()[-1].aim", "class C(B):\n    aim = 40"),
 }

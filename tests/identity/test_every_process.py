@@ -32,14 +32,22 @@ pd.Categorical(['a','b'])
 pd.Timedelta('1h')
 pd.period_range('2020','2022',freq='Y')
 np.random.default_rng
+np.arange(12.0).reshape(3, 4)[:, 1]
+np.arange(18.0)[::2]
+np.arange(9.0)[::-1]
+np.broadcast_to(np.arange(3.0), (4, 3))
+np.arange(24.0).reshape(2, 3, 4).transpose(1, 0, 2)
+np.arange(12.0).reshape(3, 4).T
+np.array([['a', 1]] * 3)[::2]
+np.memmap(__file__, mode='r', shape=5)
 """
-"""Values that a policy may read, whose digests were others in each process: Cython's functions lay in them."""
+"""Values that code may read; some had another digest in each process (Cython's functions lay in them) or when copied."""
 PRINT_DATA = "from tests.identity.test_every_process import of_data; import json; print(json.dumps(of_data()))"
 
 
 def of_data():
     """Return the digests of values, by the text that makes each: as it is made, and as it is sent to a worker."""
-    made = {text: eval(text, {"np": np, "pd": pd}) for text in DATA.split("\n") if text}
+    made = {text: eval(text, globals()) for text in DATA.split("\n") if text}
     return {text: [digest_of(one), digest_of(pickle.loads(pickle.dumps(one)))] for text, one in made.items()}
 
 

@@ -57,7 +57,7 @@ def attached(value: Any) -> dict[str, Any]:
     >>> attached(partial), attached(3)
     ({'aim': 3}, {})
     """
-    if not (isinstance(value, _TAKE_ATTRIBUTES) or is_numba(type(value))):
+    if isinstance(value, np.memmap) or not (isinstance(value, _TAKE_ATTRIBUTES) or is_numba(type(value))):
         return {}
     space = getattr(value, "__dict__", None) or {}
     usual = usual_attributes(value) if is_numba(type(value)) else _USUAL

@@ -117,7 +117,11 @@ def _objects(walk: Walk, array: Any) -> None:
 
 
 def _form(array: Any) -> str:
-    strides = "" if array.flags.c_contiguous else f" {array.strides}"
+    """Return what an array is beside its values in C order; where it lies in Fortran's, sums are rounded otherwise.
+
+    Any other layout of its memory, which does not outlive a copy, says nothing.
+    """
+    strides = f" {array.strides}" if array.flags.fnc else ""
     return f"{array.dtype.descr if array.dtype.names else array.dtype.str}{array.shape}{strides}"
 
 
@@ -199,6 +203,7 @@ VALUES: dict[type, Callable[[Any, Any], None]] = {
     set: _changeable(_set),
     bytearray: _changeable(_text("bytearray", lambda value: bytes(value).hex())),
     np.ndarray: _array,
+    np.memmap: _array,
     types.MappingProxyType: _changeable(_mapping),
     types.MethodType: _wrapped("__func__", "__self__"),
     types.BuiltinFunctionType: _builtin,

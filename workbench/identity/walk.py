@@ -125,9 +125,9 @@ class Walk:
 
     def _annotations(self) -> None:
         """Write down the annotations of all that was passed: some of the user's code reads one."""
-        for thing in list(self._kept):
-            self.value(dict(getattr(thing, "__annotations__", None) or {}))
-        self._pass_waiting()
+        for thing in self._kept:  # which grows by what annotations refer to
+            self.value(getattr(thing, "__annotations__", None) or {})
+            self._pass_waiting()
 
     def _texts(self) -> None:
         """Write down the docstrings of all that was passed: some of the user's code reads one, nobody knows whose."""
