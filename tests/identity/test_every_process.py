@@ -10,8 +10,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
 import workbench
@@ -41,7 +39,7 @@ np.arange(12.0).reshape(3, 4).T
 np.array([['a', 1]] * 3)[::2]
 np.memmap(__file__, mode='r', shape=5)
 """
-"""Values that code may read; some had another digest in each process (Cython's functions lay in them) or when copied."""
+"""Values that code may read; some had another digest in each process (functions of Cython lay in them) or copied."""
 PRINT_DATA = "from tests.identity.test_every_process import of_data; import json; print(json.dumps(of_data()))"
 
 
