@@ -6,6 +6,7 @@ import types
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from tests.identity.table import ALIKE, CASES, Case, by_levers, edited, policy
 from workbench.errors import InputError
@@ -340,3 +341,12 @@ def test_tables_seeds_and_functions_of_cython_have_digests(value):
     )
     exec(f"{imports}\nfrom scipy.stats import norm\nV = {value}\ndef answer():\n    return V", vars(module))
     assert digest_of(module.answer) == digest_of(module.answer)
+
+
+def test_what_a_sparse_matrix_notes_of_itself_when_it_is_used_says_nothing_and_its_numbers_do():
+    matrix = scipy.sparse.csr_matrix(np.eye(3))
+    before = digest_of(matrix)
+    assert matrix.has_canonical_format and "_has_canonical_format" in vars(matrix)
+    assert digest_of(matrix) == before
+    matrix.data[1] = 2
+    assert digest_of(matrix) != before

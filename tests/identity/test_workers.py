@@ -1,6 +1,9 @@
 """Workers run what the driver has in memory, also when they are warm and their own modules are older."""
 
+import json
+import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -9,10 +12,12 @@ from tests.depth import long
 from tests.identity.table import AFTER, BEFORE, Case, edited, policy
 from tests.identity.test_runs import FILE, SWEEP, drains, make
 from workbench.errors import InputError
+from workbench.experiments.by_value import dumped
 from workbench.experiments.pickled_setup import Packer, opened
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.experiments.work import Task, work
+from workbench.identity import digest_of, look
 
 HELPER = "from numba import njit\n\n\n@njit\ndef aim():\n    return {:02d}\n"
 USES_HELPER = (
@@ -138,3 +143,44 @@ def test_what_cannot_travel_is_one_sentence():
     sentence = r"^mine cannot be sent to another process: .*socket"
     with edited(Case("lock", policy("0", LOCKED, within))) as here, pytest.raises(InputError, match=sentence):
         packed_and_opened(here.policy)
+
+
+HELD = {
+    "slots": ("class C:\n    __slots__ = 'a', '__dict__'\nD = C()\nD.a, D.b = 3, 4", "D.a, D.b, vars(D)"),
+    "a dataclass with slots": ("@dataclasses.dataclass(slots=True)\nclass C:\n    a: int = 3\nD = C()", "D.a"),
+    "a frozen one": (
+        "@dataclasses.dataclass(slots=True, frozen=True)\nclass C:\n    a: int = 3\nD = C()",
+        "D.a, C(4).a",
+    ),
+    "a struct": ("class C(msgspec.Struct):\n    a: int = 3\nD = C(5)", "D.a, C().a"),
+    "a struct with a tag": (
+        "class C(msgspec.Struct, frozen=True, kw_only=True, tag='x', rename='camel'):\n"
+        "    a_b: int\n    c: list = []\n    def twice(self): return 2 * self.a_b\nD = C(a_b=5)",
+        "D.twice(), msgspec.json.encode(D), C(a_b=1).c",
+    ),
+    "a struct of a struct": (
+        "class B(msgspec.Struct):\n    a: int\nclass C(B):\n    b: list = msgspec.field(default_factory=lambda: [7])\n"
+        "    c: int = 0\n    def __post_init__(self): self.c = self.a\nD = C(3)",
+        "D.c, C(4).c, D.b, msgspec.structs.fields(C)[1].name",
+    ),
+}
+"""What code holds that lost its slots or its fields on the way to a worker: how it is written, and what reads it."""
+OPEN_HELD = """
+import json, pickle, sys
+from workbench.identity import digest_of
+print(json.dumps({n: [digest_of(f), repr(f())] for n, f in pickle.load(open(sys.argv[1], "rb")).items()}))
+"""
+
+
+def test_slots_and_structs_are_in_a_worker_what_they_are_in_the_driver(tmp_path, monkeypatch):
+    functions = {}
+    for name, (before, read) in HELD.items():
+        monkeypatch.setitem(sys.modules, name, module := types.ModuleType(name))
+        text = f"import dataclasses, msgspec\n{before}\ndef answer():\n    return {read}"
+        exec(text, vars(module))
+        functions[name] = module.answer
+    (tmp_path / "held").write_bytes(dumped(functions, [look(*functions.values())]))
+    words = [sys.executable, "-c", OPEN_HELD, str(tmp_path / "held")]
+    reply = subprocess.run(words, capture_output=True, text=True)
+    assert reply.returncode == 0, reply.stderr
+    assert json.loads(reply.stdout) == {name: [digest_of(one), repr(one())] for name, one in functions.items()}

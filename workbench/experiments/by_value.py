@@ -7,14 +7,17 @@ a process that interprets (`NUMBA_DISABLE_JIT=1`) gets that as its kernels are t
 
 from __future__ import annotations
 
+import enum
 import functools
 import io
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
+
+import msgspec
 
 from workbench.compiled.versions import is_compiled, name_by_digest, pickled
 from workbench.errors import missing_extra
@@ -79,11 +82,60 @@ def _pickler(cloudpickle: Any, taken: Sequence[Snapshot]) -> Any:
             if is_compiled(value):
                 return pickled(value, cloudpickle.list_registry_pickle_by_value())
             if not isinstance(value, ModuleType) or not any(value.__name__ in one.modules for one in taken):
-                return super().reducer_override(value)
+                reduced = super().reducer_override(value)
+                return _with_slots(value, reduced) if isinstance(value, type) else reduced
             read = {name for one in taken for name in one.modules.get(value.__name__, ()) if not name.startswith("__")}
             return ModuleType, (value.__name__,), {name: vars(value)[name] for name in read if name in vars(value)}
 
     return Pickler
+
+
+def _with_slots(cls: type, reduced: Any) -> Any:
+    """Return how a class is made again, with its slots and with the fields of a struct, which cloudpickle leaves out."""
+    if not isinstance(reduced, tuple) or "__slots__" not in vars(cls) or isinstance(cls, enum.EnumMeta):
+        return reduced
+    make, (kind, name, bases, space, *more), *rest = reduced
+    if isinstance(cls, msgspec.StructMeta):
+        names = dict(zip(cls.__struct_fields__, cls.__struct_encode_fields__, strict=True))
+        own = [name for name in names if name in vars(cls)]
+        defaults = zip(reversed(names), reversed(cls.__struct_defaults__))
+        values = {name: (hasattr(one, "factory"), getattr(one, "factory", one)) for name, one in defaults}
+        options = {name: getattr(cls.__struct_config__, name) for name in _OPTIONS}
+        options |= {"rename": names, "kw_only": not {*own} <= {*cls.__match_args__}}
+        fields = {name: values.get(name, (False, msgspec.NODEFAULT)) for name in own}
+        kind = functools.partial(_struct, kind, fields, "__post_init__" in vars(cls), options)
+    else:
+        space = {**space, "__slots__": vars(cls)["__slots__"]}
+    return make, (kind, name, bases, space, *more), *rest
+
+
+_OPTIONS = (
+    *("array_like", "cache_hash", "dict", "eq", "forbid_unknown_fields", "frozen", "gc", "omit_defaults", "order"),
+    *("repr_omit_defaults", "tag", "tag_field", "weakref"),
+)
+"""What a struct says of itself beside its fields."""
+
+
+def _struct(
+    kind: Any,
+    fields: Mapping[str, Any],
+    is_checked: bool,
+    options: Mapping[str, Any],
+    name: str,
+    bases: Any,
+    space: Any,
+) -> Any:
+    """Return a struct with fields: of each whether its default is made by a call, and the default; all else is set
+    later."""
+    given = {one: pair for one, pair in fields.items() if pair[1] is not msgspec.NODEFAULT}
+    space |= {one: msgspec.field(default_factory=it) if called else it for one, (called, it) in given.items()}
+    checked = {"__post_init__": _post_init} if is_checked else {}
+    return kind(name, bases, {**space, **checked, "__annotations__": dict.fromkeys(fields, Any)}, **options)
+
+
+def _post_init(struct: Any) -> None:
+    """Call what a struct does once its fields are set, which it is given after it is made."""
+    type(struct).__post_init__(struct)
 
 
 @contextmanager

@@ -131,6 +131,12 @@ def _parts(walk: Walk, reduced: Any) -> None:
     walk.value(made)
     walk.value(arguments)
     state, listed, mapped = (*rest, None, None, None)[:3]
+    if isinstance(state, dict) and not _NOTED_LATER.isdisjoint(state):
+        state = {name: one for name, one in state.items() if name not in _NOTED_LATER}
     walk.value(state)
     walk.value(None if listed is None else list(listed))
     walk.value(None if mapped is None else dict(mapped))
+
+
+_NOTED_LATER = frozenset({"_has_canonical_format", "_has_sorted_indices"})
+"""What matrices of SciPy note about their numbers when they are first asked."""
