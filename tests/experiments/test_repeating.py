@@ -10,7 +10,9 @@ from workbench.experiments import repeating
 from workbench.experiments.store import Store
 
 HEAD = """
-import datetime, os, random, sqlite3, subprocess, sys, threading, time
+import asyncio, datetime, linecache, os, random, shutil, socket, sqlite3, string, subprocess, sys, tempfile, threading
+import time
+from concurrent import futures as pool
 from pathlib import Path
 import numpy as np
 from tests.identity.lowest import from_aim
@@ -50,6 +52,15 @@ AIMS = {
     "OfOrder": "list({'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'}).index('a') * 4",
     "OfAddress": "id(object()) // 16 % 41",
     "Relative": "open('aim.txt').read()",
+    "OfThread": "pool.ThreadPoolExecutor(1).submit(np.loadtxt, HERE / 'aim.txt').result()",
+    "OfLoop": "asyncio.run(asyncio.to_thread((HERE / 'aim.txt').read_text))",
+    "OfLine": "linecache.getline(str(HERE / 'aim.txt'), 1)",
+    "OfExpanded": "os.path.expandvars('0$REPEATED_AIM').replace('$REPEATED_AIM', '5')",
+    "OfTemplate": "string.Template('$REPEATED_AIM').safe_substitute(os.environ).replace('$REPEATED_AIM', '5')",
+    "OfWidth": "shutil.get_terminal_size((5, 5)).columns",
+    "OfTemporary": "(Path(tempfile.gettempdir()) / 'aim.txt').read_text()",
+    "OfName": "len(socket.gethostname()) * 0 + 3",
+    "Forks": "(lambda child: os._exit(0) if not child else os.waitpid(child, 0)[1])(os.fork()) + 3",
     "Starts": "subprocess.run(['true']).returncode",
 }
 AGREED = (
@@ -186,6 +197,25 @@ def test_rows_of_code_that_asks_what_a_file_is_follow_the_answer(folder, monkeyp
     assert [one != other for one, other in zip(*cycles, strict=True)] == [False, *[True] * (len(names) - 1)]
 
 
+def test_rows_of_code_that_reads_in_threads_and_through_the_standard_library_follow_what_it_reads(folder, monkeypatch):
+    names = ["Plain", "OfThread", "OfLoop", "OfLine", "OfExpanded", "OfTemplate", "OfWidth", "OfTemporary"]
+    for name, aim in (("one", "5"), ("two", "40")):
+        (folder / name).mkdir()
+        (folder / name / "aim.txt").write_text(aim)
+    monkeypatch.setenv("TMPDIR", str(folder / "one"))
+    monkeypatch.setenv("COLUMNS", "5")
+    _, before, _ = swept(names, folder, workers=2)
+    (folder / "aim.txt").write_text("40")
+    for name, value in (("TMPDIR", str(folder / "two")), ("COLUMNS", "40"), ("REPEATED_AIM", "40")):
+        monkeypatch.setenv(name, value)
+    results, after, heard = swept(names, folder, workers=2)
+    assert len([line for line in heard if line.startswith(f"{SEEDS} kept rows are done anew")]) == len(names) - 1
+    cycles = [[[row.measures["drain_cycles"] for row in rows[name]] for name in names] for rows in (before, after)]
+    assert cycles[0][1:] == [cycles[0][1]] * 7 and cycles[1] == [cycles[0][0]] + [cycles[1][1]] * 7
+    assert cycles[0][1] != cycles[1][1]
+    assert results.checked.checked == SEEDS * len(names)
+
+
 def test_a_kept_row_that_a_fresh_process_contradicts_is_withdrawn_with_its_point_and_the_next_run_does_it_anew(folder):
     _, rows, _ = swept(["Plain", "Logs"], folder)
     true = [row.measures for row in rows["Plain"]]
@@ -206,6 +236,10 @@ def test_what_starts_a_program_stays_provisional_and_so_does_what_is_not_repeate
     assert {row.status for row in rows["Starts"]} == {"done"}
     assert results.checked.plain()["checked"]["checked"] == 0
     assert heard == ["the rows of starts stay provisional: starts the program true, and no digest can stand for that."]
+    assert sorted(swept(["OfName", "Forks"], folder)[2]) == [
+        "the rows of forks stay provisional: starts another process, and no digest can stand for that.",
+        "the rows of of_name stay provisional: asks for the name of the machine, and no digest can stand for that.",
+    ]
     results, rows, _ = swept(["Plain"], folder, repeat=False)
     assert results.checked == repeating.Checked(SEEDS, 0, ("plain: not repeated yet",))
     results, _, _ = swept(["Plain"], folder)

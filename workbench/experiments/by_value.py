@@ -91,7 +91,7 @@ def _pickler(cloudpickle: Any, taken: Sequence[Snapshot]) -> Any:
 
 
 def _with_slots(cls: type, reduced: Any) -> Any:
-    """Return how a class is made again, with its slots and with the fields of a struct, which cloudpickle leaves out."""
+    """Return how a class is made again, with its slots or the fields of a struct: cloudpickle leaves them out."""
     if not isinstance(reduced, tuple) or "__slots__" not in vars(cls) or isinstance(cls, enum.EnumMeta):
         return reduced
     make, (kind, name, bases, space, *more), *rest = reduced

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import linecache
 import os
 import stat
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,6 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 from workbench.identity.owners import installed_folders, owner_of
 
@@ -148,6 +151,8 @@ class _Observer:
     def __init__(self) -> None:
         self.installed = False
         self.open = threading.local()
+        self.threads: WeakSet[Any] = WeakSet()
+        """The threads that code of the user's started: what they read, whatever is on their stacks, it reads."""
         self.reads: dict[str, Reads] = {}
         """By whom: what each read."""
         self._who = ""
@@ -158,6 +163,8 @@ class _Observer:
 
     def begin(self, who: str) -> None:
         self._who, self._files, self._variables, self._acts, self._written = who, {}, {}, {}, set()
+        tempfile.tempdir = None  # both are looked for once a process, and read by each piece
+        linecache.clearcache()
 
     def end(self) -> None:
         who, self._who = self._who, ""
@@ -240,8 +247,19 @@ class _Observer:
         named = next((one for one in arguments if isinstance(one, (str, bytes, os.PathLike)) and one), "another")
         self._acts[f"starts the program {Path(os.fsdecode(named).split()[0]).name}"] = None
 
+    def forked(self, arguments: tuple[Any, ...]) -> None:
+        self._acts["starts another process"] = None
+
+    def begun(self, thread: threading.Thread) -> None:
+        """Note a thread, of which not every Python tells, if the user's code starts it."""
+        if self._who and _is_the_users(sys._getframe(2)):
+            self.threads.add(thread)
+
     def asked(self, arguments: tuple[Any, ...]) -> None:
         self._acts["asks another machine"] = None
+
+    def named(self, arguments: tuple[Any, ...]) -> None:
+        self._acts["asks for the name of the machine"] = None
 
 
 _EVENTS = {
@@ -251,6 +269,9 @@ _EVENTS = {
     "os.scandir": _Observer.listed,
     "sqlite3.connect": _Observer.connected,
     **dict.fromkeys(("os.exec", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"), _Observer.started),
+    "os.fork": _Observer.forked,
+    "os.forkpty": _Observer.forked,
+    "socket.gethostname": _Observer.named,
     **dict.fromkeys(("socket.connect", "socket.getaddrinfo", "urllib.Request"), _Observer.asked),
 }
 _OF_THE_SYSTEM = ("/dev/", "/proc/", "/sys/")
@@ -258,6 +279,8 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _BY_ITSELF = ("importlib", "linecache", "numba", "tokenize")
 """What opens files by itself: to import (imports are part of the digest of code), to print lines, to keep machine
 code."""
+_OF_LINES = ("linecache", "tokenize")
+"""Those of them that the user's code may call itself, to read a file."""
 _RUNS = "workbench.experiments"
 """The room below which nothing on the stack is the run's any more."""
 
@@ -270,9 +293,11 @@ def _is_installed(place: str) -> bool:
 
 
 def _is_the_users(frame: FrameType | None) -> bool:
-    """Return whether code of the user's is on the stack, below whatever library reads for it."""
-    if frame is None or str(frame.f_globals.get("__name__")).partition(".")[0] in _BY_ITSELF:
-        return False
+    """Return whether code of the user's is on the stack, below whatever library reads for it, or started the thread."""
+    if (room := _room(frame)) in _BY_ITSELF:
+        while _room(frame) in _OF_LINES:
+            frame = frame.f_back if frame is not None else None
+        return room in _OF_LINES and frame is not None and owner_of(frame.f_globals.get("__name__")) == "user"
     while frame is not None:
         name = frame.f_globals.get("__name__")
         if owner_of(name) == "user":
@@ -280,14 +305,22 @@ def _is_the_users(frame: FrameType | None) -> bool:
         if str(name).startswith(_RUNS):
             return False
         frame = frame.f_back
-    return False
+    return threading.current_thread() in _observer.threads
 
 
 def _reads_itself(frame: FrameType | None) -> bool:
-    """Return whether the user's code asks for a variable itself; what a library reads for itself is the library's."""
-    while frame is not None and frame.f_globals.get("__name__") in ("os", "collections.abc", __name__):
+    """Return whether the user's code asks for a variable, by itself or by Python; what another library reads for
+    itself is the library's."""
+    while frame is not None and _room(frame) in sys.stdlib_module_names:
         frame = frame.f_back
-    return frame is not None and owner_of(frame.f_globals.get("__name__")) == "user"
+    if frame is None:
+        return threading.current_thread() in _observer.threads
+    return frame.f_globals.get("__name__") == "__main__" or owner_of(frame.f_globals.get("__name__")) == "user"
+
+
+def _room(frame: FrameType | None) -> str:
+    """Return the outermost package of the module that a frame executes code of."""
+    return "" if frame is None else str(frame.f_globals.get("__name__")).partition(".")[0]
 
 
 class _SeenEnviron(os._Environ):
@@ -309,6 +342,8 @@ def observe() -> None:
             os.environb.__class__ = _SeenEnviron
         for name in ("stat", "lstat", "access", "readlink"):
             _wrap(name)
+        start = threading.Thread.start
+        threading.Thread.start = lambda thread: (_observer.begun(thread), start(thread))[1]  # type: ignore[method-assign]
 
 
 def _wrap(name: str) -> None:
