@@ -1,17 +1,19 @@
 """Runs repeated in a fresh process show what else they depend on than code, levers, seed; what is read is compared."""
 
 import contextlib
+import shutil
 import sqlite3
 
 import pytest
+from numpy.linalg import lapack_lite
 
 import workbench as wb
 from workbench.experiments import repeating
 from workbench.experiments.store import Store
 
 HEAD = """
-import asyncio, datetime, linecache, os, random, shutil, socket, sqlite3, string, subprocess, sys, tempfile, threading
-import time
+import asyncio, ctypes, datetime, importlib.util, linecache, os, pkgutil, random, shutil, socket, sqlite3
+import string, subprocess, sys, tempfile, threading, time
 from concurrent import futures as pool
 from pathlib import Path
 import numpy as np
@@ -20,6 +22,9 @@ from workbench import Placement
 
 HERE = Path(__file__).parent
 LOCK = threading.Lock()
+def aims():
+    spec = importlib.util.spec_from_file_location("lapack_lite", HERE / "lapack_lite.so")
+    return importlib.util.module_from_spec(spec)
 """
 POLICY = """
 class {name}(Placement):
@@ -59,6 +64,9 @@ AIMS = {
     "OfTemplate": "string.Template('$REPEATED_AIM').safe_substitute(os.environ).replace('$REPEATED_AIM', '5')",
     "OfWidth": "shutil.get_terminal_size((5, 5)).columns",
     "OfTemporary": "(Path(tempfile.gettempdir()) / 'aim.txt').read_text()",
+    "OfPlugin": "[sys.path.insert(0, str(HERE)), pkgutil.resolve_name('repeated_plugin:aim')()][1]",
+    "OfLibrary": "3 if ctypes.CDLL(str(HERE / 'aim.so')) else 40",
+    "OfMachineCode": "3 if aims().__file__ else 40",
     "OfName": "len(socket.gethostname()) * 0 + 3",
     "Forks": "(lambda child: os._exit(0) if not child else os.waitpid(child, 0)[1])(os.fork()) + 3",
     "Starts": "subprocess.run(['true']).returncode",
@@ -213,6 +221,25 @@ def test_rows_of_code_that_reads_in_threads_and_through_the_standard_library_fol
     cycles = [[[row.measures["drain_cycles"] for row in rows[name]] for name in names] for rows in (before, after)]
     assert cycles[0][1:] == [cycles[0][1]] * 7 and cycles[1] == [cycles[0][0]] + [cycles[1][1]] * 7
     assert cycles[0][1] != cycles[1][1]
+    assert results.checked.checked == SEEDS * len(names)
+
+
+def test_rows_of_code_that_loads_modules_and_libraries_as_it_runs_follow_their_files(folder):
+    names = ["Plain", "OfPlugin", "OfLibrary", "OfMachineCode"]
+    (folder / "repeated_plugin.py").write_text("def aim():\n    return 5\n")
+    for name in ("aim.so", "lapack_lite.so"):
+        shutil.copy(lapack_lite.__file__, folder / name)
+    _, before, _ = swept(names, folder, workers=2)
+    read = {name for one in verdicts(folder).values() for name in one.reads.files}
+    assert read == {str(folder / name) for name in ("repeated_plugin.py", "aim.so", "lapack_lite.so")}
+    (folder / "repeated_plugin.py").write_text("def aim():\n    return 40\n")
+    for name in ("aim.so", "lapack_lite.so"):
+        (folder / name).write_bytes((folder / name).read_bytes() + b"edited")
+    assert len(wb.open_results(folder / "out").failures) == SEEDS * 3
+    results, after, heard = swept(names, folder, workers=2)
+    assert len([line for line in heard if line.startswith(f"{SEEDS} kept rows are done anew")]) == 3
+    cycles = [[[row.measures["drain_cycles"] for row in rows[name]] for name in names] for rows in (before, after)]
+    assert [one != other for one, other in zip(*cycles, strict=True)] == [False, True, False, False]
     assert results.checked.checked == SEEDS * len(names)
 
 

@@ -20,6 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import source_from_cache
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
@@ -160,9 +161,12 @@ class _Observer:
         self._variables: dict[str, str] = {}
         self._acts: dict[str, None] = {}
         self._written: set[str] = set()
+        self._imports: dict[str, tuple[str, str]] = {}
+        """By the files of modules that code which was observed imported first: whose that was, and the digest then."""
 
     def begin(self, who: str) -> None:
         self._who, self._files, self._variables, self._acts, self._written = who, {}, {}, {}, set()
+        self._forget_imports(who)
         tempfile.tempdir = None  # both are looked for once a process, and read by each piece
         linecache.clearcache()
 
@@ -178,7 +182,8 @@ class _Observer:
             return
         self.open.busy = True
         try:
-            if _is_the_users(sys._getframe(1)):
+            frame = sys._getframe(1)
+            if event == "import" or _is_the_users(frame) or (event == "open" and _imports(frame)):
                 _EVENTS[event](self, arguments)
         except Exception:
             self._acts["reads something that could not be noted"] = None
@@ -190,7 +195,9 @@ class _Observer:
         if isinstance(path, int):
             return
         place = os.path.abspath(os.fsdecode(path))
-        if isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR):
+        if _imports(sys._getframe(2)):
+            self._module(source_from_cache(place) if place.endswith(".pyc") else place)
+        elif isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR):
             if place not in self._files:
                 self._written.add(place)
         elif place not in self._written:
@@ -198,6 +205,27 @@ class _Observer:
 
     def made(self, arguments: tuple[Any, ...]) -> None:
         self._written.add(os.path.abspath(os.fsdecode(arguments[0])))
+
+    def imported(self, arguments: tuple[Any, ...]) -> None:
+        if arguments[1]:  # a module of machine code, of which nothing else is in a digest
+            self._module(os.path.abspath(arguments[1]))
+
+    def _module(self, place: str) -> None:
+        self.file(place)
+        if place in self._files:
+            self._imports[place] = self._who, self._files[place]
+
+    def _forget_imports(self, who: str) -> None:
+        """Have what others imported, or what has changed since, imported anew, so that it is seen to be read."""
+        old = {one for one, (by, then) in self._imports.items() if by != who or digest_of_file(one) != then}
+        for name, module in list(sys.modules.items()) if old else ():
+            if getattr(module, "__dict__", {}).get("__file__") in old:
+                del sys.modules[name]
+        self._imports = {one: known for one, known in self._imports.items() if one not in old}
+
+    def loaded(self, arguments: tuple[Any, ...]) -> None:
+        if os.sep in (path := os.fsdecode(arguments[0] or "")):
+            self.file(os.path.abspath(path))
 
     def listed(self, arguments: tuple[Any, ...]) -> None:
         (path,) = arguments
@@ -263,6 +291,8 @@ class _Observer:
 
 
 _EVENTS = {
+    "ctypes.dlopen": _Observer.loaded,
+    "import": _Observer.imported,
     "open": _Observer.opened,
     "os.listdir": _Observer.listed,
     "os.mkdir": _Observer.made,
@@ -298,14 +328,20 @@ def _is_the_users(frame: FrameType | None) -> bool:
         while _room(frame) in _OF_LINES:
             frame = frame.f_back if frame is not None else None
         return room in _OF_LINES and frame is not None and owner_of(frame.f_globals.get("__name__")) == "user"
-    while frame is not None:
-        name = frame.f_globals.get("__name__")
+    return next(_users(frame), None) is not None or threading.current_thread() in _observer.threads
+
+
+def _users(frame: FrameType | None) -> Iterator[FrameType]:
+    """Yield the frames of the user's code, from within outwards, until those of what runs it."""
+    while frame is not None and not (name := str(frame.f_globals.get("__name__"))).startswith(_RUNS):
         if owner_of(name) == "user":
-            return True
-        if str(name).startswith(_RUNS):
-            return False
+            yield frame
         frame = frame.f_back
-    return threading.current_thread() in _observer.threads
+
+
+def _imports(frame: FrameType | None) -> bool:
+    """Return whether a file is opened as a function of the user's has a module imported."""
+    return _room(frame) == "importlib" and any(one.f_code.co_name != "<module>" for one in _users(frame))
 
 
 def _reads_itself(frame: FrameType | None) -> bool:
@@ -343,7 +379,12 @@ def observe() -> None:
         for name in ("stat", "lstat", "access", "readlink"):
             _wrap(name)
         start = threading.Thread.start
-        threading.Thread.start = lambda thread: (_observer.begun(thread), start(thread))[1]  # type: ignore[method-assign]
+
+        def starting(self: threading.Thread) -> None:
+            _observer.begun(self)
+            start(self)
+
+        threading.Thread.start = starting  # type: ignore[method-assign]
 
 
 def _wrap(name: str) -> None:
