@@ -1,8 +1,10 @@
 """Runs repeated in a fresh process show what else they depend on than code, levers, seed; what is read is compared."""
 
 import contextlib
+import importlib.util
 import shutil
 import sqlite3
+import sys
 
 import pytest
 from numpy.linalg import lapack_lite
@@ -10,6 +12,7 @@ from numpy.linalg import lapack_lite
 import workbench as wb
 from workbench.experiments import repeating
 from workbench.experiments.store import Store
+from workbench.identity.observed import declared_reads
 
 HEAD = """
 import asyncio, ctypes, datetime, importlib.util, linecache, os, pkgutil, random, shutil, socket, sqlite3
@@ -241,6 +244,19 @@ def test_rows_of_code_that_loads_modules_and_libraries_as_it_runs_follow_their_f
     cycles = [[[row.measures["drain_cycles"] for row in rows[name]] for name in names] for rows in (before, after)]
     assert [one != other for one, other in zip(*cycles, strict=True)] == [False, True, False, False]
     assert results.checked.checked == SEEDS * len(names)
+
+
+@pytest.mark.parametrize("reads", ["native.dgelsd", "dgelsd"])
+def test_the_file_of_machine_code_that_code_refers_to_is_compared(tmp_path, monkeypatch, reads):
+    shutil.copy(lapack_lite.__file__, place := tmp_path / "lapack_lite.so")
+    spec = importlib.util.spec_from_file_location("lapack_lite", place)
+    monkeypatch.setitem(sys.modules, "lapack_lite", importlib.util.module_from_spec(spec))
+    space = {"__name__": "mine"}
+    exec(f"import lapack_lite as native\nfrom lapack_lite import dgelsd\ndef answer():\n    return {reads}", space)
+    declared = declared_reads([space["answer"]])
+    assert (list(declared.files), declared.changed()) == ([str(place)], "")
+    place.write_bytes(place.read_bytes() + b"edited")
+    assert declared.changed() == f"the file {place}"
 
 
 def test_a_kept_row_that_a_fresh_process_contradicts_is_withdrawn_with_its_point_and_the_next_run_does_it_anew(folder):

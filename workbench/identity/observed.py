@@ -20,6 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import source_from_cache
 from pathlib import Path
 from types import FrameType
@@ -27,6 +28,7 @@ from typing import Any, NamedTuple
 from weakref import WeakSet
 
 from workbench.identity.owners import installed_folders, owner_of
+from workbench.identity.snapshot import current
 
 MOST = 1000
 """How many files and variables of one piece of code are remembered; beyond, no digest stands for what it reads."""
@@ -126,12 +128,17 @@ def _digest_of_variable(name: str) -> str:
 
 
 def declared_reads(things: Iterable[Any]) -> Reads:
-    """Return the files that classes and functions of the user's declare as `inputs`.
+    """Return the files that classes and functions of the user's declare as `inputs`, and those of modules of machine
+    code that they refer to.
 
     A relative path is looked for beside the file that the code is written in, then where the command runs.
     """
     files = {}
     for thing in things:
+        for module in current(thing).modules:
+            place = getattr(sys.modules.get(module), "__file__", None) or ""
+            if place.endswith(tuple(EXTENSION_SUFFIXES)):
+                files[place] = digest_of_file(place)
         given = getattr(thing, "inputs", ())
         for one in (given,) if isinstance(given, (str, Path)) else given if isinstance(given, (list, tuple)) else ():
             if isinstance(one, (str, Path)):

@@ -177,7 +177,10 @@ def _builtin(walk: Walk, value: Any) -> None:
     walk.put("builtin", f"{getattr(value, '__module__', None)}.{value.__qualname__}")
     if is_random(hidden):
         undigestible(walk, hidden)
-    elif hidden is not None and not isinstance(hidden, types.ModuleType):
+    elif isinstance(hidden, types.ModuleType):
+        if owner_of(hidden.__name__) == "user":
+            walk.modules.setdefault(hidden.__name__, set())
+    elif hidden is not None:
         walk.value(hidden)
 
 
