@@ -92,7 +92,12 @@ def _pickler(cloudpickle: Any, taken: Sequence[Snapshot]) -> Any:
 
 def _with_slots(cls: type, reduced: Any) -> Any:
     """Return how a class is made again, with its slots or the fields of a struct: cloudpickle leaves them out."""
-    if not isinstance(reduced, tuple) or "__slots__" not in vars(cls) or isinstance(cls, enum.EnumMeta):
+    if (
+        not isinstance(reduced, tuple)
+        or "__slots__" not in vars(cls)
+        or isinstance(cls, enum.EnumMeta)
+        or issubclass(cls, tuple)
+    ):
         return reduced
     make, (kind, name, bases, space, *more), *rest = reduced
     if isinstance(cls, msgspec.StructMeta):
