@@ -1,4 +1,4 @@
-"""Policies that a test defines as a notebook cell would, taken back when it is over; moves without hurry."""
+"""Policies that a test defines as a notebook cell would, taken back in the end; moves without hurry; pages unseen."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from ipywidgets import Widget, comm
 
 from workbench.dashboards import paired_dashboard
 from workbench.policies import policy as catalogue
@@ -44,3 +45,27 @@ def own_policy() -> Iterator[OwnPolicies]:
 def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every move do all of its runs at once, on a busy machine too; tests of coarse pictures say otherwise."""
     monkeypatch.setattr(paired_dashboard, "COARSE_SECONDS", 600.0)
+
+
+OPENED_WHOLE = Widget.open
+
+
+def _open_unseen(widget: Widget) -> None:
+    """Open a widget as it is opened where a page looks, but write down none of its state, nor make what that would."""
+    if widget.comm is None:
+        named = {} if widget._model_id is None else {"comm_id": widget._model_id}
+        widget.comm = comm.create_comm(target_name="jupyter.widget", data={}, **named)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def unseen() -> Iterator[None]:
+    """Nobody looks at the pages of these tests: the state that a new widget sends is four fifths of a page's cost."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Widget, "open", _open_unseen)
+        yield
+
+
+@pytest.fixture
+def sent_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every widget send its whole state, as where a page looks."""
+    monkeypatch.setattr(Widget, "open", OPENED_WHOLE)

@@ -52,6 +52,7 @@ def numbers(column: bytes) -> np.ndarray:
     return np.frombuffer(column, "<f8")
 
 
+@pytest.mark.usefixtures("sent_whole")
 def test_it_opens_with_the_document_s_first_claim(shown):
     complete(shown)
     assert "served_marks against strict_blocking: median " in shown.histogram.scene["words"]

@@ -78,6 +78,7 @@ def test_every_family_can_be_turned_to(name, sidebar):
     assert sidebar.workload.names.value == name
 
 
+@pytest.mark.usefixtures("sent_whole")
 def test_it_shows_where_the_time_goes_on_both_sides(shown):
     assert status(shown) == "4 paired runs."
     assert "mean of 4 seeds" in shown.panels.seeds.value

@@ -54,6 +54,7 @@ def panels(displayed):
     return [drawn.served, drawn.latency, drawn.load, drawn.degrees]
 
 
+@pytest.mark.usefixtures("sent_whole")
 def test_it_opens_with_the_document_s_first_claim(shown):
     complete(shown)
     assert "directory against no_directory: " in shown.histogram.scene["words"]
