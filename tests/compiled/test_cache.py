@@ -216,7 +216,7 @@ def test_all_that_is_compiled_into_a_function_is_in_the_digest_of_its_module(eng
 
 def test_the_folder_is_a_module_s_and_carries_its_digest(monkeypatch, tmp_path):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
-    digest = Sources(PACKAGE).digest("structures.free_map")
+    digest = Sources(PACKAGE).digest("structures.bitmaps")
     assert cache_folder("workbench.structures.bitmaps") == tmp_path / "code" / "structures.bitmaps" / digest
     assert code_home() == tmp_path / "code"
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib.util
+import re
 import shutil
 import sqlite3
 import sys
@@ -91,6 +92,7 @@ AGREED = (
 )
 DIFFERS = ("OfDay", "OfNow", "OfClock", "OfProcess", "OfWorkingFolder", "OfZone", "OfOrder", "OfAddress", "Relative")
 SEEDS = 3
+REPEATED = "REPEATED_AIM"
 
 
 @pytest.fixture
@@ -160,52 +162,57 @@ def test_code_that_gives_the_same_elsewhere_is_checked_and_all_other_is_withdraw
     assert len(results.failures) == SEEDS * len(DIFFERS)
 
 
-def test_rows_of_code_that_reads_a_file_a_folder_or_a_variable_follow_what_it_reads(folder, monkeypatch):
-    names = ["Plain", "OfFile", "OfFolder", "OfVariable"]
-    _, before, _ = swept(names, folder)
+def test_rows_of_code_that_reads_files_folders_or_variables_follow_what_it_reads_and_no_others(folder, monkeypatch):
+    """Of files contents, sizes and what is declared to be read; whether one is there, and where a link leads."""
+    with (folder / "mine.py").open("a") as file:
+        file.write(POLICY.format(name="Declared", aim="3", more='inputs = ["aim.txt"]'))
+    places = {
+        "OfFile": folder / "aim.txt",
+        "OfSize": folder / "aim.txt",
+        "Declared": folder / "aim.txt",
+        "OfDatabase": folder / "aim.db",
+        "OfVariable": REPEATED,
+        "OfBytes": REPEATED,
+        "OfFolder": folder / "parts",
+        "OfExistence": folder / "there.txt",
+        "OfLink": folder / "link",
+    }
+    names = ["Plain", *places]
+    _, rows, _ = swept(names, folder)
     reads = [one.reads for one in verdicts(folder).values()]
-    assert {path for one in reads for path in one.files} == {str(folder / "aim.txt"), str(folder / "parts")}
-    assert [one.variables for one in reads if one.variables] == [{"REPEATED_AIM": ""}]
+    assert {path for one in reads for path in one.files} == {str(one) for one in places.values() if one != REPEATED}
+    assert [one.variables for one in reads if one.variables] == [{REPEATED: ""}] * 2
+    cycles = [{name: [row.measures["drain_cycles"] for row in rows[name]] for name in names}]
 
-    def anew(name):
+    def anew(*follow):
         opened = wb.open_results(folder / "out")
         stale = {row.point for row in opened.failures}
-        _, rows, heard = swept(names, folder)
-        (line,) = [line for line in heard if line.startswith(f"{SEEDS} kept rows are done anew: ")]
-        assert f"which of_{name.removeprefix('Of').lower()} reads" in line
-        assert stale == {rows[name][0].point}
         assert all("run the sweep again" in row.error for row in opened.failures)
-        assert {row.error for one in names for row in rows[one]} == {""}
-        return {one: [row.measures["drain_cycles"] for row in rows[one]] for one in names}
+        _, rows, heard = swept(names, folder)
+        lines = [line for line in heard if line.startswith(f"{SEEDS} kept rows are done anew: the ")]
+        for name in follow:
+            snake = re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower()
+            (line,) = [line for line in lines if f", which {snake} reads, is another than it was." in line]
+            assert f" {places[name]}" in line
+        assert len(lines) == len(follow)
+        assert stale == {rows[name][0].point for name in follow}
+        assert {row.error for name in names for row in rows[name]} == {""}
+        cycles.append({name: [row.measures["drain_cycles"] for row in rows[name]] for name in names})
+        return [name for name in names if cycles[-1][name] != cycles[-2][name]]
 
-    first = {name: [row.measures["drain_cycles"] for row in before[name]] for name in names}
     (folder / "aim.txt").write_text("40")
-    second = anew("OfFile")
-    (folder / "parts" / "one").write_text("")
-    third = anew("OfFolder")
-    monkeypatch.setenv("REPEATED_AIM", "40")
-    fourth = anew("OfVariable")
-    assert second["OfFile"] != first["OfFile"] and third["OfFolder"] != second["OfFolder"]
-    assert fourth["OfVariable"] == second["OfFile"]
-    assert {tuple(one["Plain"]) for one in (first, second, third, fourth)} == {tuple(first["Plain"])}
-
-
-def test_rows_of_code_that_asks_what_a_file_is_follow_the_answer(folder, monkeypatch):
-    names = ["Plain", "OfExistence", "OfSize", "OfLink", "OfDatabase", "OfBytes"]
-    _, before, _ = swept(names, folder)
     with contextlib.closing(sqlite3.connect(folder / "aim.db")) as base:
         base.execute("insert into aims values (40)")
         base.commit()
-        (folder / "there.txt").write_text("")
-        (folder / "aim.txt").write_text("55")
-        (folder / "link").unlink()
-        (folder / "link").symlink_to("./aim.txt")
-        monkeypatch.setenv("REPEATED_AIM", "40")
-        _, after, heard = swept(names, folder)
-    assert len([line for line in heard if line.startswith(f"{SEEDS} kept rows are done anew")]) == len(names) - 1
-    assert {row.error for name in names for row in after[name]} == {""}
-    cycles = [[[row.measures["drain_cycles"] for row in rows[name]] for name in names] for rows in (before, after)]
-    assert [one != other for one, other in zip(*cycles, strict=True)] == [False, *[True] * (len(names) - 1)]
+        monkeypatch.setenv(REPEATED, "40")
+        first = anew("OfFile", "OfSize", "Declared", "OfDatabase", "OfVariable", "OfBytes")
+    assert first == ["OfFile", "OfSize", "OfDatabase", "OfVariable", "OfBytes"]
+    assert cycles[1]["OfVariable"] == cycles[1]["OfFile"]
+    (folder / "parts" / "one").write_text("")
+    (folder / "there.txt").write_text("")
+    (folder / "link").unlink()
+    (folder / "link").symlink_to("./aim.txt")
+    assert anew("OfFolder", "OfExistence", "OfLink") == ["OfFolder", "OfExistence", "OfLink"]
 
 
 def test_rows_of_code_that_reads_in_threads_and_through_the_standard_library_follow_what_it_reads(folder, monkeypatch):
@@ -287,16 +294,6 @@ def test_what_starts_a_program_stays_provisional_and_so_does_what_is_not_repeate
     assert results.checked == repeating.Checked(SEEDS, 0, ("plain: not repeated yet",))
     results, _, _ = swept(["Plain"], folder)
     assert results.checked in [repeating.Checked(SEEDS, SEEDS, repeated=count) for count in (2, 3)]
-
-
-def test_a_declared_input_is_compared_as_what_is_seen_to_be_read(folder):
-    text = POLICY.format(name="Declared", aim="3", more='inputs = ["aim.txt"]')
-    (folder / "mine.py").write_text(HEAD + text)
-    swept(["Declared"], folder)
-    (folder / "aim.txt").write_text("6")
-    assert [line for line in swept(["Declared"], folder)[2] if "kept rows are done anew" in line] == [
-        f"{SEEDS} kept rows are done anew: the file {folder / 'aim.txt'}, which declared reads, is another than it was."
-    ]
 
 
 LATER = """

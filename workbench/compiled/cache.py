@@ -63,7 +63,7 @@ class Sources:
     >>> from pathlib import Path
     >>> import workbench
     >>> sources = Sources(Path(workbench.__file__).parent)
-    >>> "structures.free_map" in sources.closure("engines.shared_memory_loop")
+    >>> "structures.bitmaps" in sources.closure("engines.shared_memory_loop")
     True
     >>> [module for module in sources.closure("engines.shared_memory_loop") if module.startswith("metrics")]
     []

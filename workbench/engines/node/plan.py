@@ -108,7 +108,7 @@ class Plan(NamedTuple):
     first_weight: np.ndarray
     """Of a touch by chance, where the sums of its law begin."""
     weights: np.ndarray
-    """float64, sums of Zipf's weights: of each exponent over as many ranks as are stored (`structures.zipf`)."""
+    """float64, sums of Zipf's weights: of each exponent over as many ranks as are stored (`structures.rng`)."""
     skew: np.ndarray
     """float64, of each touch."""
     malloc: np.ndarray

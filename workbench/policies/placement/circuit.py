@@ -1,6 +1,6 @@
 """The source document's circuit as readable reference: its wires (`trace`), its cost and its parts (spec 1).
 
-Slow and literal where `workbench.structures.windows` is fast; both give the same on every state (R15). A vector is a
+Slow and literal where `workbench.structures.bitmaps` is fast; both give the same on every state (R15). A vector is a
 row of booleans, segment 0 first.
 
 - Masks: request windows and releases as bit masks (R9-R12).
