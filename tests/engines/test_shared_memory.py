@@ -65,7 +65,7 @@ def test_trace_t1(placement, grant, base, end):
 rows = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12), st.integers(1, 20)), min_size=1, max_size=30)
 
 
-@deeper(100, 1000)
+@deeper(50, 1000)
 @given(
     rows=rows,
     placement=st.sampled_from(list(TWINS)),

@@ -35,7 +35,9 @@ def compared():
     return runs({"first_fit": [record([(0, 0, 4, 0, 4), (0, 1, 3, 4, 4)])], "best_fit": [record([(0, 0, 7, 0, 8)])]})
 
 
-@pytest.mark.parametrize("name", ["remaining_over_time", "layout_over_time", "wear_by_segment"])
+@pytest.mark.parametrize(
+    "name", ["layout_over_time", pytest.param("remaining_over_time", marks=long), "wear_by_segment"]
+)
 def test_the_same_data_give_the_same_bytes(tmp_path, name, monkeypatch):
     recipe = figure(name)
     data = recipe.data(compared())

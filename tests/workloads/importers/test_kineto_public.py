@@ -37,7 +37,7 @@ def _plainly(file):
     return plain.kernels(document), plain.memory(document), plain.launch_shared(document)
 
 
-@pytest.mark.parametrize("file", thinned(EACH, 8))
+@pytest.mark.parametrize("file", thinned(EACH, 9))
 def test_every_column_is_what_a_plain_reader_finds(file):
     table, rows = read_trace(path(file)).kernels, _plainly(file)[0]
     assert [table.name_of(k) for k in range(table.rows)] == [row["name"] for row in rows]
