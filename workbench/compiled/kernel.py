@@ -24,6 +24,7 @@ from workbench.compiled.noinline import EntryPointCompiler, NoInlineCompiler
 
 import_blas_later()
 _config: Any = numba.config
+_caching: Any = caching
 INTERPRETED = bool(_config.DISABLE_JIT)
 """True when kernels run as plain Python."""
 
@@ -124,11 +125,11 @@ def compiled_answer(function: _Function, signature: Any, built_in: bool, checked
 def _compiled(function: _Function, *signature: Any, part: str = "", **options: Any) -> Any:
     # Without the entry that C would call it by, which nobody uses: a twentieth of the time that compiling takes.
     options |= {"nogil": True, "no_cfunc_wrapper": True}
-    theirs = _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES, caching.IndexDataCacheFile
+    theirs = _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES, _caching.IndexDataCacheFile
     if options["cache"]:
         folder = os.path.join(cache_folder(function.__module__), part)
-        _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES, caching.IndexDataCacheFile = folder, LOCATOR, KeptIndex
+        _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES, _caching.IndexDataCacheFile = folder, LOCATOR, KeptIndex
     try:
         return numba.njit(*signature, **options)(function)
     finally:
-        _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES, caching.IndexDataCacheFile = theirs
+        _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES, _caching.IndexDataCacheFile = theirs
