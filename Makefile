@@ -19,7 +19,7 @@ IN_ONE_WAY += or mean_wait or in_every_order or the_queue_m_d or snapshots_come_
 # No examples are looked for in the tests, which would import each of their files once more.
 TESTS_ALONE := --no-loadscope-reorder -o addopts="--import-mode=importlib -q -p no:cacheprovider"
 
-.PHONY: run paper test test-long due proven check warm compiled browser examples interpreted docs lab dashboard bench pictures verdict-table lock clean help
+.PHONY: run paper test test-long due proven check shape warm compiled browser examples interpreted docs lab dashboard bench pictures verdict-table lock clean help
 
 help:
 	@echo "make run        set up .venv, run the main sweeps, say where the results are"
@@ -27,7 +27,8 @@ help:
 	@echo "make test-long  what is long by nature: proofs, fuzzing, error rates, everything interpreted once more"
 	@echo "make due        of that what was proven longest ago, as CI does; make proven says what was proven when"
 	@echo "make paper      a complete short paper from runs to PDF, in results/paper/paper"
-	@echo "make check      the quick checks alone: format, lint, types, import walls"
+	@echo "make check      the quick checks alone: format, lint, types, import walls, shape"
+	@echo "make shape      how many modules of which length, what of them imports, circles; beside their ceilings"
 	@echo "make compiled   the tests alone, without those in a browser and the examples"
 	@echo "make browser    the tests in a browser alone"
 	@echo "make examples   the examples of the docstrings alone"
@@ -95,6 +96,11 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy workbench
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.house.shape
+
+# How many modules of which length, what of them imports, circles; each beside its ceiling (tests/house/shape.json).
+shape: $(READY)
+	@$(BIN)/python -m tests.house.shape
 
 # Every page from the code as it is; notebooks are run once, and their outputs kept in the user's cache.
 docs: $(READY)
