@@ -55,7 +55,7 @@ def neutral(slot: str, name: str) -> Neutral:
     return Neutral(setup_with(slot, policy(**LEVERS.get(name, {}))), LAST // 2 if part == "translation" else 0)
 
 
-@pytest.mark.parametrize("slot_and_name", thinned(SERVED, 12), ids="-".join)
+@pytest.mark.parametrize("slot_and_name", thinned(SERVED, 24), ids="-".join)
 def test_a_part_of_a_neutral_node_does_as_its_engine(slot_and_name: tuple[str, str]) -> None:
     part, run = EVERY[slot_and_name][0], neutral(*slot_and_name)
     for ours, alone in both(part, run):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import long_where_compiled, seeds
+from tests.depth import long, long_where_compiled, seeds
 from tests.examples import OF_A_NODE
 from tests.oracles.node.description import MIB, Node
 from tests.oracles.node.random_nodes import random_node
@@ -168,8 +168,12 @@ def test_nodes_in_which_everything_acts_on_everything_beside_the_twin(seed: int)
     assert fails == bool(result.twin.failure)
 
 
+LONGEST = {"workbench.api.blame"}
+"""Interpreted it takes most of a minute: tests/studies/test_blame.py blames smaller nodes in `make test`."""
+
+
 @long_where_compiled
-@pytest.mark.parametrize("name", sorted(OF_A_NODE))
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[long] * (name in LONGEST)) for name in sorted(OF_A_NODE)])
 def test_an_example_that_runs_a_node(name: str) -> None:
     """`make examples` leaves them out: they compile a node."""
     module, _, last = name.rpartition(".")
