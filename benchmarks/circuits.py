@@ -1,6 +1,6 @@
 """Gates, levels, flip-flops, relative area and delay of every circuit of a comparison, as written and synthesised.
 
-Writes the table that comes with the package, `workbench/circuits/synthesis/gates.csv`, each row under the digest of its
+Writes the table that comes with the package, `workbench/circuits/gates.csv`, each row under the digest of its
 netlist: a row that is there already is not made again, and what takes longer than ten minutes is a row that says so.
 Run as `python -m benchmarks.circuits` where the extra `circuits` is installed.
 """

@@ -41,7 +41,7 @@ _UNIT = 2.0**-53
 def word_of_seed(seed: int) -> np.uint64:
     """Return the word of a seed, from which paths begin.
 
-    >>> int(first_word(0)) == 0xE220A8397B1DCDAF
+    >>> int(word_of_seed(0)) == 0xE220A8397B1DCDAF
     True
     """
     return _mixed(np.uint64(seed))
