@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import workbench
@@ -45,7 +47,8 @@ PRINT_DATA = "from tests.identity.test_every_process import of_data; import json
 
 def of_data():
     """Return the digests of values, by the text that makes each: as it is made, and as it is sent to a worker."""
-    made = {text: eval(text, globals()) for text in DATA.split("\n") if text}
+    names = {"np": np, "pd": pd, "__file__": __file__}
+    made = {text: eval(text, names) for text in DATA.split("\n") if text}
     return {text: [digest_of(one), digest_of(pickle.loads(pickle.dumps(one)))] for text, one in made.items()}
 
 
