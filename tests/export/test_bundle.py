@@ -9,6 +9,7 @@ import pytest
 
 from tests.depth import long
 from tests.export.small import runs
+from tests.studies.tuning.small import small
 from workbench.errors import InputError, StoreError
 from workbench.export.bundle import export
 from workbench.export.manifest import digests
@@ -149,8 +150,6 @@ def test_one_seed_alone_has_no_interval_and_still_a_table(tmp_path):
 
 
 def test_the_holdout_runs_of_a_study_are_exported_alike(tmp_path):
-    from tests.studies.tuning.small import small
-
     study_results = tune(small())
     folder = export(study_results.holdout, tmp_path / "paper")
     assert set(manifest(folder)["points"]) == {point.id for point in study_results.holdout.points}

@@ -7,8 +7,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from workbench.export import drawings
-from workbench.export.verification import pictures
+from workbench.export import comparison, drawings
 
 EMPTY: Any = SimpleNamespace(name="empty", description="Nothing.", draw=lambda data: Figure())
 NO_DATA = SimpleNamespace(columns=dict)
@@ -18,10 +17,10 @@ def test_each_pgf_is_of_a_figure_that_nothing_was_saved_of(tmp_path, monkeypatch
     """A layout goes on from where the last saving left it; a bundle saves other kinds before than verifying does."""
     one = drawings.Drawing(EMPTY, NO_DATA)
     sheets: list[object] = []
-    for module in (drawings, pictures):
+    for module in (drawings, comparison):
         monkeypatch.setattr(module, "write_pgf", lambda sheet, path: sheets.append(sheet) or "")
     drawings.write_figures([one], tmp_path)
-    pictures.redrawn([one], ["figures/empty.pgf"])
+    comparison.redrawn([one], ["figures/empty.pgf"])
     exported, verified = sheets
     assert one.sheet is one.sheet
     assert exported is not verified and one.sheet not in sheets

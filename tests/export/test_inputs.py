@@ -10,9 +10,9 @@ import pytest
 import workbench as wb
 from tests.depth import long
 from tests.export.small import runs
+from tests.studies.tuning.small import FailsWhenWide
 from workbench.cli.main import main
-from workbench.export.imported_modules import imports_of
-from workbench.export.inputs import write_sweep
+from workbench.export.inputs import imports_of, write_sweep
 from workbench.export.verify import verify
 
 POLICY = """\
@@ -131,8 +131,6 @@ def test_a_bundle_runs_on_a_machine_that_has_nothing_else(tmp_path):
 
 
 def test_what_a_bundle_cannot_bring_along_is_said(tmp_path, capsys):
-    from tests.studies.tuning.small import FailsWhenWide
-
     results = runs(policy={"placement": {"vary": ["first_fit", FailsWhenWide]}}, seeds=2)
     bundle = results.export(tmp_path / "paper")
     (need,) = json.loads((bundle / "manifest.json").read_text())["needs"]

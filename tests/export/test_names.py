@@ -5,8 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.export.escape import comment, escape
-from workbench.export.macro_names import MacroNames, letters
+from workbench.export.tex import MacroNames, comment, escape, letters
 
 texts = st.text(max_size=12) | st.sampled_from(["best_fit", "bestFit", "tie=low", "16", "1.5", "-1", "größe", "配"])
 

@@ -10,11 +10,9 @@ from tests.depth import long, thinned
 from tests.export.small import runs
 from workbench.cli.main import main
 from workbench.errors import InputError
-from workbench.export.bibliography import bibliography
-from workbench.export.cited import cited, references_text
+from workbench.export.citations import bibliography, cited, references_text, works_in
 from workbench.export.manifest import digests
-from workbench.export.references import works_in
-from workbench.export.style import STYLES
+from workbench.export.tex import STYLES
 from workbench.export.verify import verify
 from workbench.policies.policy import policies, questions
 

@@ -10,7 +10,7 @@ import pytest
 from tests.depth import long
 from tests.export.small import runs
 from workbench.export.manifest import digests
-from workbench.export.owner import OWNED, owned
+from workbench.export.swap import OWNED, owned
 
 HANGS = """
 import sys, time

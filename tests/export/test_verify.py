@@ -7,6 +7,7 @@ import pytest
 
 import workbench as wb
 from tests.export.small import runs
+from tests.studies.tuning.small import FailsWhenWide
 from workbench.errors import InputError
 from workbench.export.verify import verify
 
@@ -131,7 +132,6 @@ def test_the_bundle_alone_is_enough(tmp_path):
 
 
 def test_a_policy_of_a_notebook_has_to_be_there(tmp_path):
-    from tests.studies.tuning.small import FailsWhenWide
     from workbench.policies import policy as room
 
     bundle = runs(policy={"placement": {"vary": ["first_fit", FailsWhenWide]}}).export(tmp_path / "paper")

@@ -10,15 +10,12 @@ from workbench.errors import InputError
 from workbench.experiments.folder import PROVENANCE, write_json
 from workbench.experiments.provenance import environment, provenance
 from workbench.experiments.run_set import RunSet
-from workbench.export.content import MAIN, Content, content, in_order
+from workbench.export.content import MAIN, Content, Selection, check_unedited, content, in_order, selected, selection
 from workbench.export.drawings import drawings, write_figures
-from workbench.export.edited import check_unedited
 from workbench.export.inputs import write_sweep
 from workbench.export.manifest import MANIFEST, changed, drawn_with, is_bundle, read_manifest, write_manifest
-from workbench.export.owner import OWNED
-from workbench.export.selected import Selection, selected, selection
-from workbench.export.style import Columns, style
-from workbench.export.swap import appearing
+from workbench.export.swap import OWNED, appearing
+from workbench.export.tex import Columns, style
 
 
 def export(

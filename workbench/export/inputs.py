@@ -1,19 +1,32 @@
-"""The sweep of a bundle with the files that it names: what is needed to run it again on another machine."""
+"""What another machine needs to run the sweep of a bundle again: its files, and what only a notebook defines.
+
+Modules that a policy's file imports from beside it go with it; policies, laws, engines, measures and figures that no
+file defines are written as files.
+
+"""
 
 from __future__ import annotations
 
+import ast
+import functools
+import importlib.metadata
+import importlib.util
+import inspect
 import shutil
+import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
+from workbench.engines.engine import Setup
 from workbench.experiments.folder import SWEEP
 from workbench.experiments.keep import named, shortest
 from workbench.experiments.named_files import with_files
 from workbench.experiments.run_set import RunSet
-from workbench.export.imported_modules import imports_of
-from workbench.export.unnamed import write_unnamed
+from workbench.figures.known import FIGURES
+from workbench.levers import Spec
 from workbench.parts.user_files import files_of
 
 INPUTS = "inputs"
@@ -87,3 +100,178 @@ class _Copies:
         taken = set(self.files.values())
         names = (path.name if k == 0 else f"{path.stem}_{k + 1}{path.suffix}" for k in range(len(taken) + 1))
         return next(name for name in names if f"{INPUTS}/{name}" not in taken)
+
+
+def write_unnamed(runs: RunSet, folder: Path, inputs: str, copied: set[Path]) -> list[str]:
+    """Write the text of every class that the bundle cannot bring along, where there is one; say which runs need it.
+
+    Parameters
+    ----------
+    inputs : str
+        The folder of the bundle that takes the texts, for a reader: nothing runs them.
+    copied : set of Path
+        The files that the bundle has.
+    """
+    behind: dict[type, int] = {}
+    for point in runs.points:
+        for cls in set(_classes(point.setup, type(runs.plan.sweep.mechanism.engine))):
+            if not _comes_along(cls, copied):
+                behind[cls] = behind.get(cls, 0) + len(runs.seeds)
+    messages = [_sentence(cls, count, len(runs.plan), _write(cls, folder, inputs)) for cls, count in behind.items()]
+    return [*messages, *(_of_column(part, _write(part, folder, inputs)) for part in _named(runs))]
+
+
+def _named(runs: RunSet) -> Iterator[Any]:
+    """Yield the functions of the measures and figures of the user's that the sweep names without a file."""
+    yield from (one.function for one in runs.plan.sweep.own.values() if not one.said and not one.built_in)
+    figures = runs.plan.sweep.said.get("figures") or []
+    drawn = (FIGURES[name] for name in figures if name in FIGURES)
+    yield from (recipe.data for recipe in drawn if not recipe.built_in)
+
+
+def _classes(setup: Setup, engine: type) -> Iterator[type]:
+    yield engine
+    for spec in (setup.machine, setup.workload, setup.options, *setup.policies.values()):
+        yield from _inside(spec)
+
+
+def _inside(value: Any) -> Iterator[type]:
+    if isinstance(value, Spec):
+        yield type(value)
+        for name in value.levers:
+            yield from _inside(getattr(value, name))
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _inside(one)
+
+
+def _comes_along(cls: type, copied: set[Path]) -> bool:
+    if cls.__module__.split(".")[0] == "workbench":
+        return True
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    return file is not None and Path(file).resolve() in copied
+
+
+def _write(cls: Any, folder: Path, inputs: str) -> str | None:
+    try:
+        text = inspect.getsource(cls)
+    except (OSError, TypeError):
+        return None
+    name = f"{inputs}/{getattr(cls, 'name', cls.__name__)}.source.txt"
+    (folder / inputs).mkdir(exist_ok=True)
+    (folder / name).write_text(text, encoding="utf-8")
+    return name
+
+
+def _sentence(cls: type, count: int, of: int, text: str | None) -> str:
+    return (
+        f"{count} of {of} runs need {cls.__name__}, which {_home(cls)} defines and the bundle does not bring along"
+        f"{_shown(text)}: "
+        "they cannot be done again elsewhere unless it is defined there first. A policy in a file comes along."
+    )
+
+
+def _of_column(function: Any, text: str | None) -> str:
+    return (
+        f"{function.__name__} is computed by what {_home(function)} defines and the bundle does not bring along"
+        f"{_shown(text)}: it cannot be computed elsewhere unless it is defined there first. Named as FILE.py:NAME it "
+        "comes along."
+    )
+
+
+def _home(part: Any) -> str:
+    return "a notebook or a script" if part.__module__ == "__main__" else f"the module {part.__module__}"
+
+
+def _shown(text: str | None) -> str:
+    return f" (its text: {text})" if text else ""
+
+
+class Imports(NamedTuple):
+    """What a file imports, by where it is."""
+
+    beside: list[Path]
+    """Files in the folder of the first, those that they import in turn included."""
+    elsewhere: list[str]
+    """Modules that are neither beside it nor part of Python or of an installed package."""
+
+
+def imports_of(file: Path) -> Imports:
+    """Find the modules that a file imports, anywhere in its text, and what these import in turn.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     policy = Path(folder, "my_fit.py")
+    ...     _ = policy.write_text("import numpy\\nimport my_helper")
+    ...     _ = Path(folder, "my_helper.py").write_text("import math")
+    ...     [path.name for path in imports_of(policy).beside], imports_of(policy).elsewhere
+    (['my_helper.py'], [])
+    """
+    root, known, elsewhere = file.resolve().parent, {file.resolve(): None}, set()
+    pending = [file.resolve()]
+    while pending:
+        for name in _names(pending.pop(), root):
+            paths = _beside(root, name)
+            if not paths and not _installed(name.split(".")[0]):
+                elsewhere.add(name.split(".")[0])
+            new = [path for path in paths if path not in known]
+            known.update(dict.fromkeys(new))
+            pending.extend(new)
+    beside = [path for path in known if path != file.resolve()]
+    return Imports(sorted(beside), sorted(elsewhere - {path.stem for path in beside}))
+
+
+def _names(file: Path, root: Path) -> Iterator[str]:
+    """Yield the dotted names that a file imports, relative ones made absolute, with what may be submodules of them."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError, OSError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = _absolute(node, file, root)
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names if _beside(root, f"{module}.{alias.name}"))
+
+
+def _absolute(node: ast.ImportFrom, file: Path, root: Path) -> str:
+    if not node.level:
+        return node.module or ""
+    package = file.parent.relative_to(root).parts
+    above = package[: len(package) - node.level + 1]
+    return ".".join([*above, *([node.module] if node.module else [])])
+
+
+def _beside(root: Path, name: str) -> list[Path]:
+    """Return the files that importing a dotted name runs, packages on the way included; none where it is not there."""
+    parts = [part for part in name.split(".") if part]
+    result = []
+    for end in range(1, len(parts) + 1):
+        path = root.joinpath(*parts[:end])
+        file = next((one for one in (path / "__init__.py", path.with_suffix(".py")) if one.is_file()), None)
+        if file is not None:
+            result.append(file)
+        elif not path.is_dir():
+            break
+    return result
+
+
+def _installed(name: str) -> bool:
+    """Return whether a module is part of Python or of an installed package; what cannot be found at all is none's."""
+    if name in ("", "workbench", *sys.stdlib_module_names, *_packages()):
+        return True
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return False
+    return spec is not None and "site-packages" in str(spec.origin)
+
+
+@functools.cache
+def _packages() -> frozenset[str]:
+    """Return the top modules of every installed package."""
+    return frozenset(importlib.metadata.packages_distributions())

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, wrong_value
-from workbench.export.owner import OWNED
+from workbench.export.swap import OWNED
 
 MANIFEST = "manifest.json"
 FORMAT = 3

@@ -7,8 +7,8 @@ from typing import Any
 
 from workbench.experiments.run_set import RunSet
 from workbench.export.cells import in_words
-from workbench.export.cited import Cited, presets_of, traces_of
-from workbench.export.escape import escape
+from workbench.export.citations import Cited, presets_of, traces_of
+from workbench.export.tex import escape
 from workbench.figures.axis_words import measure_words
 from workbench.figures.frame import number
 from workbench.levers import Spec

@@ -13,16 +13,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.export.node_slices import (
+from workbench.export.slices import (
     APPLICATIONS,
     LINKS,
     POOL,
+    Event,
+    Laned,
     Message,
+    Numbers,
+    Slice,
+    Track,
     card_name,
+    in_lanes,
     messages_of,
+    nanoseconds,
+    slice_event,
     slices_of,
 )
-from workbench.export.slices import Event, Laned, Numbers, Slice, Track, in_lanes, nanoseconds, slice_event
 from workbench.records.node import KIND, NodeRecord
 
 COUNTERS = {

@@ -1,17 +1,22 @@
-"""A folder appears whole or not at all, and takes the place of an earlier one of its kind only."""
+"""Write a folder whole or not at all, in the place of an earlier one of its kind only.
+
+The folder grows under another name, beside a locked file that says whether its writer still lives, and is renamed.
+
+"""
 
 from __future__ import annotations
 
+import fcntl
 import glob
 import os
 import re
 import shutil
+import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from workbench.errors import StoreError
-from workbench.export.owner import OWNED, is_orphan, owned
 
 
 @contextmanager
@@ -77,3 +82,48 @@ def _tidy(to: Path, replaceable: Callable[[Path], bool]) -> None:
             os.rename(path, to)
         elif (path / OWNED).exists() or (match[2] and replaceable(path)):
             shutil.rmtree(path, ignore_errors=True)
+
+
+OWNED = ".workbench-export"
+"""The file; its lock goes with the process that holds it, however that ends."""
+
+
+@contextmanager
+def owned(folder: Path) -> Iterator[Path]:
+    """Mark a folder as written by this process, for as long as the block takes; the path of the mark is yielded."""
+    mark = folder / OWNED
+    with open(mark, "w", encoding="utf-8") as file:
+        with suppress(OSError):  # a file system without locks: the number of the process must do
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        file.write(f"{os.getpid()} {socket.gethostname()}\n")
+        file.flush()
+        yield mark
+
+
+def is_orphan(folder: Path, process: int) -> bool:
+    """Return whether a process left a folder behind: it is gone, and it was one of this machine.
+
+    A marked folder is asked for its lock, as another process may have the number by now.
+    """
+    if process == os.getpid():
+        return False
+    mark = folder / OWNED
+    if not mark.exists():
+        return not _lives(process)
+    try:
+        with open(mark, encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            host = file.read().partition(" ")[2].strip()
+    except OSError:
+        return False
+    return host in ("", socket.gethostname())
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,32 +1,34 @@
-"""The folder of the paper: a bundle each for the sweeps, the survey's tables and figures, and the text around them."""
+"""Write the folder of the paper: a bundle for each sweep, the survey's tables and figures, the text around them.
+
+Its PDF is set where this machine has a TeX; where it has none, a sentence says so.
+
+"""
 
 from __future__ import annotations
 
 import math
+import shutil
+import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.experiments.folder import write_json, write_whole
-from workbench.export.bibliography import bibliography
 from workbench.export.cells import in_words
-from workbench.export.cited import Cited, cited, traces_of
+from workbench.export.citations import Cited, bibliography, cited, traces_of, works_in
 from workbench.export.content import METHODS
 from workbench.export.drawings import write_pgf
-from workbench.export.escape import escape
 from workbench.export.manifest import read_manifest
-from workbench.export.numbers import SAVING
-from workbench.export.references import works_in
-from workbench.export.style import style
-from workbench.export.tables import file_stem
-from workbench.export.templates import render
+from workbench.export.tables import SAVING, file_stem
+from workbench.export.tex import escape, render, style
 from workbench.figures.axis_words import measure_label
 from workbench.figures.save import as_csv, save
-from workbench.paper import heat
+from workbench.paper import evidence as heat
 from workbench.paper.evidence import RULES, Evidence
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 TITLE = "Placement in six open GPUs"
 STYLE = "ieee"
@@ -185,3 +187,49 @@ def _percent(share: float) -> str:
     if math.isnan(share):
         return "not known"
     return f"{100 * share:.2g}\\,\\%" if share < 0.1 else f"{100 * share:.1f}\\,\\%"
+
+
+LATEX, BIBTEX = "pdflatex", "bibtex"
+DEBIAN = "texlive-latex-recommended texlive-pictures"
+LIMIT_SECONDS = 120
+
+
+class Typeset(NamedTuple):
+    """What came of setting a paper."""
+
+    pdf: Path | None
+    """None where it could not be set."""
+    sentence: str
+
+
+def set_pdf(folder: str | Path, main: str = "main") -> Typeset:
+    """Set `main.tex` of a folder with its bibliography.
+
+    Returns
+    -------
+    Typeset
+        The PDF; or None and why: a program of TeX is missing, or TeX stopped, with the first line that says why.
+    """
+    folder = Path(folder)
+    missing = [name for name in (LATEX, BIBTEX) if shutil.which(name) is None]
+    if missing:
+        programs = " and ".join(missing)
+        return Typeset(None, f"no PDF: {programs} not found (Debian: {DEBIAN}); all else is in {folder}.")
+    latex = [LATEX, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", main]
+    for command in (latex, [BIBTEX, main], latex, latex):
+        problem = _problem(command, folder)
+        if problem and command[0] == LATEX:
+            return Typeset(None, f"no PDF: {LATEX} stopped at {folder / main}.tex: {problem}")
+    return Typeset(folder / f"{main}.pdf", f"paper: {folder / main}.pdf")
+
+
+def _problem(command: list[str], folder: Path) -> str:
+    """Return what a program of TeX complains about, empty where it is content."""
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=LIMIT_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return f"it took more than {LIMIT_SECONDS} seconds."
+    if done.returncode == 0:
+        return ""
+    lines = done.stdout.decode("utf-8", "replace").splitlines()
+    return next((line for line in lines if line.startswith("!")), f"exit status {done.returncode}.")

@@ -21,7 +21,7 @@ from workbench.engines.node.engine import Node
 from workbench.engines.node.pages import map_run, open_mapping
 from workbench.engines.node.patterns import bytes_touched, page_simulated, pages_simulated
 from workbench.engines.node.state import Run
-from workbench.export.node_slices import messages_of
+from workbench.export.slices import messages_of
 from workbench.records.node import KIND
 from workbench.workloads.node import Allocate, Application, Touch
 
