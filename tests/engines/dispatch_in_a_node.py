@@ -20,8 +20,8 @@ from tests.oracles.node.log import Log
 from workbench.compiled import kernel
 from workbench.compiled.bound import Referent
 from workbench.compiled.entry import entry_of
+from workbench.engines.dispatch.channels import CANCELLED, ENDED, FAILED, FIELDS, GRANTED, SPLIT, VERDICT
 from workbench.engines.dispatch.state import COUNT
-from workbench.engines.dispatch.told import CANCELLED, ENDED, FAILED, FIELDS, GRANTED, SPLIT, VERDICT
 from workbench.engines.kit.order import RANK, cycle_of, rank_of
 from workbench.policies.dispatch import (
     Affinity,

@@ -16,7 +16,8 @@ from tests.engines.dispatch_stepping import part_of
 from tests.engines.test_dispatch import crowded
 from workbench.compiled.bound import Referent
 from workbench.compiled.entry import call, entry_of
-from workbench.engines.dispatch import asking
+from workbench.engines.dispatch import part_api
+from workbench.engines.dispatch.channels import CANCELLED, CYCLE, DISPATCH, ENDED, GRANTED, KIND, TICKET
 from workbench.engines.dispatch.part import (
     NEVER,
     Cancel,
@@ -31,7 +32,6 @@ from workbench.engines.dispatch.part import (
     record_of,
     take_next,
 )
-from workbench.engines.dispatch.told import CANCELLED, CYCLE, DISPATCH, ENDED, GRANTED, KIND, TICKET
 from workbench.engines.kit.order import RANK, moment
 from workbench.errors import InputError
 from workbench.policies.dispatch import Backfill, LeastRecentEnergy, SplitWhenStuck
@@ -280,7 +280,7 @@ def test_a_calendar_calls_all_of_it_by_address() -> None:
     part = part_of(Case([Row(need={"shared": 16})] * 3, policies={"choice": LeastRecentEnergy()}), history="entered")
     lent = Referent(part.play)
     names = ("ask_group", "next_moment", "take_next", "answer_of", "forget_answers", "ask_cancel", "enter_history")
-    group, comes, take, answer, forget, cancel, enter = (entry_of(getattr(asking, name), lent) for name in names)
+    group, comes, take, answer, forget, cancel, enter = (entry_of(getattr(part_api, name), lent) for name in names)
     assert [call(*group, (k, 4)) for k in range(3)] == [0, 1, 2]
     assert call(*enter, (0, 5, 1, 2, 9)) == 0
     assert call(*comes, ()) == moment(4, RANK.rounds)
@@ -290,4 +290,4 @@ def test_a_calendar_calls_all_of_it_by_address() -> None:
     assert call(*forget, ()) == 0
     assert call(*take, ()) == 1
     assert [call(*answer, (0, field)) for field in (KIND, CYCLE, DISPATCH)] == [ENDED, 5, 0]
-    assert [call(*cancel, (1, 5)), call(*enter, (9, 0, 0, 0, 1))] == [asking.REFUSED] * 2
+    assert [call(*cancel, (1, 5)), call(*enter, (9, 0, 0, 0, 1))] == [part_api.REFUSED] * 2

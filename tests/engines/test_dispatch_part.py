@@ -20,7 +20,6 @@ from tests.engines.dispatch_users import USERS
 from tests.engines.test_dispatch import crowded
 from tests.engines.test_dispatch_refusals import WRONG, Nobody
 from workbench.compiled import bound
-from workbench.engines.dispatch.asking import REFUSED, advance_to, ask_end, ask_group, next_moment
 from workbench.engines.dispatch.part import (
     NEVER,
     End,
@@ -32,6 +31,7 @@ from workbench.engines.dispatch.part import (
     next_event,
     record_of,
 )
+from workbench.engines.dispatch.part_api import REFUSED, advance_to, ask_end, ask_group, next_moment
 from workbench.engines.kit.order import RANK, moment
 from workbench.errors import InputError, PolicyError
 from workbench.machine.power import ClassPower, RcHeat

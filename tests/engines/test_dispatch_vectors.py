@@ -11,7 +11,7 @@ import pytest
 from tests.engines.dispatch_cases import Case, Row, assert_same
 from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
 from tests.oracles.dispatch_past import ONE, Past, rates
-from workbench.engines.dispatch.past import part_rate
+from workbench.engines.dispatch.history import part_rate
 from workbench.policies.dispatch import (
     LeastRecentEnergy,
     NoPriority,

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, shown, unknown_name
-from workbench.workloads.importers.csv_table import Header, Row, rows
 from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.text_formats import Header, Row, rows
 
 _COLUMNS = ("benchmark", "scaling_param_name", "scaling_param_value", "non_scaling_json", "kernel_ms_mean", "n_reps")
 _MOST_DIGITS = 1000

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from workbench.workloads.importers.kineto_operators import NOBODY, Operators, launched
+from workbench.workloads.importers.kineto_events import NOBODY, Operators, launched
 
 Rule = Literal["operator", "youngest", "none"]
 BY_OPERATOR, BY_YOUTH, BY_NOTHING = range(3)

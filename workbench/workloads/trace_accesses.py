@@ -30,7 +30,7 @@ from workbench.workloads.accesses import Accesses
 from workbench.workloads.catalogue import digest, trace_file
 from workbench.workloads.dispatch_order import DispatchOrder, RoundRobin
 from workbench.workloads.importers import read_trace
-from workbench.workloads.importers.kernels_list import KernelsList, read_listing, trace_beside
+from workbench.workloads.importers.address_traces import KernelsList, read_listing, trace_beside
 from workbench.workloads.importers.source import Source
 from workbench.workloads.recorded import OfTrace, TraceFile, check_unchanged
 from workbench.workloads.warp_pages import cut, merged

@@ -25,7 +25,7 @@ import numpy as np
 from workbench.errors import InputError, at, wrong_value
 from workbench.levers import code_of, lever
 from workbench.streams import Streams
-from workbench.workloads.importers.kineto_operators import operators_of
+from workbench.workloads.importers.kineto_events import operators_of
 from workbench.workloads.kernel_groups import KernelGroups, kernel_groups
 from workbench.workloads.node import Application, Applications, Kernel, Launch, Phase, Plan, Touch, check_applications
 from workbench.workloads.node.application import Pattern

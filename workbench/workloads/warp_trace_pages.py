@@ -10,8 +10,7 @@ import numpy as np
 
 from workbench.workloads.accesses import Accesses
 from workbench.workloads.dispatch_order import DispatchOrder
-from workbench.workloads.importers.nvbit_mem_trace import NvbitMemTrace
-from workbench.workloads.importers.nvbit_reader import MemTraceReader, Part
+from workbench.workloads.importers.address_traces import MemTraceReader, NvbitMemTrace, Part
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.warp_reader import Touches, WarpReader
 from workbench.workloads.ordinals import Ordinals

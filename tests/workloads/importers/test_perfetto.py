@@ -9,7 +9,7 @@ from tests.depth import long
 from tests.workloads.importers import profiles
 from tests.workloads.importers.profiles import ROCPROFV3_ANNOTATIONS, dispatch, field, message, packet
 from tests.workloads.importers.refusing import refusal
-from workbench.workloads.importers import perfetto, read_trace
+from workbench.workloads.importers import read_trace, rocprof_traces
 
 
 def written(tmp_path, contents):
@@ -91,7 +91,7 @@ def test_a_bad_trace_is_refused_in_one_sentence(tmp_path, contents, says):
 
 @long
 def test_packets_do_not_unpack_without_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(perfetto, "most_bytes", lambda: 1 << 20)
+    monkeypatch.setattr(rocprof_traces, "most_bytes", lambda: 1 << 20)
     bomb = packet((8, 1)) + packet((50, zlib.compress(bytes(1 << 26))))
     tracemalloc.start()
     try:

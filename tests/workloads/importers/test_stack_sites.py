@@ -5,7 +5,7 @@ import pytest
 from tests import public_traces
 from tests.depth import thinned
 from workbench.workloads.importers import read_trace
-from workbench.workloads.importers.stack_sites import callers_of, site_of, stack_of
+from workbench.workloads.importers.torch_log import callers_of, site_of, stack_of
 
 
 def cpp(name, filename="??"):

@@ -1,6 +1,6 @@
 """The engine `dispatch`: which workgroup goes where, and when (spec 3)."""
 
 from workbench.engines.dispatch.engine import Dispatch
-from workbench.engines.dispatch.options import DispatchOptions
+from workbench.engines.dispatch.prepare import DispatchOptions
 
 __all__ = ["Dispatch", "DispatchOptions"]

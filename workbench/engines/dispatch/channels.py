@@ -1,12 +1,25 @@
-"""The channels: a first-in first-out queue each, whose first groups are put forward (spec 3, R1, R2)."""
+"""The channels: queues of groups (spec 3, R1, R2), the modules that their heads fit (R3-R6), and events of a part.
+
+An entry of a queue is a group as it came, or a sub-group of one that was split: entries below the number of groups are
+groups, entry groups + k is row k of the sub-groups. A channel puts its first entries forward, as offers.
+
+Verdicts on offers are kept, one bit an offer and module, and renewed before a round only where something changed: all
+modules for a new offer, all offers for a module that was dispatched to, that released something, or of which there is a
+new report. A place is one resource of one unit, or a resource of the module's own. What each place of a module has is
+written down when the module changes; what an offer asks of each place, once for every pointer that modules store: an
+offer fits a module none of whose places has less than is asked of it.
+
+A part keeps its events, a row each, in the order in which things happened (spec 6, R2); a whole run has no rows.
+"""
 
 from __future__ import annotations
 
-from workbench.compiled import inlined, kernel, noinline
-from workbench.engines.dispatch.entries import behind, group_of, link
-from workbench.engines.dispatch.fitting import forget_verdicts, move_verdicts
-from workbench.engines.dispatch.shape import Columns, Rules
-from workbench.engines.dispatch.state import COUNT, NEVER, NONE, State
+import numpy as np
+
+from workbench.compiled import NO_BITS, ONE_BIT, RAISED, inlined, kernel, left, noinline, right, trailing_zeros
+from workbench.engines.dispatch.state import COUNT, FAULT, NEVER, NONE, Columns, Policies, Rules, Shape, State
+from workbench.engines.kit.faults import FINE, STOP, fail
+from workbench.policies.dispatch.units import UNITS, UnitsView
 
 
 @kernel
@@ -91,3 +104,329 @@ def call_back(columns: Columns, rules: Rules, state: State, channel: int, first:
     state.offered[channel] = 0
     state.counters[COUNT.vacant] = 1
     state.counters[COUNT.waiting] -= 1
+
+
+ask_units = UNITS.ask
+
+
+@inlined
+def shared_out(
+    shape: Shape, columns: Columns, policies: Policies, state: State, entry: int, module: int, now: int
+) -> int:
+    """Ask how the entry's waves are shared out over the module's units; return the new pointer.
+
+    Nothing is asked any more once a policy was wrong, so that the counts of a wrong answer stay to be shown.
+    """
+    if state.counters[STOP.fault] != FINE:
+        return NONE
+    waves = state.counters[COUNT.of_waves] = waves_of(columns, state, entry)
+    policy = policies.units
+    pointer = ask_units(
+        policy.answer,
+        UnitsView(waves, shape.units, state.pointer[module], state.resident[module], state.counts, policy.params),
+    )
+    given = 0
+    for t in range(shape.units):
+        given += state.counts[t] if state.counts[t] >= 0 else 1 << 40
+    if pointer == RAISED:
+        fail(state.counters, FAULT.units_raised, now, group_of(columns, state, entry), module)
+    elif given != waves:
+        fail(state.counters, FAULT.units_wrong, now, group_of(columns, state, entry), module)
+    return pointer
+
+
+@inlined
+def _look_at(shape: Shape, state: State, module: int) -> None:
+    """Write down what each place of a module has: its longest reported run, or its free amount; and the least of each
+    resource over the units."""
+    place, resources = 0, shape.blocks.size
+    for h in range(resources):
+        copies, least = shape.units if h < shape.of_unit else 1, shape.blocks[h]
+        for k in range(module * copies, (module + 1) * copies):
+            has = state.free_count[h, k] if shape.first_map[h] < 0 else state.report[shape.first_map[h] + k]
+            state.has[module, place] = has
+            least = min(least, has)
+            place += 1
+        state.longest[module * resources + h] = least
+
+
+@inlined
+def _write_asked(
+    shape: Shape,
+    columns: Columns,
+    rules: Rules,
+    policies: Policies,
+    state: State,
+    offer: int,
+    module: int,
+    row: int,
+    now: int,
+) -> None:
+    """Write down in a row what an offer asks of each place of a module."""
+    entry, largest = state.offer[offer], shape.footprint.shape[1] - 1
+    group, place = group_of(columns, state, entry), 0
+    shared_out(shape, columns, policies, state, entry, module, now)
+    if state.counters[STOP.fault] != FINE:
+        return
+    for h in range(shape.blocks.size):
+        wave_by_wave = rules.a_block_a_wave and shape.first_map[h] >= 0
+        for t in range(shape.units if h < shape.of_unit else 1):
+            size = state.needs[offer, h]
+            if h < shape.of_unit:
+                waves = state.counts[t]
+                size = columns.demand[group, h] * (min(waves, 1) if wave_by_wave else waves)
+            state.asked[row, place] = shape.footprint[h, min(size, largest)]
+            place += 1
+
+
+@inlined
+def _fits(
+    shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, offer: int, module: int, now: int
+) -> bool:
+    """Return whether an offer fits a module; what it asks of modules with the same pointer is the same, if the policy
+    says so. What it asks of modules with the same pointer is the same, if the policy says so."""
+    pointer, rows = state.pointer[module], shape.units + 1
+    kept = policies.units.by_pointer and 0 <= pointer < shape.units
+    row = offer * rows + (pointer if kept else shape.units)
+    if not kept or not state.is_asked[row]:
+        _write_asked(shape, columns, rules, policies, state, offer, module, row, now)
+        state.is_asked[row] = True
+    fits = not is_member(state.banned[offer], module)
+    for place in range(state.has.shape[1]):
+        fits &= state.has[module, place] >= state.asked[row, place]
+    return fits
+
+
+@inlined
+def _has_enough(shape: Shape, state: State, offer: int, module: int) -> bool:
+    """Return whether enough blocks are free in a module, all units together, of every resource."""
+    enough, resources = True, shape.blocks.size
+    for h in range(resources):
+        enough &= state.total[module * resources + h] >= state.needs[offer, h]
+    return enough
+
+
+@inlined
+def _consider(shape: Shape, columns: Columns, state: State, offer: int) -> None:
+    """Write down what a new offer takes of a module; what it asks of places is not known yet."""
+    write_needs(shape, columns, state, state.offer[offer], state.needs[offer])
+    for row in range(offer * (shape.units + 1), (offer + 1) * (shape.units + 1)):
+        state.is_asked[row] = False
+
+
+@noinline
+def settle(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, now: int) -> None:
+    """Renew the verdicts: of a new offer on all modules, of the others on the modules that changed.
+
+    The sums of all free blocks are looked at first; where reports may promise more than is free, they decide nothing.
+    """
+    changed = state.counters[COUNT.changed]
+    for k in range(changed):
+        _look_at(shape, state, state.changed[k])
+        state.is_changed[state.changed[k]] = False
+    state.counters[COUNT.changed] = 0
+    for offer in range(state.offer.size):
+        everywhere = state.is_new[offer]
+        if state.offer[offer] == NONE or not (everywhere or changed):
+            continue
+        if everywhere:
+            state.is_new[offer] = False
+            _consider(shape, columns, state, offer)
+        for k in range(shape.modules if everywhere else changed):
+            module = k if everywhere else state.changed[k]
+            fits = enough = _has_enough(shape, state, offer, module)
+            if enough or not rules.sums_first:
+                fits = _fits(shape, columns, rules, policies, state, offer, module, now)
+            state.enoughs[offer] += set_member(state.enough[offer], module, enough)
+            state.fitting[offer] += set_member(state.fits[offer], module, fits)
+
+
+@kernel
+def module_changed(state: State, module: int) -> None:
+    """Note that a module has changed: offers that it refused at allocation may be tried again."""
+    for offer in range(state.offer.size):
+        set_member(state.banned[offer], module, False)
+    if state.moved[module]:
+        state.moved[module] = False
+        state.counters[COUNT.moved] -= 1
+    if not state.is_changed[module]:
+        state.is_changed[module] = True
+        state.changed[state.counters[COUNT.changed]] = module
+        state.counters[COUNT.changed] += 1
+
+
+@kernel
+def forget_verdicts(state: State, offer: int) -> None:
+    """Forget the verdicts on an offer that has gone: it fits nothing."""
+    for word in range(state.fits.shape[1]):
+        state.fits[offer, word] = state.enough[offer, word] = state.banned[offer, word] = np.uint64(0)
+    state.fitting[offer] = state.enoughs[offer] = 0
+    state.is_new[offer] = False
+
+
+@inlined
+def move_verdicts(state: State, offer: int, to: int) -> None:
+    """Move the verdicts on an offer that has moved up in its channel."""
+    for word in range(state.fits.shape[1]):
+        state.fits[to, word], state.enough[to, word] = state.fits[offer, word], state.enough[offer, word]
+        state.banned[to, word] = state.banned[offer, word]
+    state.fitting[to], state.enoughs[to] = state.fitting[offer], state.enoughs[offer]
+    state.is_new[to] = state.is_new[offer]
+    for h in range(state.needs.shape[1]):
+        state.needs[to, h] = state.needs[offer, h]
+    rows = state.is_asked.size // state.offer.size
+    for row in range(to * rows, (to + 1) * rows):
+        state.is_asked[row] = False
+
+
+PART_GROUP, PART_WAVES, PART_LEVEL, PART_DIVIDED, PART_BEHIND, PART_FIRST = range(6)
+"""Columns of a sub-group."""
+
+
+@kernel
+def group_of(columns: Columns, state: State, entry: int) -> int:
+    """Return the group that an entry is, or is a part of."""
+    return entry if entry < columns.arrival.size else state.part[entry - columns.arrival.size, PART_GROUP]
+
+
+@kernel
+def waves_of(columns: Columns, state: State, entry: int) -> int:
+    """Return the waves of an entry."""
+    return (
+        columns.waves[entry] if entry < columns.arrival.size else state.part[entry - columns.arrival.size, PART_WAVES]
+    )
+
+
+@kernel
+def first_wave_of(columns: Columns, state: State, entry: int) -> int:
+    """Return the first wave of a sub-group within its group, -1 of a group as it came."""
+    return NONE if entry < columns.arrival.size else state.part[entry - columns.arrival.size, PART_FIRST]
+
+
+@kernel
+def level_of(columns: Columns, state: State, entry: int) -> int:
+    """Return the static priority of an entry."""
+    return (
+        columns.priority[entry]
+        if entry < columns.arrival.size
+        else state.part[entry - columns.arrival.size, PART_LEVEL]
+    )
+
+
+@kernel
+def divided(columns: Columns, state: State, entry: int) -> bool:
+    """Return whether the entry asks for its share of the module's resources alone."""
+    return entry >= columns.arrival.size and state.part[entry - columns.arrival.size, PART_DIVIDED] != 0
+
+
+@inlined
+def behind(columns: Columns, state: State, entry: int) -> int:
+    """Return the entry behind another in its channel, -1 = none."""
+    if entry < columns.arrival.size:
+        return int(columns.following[entry])
+    return state.part[entry - columns.arrival.size, PART_BEHIND]
+
+
+@kernel
+def link(columns: Columns, state: State, entry: int, following: int) -> None:
+    """Put another entry behind an entry."""
+    if entry < columns.arrival.size:
+        columns.following[entry] = following
+    else:
+        state.part[entry - columns.arrival.size, PART_BEHIND] = following
+
+
+@kernel
+def of_module(columns: Columns, state: State, entry: int, resource: int) -> int:
+    """Return the blocks of a module's own resource that an entry asks for."""
+    group = group_of(columns, state, entry)
+    requested = columns.demand[group, resource]
+    if divided(columns, state, entry):
+        whole = columns.waves[group]
+        return (requested * waves_of(columns, state, entry) + whole - 1) // whole
+    return requested
+
+
+@inlined
+def write_needs(shape: Shape, columns: Columns, state: State, entry: int, need: np.ndarray) -> None:
+    """Write down what the whole entry takes of each resource of a module."""
+    group, waves = group_of(columns, state, entry), waves_of(columns, state, entry)
+    for h in range(shape.blocks.size):
+        need[h] = waves * columns.demand[group, h] if h < shape.of_unit else of_module(columns, state, entry, h)
+
+
+@inlined
+def is_member(row: np.ndarray, module: int) -> bool:
+    """Return whether the module is in the set."""
+    return right(row[module >> 6], module & 63) & ONE_BIT != NO_BITS
+
+
+@kernel
+def set_member(row: np.ndarray, module: int, member: bool) -> int:
+    """Put the module in, or take it out; return by how much the set has grown."""
+    bit = left(ONE_BIT, module & 63)
+    was = row[module >> 6] & bit != NO_BITS
+    if member:
+        row[module >> 6] |= bit
+    else:
+        row[module >> 6] &= ~bit
+    return int(member) - int(was)
+
+
+@inlined
+def members(row: np.ndarray, listed: np.ndarray) -> int:
+    """Write the modules of the set down, increasing; return how many they are."""
+    count = 0
+    for word in range(row.size):
+        bits = row[word]
+        while bits != NO_BITS:
+            listed[count] = word * 64 + trailing_zeros(bits)
+            count += 1
+            bits &= bits - ONE_BIT
+    return count
+
+
+KIND, TICKET, CYCLE, MODULE, DISPATCH, WAVE, WAVES = range(7)
+"""Columns of a row: the ticket is the group, the wave the first of a sub-group, -1 of a group as it came."""
+GRANTED, ENDED, CANCELLED, VERDICT, SPLIT, FAILED = range(6)
+"""Kinds of rows. Of a verdict, the dispatch is its row of `verdicts`; of a split, the waves are the sub-groups; of a
+failed round, how many have failed in a row."""
+FIELDS = 7
+VERDICTS = 64
+"""Verdicts that may wait when another event is taken."""
+
+
+def of_one_event(rules: Rules) -> int:
+    """Return the most rows that one event tells: a round's verdicts and grants, a failed one, and what it splits."""
+    return 2 * rules.dispatches_a_round + rules.channels + 2
+
+
+@inlined
+def has_room(rules: Rules, state: State) -> bool:
+    """Return whether what another event tells has room, so that it may be taken."""
+    return state.counters[COUNT.answered] <= rules.most_answers and state.counters[COUNT.verdicts] <= VERDICTS
+
+
+@noinline
+def tell(state: State, kind: int, ticket: int, cycle: int, module: int, dispatch: int, wave: int, waves: int) -> None:
+    """Keep a row for whoever asked."""
+    at = state.counters[COUNT.answered]
+    if at >= state.answers.shape[0]:
+        return
+    row = state.answers[at]
+    row[KIND], row[TICKET], row[CYCLE], row[MODULE] = kind, ticket, cycle, module
+    row[DISPATCH], row[WAVE], row[WAVES] = dispatch, wave, waves
+    state.counters[COUNT.answered] = at + 1
+
+
+@inlined
+def tell_of(columns: Columns, state: State, kind: int, entry: int, cycle: int, module: int, dispatch: int) -> None:
+    """Keep a row about an entry of a channel."""
+    group, waves = group_of(columns, state, entry), waves_of(columns, state, entry)
+    tell(state, kind, group, cycle, module, dispatch, first_wave_of(columns, state, entry), waves)
+
+
+@inlined
+def tell_failure(state: State, cycle: int) -> None:
+    """Keep a row about a round in which nothing was dispatched."""
+    tell(state, FAILED, NONE, cycle, NONE, NONE, NONE, state.counters[COUNT.failing])

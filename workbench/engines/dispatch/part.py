@@ -17,17 +17,15 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from workbench.compiled.entry import Entry
-from workbench.engines.dispatch import asking
-from workbench.engines.dispatch.asking import REFUSED, earliest, least_end, present
-from workbench.engines.dispatch.beginning import Run, most_dispatches
-from workbench.engines.dispatch.engine import Dispatch
+from workbench.engines.dispatch import part_api
+from workbench.engines.dispatch.channels import CANCELLED, ENDED, GRANTED
+from workbench.engines.dispatch.choice import ROUTINE, RUN
+from workbench.engines.dispatch.engine import Dispatch, Run, most_dispatches
+from workbench.engines.dispatch.history import ENTERED_CLASSES
 from workbench.engines.dispatch.loop import next_cycle
-from workbench.engines.dispatch.pages import ROUTINE, RUN
+from workbench.engines.dispatch.part_api import REFUSED, earliest, least_end, present
 from workbench.engines.dispatch.prepare import reads_pages, rules_of
-from workbench.engines.dispatch.shape import Columns, Rules
-from workbench.engines.dispatch.spans import CLASSES
-from workbench.engines.dispatch.state import COUNT, NONE, Play
-from workbench.engines.dispatch.told import CANCELLED, ENDED, GRANTED
+from workbench.engines.dispatch.state import COUNT, NONE, Columns, Play, Rules
 from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt
 from workbench.engines.kit import part as kit
@@ -122,7 +120,7 @@ class Part(kit.Part):
     """
 
     def __init__(self, run: Run, play: Play) -> None:
-        super().__init__(asking, play)
+        super().__init__(part_api, play)
         self.run, self.play = run, play
         self.unread = list[list[int]]()
         """Answers that were taken out of the state to make room."""
@@ -381,10 +379,10 @@ def _no_cancel(play: Play, request: Cancel) -> str:
 def _not_executed(play: Play, request: Executed) -> str:
     """Return why something that a module executes may not be entered."""
     module, kind, first, cycles, amount = request
-    for name, value, most in (("module", module, play.shape.modules - 1), ("kind", kind, CLASSES - 1)):
+    for name, value, most in (("module", module, play.shape.modules - 1), ("kind", kind, ENTERED_CLASSES - 1)):
         if not 0 <= value <= most:
             return f"{name} must be a whole number from 0 to {most}. Got {value}. Nearest: {min(max(value, 0), most)}."
-    if min(first, cycles, amount) < 0 or amount * max(cycles, 1) > asking.MOST:
+    if min(first, cycles, amount) < 0 or amount * max(cycles, 1) > part_api.MOST:
         return f"{amount} instructions in {cycles} cycles from cycle {first} on cannot be counted."
     room = len(play.state.span)
     return f"more than {room} entries of what modules execute lie in a window; give the part more: entries."

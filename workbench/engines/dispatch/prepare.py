@@ -1,21 +1,86 @@
-"""From a setup to the arrays of a run: the machine's shape, the groups as columns, the policies ready to be asked."""
+"""The slots and levers of the engine `dispatch`, and the arrays that a setup becomes.
+
+That is the machine's shape, the groups as columns, the levers as whole numbers, the policies ready to be asked.
+"""
 
 from __future__ import annotations
+
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, addresses
-from workbench.engines.dispatch.past import CLASSES, SCALE_BITS
-from workbench.engines.dispatch.shape import OWN, Columns, Policies, Probes, Rules, Shape, Terms, Turns, Warmth
-from workbench.engines.dispatch.slots import Case
+from workbench.engines.dispatch.history import CLASSES, SCALE_BITS
+from workbench.engines.dispatch.state import OWN, Columns, Policies, Probes, Rules, Shape, Terms, Turns, Warmth
+from workbench.engines.kit import Given, slot
 from workbench.engines.kit.tables import padded
 from workbench.errors import InputError
+from workbench.levers import Spec, lever
+from workbench.machine import Machine
 from workbench.machine.machine import Resource
-from workbench.policies.dispatch.choice import Choice
+from workbench.machine.power import Heat, NoHeat, NoPower, Power
 from workbench.policies.dispatch.choice.energy import WAITS
-from workbench.policies.dispatch.stuck import FOR_EVER
+from workbench.policies.dispatch.choice.question import Choice
+from workbench.policies.dispatch.priority import Priority
+from workbench.policies.dispatch.selection.question import Selection
+from workbench.policies.dispatch.stuck import FOR_EVER, Stuck
+from workbench.policies.dispatch.units import Units
+from workbench.policies.placement.question import Placement
 from workbench.policies.probes.question import Probe
 from workbench.workloads.workload import Groups
+
+
+class Slots(NamedTuple):
+    """What is decided."""
+
+    probe: Probe = slot("exact_run")
+    placement: Placement = slot("nearest_boundary")
+    shared_placement: Placement = slot("placement")
+    priority: Priority = slot("static_priority")
+    selection: Selection = slot("served_marks")
+    stuck: Stuck = slot("never_split")
+    units: Units = slot("rotated_split")
+    choice: Choice = slot("most_residual")
+
+    def placement_of(self, resource: Resource) -> Placement:
+        """Return the policy that places a resource: that of shared memory, or that of everything else."""
+        return self.shared_placement if resource.label == "shared" else self.placement
+
+
+class DispatchOptions(Spec):
+    """What the engine `dispatch` leaves open."""
+
+    dispatches_a_round: int = lever(
+        1, least=1, most=64, unit="groups", description="most groups dispatched in one round (spec 3, E7)"
+    )
+    round_cycles: int = lever(
+        1,
+        least=1,
+        most=1 << 20,
+        unit="cycles",
+        description="from a round to the next; times those that the probe takes",
+    )
+    fail_init: int = lever(
+        0, least=0, most=1 << 40, unit="rounds", description="failed rounds that are counted at the start (spec 3, R21)"
+    )
+    blocks_on_a_unit: Literal["aggregated", "per_wave"] = lever(
+        "aggregated",
+        description="whether the waves of a group on one unit share one range, or have one each (spec 3, E5)",
+    )
+    module_tie: Literal["lowest", "random", "rotating"] = lever(
+        "lowest", description="which of the modules with the same score is taken (spec 3, E19)"
+    )
+    power: Power = lever(NoPower(), description="the energy of instructions; off unless asked for")
+    heat: Heat = lever(NoHeat(), description="how warm the modules become; off unless asked for")
+
+    def check(self) -> None:
+        if self.heat.simulated and not self.power.simulated:
+            raise InputError(
+                f"{self.name}.heat needs a power model, for temperatures follow power. Nearest: power: class_power."
+            )
+
+
+Case = Given[Slots, DispatchOptions, Machine]
 
 TOO_MANY = 1 << 40
 """The footprint of what no map can hold."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from workbench.engines.dispatch.options import DispatchOptions
+from workbench.engines.dispatch.prepare import DispatchOptions
 from workbench.engines.malloc.options import MallocOptions
 from workbench.engines.pool.options import PoolOptions
 from workbench.engines.translation.options import TranslationOptions

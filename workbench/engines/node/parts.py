@@ -12,8 +12,8 @@ import numpy as np
 from workbench.compiled import INTERPRETED
 from workbench.compiled.bound import Referent
 from workbench.compiled.entry import entry_of
-from workbench.engines.dispatch import asking as dispatch_asking
 from workbench.engines.dispatch import part as dispatch_part
+from workbench.engines.dispatch import part_api as dispatch_asking
 from workbench.engines.engine import Setup
 from workbench.engines.kit.part import Part
 from workbench.engines.kit.slots import defaults_of

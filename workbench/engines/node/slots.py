@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, get_type_hints
 
-from workbench.engines.dispatch.slots import Slots as DispatchSlots
+from workbench.engines.dispatch.prepare import Slots as DispatchSlots
 from workbench.engines.kit.slots import defaults_of, slot
 from workbench.engines.malloc.slots import Slots as MallocSlots
 from workbench.engines.pool.slots import Slots as PoolSlots

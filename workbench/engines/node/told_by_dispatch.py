@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.compiled import noinline
 from workbench.compiled.entry import call
-from workbench.engines.dispatch.told import (
+from workbench.engines.dispatch.channels import (
     CANCELLED,
     DISPATCH,
     FIELDS,

@@ -23,8 +23,7 @@ from workbench.studies.torch_memory.replay import Recorded, SnapshotReplay, chec
 from workbench.studies.torch_memory.still import Still, still_of
 from workbench.studies.torch_memory.trial import COSTS, Trial, given_back_at_once, on_card, tried, with_smallest_card
 from workbench.workloads.allocator_log import FREE_COMPLETED, OTHER, AllocatorLog
-from workbench.workloads.importers.bad_line import as_one_sentence
-from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.source import Source, as_one_sentence
 from workbench.workloads.importers.torch_snapshot import read_snapshot
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from workbench.studies.torch_memory.moment import Moment, moment_of
 from workbench.studies.torch_memory.trial import played_on
 from workbench.workloads.allocator_log import AllocatorLog
 from workbench.workloads.catalogue import trace_file
-from workbench.workloads.importers.bad_line import as_one_sentence
-from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.source import Source, as_one_sentence
 from workbench.workloads.importers.torch_log import TorchLogs
 from workbench.workloads.importers.torch_snapshot import read_snapshot
 

@@ -3,12 +3,17 @@
 A kernel is a complete event (`ph` X) of the category `kernel` (2021: `Kernel`); times are microseconds with up to three
 decimals. On NVIDIA its arguments hold grid, block, registers and shared memory (static and dynamic together). On AMD
 there are no registers, kernels replayed from a HIP graph have no grid, and the shared memory stands in the call that
-launched the kernel: its dynamic part alone, which is kept apart (`KernelTable.launch_shared_bytes`).
+launched the kernel, joined by `correlation`: its dynamic part alone, which is kept apart
+(`KernelTable.launch_shared_bytes`).
 
-What a grid counts needs care on AMD, see `kineto_launches`. A grid that a call counted in work-items is divided by its
-block where the file names the library that recorded it; `noted` keeps the sum as it was recorded. Where the file names
-none, or does not hold the call, both readings are kept (`KernelTable.either_workgroups`) and none is taken. A grid or a
-block with a zero in it was not recorded.
+What a grid counts on AMD depends on the call. `hipLaunchKernel` takes workgroups. `hipExtModuleLaunchKernel` takes
+work-items, and both back ends of Kineto write them into the grid as they are: roctracer
+(libkineto/src/RoctracerLogger.cpp reads one union member for all calls on modules) and rocprofiler-sdk
+(libkineto/src/RocprofLogger.cpp stores `globalWorkSize` where it stores `gridDim`; before pytorch/kineto#1418, in June
+2026, it stored zeros for calls on modules). A grid that a call counted in work-items is divided by its block where the
+file names the library that recorded it; `noted` keeps the sum as it was recorded. Where the file names none, or does
+not hold the call, both readings are kept (`KernelTable.either_workgroups`) and none is taken. A grid or a block with a
+zero in it was not recorded.
 """
 
 from __future__ import annotations
@@ -17,18 +22,19 @@ import re
 from array import array
 from collections import Counter
 from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.units import workgroups_for
 from workbench.workloads.allocations import AllocationTable
-from workbench.workloads.importers.importer import Importer
-from workbench.workloads.importers.jax_trace import is_xla_trace
-from workbench.workloads.importers.json_array import JsonArray
+from workbench.workloads.importers.importer import Importer, Trace
 from workbench.workloads.importers.kineto_events import (
     Event,
     KernelArgs,
+    LaunchArgs,
     MemoryArgs,
     Mending,
     Rest,
@@ -36,9 +42,9 @@ from workbench.workloads.importers.kineto_events import (
     decoded,
     nanoseconds,
 )
-from workbench.workloads.importers.kineto_launches import Launched, Launches, in_workgroups, is_launch
 from workbench.workloads.importers.source import HEAD_BYTES, Source
-from workbench.workloads.importers.trace import Trace
+from workbench.workloads.importers.text_formats import JsonArray
+from workbench.workloads.importers.xla import is_xla_trace
 from workbench.workloads.kernels import MISSING, KernelRows, KernelTable
 
 _CATEGORIES = {
@@ -227,3 +233,76 @@ class _Memory:
         optional = (None if (column == MISSING).any() else column[order] for column in columns[3:])
         address, allocated, reserved = optional
         return AllocationTable(time_ns, size, device, address, allocated, reserved)
+
+
+_LAUNCH = re.compile(rb'"hip\w*Launch\w*Kernel\w*"')
+_IN_WORK_ITEMS = (b'"hipExtModuleLaunchKernel"', b'"hipHccModuleLaunchKernel"')
+_launch_args = msgspec.json.Decoder(LaunchArgs, strict=False)
+
+
+def is_launch(name: bytes) -> bool:
+    """Return whether a call of this name, with its quotes, launches a kernel on an AMD card.
+
+    >>> is_launch(b'"hipExtModuleLaunchKernel"'), is_launch(b'"hipGraphLaunch"'), is_launch(b'"cudaLaunchKernel"')
+    (True, False, False)
+    """
+    return name.startswith(b'"hip') and _LAUNCH.fullmatch(name) is not None
+
+
+class Launched(NamedTuple):
+    """What is known of each kernel's launch."""
+
+    found: np.ndarray
+    """bool[kernels], whether the trace holds the call."""
+    in_work_items: np.ndarray
+    """bool[kernels], whether that call counts its grid in work-items."""
+    shared_bytes: np.ndarray
+    """int64[kernels], the dynamic shared memory that it asked for; MISSING where that was not recorded."""
+
+
+class Launches:
+    """Gathers the launching calls, three numbers each."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self._correlation, self._shared, self._in_work_items = array("q"), array("q"), array("b")
+
+    def add(self, event: Event, place: str) -> None:
+        """Keep one call; a call without a correlation number joins nothing."""
+        args = arguments(_launch_args, event, self._where, place)
+        if args.correlation is None:
+            return
+        self._correlation.append(args.correlation)
+        self._shared.append(MISSING if args.shared is None else args.shared)
+        self._in_work_items.append(bytes(event.name) in _IN_WORK_ITEMS)
+
+    def __len__(self) -> int:
+        return len(self._correlation)
+
+    def of(self, correlation: np.ndarray | None, kernels: int) -> Launched:
+        """Return what is known of the launch of each kernel; where two calls have one number, the first counts."""
+        none = Launched(np.zeros(kernels, bool), np.zeros(kernels, bool), np.full(kernels, MISSING))
+        if correlation is None or not len(self):
+            return none
+        numbers, first = np.unique(np.array(self._correlation, np.int64), return_index=True)
+        place = np.minimum(np.searchsorted(numbers, correlation), len(numbers) - 1)
+        result = (numbers[place] == correlation) & (correlation != MISSING)
+        row = first[place]
+        shared = np.where(result, np.array(self._shared, np.int64)[row], MISSING)
+        return Launched(result, result & np.array(self._in_work_items, bool)[row], shared)
+
+
+def in_workgroups(grid: np.ndarray, block: np.ndarray) -> np.ndarray:
+    """Return how many workgroups a grid of work-items has: int64[rows].
+
+    Parameters
+    ----------
+    grid, block : int64[rows, 3]
+        Work-items along each axis, of the grid and of a workgroup.
+
+    Examples
+    --------
+    >>> in_workgroups(np.array([[1000, 2, 1]]), np.array([[256, 1, 1]]))
+    array([8])
+    """
+    return np.prod(workgroups_for(grid, block), axis=1)

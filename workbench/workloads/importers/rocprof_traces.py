@@ -1,10 +1,16 @@
-"""Perfetto traces (`*.pftrace`, `perfetto-trace-*.proto`) of rocprofv3 and rocprofiler-systems: the dispatches.
+"""Traces of AMD's profilers: rocprofv3's JSON, and Perfetto's of rocprofv3 and rocprofiler-systems.
 
-A packet may begin a slice of the category `kernel_dispatch`, whose annotations are what rocprofiler-sdk knows of the
-dispatch: `begin_ns`, `end_ns`, `agent`, `queue`, `grid_size` and `workgroup_size` (products over the axes, in
-work-items; rocprofiler-systems writes the axes), `group_segment_size` or `LDS_Block_Size`, and registers. Names are
-numbers that each sequence of packets interns for itself. With products alone, workgroups are the grid over the
-workgroup, rounded up. Packets may be compressed (zlib); other packets, also those of other programs, are skipped.
+JSON has every dispatch with its LDS and its kernel's registers. Grids are in work-items on each axis and become
+workgroups rounded up; `group_segment_size` of a dispatch is the LDS of a workgroup, static and dynamic together. The
+card's number is its agent's among the GPUs (`logical_node_type_id`). The contents are held while they are decoded:
+memory is about their size and half a kilobyte a dispatch.
+
+A packet of a Perfetto trace (`*.pftrace`, `perfetto-trace-*.proto`) may begin a slice of the category
+`kernel_dispatch`, whose annotations are what rocprofiler-sdk knows of the dispatch: `begin_ns`, `end_ns`, `agent`,
+`queue`, `grid_size` and `workgroup_size` (products over the axes, in work-items; rocprofiler-systems writes the axes),
+`group_segment_size` or `LDS_Block_Size`, and registers. Names are numbers that each sequence of packets interns for
+itself. With products alone, workgroups are the grid over the workgroup, rounded up. Packets may be compressed (zlib);
+other packets, also those of other programs, are skipped.
 """
 
 from __future__ import annotations
@@ -15,23 +21,185 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import msgspec
+
 from workbench.errors import InputError, shown
-from workbench.units import workgroups_for
-from workbench.workloads.importers.importer import Importer
-from workbench.workloads.importers.protobuf import (
+from workbench.units import kib, workgroups_for
+from workbench.workloads.importers.binary_formats import (
     WireError,
+    bytes_of,
     damaged,
     fields,
-    raw,
-    signed,
-    text,
+    signed_of,
+    text_of,
     top_fields,
     varint,
-    whole,
+    whole_of,
 )
+from workbench.workloads.importers.importer import Card, Importer, Trace
 from workbench.workloads.importers.source import Source, most_bytes
-from workbench.workloads.importers.trace import Trace
 from workbench.workloads.kernels import KernelRows
+
+_GPU = 2
+
+
+class _Handle(msgspec.Struct):
+    handle: int
+
+
+class _Axes(msgspec.Struct):
+    x: int
+    y: int
+    z: int
+
+
+class _Dispatched(msgspec.Struct):
+    agent_id: _Handle
+    queue_id: _Handle
+    kernel_id: int
+    workgroup_size: _Axes
+    grid_size: _Axes
+    group_segment_size: int | None = None
+
+
+class _Correlation(msgspec.Struct):
+    internal: int
+
+
+class _Record(msgspec.Struct):
+    start_timestamp: int
+    end_timestamp: int
+    dispatch_info: _Dispatched
+    stream_id: _Handle | None = None
+    correlation_id: _Correlation | None = None
+
+
+class _Symbol(msgspec.Struct):
+    kernel_id: int
+    kernel_name: str
+    formatted_kernel_name: str = ""
+    arch_vgpr_count: int | None = None
+    accum_vgpr_count: int | None = None
+    sgpr_count: int | None = None
+
+
+class _Agent(msgspec.Struct):
+    id: _Handle
+    type: int
+    name: str = ""
+    product_name: str = ""
+    logical_node_type_id: int | None = None
+    cu_count: int | None = None
+    simd_per_cu: int | None = None
+    max_waves_per_simd: int | None = None
+    wave_front_size: int | None = None
+    lds_size_in_kb: int | None = None
+
+
+class _Buffers(msgspec.Struct):
+    kernel_dispatch: list[_Record] = []
+
+
+class _Process(msgspec.Struct):
+    agents: list[_Agent]
+    kernel_symbols: list[_Symbol]
+    buffer_records: _Buffers
+
+
+class _File(msgspec.Struct):
+    processes: list[_Process] = msgspec.field(name="rocprofiler-sdk-tool")
+
+
+_file = msgspec.json.Decoder(_File)
+
+
+class Rocprofv3(Importer):
+    """Every process of a file; their dispatches one after the other."""
+
+    format = "rocprofv3_json"
+    says = "JSON output of AMD's rocprofv3"
+
+    def recognises(self, head: bytes) -> bool:
+        return head.lstrip()[:1] == b"{" and b'"rocprofiler-sdk-tool"' in head
+
+    def read(self, source: Source) -> Trace:
+        try:
+            processes = _file.decode(source.whole()).processes
+        except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+            raise InputError(f"{source.where}: is not as rocprofv3 writes it ({problem}).") from None
+        rows = KernelRows()
+        for process in processes:
+            _add(process, rows, source.where)
+        infos = [r.dispatch_info for p in processes for r in p.buffer_records.kernel_dispatch]
+        return Trace(
+            path=source.path,
+            format=self.format,
+            counted="dispatches",
+            kernels=rows.table(),
+            cards=_cards(processes),
+            noted={
+                "kernel_ids": len({info.kernel_id for info in infos}),
+                "queues": len({(info.agent_id.handle, info.queue_id.handle) for info in infos}),
+            },
+        )
+
+
+def _add(process: _Process, rows: KernelRows, where: str) -> None:
+    symbols = {symbol.kernel_id: symbol for symbol in process.kernel_symbols}
+    cards = {agent.id.handle: number for number, agent in _gpus(process)}
+    for place, record in enumerate(process.buffer_records.kernel_dispatch):
+        info = record.dispatch_info
+        symbol, card = symbols.get(info.kernel_id), cards.get(info.agent_id.handle)
+        if symbol is None or card is None:
+            what = f"kernel {info.kernel_id}" if symbol is None else f"GPU agent {info.agent_id.handle}"
+            raise InputError(f"{where}: dispatch {place} names {what}, which the file does not list.")
+        block = (info.workgroup_size.x, info.workgroup_size.y, info.workgroup_size.z)
+        if min(block) < 1:
+            raise InputError(f"{where}: dispatch {place} has the workgroup size {block}; each axis must be 1 or more.")
+        grid = (info.grid_size.x, info.grid_size.y, info.grid_size.z)
+        along = [workgroups_for(items, size) for items, size in zip(grid, block, strict=True)]
+        rows.add(
+            symbol.formatted_kernel_name or symbol.kernel_name,
+            block=block,
+            start_ns=record.start_timestamp,
+            duration_ns=record.end_timestamp - record.start_timestamp,
+            device=card,
+            stream=record.stream_id.handle if record.stream_id else None,
+            workgroups=along[0] * along[1] * along[2],
+            threads=block[0] * block[1] * block[2],
+            shared_bytes=info.group_segment_size,
+            vgprs=symbol.arch_vgpr_count,
+            accum_vgprs=symbol.accum_vgpr_count,
+            sgprs=symbol.sgpr_count,
+            correlation=record.correlation_id.internal if record.correlation_id else None,
+            queue=info.queue_id.handle,
+        )
+
+
+def _gpus(process: _Process) -> list[tuple[int, _Agent]]:
+    """Return the GPU agents, numbered as the runtime numbers them, or in the order of the file."""
+    gpus = [agent for agent in process.agents if agent.type == _GPU]
+    return [(k if a.logical_node_type_id is None else a.logical_node_type_id, a) for k, a in enumerate(gpus)]
+
+
+def _cards(processes: list[_Process]) -> tuple[Card, ...]:
+    found = {number: agent for process in processes for number, agent in _gpus(process)}
+    return tuple(_card(number, agent) for number, agent in sorted(found.items()))
+
+
+def _card(number: int, agent: _Agent) -> Card:
+    simds, waves = agent.simd_per_cu, agent.max_waves_per_simd
+    return Card(
+        number=number,
+        name=agent.product_name or agent.name,
+        architecture=agent.name or None,
+        compute_units=agent.cu_count,
+        wave_size=agent.wave_front_size,
+        simds_a_unit=simds,
+        waves_a_unit=simds * waves if simds and waves else None,
+        shared_memory_bytes=None if agent.lds_size_in_kb is None else kib(agent.lds_size_in_kb),
+    )
+
 
 _DISPATCH = "kernel_dispatch"
 _BEGINS = 1
@@ -101,9 +269,9 @@ class _Names:
         """Take the names of a packet."""
         for kind, entry in fields(interned):
             if kind in self.of:
-                reply = dict(fields(raw(entry)))
+                reply = dict(fields(bytes_of(entry)))
                 name = reply.get(2, b"")
-                self.of[kind][whole(reply.get(1, 0))] = text(name) if isinstance(name, bytes) else ""
+                self.of[kind][whole_of(reply.get(1, 0))] = text_of(name) if isinstance(name, bytes) else ""
 
 
 class _Slice(NamedTuple):
@@ -132,20 +300,20 @@ class _Reader:
         self.counts["packets"] += 1
         told = dict(fields(packet))
         for compressed in (value for number, value in told.items() if number == 50):
-            for inner in self._unpacked(raw(compressed)):
+            for inner in self._unpacked(bytes_of(compressed)):
                 self.take(inner)
-        sequence = whole(told.get(10, 0))
-        if whole(told.get(13, 0)) & _CLEARED or sequence not in self._sequences:
+        sequence = whole_of(told.get(10, 0))
+        if whole_of(told.get(13, 0)) & _CLEARED or sequence not in self._sequences:
             self._sequences[sequence] = _Names()
         names = self._sequences[sequence]
         if 12 in told:
-            names.take(raw(told[12]))
+            names.take(bytes_of(told[12]))
         if 59 in told:
-            names.default_track = _default_track(raw(told[59]))
+            names.default_track = _default_track(bytes_of(told[59]))
         if 60 in told:
-            self._track(raw(told[60]))
+            self._track(bytes_of(told[60]))
         if 11 in told:
-            self._event(raw(told[11]), names)
+            self._event(bytes_of(told[11]), names)
 
     def _unpacked(self, compressed: bytes) -> Iterator[bytes]:
         """Yield the packets of a compressed one."""
@@ -157,13 +325,13 @@ class _Reader:
         self._unpacked_left -= len(contents)
         if unpacker.unconsumed_tail or self._unpacked_left <= 0:
             raise InputError(f"{self._where}: its packets are larger once unpacked than is read into memory.")
-        yield from (raw(value) for number, value in fields(contents) if number == 1)
+        yield from (bytes_of(value) for number, value in fields(contents) if number == 1)
 
     def _track(self, descriptor: bytes) -> None:
         reply = dict(fields(descriptor))
         name = reply.get(2, reply.get(10, b""))
         if 1 in reply and isinstance(name, bytes):
-            self._tracks[whole(reply[1])] = text(name)
+            self._tracks[whole_of(reply[1])] = text_of(name)
 
     def _event(self, event: bytes, names: _Names) -> None:
         begun = _slice(event, names)
@@ -214,19 +382,19 @@ def _slice(event: bytes, names: _Names) -> _Slice | None:
     categories, annotations = list[str](), dict[str, Any]()
     for number, value in fields(event):
         if number == 9:
-            kind = whole(value)
+            kind = whole_of(value)
         elif number == 11:
-            track = whole(value)
+            track = whole_of(value)
         elif number == 10:
-            name = names.of[names.EVENTS].get(whole(value), "")
+            name = names.of[names.EVENTS].get(whole_of(value), "")
         elif number == 23:
-            name = text(value)
+            name = text_of(value)
         elif number == 3:
             categories += [names.of[names.CATEGORIES].get(iid, "") for iid in _numbers(value)]
         elif number == 22:
-            categories.append(text(value))
+            categories.append(text_of(value))
         elif number == 4:
-            key, result = _annotation(raw(value), names)
+            key, result = _annotation(bytes_of(value), names)
             annotations[key] = result
     return _Slice(name, categories, track, annotations) if kind == _BEGINS else None
 
@@ -248,24 +416,24 @@ def _annotation(message: bytes, names: _Names) -> tuple[str, Any]:
     result: int | str | None = None
     for number, value in fields(message):
         if number == 1:
-            name = names.of[names.ANNOTATIONS].get(whole(value), "")
+            name = names.of[names.ANNOTATIONS].get(whole_of(value), "")
         elif number == 10:
-            name = text(value)
+            name = text_of(value)
         elif number in (2, 3, 7):
-            result = whole(value)
+            result = whole_of(value)
         elif number == 4:
-            result = signed(value)
+            result = signed_of(value)
         elif number == 6:
-            result = text(value)
+            result = text_of(value)
         elif number == 17:
-            result = names.of[names.VALUES].get(whole(value), "")
+            result = names.of[names.VALUES].get(whole_of(value), "")
     return name, result
 
 
 def _default_track(defaults: bytes) -> int:
     """Return the track of events that name none."""
     of_events = dict(fields(defaults)).get(11, b"")
-    return whole(dict(fields(raw(of_events))).get(11, 0))
+    return whole_of(dict(fields(bytes_of(of_events))).get(11, 0))
 
 
 def _shape(told: dict[str, Any], place: str) -> tuple[int | None, int | None, tuple[int, int, int] | None]:

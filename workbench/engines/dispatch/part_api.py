@@ -1,21 +1,39 @@
-"""What others may ask of a dispatcher as a part: that groups join their queues, leave them, end (spec 6, R2).
+"""The routines of a dispatcher as a part: groups join their queues, leave them, end; histories enter (spec 6, R2, R16).
 
 The routines take a play by reference and whole numbers and return a whole number, so that a compiled calendar may call
-them by address. What is asked may lie ahead, but for a cancellation; nothing happens before its moment comes.
+them by address. What is asked may lie ahead, but for a cancellation; nothing happens before its moment comes. Groups
+whose application was refused leave their channels unserved (E2); what modules execute is entered into as many spans as
+there is room for (N10).
 """
 
 from __future__ import annotations
 
-from workbench.compiled import entry_point, inlined, kernel
-from workbench.engines.dispatch.cancelling import cancel_in, waits_in
-from workbench.engines.dispatch.channels import join
-from workbench.engines.dispatch.entering import enter
-from workbench.engines.dispatch.entries import group_of
+from workbench.compiled import entry_point, inlined, kernel, noinline
+from workbench.engines.dispatch.channels import (
+    CANCELLED,
+    DISPATCH,
+    FIELDS,
+    KIND,
+    VERDICT,
+    behind,
+    group_of,
+    has_room,
+    join,
+    link,
+    take_off,
+    tell_of,
+)
+from workbench.engines.dispatch.history import (
+    ENTERED_CLASSES,
+    NOW_READER,
+    enter_span,
+    free_spans,
+    read_edge,
+    read_until,
+    warm_up,
+)
 from workbench.engines.dispatch.loop import begin, make_present, next_cycle, next_rank, precedes, take_event
-from workbench.engines.dispatch.shape import to_int64
-from workbench.engines.dispatch.spans import CLASSES
-from workbench.engines.dispatch.state import COUNT, NEVER, NONE, Play, State
-from workbench.engines.dispatch.told import DISPATCH, FIELDS, KIND, VERDICT, has_room
+from workbench.engines.dispatch.state import COUNT, NEVER, NONE, Columns, Play, Policies, Rules, State, to_int64
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import cycle_of, moment, rank_of
 from workbench.engines.kit.shares import share
@@ -58,7 +76,7 @@ def advance_to(play: Play, until: int) -> int:
 
 @entry_point
 def answer_of(play: Play, at: int, field: int) -> int:
-    """Return a field of an answer (`told`), 0 = the oldest; of a verdict, from field 7 on, the pages of each module."""
+    """Return a field of an answer (`tell`), 0 = the oldest; of a verdict, from field 7 on, the pages of each module."""
     row = play.state.answers[at]
     if field >= FIELDS and row[KIND] == VERDICT:
         return play.state.verdicts[row[DISPATCH], field - FIELDS]
@@ -201,7 +219,7 @@ def enter_history(play: Play, module: int, kind: int, first: int, cycles: int, a
     lock waits (7). REFUSED where there is no such module or class, or no room. Where no policy reads the past nothing
     is kept.
     """
-    if not 0 <= module < play.shape.modules or not 0 <= kind < CLASSES:
+    if not 0 <= module < play.shape.modules or not 0 <= kind < ENTERED_CLASSES:
         return REFUSED
     if first < 0 or cycles < 0 or not 0 <= amount <= MOST // max(cycles, 1):
         return REFUSED
@@ -230,3 +248,111 @@ def scattered_of(play: Play, module: int, own: int) -> int:
             total += share(free - longest_run(words), free)
             maps += 1
     return total // max(maps, 1)
+
+
+FULL = NONE
+
+
+@noinline
+def enter(play: Play, module: int, kind: int, begin: int, end: int, amount: int, now: int) -> int:
+    """Enter something that a module executes of a class from one cycle on and before another; FULL without room.
+
+    Room is what nobody will read again: spans that ended before the longest window.
+    """
+    state = play.state
+    if state.counters[COUNT.span_free] == NONE:
+        _catch_up(play.rules, play.policies, state, now)
+        free_spans(state)
+    if state.counters[COUNT.span_free] == NONE:
+        return FULL
+    enter_span(state, module, kind, begin, end, amount)
+    return 0
+
+
+@noinline
+def _catch_up(rules: Rules, policies: Policies, state: State, now: int) -> None:
+    """Move every reader as far as it may be at a cycle."""
+    heat = state.reader_first.shape[0] - 1
+    for module in range(state.reader_first.shape[1]):
+        read_until(state, NOW_READER, module, now)
+        for term in range(policies.terms.weights.size):
+            read_edge(policies, state, term, module, now)
+        if not rules.heat_cycles:
+            read_until(state, heat, module, now)
+    if rules.heat_cycles:
+        warm_up(rules, policies, state, now)
+
+
+@noinline
+def waits_in(columns: Columns, rules: Rules, state: State, channel: int, group: int) -> bool:
+    """Return whether anything of a group waits in a channel."""
+    start = channel * rules.offers
+    for offer in range(start, start + state.offered[channel]):
+        if group_of(columns, state, state.offer[offer]) == group:
+            return True
+    entry = state.upcoming[channel]
+    while entry != NONE:
+        if group_of(columns, state, entry) == group:
+            return True
+        entry = behind(columns, state, entry)
+    return False
+
+
+@noinline
+def cancel_in(columns: Columns, rules: Rules, state: State, channel: int, first: int, last: int, now: int) -> int:
+    """Take the groups from `first` to `last`, and their parts, out of a channel; return how many entries left.
+
+    Those that were put forward go first, then the others, each in their order, as long as they can be told.
+    """
+    return _cancel_offers(columns, rules, state, channel, first, last, now) + _cancel_queued(
+        columns, rules, state, channel, first, last, now
+    )
+
+
+@inlined
+def _leaves(columns: Columns, rules: Rules, state: State, entry: int, first: int, last: int) -> bool:
+    """Return whether an entry is one of the groups, or of their parts, and may be told."""
+    return first <= group_of(columns, state, entry) <= last and state.counters[COUNT.answered] <= rules.most_answers
+
+
+@inlined
+def _cancel_offers(columns: Columns, rules: Rules, state: State, channel: int, first: int, last: int, now: int) -> int:
+    left, offer = 0, channel * rules.offers
+    while offer < channel * rules.offers + state.offered[channel]:
+        if _leaves(columns, rules, state, state.offer[offer], first, last):
+            tell_of(columns, state, CANCELLED, state.offer[offer], now, NONE, NONE)
+            take_off(columns, rules, state, offer)
+            left += 1
+        else:
+            offer += 1
+    return left
+
+
+@inlined
+def _cancel_queued(columns: Columns, rules: Rules, state: State, channel: int, first: int, last: int, now: int) -> int:
+    left, before = 0, NONE
+    entry = state.upcoming[channel]
+    while entry != NONE:
+        following = behind(columns, state, entry)
+        if _leaves(columns, rules, state, entry, first, last):
+            tell_of(columns, state, CANCELLED, entry, now, NONE, NONE)
+            _unlink(columns, rules, state, channel, before, following)
+            left += 1
+        else:
+            before = entry
+        entry = following
+    if before != NONE:
+        state.last[channel] = before
+    state.counters[COUNT.vacant] = 1
+    return left
+
+
+@inlined
+def _unlink(columns: Columns, rules: Rules, state: State, channel: int, before: int, following: int) -> None:
+    """Let an entry follow another one, or the last that was put forward; both may be none."""
+    if before == NONE:
+        state.upcoming[channel] = following
+        if state.offered[channel] > 0:
+            before = state.offer[channel * rules.offers + state.offered[channel] - 1]
+    if before != NONE:
+        link(columns, state, before, following)

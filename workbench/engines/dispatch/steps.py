@@ -1,41 +1,59 @@
-"""The steps of a cycle: a group takes its resources or gives them back; a group that has been stuck is split."""
+"""The steps of a cycle: a group takes or gives back its resources, reports are renewed, a stuck group is split.
+
+Reports are of the longest free runs, kept and renewed only where something changed (spec 3, R3, R4, R51-R54, E18). One
+of a probe that serves several resources in turn is renewed in the cycles of its period; until then it says what was
+true before.
+"""
 
 from __future__ import annotations
 
-from workbench.compiled import NO_ANSWER, RAISED, inlined, noinline
-from workbench.engines.dispatch.bits import change
-from workbench.engines.dispatch.channels import call_back, take_off
-from workbench.engines.dispatch.entries import (
-    BEHIND,
-    DIVIDED,
-    FIRST,
-    GROUP,
-    LEVEL,
-    WAVES,
+from workbench.compiled import NO_ANSWER, RAISED, inlined, kernel, noinline
+from workbench.engines.dispatch.channels import (
+    ENDED,
+    GRANTED,
+    PART_BEHIND,
+    PART_DIVIDED,
+    PART_FIRST,
+    PART_GROUP,
+    PART_LEVEL,
+    PART_WAVES,
+    SPLIT,
+    call_back,
     divided,
     first_wave_of,
     group_of,
     level_of,
+    module_changed,
+    set_member,
+    shared_out,
+    take_off,
+    tell,
+    tell_of,
     waves_of,
 )
-from workbench.engines.dispatch.fitting import module_changed, shared_out
-from workbench.engines.dispatch.granting import (
-    count_resources,
-    free_slot,
-    log_takes,
-    move_ranges,
-    number_of,
+from workbench.engines.dispatch.choice import keep_memories, note_refusal
+from workbench.engines.dispatch.grants import count_resources, free_slot, log_takes, move_ranges, number_of
+from workbench.engines.dispatch.history import change_rate, warm_up
+from workbench.engines.dispatch.state import (
+    COUNT,
+    FAULT,
+    NEVER,
+    NONE,
+    OWN,
+    Columns,
+    Policies,
+    Rules,
+    Shape,
+    State,
+    Turns,
+    to_int64,
 )
-from workbench.engines.dispatch.past import change_rate, warm_up
-from workbench.engines.dispatch.reports import renew
-from workbench.engines.dispatch.retrying import keep_memories, note_refusal
-from workbench.engines.dispatch.shape import OWN, Columns, Policies, Rules, Shape, to_int64
-from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
-from workbench.engines.dispatch.told import ENDED, GRANTED, SPLIT, tell, tell_of
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.policies.dispatch.choice.question import CHOSEN, ChoiceNotice
 from workbench.policies.dispatch.stuck import PARTS as PARTS_QUESTION
 from workbench.policies.dispatch.stuck import StuckView
+from workbench.policies.probes.question import PROBE, ProbeView
+from workbench.structures.bitmaps import count_free
 from workbench.structures.timetable import put
 
 ask_parts = PARTS_QUESTION.ask
@@ -131,8 +149,8 @@ def _renew_reports(
 def _refuse(state: State, offer: int, module: int) -> None:
     """Refuse an offer that a report promised too much: it may not try the module again before it changes (E18)."""
     state.counters[COUNT.over_promised] += 1
-    change(state.banned[offer], module, True)
-    state.fitting[offer] += change(state.fits[offer], module, False)
+    set_member(state.banned[offer], module, True)
+    state.fitting[offer] += set_member(state.fits[offer], module, False)
 
 
 @inlined
@@ -227,13 +245,130 @@ def _split(
         level = rules.levels if policies.stuck.sub_priority == LOWEST_LEVEL else rules.levels + 1
     for k in range(parts):
         row = state.part[first + k]
-        row[GROUP], row[WAVES], row[LEVEL] = group, waves // parts + (k < waves % parts), level
-        row[DIVIDED], row[BEHIND] = policies.stuck.divides_shared, groups + first + k + 1
-        row[FIRST] = wave
-        wave += row[WAVES]
+        row[PART_GROUP], row[PART_WAVES], row[PART_LEVEL] = group, waves // parts + (k < waves % parts), level
+        row[PART_DIVIDED], row[PART_BEHIND] = policies.stuck.divides_shared, groups + first + k + 1
+        row[PART_FIRST] = wave
+        wave += row[PART_WAVES]
     state.counters[COUNT.parts] += parts
     call_back(columns, rules, state, channel, groups + first, groups + first + parts - 1)
     at = state.counters[COUNT.splits]
     if at < state.splits.shape[0]:
         state.splits[at, 0], state.splits[at, 1], state.splits[at, 2] = now, group, parts
     state.counters[COUNT.splits] += 1
+
+
+ask_probe = PROBE.ask
+
+
+@inlined
+def probed(shape: Shape, policies: Policies, state: State, resource: int, row: int, now: int) -> int:
+    """Return what the probe says of a free map as it is; of a scattered resource, how many blocks are free."""
+    words = state.free[row][: shape.words[resource]]
+    if shape.scattered[resource]:
+        return count_free(words)
+    blocks = shape.blocks[resource]
+    probes = policies.probes
+    report = ask_probe(
+        probes.answers[resource], ProbeView(words, blocks, probes.params[resource][: probes.sizes[resource]])
+    )
+    if report == RAISED:
+        fail(state.counters, FAULT.probe_raised, now, NONE, row)
+        return 0
+    if report < 0 or report > blocks:
+        fail(state.counters, FAULT.probe_wrong, now, NONE, report)
+        return 0
+    return report
+
+
+@inlined
+def first_reports(shape: Shape, policies: Policies, state: State) -> None:
+    """Make the reports of empty maps; every module is one to be looked at."""
+    for h in range(shape.blocks.size):
+        first = shape.first_map[h]
+        if first < 0:
+            continue
+        report = probed(shape, policies, state, h, first, 0)
+        for row in range(first, first + shape.modules * (shape.units if h < shape.of_unit else 1)):
+            state.fresh[row] = state.report[row] = report
+    for m in range(shape.modules):
+        module_changed(state, m)
+
+
+@inlined
+def renew(shape: Shape, policies: Policies, state: State, resource: int, row: int, taken: bool, now: int) -> None:
+    """Renew the report of a free map that has changed; where the probe takes turns the report waits for its period."""
+    state.fresh[row] = probed(shape, policies, state, resource, row, now)
+    turns = policies.turns
+    if turns.periods == 0 or turns.period[resource] < 0:
+        state.report[row] = state.fresh[row]
+        return
+    if taken and turns.forget:
+        state.report[row] = 0
+    state.counters[COUNT.unrenewed] = 1
+
+
+@kernel
+def next_turn(turns: Turns, period: int, since: int) -> int:
+    """Return the first cycle not before `since` that lies in a period."""
+    ahead = (period - since // turns.cycles_a_period) % turns.periods
+    return since if ahead == 0 else (since // turns.cycles_a_period + ahead) * turns.cycles_a_period
+
+
+@inlined
+def next_renewal(shape: Shape, policies: Policies, state: State, now: int) -> int:
+    """Return the first cycle after `now` at which a late report may be renewed."""
+    if policies.turns.periods == 0 or state.counters[COUNT.unrenewed] == 0:
+        return NEVER
+    soonest = NEVER
+    for h in range(shape.of_unit):
+        if shape.first_map[h] >= 0 and _is_late(shape, state, h):
+            soonest = min(soonest, next_turn(policies.turns, policies.turns.period[h], now + 1))
+    return soonest
+
+
+@inlined
+def _is_late(shape: Shape, state: State, resource: int) -> bool:
+    first, late = shape.first_map[resource], False
+    for row in range(first, first + shape.modules * shape.units):
+        late |= state.report[row] != state.fresh[row]
+    return late
+
+
+@kernel
+def renew_in_turn(shape: Shape, policies: Policies, state: State, until: int) -> bool:
+    """Renew the late reports whose period came in the cycles up to `until`; True where a report changed."""
+    if policies.turns.periods == 0 or until < state.counters[COUNT.renewed_until]:
+        return False
+    return _renew_late(shape, policies, state, until)
+
+
+@noinline
+def _renew_late(shape: Shape, policies: Policies, state: State, until: int) -> bool:
+    turns, since = policies.turns, state.counters[COUNT.renewed_until]
+    state.counters[COUNT.renewed_until] = until + 1
+    if state.counters[COUNT.unrenewed] == 0:
+        return False
+    changed = late = False
+    for h in range(shape.of_unit):
+        if shape.first_map[h] < 0:
+            continue
+        if next_turn(turns, turns.period[h], since) > until:
+            late = late or _is_late(shape, state, h)
+            continue
+        for m in range(shape.modules):
+            if _renew_module(shape, state, h, m):
+                module_changed(state, m)
+                changed = True
+    state.counters[COUNT.unrenewed] = int(late)
+    return changed
+
+
+@inlined
+def _renew_module(shape: Shape, state: State, resource: int, module: int) -> bool:
+    changed = False
+    first = shape.first_map[resource] + module * shape.units
+    for row in range(first, first + shape.units):
+        if state.report[row] != state.fresh[row]:
+            state.report[row] = state.fresh[row]
+            changed = True
+    return changed

@@ -1,19 +1,18 @@
-"""Taking a group's resources and giving them back: all or nothing (spec 3, R12, R13, E5, E18)."""
+"""A group's resources, taken and given back: all or nothing (spec 3, R12, R13, E5, E18)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, Answer, inlined, kernel, noinline
-from workbench.engines.dispatch.entries import group_of, of_module
-from workbench.engines.dispatch.shape import OWN, Columns, Policies, Rules, Shape
-from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
+from workbench.engines.dispatch.channels import group_of, of_module
+from workbench.engines.dispatch.state import COUNT, FAULT, NONE, OWN, Columns, Policies, Rules, Shape, State
 from workbench.engines.kit.faults import fail
 from workbench.policies.placement.question import PLACE, REFUSED, TOLD, PlacementNotice, PlacementView, ReadyPlacement
 from workbench.structures.bitmaps import count_free, is_free, mark_free, mark_taken, next_free
 
-place = PLACE.ask
-tell = TOLD.ask
+ask_placement = PLACE.ask
+tell_placement = TOLD.ask
 MOST = 1 << 40
 
 
@@ -30,7 +29,7 @@ def _ask(
     """Ask for the first block of a range, checked against the one authoritative map; REFUSED."""
     words, blocks = state.free[row][: shape.words[resource]], shape.blocks[resource]
     state.counters[COUNT.searches] += 1
-    answer = place(
+    answer = ask_placement(
         policy.answer,
         PlacementView(words, blocks, amount, policy.params, state.memory[row][: shape.remembers[resource]]),
     )
@@ -63,7 +62,7 @@ def _tell(
     now: int,
 ) -> None:
     words, blocks = state.free[row][: shape.words[resource]], shape.blocks[resource]
-    status = tell(
+    status = tell_placement(
         notices,
         PlacementNotice(words, blocks, start, amount, policy.params, state.memory[row][: shape.remembers[resource]]),
     )

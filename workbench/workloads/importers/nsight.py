@@ -1,0 +1,465 @@
+"""NVIDIA's Nsight: the SQLite export and the CSV of Nsight Systems, and the CSV of Nsight Compute.
+
+`nsys export --type sqlite`: every kernel is a row of CUPTI_ACTIVITY_KIND_KERNEL: grid in thread blocks, block in
+threads, static and dynamic shared memory in bytes, registers of a thread, nanoseconds since the recording began. Names
+are numbers of StringIds. Columns came and went between the versions of the schema; what one lacks is missing, and none
+of it is guessed. Kernels of a CUDA graph have rows where nsys traced nodes (`--cuda-graph-trace=node`); graphs traced
+as a whole hold no kernels, and how many there are is a fact.
+
+`nsys stats --report cuda_gpu_trace` (once `gputrace`): every row is a kernel, a copy or a set of memory; kernels have a
+grid. Units stand in the header and differ: times in ns, us, ms or s, shared memory in bytes or, with three decimals, in
+MB. A size that was rounded so stays as it was written, and a fact says to how many bytes it is known; the SQLite export
+has it to the byte.
+
+`ncu --csv`, its raw page (a row a kernel) or its details (a row a metric of a kernel): a report is a list of kernels,
+each measured alone and several times over: grid, block, registers and shared memory are those of the program, but there
+are no starts. Durations are those of the measurement (`gpu__time_duration.sum`, `Duration`), at locked clocks unless
+`--clock-control none` was given; without that metric there are no times at all. Numbers are written as the machine's
+locale has it, so what may be thousands with points is refused. ncu's units count in thousands (`Kbyte/block`), so a
+size that was not written in bytes is rounded; `--print-units base` has it to the byte.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import InputError, shown
+from workbench.workloads.importers.binary_formats import Database, is_sqlite
+from workbench.workloads.importers.importer import Card, Importer, KernelList, Trace
+from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.text_formats import Header, Row, decimal_of, has_header, rows
+from workbench.workloads.kernel_columns import KernelColumns, lasting, volume
+from workbench.workloads.kernels import MISSING, KernelRows
+
+_KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
+_STRINGS = "StringIds"
+_NAMES = ("demangledName", "shortName", "mangledName")
+_GRID, _BLOCK = ("gridX", "gridY", "gridZ"), ("blockX", "blockY", "blockZ")
+_OTHERS = (
+    "start",
+    "end",
+    "deviceId",
+    "streamId",
+    "correlationId",
+    "registersPerThread",
+    "staticSharedMemory",
+    "dynamicSharedMemory",
+    "graphNodeId",
+)
+_COLUMNS_OF_KERNELS = ("start", "end")
+_CARD = (
+    "id",
+    "name",
+    "chipName",
+    "smCount",
+    "threadsPerWarp",
+    "maxWarpsPerSm",
+    "maxRegistersPerSm",
+    "maxShmemPerSm",
+    "maxShmemPerBlock",
+    "totalMemory",
+)
+
+
+class NsysSqlite(Importer):
+    """Read batch by batch; memory holds the columns of the kernels."""
+
+    format = "nsys_sqlite"
+    says = "nsys export --type sqlite of NVIDIA Nsight Systems"
+
+    def recognises(self, head: bytes) -> bool:
+        return is_sqlite(head) and (_KERNELS.encode() in head or b"META_DATA_EXPORT" in head)
+
+    def recognises_source(self, source: Source) -> bool:
+        if not is_sqlite(source.head):
+            return False
+        with Database(source) as database:
+            return not {_KERNELS, "META_DATA_EXPORT", "TARGET_INFO_SESSION_START_TIME"}.isdisjoint(database.tables)
+
+    def read(self, source: Source) -> Trace:
+        with Database(source) as database:
+            if _KERNELS not in database.tables:
+                raise InputError(f"{source.where}: holds no kernels; record with `nsys profile --trace=cuda`.")
+            kernels, of_graphs = _kernel_table(database)
+            names = _names(database, kernels.numbers)
+            return Trace(
+                path=source.path,
+                format=self.format,
+                counted="kernels",
+                kernels=kernels.table(names),
+                cards=_cards(database),
+                noted={
+                    "schema": _schema(database),
+                    "memcpys": database.count("CUPTI_ACTIVITY_KIND_MEMCPY"),
+                    "memsets": database.count("CUPTI_ACTIVITY_KIND_MEMSET"),
+                    "kernels_of_graphs": of_graphs,
+                    "graphs_without_kernels": database.count("CUPTI_ACTIVITY_KIND_GRAPH_TRACE"),
+                },
+            )
+
+
+def _kernel_table(database: Database) -> tuple[KernelColumns, int]:
+    """Return the kernels, and how many of them were nodes of a CUDA graph."""
+    there = database.columns(_KERNELS)
+    for needed in _COLUMNS_OF_KERNELS:
+        if needed not in there:
+            raise InputError(f"{database.where}: {_KERNELS} has no column {needed}, so it is no export of nsys.")
+    name = next((name for name in _NAMES if name in there), None)
+    if name is None:
+        raise InputError(f"{database.where}: {_KERNELS} has no column {' or '.join(_NAMES)}, so kernels have no names.")
+    columns, of_graphs = KernelColumns(), 0
+    for batch in database.numbers(_KERNELS, (*_OTHERS, *_GRID, *_BLOCK, name)):
+        columns.add_numbered(batch[name], **_values(batch, database.where))
+        of_graphs += int(np.count_nonzero(batch["graphNodeId"] > 0))
+    return columns, of_graphs
+
+
+def _values(batch: dict[str, np.ndarray], where: str) -> dict[str, np.ndarray]:
+    """Return columns of `KernelTable`."""
+    block = np.stack([batch[axis] for axis in _BLOCK], axis=1)
+    return {
+        "start_ns": batch["start"],
+        "duration_ns": lasting(batch["start"], batch["end"], where),
+        "device": np.maximum(batch["deviceId"], 0),
+        "stream": batch["streamId"],
+        "workgroups": volume((batch[axis] for axis in _GRID), where),
+        "threads": volume(block.T, where),
+        "block": block,
+        "shared_bytes": _sum(batch["staticSharedMemory"], batch["dynamicSharedMemory"]),
+        "vgprs": batch["registersPerThread"],
+        "correlation": batch["correlationId"],
+    }
+
+
+def _sum(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return sums of bytes; MISSING where either part is."""
+    return np.where((one == MISSING) | (other == MISSING), MISSING, one + other)
+
+
+def _names(database: Database, numbers: set[int]) -> dict[int, str]:
+    """Return the texts of the numbers that kernels have for names."""
+    texts = database.texts(_STRINGS, "id", "value", numbers)
+    lost = min(numbers - texts.keys(), default=None)
+    if lost is not None:
+        raise InputError(f"{database.where}: a kernel's name is string {lost}, which {_STRINGS} does not have.")
+    return texts
+
+
+def _cards(database: Database) -> tuple[Card, ...]:
+    return tuple(_card(dict(zip(_CARD, row))) for row in database.rows("TARGET_INFO_GPU", _CARD))
+
+
+def _card(told: dict[str, Any]) -> Card:
+    warps, lanes = _whole(told["maxWarpsPerSm"]), _whole(told["threadsPerWarp"])
+    return Card(
+        number=_whole(told["id"]) or 0,
+        name=str(told["name"] or ""),
+        architecture=str(told["chipName"]) if told["chipName"] else None,
+        compute_units=_whole(told["smCount"]),
+        wave_size=lanes,
+        waves_a_unit=warps,
+        threads_a_unit=warps * lanes if warps and lanes else None,
+        registers_a_unit=_whole(told["maxRegistersPerSm"]),
+        shared_memory_bytes=_whole(told["maxShmemPerSm"]),
+        workgroup_shared_bytes=_whole(told["maxShmemPerBlock"]),
+        memory_bytes=_whole(told["totalMemory"]),
+    )
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) and value >= 0 else None
+
+
+def _schema(database: Database) -> str:
+    """Return the version of the export's schema; empty where it is not said."""
+    told: Iterator[tuple[Any, ...]] = iter(database.rows("META_DATA_EXPORT", ("name", "value")))
+    config = {str(name): str(value) for name, value in told}
+    return config.get("EXPORT_SCHEMA_VERSION", "")
+
+
+_COLUMNS_OF_NSYS = ("start", "duration", "grdx", "grdy", "grdz", "blkx", "blky", "blkz", "strm", "name")
+_NS_IN_NSYS = {
+    "": 1,
+    "ns": 1,
+    "nsec": 1,
+    "us": 10**3,
+    "usec": 10**3,
+    "µs": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "sec": 10**9,
+}
+_BYTES_IN_NSYS = {
+    "": 1,
+    "b": 1,
+    "byte": 1,
+    "bytes": 1,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+    "kib": 1 << 10,
+    "mib": 1 << 20,
+}
+_DEVICE = re.compile(r"(.*?)\s*\((\d{1,9})\)$")
+_OPERATIONS = {"[cuda memcpy": "memcpys", "[cuda memset": "memsets", "[cuda mem": "memcpys"}
+
+
+class NsysCsv(Importer):
+    """Read line by line."""
+
+    format = "nsys_gpu_trace_csv"
+    says = "CSV of nsys stats --report cuda_gpu_trace"
+
+    def recognises(self, head: bytes) -> bool:
+        return has_header(head, _is_header_of_nsys)
+
+    def read(self, source: Source) -> Trace:
+        kernels, counts, cards, known_to = KernelRows(), Counter[str](), dict[int, str](), 1
+        for row in rows(source, _is_header_of_nsys, "cuda_gpu_trace"):
+            operation = _operation(row)
+            counts[operation] += 1
+            if operation == "kernels":
+                _add(row, kernels, cards)
+                known_to = max(known_to, _known_to(row))
+        rounded = {"shared_bytes_rounded_to": known_to} if known_to > 1 else {}
+        return Trace(
+            path=source.path,
+            format=self.format,
+            counted="kernels",
+            kernels=kernels.table(),
+            cards=tuple(Card(number, name) for number, name in sorted(cards.items())),
+            noted={"memcpys": counts["memcpys"], "memsets": counts["memsets"], **rounded},
+        )
+
+
+def _is_header_of_nsys(header: Header) -> bool:
+    return header.has(*_COLUMNS_OF_NSYS)
+
+
+def _operation(row: Row) -> str:
+    """Return whether a row is one of kernels, memcpys or memsets."""
+    name = row.text("name").lower()
+    return next((what for start, what in _OPERATIONS.items() if name.startswith(start)), "kernels")
+
+
+def _add(row: Row, kernels: KernelRows, cards: dict[int, str]) -> None:
+    start, duration = row.scaled("start", _NS_IN_NSYS), row.scaled("duration", _NS_IN_NSYS)
+    if start is None or duration is None:
+        raise InputError(f"{row.where}: a kernel needs a start and a duration.")
+    grid, block = row.triple("grdx", "grdy", "grdz"), row.triple("blkx", "blky", "blkz")
+    number, name = _device(row)
+    cards.setdefault(number, name)
+    static, dynamic = row.scaled("stcsmem", _BYTES_IN_NSYS), row.scaled("dymsmem", _BYTES_IN_NSYS)
+    kernels.add(
+        row.text("name"),
+        block=block,
+        start_ns=start,
+        duration_ns=duration,
+        device=number,
+        stream=row.whole("strm"),
+        workgroups=grid and grid[0] * grid[1] * grid[2],
+        threads=block and block[0] * block[1] * block[2],
+        shared_bytes=None if static is None or dynamic is None else static + dynamic,
+        vgprs=row.whole("reg/trd"),
+        correlation=row.whole("corrid"),
+    )
+
+
+def _device(row: Row) -> tuple[int, str]:
+    """Return number and name of the card: `NVIDIA H100 (0)`."""
+    text = row.text("device")
+    match = _DEVICE.match(text)
+    if match is None and text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text), ""
+    if match is None and text:
+        raise InputError(
+            f"{row.where}: Device must be a name and a number, such as `NVIDIA H100 (0)`. Got {shown(text)}."
+        )
+    return (int(match[2]), match[1]) if match else (0, "")
+
+
+def _known_to(row: Row) -> int:
+    """Return to how many bytes the shared memory of a row is known: a thousand of `0.049` MB."""
+    unit = _BYTES_IN_NSYS[row.header.units.get("stcsmem", "").lower()]
+    decimals = max(len(row.text(name).partition(".")[2]) for name in ("stcsmem", "dymsmem"))
+    return max(unit // 10**decimals, 1)
+
+
+_COLUMNS_OF_NCU = ("id", "kernel name", "context", "stream")
+_OF_METRIC = ("metric name", "metric unit", "metric value")
+_METRICS = {
+    "registers": ("launch__registers_per_thread", "registers per thread"),
+    "static": ("launch__shared_mem_per_block_static", "static shared memory per block"),
+    "dynamic": ("launch__shared_mem_per_block_dynamic", "dynamic shared memory per block"),
+    "duration": ("gpu__time_duration.sum", "duration"),
+    "grid": ("launch__grid_size", "grid size"),
+    "block": ("launch__block_size", "block size"),
+}
+_PREFIXES = ("launch__", "gpu__")
+_OF_NAME = {name: what for what, names in _METRICS.items() for name in names}
+_TRIPLE = re.compile(r"\(?\s*(\d{1,10})\s*,\s*(\d{1,10})\s*,\s*(\d{1,10})\s*\)?", re.ASCII)
+_NS_IN_NCU = {
+    "": 1,
+    "ns": 1,
+    "nsecond": 1,
+    "us": 10**3,
+    "usecond": 10**3,
+    "ms": 10**6,
+    "msecond": 10**6,
+    "s": 10**9,
+    "second": 10**9,
+}
+_BYTES_IN_NCU = {"": 1, "byte": 1, "kbyte": 10**3, "mbyte": 10**6, "kibyte": 1 << 10, "b": 1, "kb": 10**3, "mb": 10**6}
+_POINTS_BETWEEN_THOUSANDS = re.compile(r"\d{1,3}(\.\d{3})+", re.ASCII)
+"""What ncu writes for a whole number on a machine with, say, a German locale; in English it writes two places."""
+_COUNTS = {"": 1, "register": 1, "register/thread": 1, "block": 1, "thread": 1}
+_TIMES_FROM = "collect the metric gpu__time_duration.sum, or record the program with nsys"
+
+
+class NcuCsv(Importer):
+    """Read line by line."""
+
+    format = "ncu_csv"
+    says = "ncu --csv (raw or details page) of NVIDIA Nsight Compute"
+
+    def recognises(self, head: bytes) -> bool:
+        return has_header(head, _is_header_of_ncu)
+
+    def read(self, source: Source) -> KernelList:
+        kernels, clock, known_to, count, timed = KernelRows(), 0, 1, 0, 0
+        for kernel in _kernels_of_rows(source):
+            duration = kernel.amount("duration", _NS_IN_NCU)
+            kernel.add_to(kernels, clock, duration or 0)
+            clock += duration or 0
+            count, timed = count + 1, timed + (duration is not None)
+            known_to = max(known_to, kernel.known_to())
+        rounded = {"shared_bytes_rounded_to": known_to} if known_to > 1 else {}
+        return KernelList(
+            path=source.path,
+            format=self.format,
+            counted="kernels",
+            kernels=kernels.table(),
+            noted={"kernels_with_duration": timed, "starts": "none; kernels follow one another", **rounded}
+            | ({} if timed else {"times_from": _TIMES_FROM}),
+        )
+
+
+def _is_header_of_ncu(header: Header) -> bool:
+    of_raw = any(metric in header.places for metric in _OF_NAME if metric.startswith(_PREFIXES))
+    return header.has(*_COLUMNS_OF_NCU) and (header.has(*_OF_METRIC) or of_raw or header.has("block size", "grid size"))
+
+
+class _Kernel:
+    """One kernel of a report: the row that names it, and its metrics with their units."""
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self._metrics: dict[str, tuple[str, str]] = {}
+
+    def take(self, metric: str, unit: str, value: str) -> None:
+        """Keep a metric if it is one that is used."""
+        what = _OF_NAME.get(metric.strip().lower())
+        if what is not None and value.strip():
+            self._metrics.setdefault(what, (unit.strip(), value.strip()))
+
+    def amount(self, what: str, factors: Mapping[str, int]) -> int | None:
+        """Return a metric in the smallest unit of some, None where the report lacks it."""
+        unit, value = self._metrics.get(what, ("", ""))
+        if not value or value.lower() in ("n/a", "nan"):
+            return None
+        plain = unit.lower().removesuffix("/block")
+        if plain not in factors:
+            raise InputError(f"{self.row.where}: {_METRICS[what][0]} must be in {_known(factors)}. Got {shown(unit)}.")
+        if factors[plain] == 1 and _POINTS_BETWEEN_THOUSANDS.fullmatch(value):
+            raise InputError(
+                f"{self.row.where}: {_METRICS[what][0]} has points between thousands, as in some locales, or a part of "
+                f"what is whole. Got {shown(value)}. Export it again in an English locale (LC_ALL=C)."
+            )
+        return round(decimal_of(value, self.row.where, _METRICS[what][0]) * factors[plain])
+
+    def known_to(self) -> int:
+        """Return to how many bytes the shared memory is known: ten of `49.15 Kbyte`."""
+        steps = [1]
+        for what in ("static", "dynamic"):
+            unit, value = self._metrics.get(what, ("", ""))
+            factor = _BYTES_IN_NCU.get(unit.lower().removesuffix("/block"), 1)
+            if value and factor > 1 and any(digit in "123456789" for digit in value):
+                steps.append(max(int(factor / Decimal(10) ** min(len(value.partition(".")[2]), 9)), 1))
+        return max(steps)
+
+    def add_to(self, kernels: KernelRows, start_ns: int, duration_ns: int) -> None:
+        """Add the kernel as a launch."""
+        grid, block = self._triple("grid size"), self._triple("block size")
+        static, dynamic = self.amount("static", _BYTES_IN_NCU), self.amount("dynamic", _BYTES_IN_NCU)
+        kernels.add(
+            self.row.text("kernel name"),
+            block=block,
+            start_ns=start_ns,
+            duration_ns=duration_ns,
+            device=self.row.whole("device") or 0,
+            stream=self.row.whole("stream"),
+            workgroups=grid[0] * grid[1] * grid[2] if grid else self.amount("grid", _COUNTS),
+            threads=block[0] * block[1] * block[2] if block else self.amount("block", _COUNTS),
+            shared_bytes=None if static is None or dynamic is None else static + dynamic,
+            vgprs=self.amount("registers", _COUNTS),
+        )
+
+    def _triple(self, name: str) -> tuple[int, int, int] | None:
+        """Return grid or block as the columns of the report have it: `(256, 1, 1)`."""
+        text = self.row.text(name)
+        if not text:
+            return None
+        match = _TRIPLE.fullmatch(text)
+        if match is None:
+            raise InputError(f"{self.row.where}: {name} must be like (256, 1, 1). Got {shown(text)}.")
+        x, y, z = map(int, match.groups())
+        return x, y, z
+
+
+def _known(factors: Mapping[str, int]) -> str:
+    return ", ".join(filter(None, factors))
+
+
+def _kernels_of_rows(source: Source) -> Iterator[_Kernel]:
+    """Yield the kernels of a report of either page."""
+    table = rows(source, _is_header_of_ncu, "an ncu report")
+    first = next(table, None)
+    if first is None:
+        return
+    if first.header.has(*_OF_METRIC):
+        yield from _of_details(first, table)
+    else:
+        yield from _of_raw(first, table)
+
+
+def _of_details(first: Row, table: Iterator[Row]) -> Iterator[_Kernel]:
+    """Yield kernels of which every metric is a row; rows of one kernel stand together."""
+    kernel = _Kernel(first)
+    for row in chain([first], table):
+        if _identity(row) != _identity(kernel.row):
+            yield kernel
+            kernel = _Kernel(row)
+        kernel.take(*(row.text(name) for name in _OF_METRIC))
+    yield kernel
+
+
+def _identity(row: Row) -> tuple[str, ...]:
+    return tuple(row.text(name) for name in ("id", "process id", "kernel name"))
+
+
+def _of_raw(first: Row, table: Iterator[Row]) -> Iterator[_Kernel]:
+    """Yield kernels of a row each; the row above them, without an ID, has the units."""
+    names = [name for name in first.header.places if name in _OF_NAME and name.startswith(_PREFIXES)]
+    units = {name: first.text(name) for name in names} if not first.text("id") else {}
+    for row in table if units else chain([first], table):
+        kernel = _Kernel(row)
+        for name in names:
+            kernel.take(name, units.get(name, ""), row.text(name))
+        yield kernel

@@ -1,0 +1,482 @@
+"""Tables of AMD's profilers: rocpd databases, `*_kernel_trace.csv`, and `pmc_perf.csv` of rocprofiler-compute.
+
+Grids are in work-items and become workgroups rounded up.
+
+rocpd is the SQLite database `*_results.db` that rocprofv3 writes since ROCm 7, and rocprofiler-systems on demand. A
+table has the identifier of its recording behind its name (`rocpd_kernel_dispatch_0000a1...`), and a file of several
+recordings has several of each; the views without it are code of the file and are not used. Dispatches of schema 3 name
+agent, queue and stream themselves, those of schema 4 name a track that does; schema 4 in its first form kept time
+stamps in a table too. `group_segment_size` of a dispatch is the LDS of a workgroup, static and dynamic together. The
+card's number is its agent's among the GPUs (`type_index`), as in rocprofv3's JSON; where there are several machines,
+cards are counted through.
+
+`*_kernel_trace.csv` has one row a dispatch. ROCm 6 wrote `Group_Segment_Size`, the LDS of a workgroup, and agents as
+numbers. ROCm 7 writes `LDS_Block_Size`, the same rounded up to 512 bytes by the tool, the registers of the kernel, the
+stream, and agents as `Agent 4` or `GPU 3`; what `rocpd convert` makes of a database begins with a `Guid` and spells
+`Lds_Block_Size`. ROCm 5 (rocprof, rocprofv2) wrote the columns of rocprofiler-compute.
+
+`pmc_perf.csv` of rocprofiler-compute (once Omniperf) has one row a dispatch. The names of the columns differ from
+version to version, and so does their order; of about a thousand columns a dozen is used. Some versions round the time
+stamps so coarsely that every duration is 0, which the trace then says.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from workbench.errors import InputError, shown
+from workbench.units import kib, workgroups_for
+from workbench.workloads.importers.binary_formats import Database, is_sqlite
+from workbench.workloads.importers.importer import Card, Importer, Trace
+from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.text_formats import Header, Row, has_header, rows
+from workbench.workloads.kernel_columns import KernelColumns, lasting, volume
+from workbench.workloads.kernels import MISSING, KernelRows
+
+_DISPATCHES = "rocpd_kernel_dispatch"
+_ENDING = re.compile(r"(?:_[\w-]{1,200})?", re.ASCII)
+_GRID = ("grid_size_x", "grid_size_y", "grid_size_z")
+_WORKGROUP = ("workgroup_size_x", "workgroup_size_y", "workgroup_size_z")
+_OF_TRACK = ("agent_id", "queue_id", "stream_id")
+_TIMES = ("start", "end")
+_COLUMNS_OF_ROCPD = ("kernel_id", *_GRID, *_WORKGROUP)
+
+
+class Rocpd(Importer):
+    """Read batch by batch; memory holds the columns of the dispatches."""
+
+    format = "rocpd_sqlite"
+    says = "the rocpd database (*_results.db) of AMD's rocprofv3"
+
+    def recognises(self, head: bytes) -> bool:
+        return is_sqlite(head) and _DISPATCHES.encode() in head
+
+    def recognises_source(self, source: Source) -> bool:
+        if not is_sqlite(source.head):
+            return False
+        with Database(source) as database:
+            return any(table.startswith("rocpd_") for table in database.tables)
+
+    def read(self, source: Source) -> Trace:
+        with Database(source) as database:
+            endings = _recordings(database)
+            agents = Agents(database, endings)
+            symbols = Symbols(database, endings)
+            columns = KernelColumns()
+            for ending in endings:
+                _add_recording(_Recording(database, ending, agents, symbols), columns)
+            return Trace(
+                path=source.path,
+                format=self.format,
+                counted="dispatches",
+                kernels=columns.table(symbols.names),
+                cards=agents.cards,
+                noted={
+                    "schema": _schema(database, endings),
+                    "recordings": len(endings),
+                    "memcpys": sum(database.count(f"rocpd_memory_copy{ending}") for ending in endings),
+                    "rocprofiler_agents": agents.count,
+                },
+            )
+
+
+def _recordings(database: Database) -> list[str]:
+    """Return what stands behind the names of tables, once a recording."""
+    named = [name.removeprefix(_DISPATCHES) for name in database.tables if name.startswith(_DISPATCHES)]
+    endings = sorted(ending for ending in named if _ENDING.fullmatch(ending))
+    if not endings:
+        raise InputError(f"{database.where}: holds no dispatches; record with `rocprofv3 --kernel-trace`.")
+    return endings
+
+
+_COUNTS = ("arch_vgpr_count", "accum_vgpr_count", "sgpr_count")
+_KERNEL = ("id", "display_name", "kernel_name", *_COUNTS)
+
+
+class _AgentFacts(msgspec.Struct):
+    """What stands in `extdata` of an agent: rocprofiler-sdk's own record of it."""
+
+    cu_count: int | None = None
+    simd_per_cu: int | None = None
+    max_waves_per_simd: int | None = None
+    wave_front_size: int | None = None
+    lds_size_in_kb: int | None = None
+
+
+_agent_facts = msgspec.json.Decoder(_AgentFacts, strict=False)
+
+
+class Agents:
+    """The GPUs of all recordings: the number of each as a card."""
+
+    def __init__(self, database: Database, endings: list[str]) -> None:
+        told = ("id", "nid", "type", "type_index", "name", "product_name", "extdata")
+        rows = [
+            (ending, dict(zip(told, row)))
+            for ending in endings
+            for row in database.rows(f"rocpd_info_agent{ending}", told)
+        ]
+        self.count = len(rows)
+        gpus = [(ending, agent) for ending, agent in rows if agent["type"] == "GPU"]
+        places = sorted({_place(agent) for _, agent in gpus})
+        one_machine = len({machine for machine, _ in places}) < 2
+        numbers = {place: place[1] if one_machine else k for k, place in enumerate(places)}
+        self.numbers = {(ending, agent["id"]): numbers[_place(agent)] for ending, agent in gpus}
+        cards = {numbers[_place(agent)]: agent for _, agent in gpus}
+        self.cards = tuple(_card(number, agent) for number, agent in sorted(cards.items()))
+
+
+def _place(agent: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the machine of an agent, and its number among the GPUs there."""
+    index = agent["type_index"] if isinstance(agent["type_index"], int) else agent["id"]
+    machine = agent["nid"]
+    return (machine if isinstance(machine, int) else 0, index if isinstance(index, int) else 0)
+
+
+def _card(number: int, agent: Mapping[str, Any]) -> Card:
+    facts = _facts_of(agent["extdata"])
+    simds, waves = facts.simd_per_cu, facts.max_waves_per_simd
+    name = str(agent["name"] or "")
+    return Card(
+        number=number,
+        name=str(agent["product_name"] or "") or name,
+        architecture=name or None,
+        compute_units=facts.cu_count,
+        wave_size=facts.wave_front_size,
+        simds_a_unit=simds,
+        waves_a_unit=simds * waves if simds and waves else None,
+        shared_memory_bytes=None if facts.lds_size_in_kb is None else kib(facts.lds_size_in_kb),
+    )
+
+
+def _facts_of(extdata: object) -> _AgentFacts:
+    """Return the facts of an agent; nothing where the field is not plain JSON, as in compressed databases."""
+    try:
+        return _agent_facts.decode(extdata if isinstance(extdata, (str, bytes)) else b"{}")
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _AgentFacts()
+
+
+class Symbols:
+    """The kernels of all recordings, numbered through: the name and the registers of each."""
+
+    def __init__(self, database: Database, endings: list[str]) -> None:
+        self.names: dict[int, str] = {}
+        self.numbers: dict[str, dict[int, int]] = {ending: {} for ending in endings}
+        counts: list[list[int]] = []
+        for ending in endings:
+            table = f"rocpd_info_kernel_symbol{ending}"
+            for key, shown_name, name, *registers in database.rows(table, _KERNEL):
+                self.numbers[ending][key] = len(self.names)
+                self.names[len(self.names)] = str(shown_name or name or "")
+                counts.append([count if isinstance(count, int) else MISSING for count in registers])
+        self.registers = np.array(counts, np.int64).reshape(-1, len(_COUNTS))
+
+
+class _Recording(NamedTuple):
+    """One recording of a file, and what the file says of agents and kernels."""
+
+    database: Database
+    ending: str
+    agents: Agents
+    symbols: Symbols
+
+    @property
+    def table(self) -> str:
+        return _DISPATCHES + self.ending
+
+
+def _add_recording(recording: _Recording, columns: KernelColumns) -> None:
+    """Add the dispatches of a recording."""
+    database, table = recording.database, recording.table
+    there = database.columns(table)
+    for needed in _COLUMNS_OF_ROCPD:
+        if needed not in there:
+            raise InputError(f"{database.where}: {table} has no column {needed}, so it is no rocpd database.")
+    tracks, times = _tracks(recording), _times(recording)
+    wanted = ("id", "kernel_id", "track_id", "start_id", "end_id", "group_segment_size", *_TIMES, *_OF_TRACK)
+    for batch in database.numbers(table, (*wanted, *_GRID, *_WORKGROUP)):
+        batch |= _of_tracks(batch, tracks)
+        if times is not None:
+            batch |= {name: _at(times, batch[f"{name}_id"], recording, "time stamp") for name in _TIMES}
+        _add_batch(batch, recording, columns)
+
+
+def _add_batch(batch: dict[str, np.ndarray], recording: _Recording, columns: KernelColumns) -> None:
+    symbol = _mapped(batch["kernel_id"], recording.symbols.numbers[recording.ending], recording, "kernel")
+    agents = {key: number for (ending, key), number in recording.agents.numbers.items() if ending == recording.ending}
+    block = np.stack([batch[axis] for axis in _WORKGROUP], axis=1)
+    if (block < 1).any():
+        row = int(np.argmax((block < 1).any(axis=1)))
+        raise InputError(
+            f"{recording.database.where}: dispatch {batch['id'][row]} has the workgroup size "
+            f"{tuple(block[row].tolist())}; each axis must be 1 or more."
+        )
+    along = (workgroups_for(batch[axis], size) for axis, size in zip(_GRID, block.T, strict=True))
+    registers = recording.symbols.registers[symbol]
+    columns.add_numbered(
+        symbol,
+        start_ns=batch["start"],
+        duration_ns=lasting(batch["start"], batch["end"], recording.database.where),
+        device=_mapped(batch["agent_id"], agents, recording, "GPU agent"),
+        stream=batch["stream_id"],
+        workgroups=volume(along, recording.database.where),
+        threads=volume(block.T, recording.database.where),
+        block=block,
+        shared_bytes=batch["group_segment_size"],
+        vgprs=registers[:, 0],
+        accum_vgprs=registers[:, 1],
+        sgprs=registers[:, 2],
+        queue=batch["queue_id"],
+    )
+
+
+def _mapped(keys: np.ndarray, numbers: Mapping[int, int], recording: _Recording, what: str) -> np.ndarray:
+    """Return the number of each key; a key that the file does not list is refused."""
+    unique, inverse = np.unique(keys, return_inverse=True)
+    lost = next((key for key in unique.tolist() if key not in numbers), None)
+    if lost is not None:
+        raise InputError(f"{recording.database.where}: a dispatch names {what} {lost}, which the file does not list.")
+    result: np.ndarray = np.array([numbers[key] for key in unique.tolist()], np.int64)[inverse]
+    return result
+
+
+def _tracks(recording: _Recording) -> dict[str, np.ndarray] | None:
+    """Return agent, queue and stream by the number of the track; None where dispatches name them themselves."""
+    if "agent_id" in recording.database.columns(recording.table):
+        return None
+    rows = recording.database.rows(f"rocpd_track{recording.ending}", ("id", *_OF_TRACK))
+    keys = np.array([row[0] for row in rows], np.int64)
+    return {
+        "id": keys,
+        **{
+            name: np.array([MISSING if row[k] is None else row[k] for row in rows], np.int64)
+            for k, name in enumerate(_OF_TRACK, 1)
+        },
+    }
+
+
+def _of_tracks(batch: dict[str, np.ndarray], tracks: dict[str, np.ndarray] | None) -> dict[str, np.ndarray]:
+    """Return agent, queue and stream of each dispatch, as its track says; nothing where there are no tracks."""
+    if tracks is None or not len(tracks["id"]):
+        return {}
+    order = np.argsort(tracks["id"])
+    place = order[np.minimum(np.searchsorted(tracks["id"], batch["track_id"], sorter=order), len(order) - 1)]
+    known = tracks["id"][place] == batch["track_id"]
+    return {name: np.where(known, tracks[name][place], MISSING) for name in _OF_TRACK}
+
+
+def _times(recording: _Recording) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the time stamps and their numbers, in rising order; None where dispatches hold them themselves."""
+    if "start" in recording.database.columns(recording.table):
+        return None
+    batches = list(recording.database.numbers(f"rocpd_timestamp{recording.ending}", ("id", "value")))
+    keys = np.concatenate([np.empty(0, np.int64), *(batch["id"] for batch in batches)])
+    values = np.concatenate([np.empty(0, np.int64), *(batch["value"] for batch in batches)])
+    order = np.argsort(keys, kind="stable")
+    return keys[order], values[order]
+
+
+def _at(times: tuple[np.ndarray, np.ndarray], keys: np.ndarray, recording: _Recording, what: str) -> np.ndarray:
+    """Return the values of some numbers; a number that the file does not list is refused."""
+    there, values = times
+    place = np.minimum(np.searchsorted(there, keys), max(len(there) - 1, 0))
+    known = there[place] == keys if len(there) else np.zeros(len(keys), bool)
+    if not known.all():
+        lost = keys[np.argmin(known)]
+        raise InputError(f"{recording.database.where}: a dispatch names {what} {lost}, which the file does not list.")
+    return values[place]
+
+
+def _schema(database: Database, endings: list[str]) -> str:
+    """Return the version of the schema, several joined; empty where it is not said."""
+    reply = {
+        str(value)
+        for ending in endings
+        for tag, value in database.rows(f"rocpd_metadata{ending}", ("tag", "value"))
+        if tag == "schema_version"
+    }
+    return ", ".join(sorted(reply))
+
+
+_COLUMNS_OF_TRACE = ("kernel_name", "agent_id", "start_timestamp", "end_timestamp", *_GRID, *_WORKGROUP)
+_AGENT = re.compile(r"(?:Agent|GPU|CPU)?\s*(\d{1,9})", re.IGNORECASE | re.ASCII)
+_LDS_BLOCK_BYTES = 512
+
+
+class KernelTraceCsv(Importer):
+    """Read line by line."""
+
+    format = "rocprofv3_kernel_trace_csv"
+    says = "*_kernel_trace.csv of AMD's rocprofv3"
+
+    def recognises(self, head: bytes) -> bool:
+        return has_header(head, _is_header)
+
+    def read(self, source: Source) -> Trace:
+        kernels, agents, rounded = KernelRows(), set[str](), False
+        for row in rows(source, _is_header, "a kernel trace"):
+            _add_dispatch(row, kernels)
+            agents.add(row.text("agent_id"))
+            rounded = rounded or row.header.has("lds_block_size")
+        noted = {"agents": sorted(agents)}
+        return Trace(
+            path=source.path,
+            format=self.format,
+            counted="dispatches",
+            kernels=kernels.table(),
+            noted={**noted, **({"shared_bytes_rounded_to": _LDS_BLOCK_BYTES} if rounded else {})},
+        )
+
+
+def _is_header(header: Header) -> bool:
+    return header.has(*_COLUMNS_OF_TRACE)
+
+
+def _add_dispatch(row: Row, kernels: KernelRows) -> None:
+    start, end = row.whole("start_timestamp"), row.whole("end_timestamp")
+    grid, block = row.triple(*_GRID), row.triple(*_WORKGROUP)
+    if start is None or end is None or grid is None or block is None:
+        raise InputError(f"{row.where}: a dispatch needs a start, an end, a grid and a workgroup size.")
+    along = [workgroups_for(items, size) for items, size in zip(grid, block, strict=True)]
+    lds = "lds_block_size" if row.header.has("lds_block_size") else "group_segment_size"
+    kernels.add(
+        row.text("kernel_name"),
+        block=block,
+        start_ns=start,
+        duration_ns=end - start,
+        device=_agent(row),
+        stream=row.whole("stream_id"),
+        workgroups=along[0] * along[1] * along[2],
+        threads=block[0] * block[1] * block[2],
+        shared_bytes=row.whole(lds),
+        vgprs=row.whole("vgpr_count"),
+        accum_vgprs=row.whole("accum_vgpr_count"),
+        sgprs=row.whole("sgpr_count"),
+        correlation=row.whole("correlation_id"),
+        queue=row.whole("queue_id"),
+    )
+
+
+def _agent(row: Row) -> int:
+    """Return the number of the agent; `Agent n` counts CPUs too, so it is no number of a card."""
+    match = _AGENT.fullmatch(row.text("agent_id"))
+    if match is None:
+        raise InputError(
+            f"{row.where}: Agent_Id must be a number, `Agent n` or `GPU n`. Got {shown(row.text('agent_id'))}."
+        )
+    return int(match[1])
+
+
+_NAMES = {
+    "name": ("Kernel_Name", "KernelName"),
+    "start": ("Start_Timestamp", "BeginNs"),
+    "end": ("End_Timestamp", "EndNs"),
+    "workgroup": ("Workgroup_Size", "wgr"),
+    "grid": ("Grid_Size", "grd"),
+    "device": ("GPU_ID", "gpu-id"),
+    "lds": ("LDS_Per_Workgroup", "lds"),
+    "vgpr": ("Arch_VGPR", "arch_vgpr", "vgpr", "VGPR"),
+    "accum_vgpr": ("Accum_VGPR", "accum_vgpr"),
+    "sgpr": ("SGPR", "sgpr"),
+    "queue": ("Queue_ID", "queue-id"),
+}
+_COLUMNS_OF_COMPUTE = ("name", "start", "end", "workgroup", "device")
+
+
+class RocprofCompute(Importer):
+    """Read line by line."""
+
+    format = "omniperf_pmc_csv"
+    says = "pmc_perf.csv of AMD's rocprofiler-compute"
+
+    def recognises(self, head: bytes) -> bool:
+        header = set(_header(head.split(b"\n", 1)[0].decode(errors="replace")))
+        return all(header.intersection(_NAMES[column]) for column in ("name", "workgroup", "device"))
+
+    def read(self, source: Source) -> Trace:
+        lines = csv.reader(source.lines(), strict=True)
+        try:
+            header = _header_of(next(lines), source.where)
+            rows = KernelRows()
+            for row in lines:
+                _add_counted(row, header, rows, f"{source.where}: line {lines.line_num}")
+        except csv.Error as problem:
+            raise InputError(f"{source.where}: line {lines.line_num} is no CSV ({problem}).") from None
+        return Trace(
+            path=source.path,
+            format=self.format,
+            counted="dispatches",
+            kernels=rows.table(),
+            noted={"columns": header.width, "columns_used": header.used},
+        )
+
+
+class _Header:
+    """Which column of a file holds what."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.width = len(names)
+        found = {what: next((n for n in known if n in names), None) for what, known in _NAMES.items()}
+        self.used = {what: name for what, name in found.items() if name is not None}
+        self._places = {what: names.index(name) for what, name in self.used.items()}
+
+    def text(self, row: Sequence[str], what: str) -> str:
+        return row[self._places[what]]
+
+    def number(self, row: Sequence[str], what: str, where: str) -> int | None:
+        """Return a whole number, None where the file has no such column or the field is empty."""
+        text = row[self._places[what]].strip() if what in self._places else ""
+        try:
+            return int(Decimal(text)) if text else None
+        except (InvalidOperation, OverflowError, ValueError):
+            raise InputError(f"{where}: {self.used[what]} must be a number. Got {shown(text)}.") from None
+
+
+def _header(line: str) -> list[str]:
+    try:
+        return next(csv.reader([line.rstrip("\r\n")]), [])
+    except csv.Error:
+        return []
+
+
+def _header_of(names: Sequence[str], where: str) -> _Header:
+    header = _Header(names)
+    for what in _COLUMNS_OF_COMPUTE:
+        if what not in header.used:
+            raise InputError(f"{where}: has no column {' or '.join(_NAMES[what])}, so it is no whole pmc_perf.csv.")
+    return header
+
+
+def _add_counted(row: Sequence[str], header: _Header, rows: KernelRows, where: str) -> None:
+    if not row:
+        return
+    if len(row) != header.width:
+        raise InputError(
+            f"{where}: has {len(row)} fields where the header has {header.width}; the file is cut off or damaged."
+        )
+    start, end, threads, device = (header.number(row, what, where) for what in ("start", "end", "workgroup", "device"))
+    if start is None or end is None or threads is None or device is None or threads < 1:
+        raise InputError(f"{where}: needs a start, an end, a device and a workgroup size of at least 1.")
+    grid, queue = (header.number(row, what, where) for what in ("grid", "queue"))
+    rows.add(
+        header.text(row, "name"),
+        start_ns=start,
+        duration_ns=end - start,
+        device=device,
+        stream=queue,
+        workgroups=None if grid is None else workgroups_for(grid, threads),
+        threads=threads,
+        shared_bytes=header.number(row, "lds", where),
+        vgprs=header.number(row, "vgpr", where),
+        accum_vgprs=header.number(row, "accum_vgpr", where),
+        sgprs=header.number(row, "sgpr", where),
+        queue=queue,
+    )
