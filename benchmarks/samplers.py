@@ -20,13 +20,11 @@ from workbench.errors import WorkbenchError
 from workbench.experiments.runner import Silent
 from workbench.experiments.store import Store
 from workbench.studies.statistics import mean_interval
-from workbench.studies.tuning.book import Book
-from workbench.studies.tuning.driver import conduct
-from workbench.studies.tuning.evaluate import Evaluator
-from workbench.studies.tuning.hypervolume import history, reference_point
-from workbench.studies.tuning.quiet import quiet
+from workbench.studies.tuning.driver import Evaluator, conduct
+from workbench.studies.tuning.front import history, reference_point
 from workbench.studies.tuning.results import StudyResults
 from workbench.studies.tuning.study import Study, read_study
+from workbench.studies.tuning.trial_store import TrialStore, quiet
 from workbench.workloads.read import read_workload
 
 STUDY, TRIALS, TUNERS, SHARE = "sweeps/tune/placement.yaml", 300, 20, 0.95
@@ -101,7 +99,7 @@ def _costs(study: Study, trials: int, store: Store) -> Costs:
     workload = read_workload(
         sweep.said["workload"], "workload", sweep.where, sweep.folder, sweep.mechanism.engine.workload_kind
     )
-    done = conduct(study, Book(None), Evaluator(study, store, None, None, Silent()), workload, trials)
+    done = conduct(study, TrialStore(None), Evaluator(study, store, None, None, Silent()), workload, trials)
     return StudyResults(study, done.trials, [], None, None).costs()
 
 

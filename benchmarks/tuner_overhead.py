@@ -10,9 +10,8 @@ from typing import Any
 from benchmarks.row import row
 from workbench.experiments.runner import Silent
 from workbench.studies.tuning import read_study, tune
-from workbench.studies.tuning.quiet import quiet
-from workbench.studies.tuning.study import Study
-from workbench.studies.tuning.trial import proposed
+from workbench.studies.tuning.study import Study, proposed
+from workbench.studies.tuning.trial_store import quiet
 
 TRIALS = 500
 STUDY: dict[str, Any] = {

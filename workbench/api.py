@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.errors import InputError
-from workbench.experiments.changed_front import changed_front
-from workbench.experiments.folder import STORE, SWEEP, held
-from workbench.experiments.keep import keep_files, keep_sweep, resolved, with_looks
-from workbench.experiments.open_folder import open_folder
+from workbench.experiments.fronts import front_diff
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.pools import check_pool
+from workbench.experiments.progress import usual_watcher
+from workbench.experiments.results_folder import STORE, SWEEP, held
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit
+from workbench.experiments.saved_results import open_folder, resolved, with_looks, write_results, write_sweep
 from workbench.experiments.store import Kind, Store
 from workbench.experiments.sweep import read_sweep
-from workbench.experiments.watchers import usual_watcher
 from workbench.strict_yaml import read_mapping
 from workbench.studies.adaptive import run_plan, settled
 
@@ -81,7 +80,7 @@ class Results(RunSet):
 
         `results.only("best_fit", "segments=64").figure("pareto")`; errors as of `workbench results --only`.
         """
-        from workbench.experiments.only import only_points
+        from workbench.experiments.run_set import only_points
 
         chosen = only_points(self, words)
         results = Results(chosen.plan, chosen.rows.values(), chosen.folder, chosen.seconds)
@@ -240,7 +239,7 @@ def run(
         try:
             _say_changed_front(plan, folder, progress)
             plan = with_looks(plan, folder)
-            keep_sweep(RunSet(plan, ()), folder)
+            write_sweep(RunSet(plan, ()), folder)
             seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds, repeat)
             results = _kept(_results(gather(plan, rows, folder, seconds)))
             rows.prove_place()
@@ -577,7 +576,7 @@ def _say_changed_front(plan: Plan, folder: Path, progress: Progress | None) -> N
     """Say where the front that a sweep varies over is another than when the folder was last run."""
     if not (folder / SWEEP).is_file():
         return
-    changed = changed_front(read_mapping(folder / SWEEP), resolved(RunSet(plan, ())))
+    changed = front_diff(read_mapping(folder / SWEEP), resolved(RunSet(plan, ())))
     if changed:
         (progress or usual_watcher()).say(changed)
 
@@ -593,7 +592,7 @@ def _results(runs: RunSet) -> Results:
 
 def _kept(results: Results) -> Results:
     assert results.folder is not None
-    keep_files(results, results.folder)
+    write_results(results, results.folder)
     return results
 
 

@@ -16,12 +16,12 @@ from typing import Any
 
 from benchmarks.faults.runs import faulty_plan
 from workbench.errors import WorkbenchError
-from workbench.experiments.folder import STORE, held
-from workbench.experiments.keep import keep_table
 from workbench.experiments.progress import Silent
+from workbench.experiments.results_folder import STORE, held
 from workbench.experiments.row import Row
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import run_missing
+from workbench.experiments.saved_results import write_table
 from workbench.experiments.store import Store
 
 
@@ -49,7 +49,7 @@ def drive(folder: Path, log: Path, request: dict[str, Any]) -> RunSet:
             result = gather(plan, store, folder)
         finally:
             store.close()
-    keep_table(result, folder)
+    write_table(result, folder)
     return result
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.faults.deeds import SENTENCES
 from benchmarks.faults.site import Books, Site
-from workbench.experiments.folder import STORE
+from workbench.experiments.results_folder import STORE
 from workbench.experiments.store import ROWS
 
 DIED = "the worker process ended with status 9 during this run."

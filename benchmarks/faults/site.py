@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from benchmarks.faults.driver import drive
-from workbench.experiments.folder import STORE, TABLE
+from workbench.experiments.results_folder import STORE, TABLE
 from workbench.experiments.row import Row
 from workbench.experiments.store import Store, has_store
 

@@ -14,10 +14,9 @@ from workbench.levers import lever
 from workbench.metrics.measure import Measure
 from workbench.policies.placement import Placement
 from workbench.studies.tuning.front import Front
-from workbench.studies.tuning.importances import INERT, lever_shares
 from workbench.studies.tuning.objectives import Objective
-from workbench.studies.tuning.study import Study, read_study
-from workbench.studies.tuning.trial import Proposal, Trial
+from workbench.studies.tuning.results import INERT, lever_shares
+from workbench.studies.tuning.study import Proposal, Study, Trial, read_study
 
 LEVERS = ("a", "b", "c", "d", "e")
 

@@ -12,8 +12,8 @@ from tests.browser.conftest import Visit
 from tests.browser.server import served
 from tests.depth import long
 from tests.studies.tuning.small import small
-from workbench.experiments.folder import held
-from workbench.studies.tuning.journal import JOURNAL
+from workbench.experiments.results_folder import held
+from workbench.studies.tuning.storages import JOURNAL
 
 CANVASES = 4
 """The front, the study, the histogram, the memory over time."""

@@ -7,7 +7,7 @@ import base64
 import pytest
 
 import workbench as wb
-from workbench.experiments.notebooks.execute import STILL
+from workbench.experiments.notebooks.execution import STILL
 
 
 @pytest.fixture

@@ -14,19 +14,19 @@ from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.saved import read_saved
 from workbench.dashboards.study_view import StudyView
 from workbench.errors import StoreError
-from workbench.experiments.folder import held
-from workbench.studies.tuning.journal import JOURNAL
-from workbench.studies.tuning.parallel import parallel_axes
+from workbench.experiments.results_folder import held
+from workbench.studies.tuning.results import parallel_axes
+from workbench.studies.tuning.storages import JOURNAL
 
 CONSTRAINED = {"constraints": {"wear_cv": {"most": 9}}, "trials": 24}
 
 
 @pytest.fixture(scope="module")
 def tuned(tmp_path_factory):
-    from workbench.studies.tuning import importances
+    from workbench.studies.tuning import results
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(importances, "SHUFFLES", 2)
+        patch.setattr(results, "SHUFFLES", 2)
         return wb.tune(small(**CONSTRAINED), tmp_path_factory.mktemp("watched") / "study")
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.work_counts import growth
-from workbench.experiments.agreeing import agreeing
+from workbench.experiments.choices import zip_choices
 
 
 class Choice(NamedTuple):
@@ -31,13 +31,13 @@ def slowly(parts):
 @given(PARTS)
 def test_the_same_in_the_same_order_as_the_whole_product(steps):
     parts = [[Choice(k, one) for k, one in enumerate(part)] for part in steps]
-    assert list(agreeing(parts)) == list(slowly(parts))
+    assert list(zip_choices(parts)) == list(slowly(parts))
 
 
 def test_zips_of_thousands_take_no_product():
     def chosen(steps, parts=2):
         zipped = [[Choice(k, {"z": k}) for k in range(steps)] for _ in range(parts)]
-        assert sum(1 for _ in agreeing(zipped)) == steps
+        assert sum(1 for _ in zip_choices(zipped)) == steps
 
     assert growth(chosen, 50) < 12  # ten times the choices, ten times the looks
     chosen(5_000, parts=4)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.experiments.chunks import AIM_SECONDS, MOST, Bundler
 from workbench.experiments.plan import PlannedPoint, PlannedRun
 from workbench.experiments.row import Row
+from workbench.experiments.scheduler import AIM_SECONDS, MOST, Bundler
 
 
 def pending(points: int, seeds: int) -> list[PlannedRun]:

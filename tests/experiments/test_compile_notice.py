@@ -18,9 +18,8 @@ from workbench import cli
 from workbench.cli.command import Command
 from workbench.compiled import kernel
 from workbench.compiling import COMPILING, working_clock
-from workbench.experiments import warm
-from workbench.experiments.progress import Pace, Silent
-from workbench.experiments.watchers import LogLines
+from workbench.experiments import mechanism
+from workbench.experiments.progress import LogLines, Pace, Silent
 
 SWEEP = {
     "engine": "shared_memory",
@@ -51,11 +50,11 @@ SENTENCE = "compiling the engine shared_memory, once, about 10 s"
 @pytest.fixture
 def cold(monkeypatch, tmp_path):
     """A process on a machine on which no engine has been run."""
-    monkeypatch.setattr(warm, "_folder", lambda: tmp_path / "cache")
-    monkeypatch.setattr(warm, "_ready", set())
-    monkeypatch.setattr(warm, "_said", set())
-    monkeypatch.setattr(warm, "INTERPRETED", False)
-    monkeypatch.setattr(warm, "_memory", lambda: tmp_path / "compile_seconds.json")
+    monkeypatch.setattr(mechanism, "_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(mechanism, "_warm", set())
+    monkeypatch.setattr(mechanism, "_said", set())
+    monkeypatch.setattr(mechanism, "INTERPRETED", False)
+    monkeypatch.setattr(mechanism, "_memory", lambda: tmp_path / "compile_seconds.json")
     return tmp_path
 
 
@@ -82,7 +81,7 @@ def test_it_is_said_once_and_before_the_first_run(cold, options):
 
 def test_an_engine_that_is_compiled_is_not_announced(cold):
     (cold / "cache").mkdir()
-    warm._marker("shared_memory").touch()
+    mechanism._marker("shared_memory").touch()
     watch = Lines()
     wb.run(SWEEP, workers=1, progress=watch)
     assert watch.lines == ["begin"]
@@ -90,41 +89,43 @@ def test_an_engine_that_is_compiled_is_not_announced(cold):
 
 def test_where_a_measure_was_edited_it_is_not_said_that_the_engine_is_compiled(cold):
     (cold / "cache").mkdir()
-    warm._engine_marker("dispatch").touch()
+    mechanism._engine_marker("dispatch").touch()
     messages = []
-    warm.say_compiling("dispatch", messages.append)
+    mechanism.say_compiling("dispatch", messages.append)
     assert messages == ["compiling the measures of the engine dispatch, once"]
 
 
 def test_interpreted_nothing_is_compiled_and_nothing_is_said(cold, monkeypatch):
-    monkeypatch.setattr(warm, "INTERPRETED", True)
+    monkeypatch.setattr(mechanism, "INTERPRETED", True)
     watch = Lines()
     wb.run(SWEEP, workers=1, progress=watch)
     assert watch.lines == ["begin"]
 
 
 def test_the_seconds_are_those_of_the_last_time_here(cold):
-    warm._remember("shared_memory", 73.24)
-    warm._remember("dispatch", 0.2)  # somebody else had compiled it: nothing is learned
+    mechanism._remember("shared_memory", 73.24)
+    mechanism._remember("dispatch", 0.2)  # somebody else had compiled it: nothing is learned
     assert json.loads((cold / "compile_seconds.json").read_text()) == {"shared_memory": 73.2}
     messages = []
-    warm.say_compiling("shared_memory", messages.append)
-    warm.say_compiling("dispatch", messages.append)
-    warm.say_compiling("toy", messages.append)
+    mechanism.say_compiling("shared_memory", messages.append)
+    mechanism.say_compiling("dispatch", messages.append)
+    mechanism.say_compiling("toy", messages.append)
     assert messages == [
         "compiling the engine shared_memory, once, about 73 s",
         "compiling the engine dispatch, once, about 40 s",
         "compiling the engine toy, once",
     ]
     (cold / "compile_seconds.json").write_text("[not json")
-    assert warm._seconds_here() == {}
+    assert mechanism._seconds_here() == {}
 
 
 def test_every_engine_of_the_package_has_its_seconds():
     from workbench.experiments.mechanism import mechanisms
 
-    assert set(warm.USUAL_SECONDS) <= set(mechanisms())
-    assert {name for name in mechanisms() if name.startswith(tuple(warm.USUAL_SECONDS))} == set(warm.USUAL_SECONDS)
+    assert set(mechanism.USUAL_SECONDS) <= set(mechanisms())
+    assert {name for name in mechanisms() if name.startswith(tuple(mechanism.USUAL_SECONDS))} == set(
+        mechanism.USUAL_SECONDS
+    )
 
 
 def snapshot(folder):
@@ -170,7 +171,7 @@ def test_a_command_that_runs_says_it_first_of_all(cold, capsys, monkeypatch, nam
 def test_whatever_a_command_compiles_beyond_plans_is_said_too(cold, capsys, monkeypatch, compiled, marked, said):
     (cold / "cache").mkdir()
     for engine in marked:
-        warm._marker(engine).touch()
+        mechanism._marker(engine).touch()
 
     def run(given):
         for _ in range(2):
@@ -241,7 +242,7 @@ def test_the_clock_of_a_pace_stands_still_while_this_process_compiles():
 
 
 def test_a_finished_tune_does_not_end_on_what_is_left(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.experiments.watchers.LOG_SECONDS", 0.0)
+    monkeypatch.setattr("workbench.experiments.progress.LOG_SECONDS", 0.0)
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(STUDY))
     with open(tmp_path / "log", "w") as log, redirect_stderr(log):
         assert cli.main(["tune", str(tmp_path / "study.yaml"), "--out", str(tmp_path / "out"), "--workers", "1"]) == 0

@@ -4,7 +4,7 @@ import pytest
 
 from workbench.api import planned
 from workbench.errors import InputError
-from workbench.experiments.different_runs import different_workloads, draws
+from workbench.experiments.seeds import different_workloads, draws
 
 CONSTANT = {"synthetic": "random_workgroups", "count": 20, "size": 4, "duration": 9}
 DRAWN = {**CONSTANT, "size": {"uniform": [1, 64]}}

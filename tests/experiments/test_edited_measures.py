@@ -12,12 +12,12 @@ import workbench as wb
 import workbench.experiments.mechanism as room
 from workbench.cli.main import main
 from workbench.errors import WorkbenchError
-from workbench.experiments.folder import PROVENANCE, STORE
-from workbench.experiments.measured_by import measures_digest
-from workbench.experiments.measuring_again import MeasuringAgain
 from workbench.experiments.mechanism import Mechanism, enter, mechanism, mechanisms
+from workbench.experiments.results_folder import PROVENANCE, STORE
 from workbench.experiments.row import Row
+from workbench.experiments.runner import Remeasured
 from workbench.experiments.store import Store
+from workbench.experiments.user_measures import measures_digest
 from workbench.levers import Spec, lever
 from workbench.machine import Machine
 from workbench.metrics.measure import Measure, declared
@@ -139,7 +139,7 @@ def test_an_engine_that_gives_other_results_shows_in_measures_that_nobody_edited
     store = Store(None)
     rows = [Row(f"run {k}", "p", k, "done", "", 0.1, {"heads": k / 3, "tails": 1.0}, "{}", "5e") for k in range(3)]
     store.add_all(rows)
-    again = MeasuringAgain(store, ["run 1", "run 2"])
+    again = Remeasured(store, ["run 1", "run 2"])
     assert len(again) == 2
     for k, row in enumerate(rows):
         now = {"heads": k / 3, "tails": 1.0 + 2**-52 * (k == 2), "more": 1.0}
@@ -148,7 +148,7 @@ def test_an_engine_that_gives_other_results_shows_in_measures_that_nobody_edited
         "2 runs were measured again, as the code of their measures was edited: tails changed in 1 (such as run 2). "
         "A measure that changed though nobody edited it means that the engine gives other results."
     )
-    assert MeasuringAgain(store, []).sentence() == ""
+    assert Remeasured(store, []).sentence() == ""
 
 
 def test_a_measure_that_is_new_is_measured(tmp_path):

@@ -9,10 +9,20 @@ import workbench as wb
 from tests.studies.tuning.small import small
 from workbench.cli import main
 from workbench.errors import StoreError
-from workbench.experiments import folder
-from workbench.experiments.folder import FILES, LOCK, OWN, PROVENANCE, SWEEP, TABLE, held, write_own, write_whole
+from workbench.experiments import results_folder
+from workbench.experiments.results_folder import (
+    FILES,
+    LOCK,
+    OWN,
+    PROVENANCE,
+    SWEEP,
+    TABLE,
+    held,
+    write_own,
+    write_whole,
+)
 from workbench.studies.tuning import tune
-from workbench.studies.tuning.journal import JOURNAL
+from workbench.studies.tuning.storages import JOURNAL
 
 LINKS = [os.symlink, os.link]
 
@@ -143,14 +153,14 @@ def test_the_folder_of_an_earlier_version_is_taken_as_it_is(tmp_path):
 def test_a_run_that_is_killed_between_the_mark_and_the_file_leaves_no_stranger(tmp_path, monkeypatch):
     with held(tmp_path):
         write_own(tmp_path / SWEEP, "first")
-        whole = folder.write_whole
+        whole = results_folder.write_whole
 
         def killed(path, content):
             if path.name == SWEEP:
                 raise KeyboardInterrupt
             whole(path, content)
 
-        monkeypatch.setattr(folder, "write_whole", killed)
+        monkeypatch.setattr(results_folder, "write_whole", killed)
         with pytest.raises(KeyboardInterrupt):
             write_own(tmp_path / SWEEP, "second")
     monkeypatch.undo()

@@ -11,8 +11,8 @@ import pytest
 import workbench as wb
 from workbench.cli.main import main
 from workbench.errors import StoreError
-from workbench.experiments.folder import STORE
-from workbench.experiments.run_id import run_id
+from workbench.experiments.results_folder import STORE
+from workbench.experiments.row import run_id
 from workbench.experiments.store import Store
 
 POLICY = """

@@ -11,9 +11,9 @@ import yaml
 from tests.experiments.sweep_validator import sweep_validator
 from workbench.api import planned
 from workbench.errors import InputError
-from workbench.experiments.changed_front import changed_front
-from workbench.experiments.keep import resolved
+from workbench.experiments.fronts import front_diff
 from workbench.experiments.run_set import RunSet
+from workbench.experiments.saved_results import resolved
 
 FRONT = {
     "engine": "shared_memory",
@@ -109,10 +109,10 @@ def test_the_kept_sweep_holds_the_points_and_a_later_study_changes_nothing_in_it
     assert [point.id for point in planned(kept).points] == [point.id for point in before.points]
     assert "front of tuned" in str(kept)
     now = resolved(RunSet(planned(sweep), ()))
-    assert changed_front(kept, now) == (
+    assert front_diff(kept, now) == (
         "the front of tuned is another than when this folder was run: 2 points are new, 2 are gone."
     )
-    assert changed_front(kept, kept) is None
+    assert front_diff(kept, kept) is None
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import pytest
 import workbench as wb
 from tests.toy_engine import SWEEP, toy_engine
 from workbench.errors import InputError
-from workbench.experiments.own_measures import of_setup
 from workbench.experiments.schema import sweep_schema
 from workbench.experiments.sweep import read_sweep
+from workbench.experiments.user_measures import of_setup
 from workbench.metrics.dispatch import MEASURES
 
 PARTS = ["wait_p99_cycles[3]", "utilisation[vgpr]", "wait_p99_cycles[5]"]

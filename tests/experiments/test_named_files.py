@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from workbench.experiments.named_files import with_files
+from workbench.experiments.sweep import with_files
 from workbench.policies.catalogue import policy_in_file
 
 POLICY = '''

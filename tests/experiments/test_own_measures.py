@@ -14,10 +14,10 @@ import workbench as wb
 from tests.depth import long
 from workbench.cli.main import main
 from workbench.errors import InputError
-from workbench.experiments import own_measures as room
-from workbench.experiments.folder import STORE
-from workbench.experiments.measured import MeasuredBy
+from workbench.experiments import user_measures as room
 from workbench.experiments.mechanism import mechanism
+from workbench.experiments.results_folder import STORE
+from workbench.experiments.row import MeasuredBy
 from workbench.experiments.store import Store
 from workbench.identity import snapshot
 from workbench.levers import Spec, lever

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench.experiments import plan, point_ids
+from workbench.experiments import plan, user_code
 from workbench.experiments.plan import Plan, make_plan
-from workbench.experiments.run_id import canonical, point_id
+from workbench.experiments.row import canonical, point_id
 from workbench.experiments.runner import run_missing
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
@@ -61,7 +61,7 @@ def test_a_store_keeps_their_whole_identity_though_it_writes_each_part_once(shap
     store = Store(None)
     run_missing(Plan(result.sweep, result.points[:5]), store)
     assert store.identities() == {point.id: point.setup.identity() for point in result.points[:5]}
-    texts = point_ids.PointIds(result.sweep.mechanism.revision)
+    texts = user_code.PointIds(result.sweep.mechanism.revision)
     assert [texts.identity(p.setup) for p in result.points] == [canonical(p.setup.identity()) for p in result.points]
 
 
@@ -81,8 +81,8 @@ def test_an_id_is_the_digest_that_stores_have_held_since_they_began():
 def test_a_plan_puts_each_shared_part_into_words_once_and_reads_its_baseline_once(monkeypatch):
     """What 100,000 points in 5 s rest on, counted and not timed."""
     written, read = [], []
-    canonical, policies = point_ids.canonical, plan._policies
-    monkeypatch.setattr(point_ids, "canonical", lambda value: written.append(1) or canonical(value))
+    canonical, policies = user_code.canonical, plan._policies
+    monkeypatch.setattr(user_code, "canonical", lambda value: written.append(1) or canonical(value))
     monkeypatch.setattr(plan, "_policies", lambda *given: read.append(1) or policies(*given))
     sizes = {"regime": "small_uniform", "count": {"vary": list(range(2, 52))}}
     sweep = {"engine": "shared_memory", "workload": sizes, "machine": {"segments": {"vary": list(range(40, 60))}}}

@@ -21,18 +21,18 @@ from benchmarks.faults.runs import SWEEP, Faulty, faulty_plan
 from tests.depth import long
 from tests.waiting import wait_until
 from workbench.errors import InputError, WorkbenchError
-from workbench.experiments import strikes
-from workbench.experiments.chunks import Bundler
-from workbench.experiments.executors import in_pool
-from workbench.experiments.pools import connect, pool_of
+from workbench.experiments import failures as strikes
+from workbench.experiments.failures import Death
+from workbench.experiments.pools import cluster as connect
+from workbench.experiments.pools import pool_of
 from workbench.experiments.pools.worker_process import WORKER_ENVIRONMENT
 from workbench.experiments.progress import Silent
+from workbench.experiments.provenance import origin
 from workbench.experiments.row import Row
-from workbench.experiments.runner import run_missing
-from workbench.experiments.sources import origin
+from workbench.experiments.runner import in_pool, run_missing
+from workbench.experiments.scheduler import Bundler
 from workbench.experiments.store import Store
-from workbench.experiments.strikes import Death
-from workbench.experiments.work import Done
+from workbench.experiments.worker import Done
 
 SEVERAL = {**SWEEP, "policy": {"placement": {"vary": ["first_fit", "nearest_boundary"]}}, "seeds": 20}
 DIED = "the worker process ended with status 9 during this run."

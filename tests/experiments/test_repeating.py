@@ -11,7 +11,7 @@ import pytest
 from numpy.linalg import lapack_lite
 
 import workbench as wb
-from workbench.experiments import repeating
+from workbench.experiments import reproducibility
 from workbench.experiments.store import Store
 from workbench.identity.observed import declared_reads
 
@@ -107,7 +107,7 @@ def folder(tmp_path, monkeypatch):
         base.executescript("create table aims (aim); insert into aims values (5)")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("REPEATED_AIM", raising=False)
-    monkeypatch.setattr(repeating, "_agreed", {})
+    monkeypatch.setattr(reproducibility, "_agreed", {})
     return tmp_path
 
 
@@ -151,7 +151,7 @@ def test_code_that_gives_the_same_elsewhere_is_checked_and_all_other_is_withdraw
         **{name: {"withdrawn"} for name in DIFFERS},
     }
     many = SEEDS * len(AGREED)
-    assert results.checked._replace(repeated=0) == repeating.Checked(many, many)
+    assert results.checked._replace(repeated=0) == reproducibility.Checked(many, many)
     assert 2 * len(AGREED) <= results.checked.repeated <= 3 * len(AGREED)  # first and last seed, and one that is drawn
     (error,) = {row.error for row in rows["OfClock"]}
     assert error.startswith("of_clock: drain_cycles was ")
@@ -291,9 +291,9 @@ def test_what_starts_a_program_stays_provisional_and_so_does_what_is_not_repeate
         "the rows of of_name stay provisional: asks for the name of the machine, and no digest can stand for that.",
     ]
     results, rows, _ = swept(["Plain"], folder, repeat=False)
-    assert results.checked == repeating.Checked(SEEDS, 0, ("plain: not repeated yet",))
+    assert results.checked == reproducibility.Checked(SEEDS, 0, ("plain: not repeated yet",))
     results, _, _ = swept(["Plain"], folder)
-    assert results.checked in [repeating.Checked(SEEDS, SEEDS, repeated=count) for count in (2, 3)]
+    assert results.checked in [reproducibility.Checked(SEEDS, SEEDS, repeated=count) for count in (2, 3)]
 
 
 LATER = """
@@ -404,4 +404,4 @@ def test_what_researchers_write_is_checked(folder):
     many = SEEDS * len(HONEST_AIMS)
     for _ in range(2):
         results, _, heard = swept(HONEST_AIMS, folder, measures=["drain_cycles", "mine.py:twice"])
-        assert (heard, results.checked._replace(repeated=0)) == ([], repeating.Checked(many, many))
+        assert (heard, results.checked._replace(repeated=0)) == ([], reproducibility.Checked(many, many))

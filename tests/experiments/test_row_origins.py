@@ -19,16 +19,14 @@ from tests.depth import long
 from tests.experiments.stores import rows_of
 from workbench.cli.main import main
 from workbench.errors import StoreError
-from workbench.experiments import provenance, row_origins
-from workbench.experiments.folder import PROVENANCE, STORE
-from workbench.experiments.measured import MeasuredBy
-from workbench.experiments.provenance import environment
-from workbench.experiments.row import Kept, Row, kept, origin_id
+from workbench.experiments import provenance
+from workbench.experiments import provenance as row_origins
+from workbench.experiments.provenance import environment, own_origin
+from workbench.experiments.repair import salvage
+from workbench.experiments.results_folder import PROVENANCE, STORE
+from workbench.experiments.row import Kept, MeasuredBy, Row, kept, origin_id, run_id
 from workbench.experiments.row_files import RowFiles, _written
-from workbench.experiments.row_origins import own_origin
-from workbench.experiments.run_id import run_id
-from workbench.experiments.salvage import salvage
-from workbench.experiments.sqlite_rows import SqliteRows
+from workbench.experiments.sqlite_store import SqliteRows
 from workbench.experiments.store import FORMAT, ROWS, Store
 
 KINDS = ["sqlite", "rows"]
@@ -211,7 +209,7 @@ def test_rows_outlive_the_damaged_entry_of_their_origin(tmp_path, kind):
 UPGRADE = """
 import os, sys, time
 from pathlib import Path
-from workbench.experiments.sqlite_rows import SqliteRows
+from workbench.experiments.sqlite_store import SqliteRows
 from workbench.experiments.store import Store
 step, seen = int(sys.argv[2]), 0
 taken = SqliteRows.upgrade

@@ -18,10 +18,10 @@ import workbench as wb
 from tests.depth import long
 from tests.waiting import wait_until
 from workbench.errors import StoreError, WorkbenchError
-from workbench.experiments.folder import STORE, held
 from workbench.experiments.plan import make_plan
+from workbench.experiments.results_folder import STORE, held
 from workbench.experiments.runner import Silent, run_missing
-from workbench.experiments.sqlite_rows import SqliteRows
+from workbench.experiments.sqlite_store import SqliteRows
 from workbench.experiments.store import Row, Store
 from workbench.experiments.sweep import read_sweep
 from workbench.policies.placement import Placement
@@ -256,8 +256,8 @@ def test_a_full_disk_is_one_sentence_and_earlier_rows_stay(tmp_path):
 def test_a_worker_with_other_sources_is_refused():
     import cloudpickle
 
-    from workbench.experiments.sources import check_origin, origin
-    from workbench.experiments.work import Task, work_in_worker
+    from workbench.experiments.provenance import check_origin, origin
+    from workbench.experiments.worker import Task, work_in_worker
 
     check_origin(origin())
     setup = make_plan(read_sweep(SWEEP)).points[0].setup

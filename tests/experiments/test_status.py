@@ -17,10 +17,9 @@ from tests.experiments.test_store import row
 from tests.waiting import wait_until
 from workbench.cli.main import main
 from workbench.errors import StoreError
-from workbench.experiments.folder import STORE, held
-from workbench.experiments.progress import Pace
+from workbench.experiments.progress import LogLines, NotebookLine, Pace, usual_watcher
+from workbench.experiments.results_folder import STORE, held
 from workbench.experiments.store import Store
-from workbench.experiments.watchers import LogLines, NotebookLine, usual_watcher
 
 SWEEP = {
     "engine": "shared_memory",
@@ -47,7 +46,7 @@ def test_of_a_sweep_that_is_done(tmp_path, monkeypatch):
     last = max(row.at for row in store.kept())
     store.close()
     with monkeypatch.context() as later:
-        later.setattr("workbench.experiments.status.time.time", lambda: last + 90)
+        later.setattr("workbench.experiments.progress.time.time", lambda: last + 90)
         assert wb.status(tmp_path).last_row_seconds == 90
     wb.run({**SWEEP, "seeds": 3}, tmp_path)
     assert wb.status(tmp_path).done == 6
@@ -122,7 +121,7 @@ def test_of_a_folder_without_rows(tmp_path):
 
 
 def test_a_log_gets_a_line_now_and_then(capsys, monkeypatch):
-    monkeypatch.setattr("workbench.experiments.watchers.LOG_SECONDS", 0.0)
+    monkeypatch.setattr("workbench.experiments.progress.LOG_SECONDS", 0.0)
     lines = LogLines()
     lines.begin(3, 1)
     lines.advance(row(1))
@@ -155,7 +154,7 @@ def test_a_notebook_shows_one_line_that_changes(monkeypatch):
         return Handle()
 
     monkeypatch.setattr("IPython.display.display", display)
-    monkeypatch.setattr("workbench.experiments.watchers.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("workbench.experiments.progress.PATIENCE_SECONDS", 0.0)
     line = NotebookLine()
     line.begin(2, 0)
     line.advance(row(1))

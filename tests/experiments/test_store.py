@@ -22,12 +22,11 @@ from tests.experiments.stores import rows_of
 from workbench import file_systems
 from workbench.cli import main
 from workbench.errors import StoreError
-from workbench.experiments.folder import STORE, held
-from workbench.experiments.row import Row, origin_id
-from workbench.experiments.run_id import run_id
-from workbench.experiments.salvage import log_of, salvage
-from workbench.experiments.sqlite_rows import SqliteRows
-from workbench.experiments.status import status
+from workbench.experiments.progress import status
+from workbench.experiments.repair import log_of, salvage
+from workbench.experiments.results_folder import STORE, held
+from workbench.experiments.row import Row, origin_id, run_id
+from workbench.experiments.sqlite_store import SqliteRows
 from workbench.experiments.store import ROWS, Store, has_store
 
 KINDS = ["sqlite", "rows"]

@@ -8,9 +8,8 @@ import yaml
 from tests.machine.test_topologies import XML
 from tests.public_traces import NAMED, needs_public_traces
 from workbench.errors import InputError
-from workbench.experiments.named_files import with_files
 from workbench.experiments.plan import make_plan
-from workbench.experiments.sweep import read_sweep
+from workbench.experiments.sweep import read_sweep, with_files
 
 SAID = {"engine": "pool", "workload": {"synthetic": "full_card", "size": 1_000_000_000}}
 

@@ -10,17 +10,17 @@ import pytest
 
 from benchmarks.faults.runs import faulty_plan
 from workbench.errors import WorkbenchError
-from workbench.experiments import strikes, work
-from workbench.experiments.chunks import Bundler, Chunk
-from workbench.experiments.executors import in_pool
-from workbench.experiments.pickled_setup import Packer
-from workbench.experiments.pools import worker
+from workbench.experiments import failures
+from workbench.experiments import worker as work
+from workbench.experiments.failures import Death, WorkerFailure
+from workbench.experiments.pools import worker_process
 from workbench.experiments.pools.worker_process import request_of
+from workbench.experiments.provenance import origin
 from workbench.experiments.row import Row
-from workbench.experiments.sources import origin
-from workbench.experiments.strikes import Death
-from workbench.experiments.unfit import Unfit
-from workbench.experiments.work import Done, Task
+from workbench.experiments.runner import in_pool
+from workbench.experiments.scheduler import Bundler, Chunk
+from workbench.experiments.user_code import Packer
+from workbench.experiments.worker import Done, Task
 
 LEFT = "its worker could not go on: RuntimeError (no thread)."
 
@@ -46,7 +46,7 @@ class Spoiled:
         for index, task in enumerate(chunk.tasks):
             report.begin(index, limit)
             if self._spoiled[here] or task.seed in self._itself:
-                future.set_exception(Unfit("RuntimeError (no thread)", used))
+                future.set_exception(WorkerFailure("RuntimeError (no thread)", used))
                 self._spoiled[here] = self._used[here] = False
                 self.replaced += 1
                 return future
@@ -56,7 +56,7 @@ class Spoiled:
         return future
 
     def death(self, problem, pid):
-        return problem.death() if isinstance(problem, Unfit) else None
+        return problem.death() if isinstance(problem, WorkerFailure) else None
 
     def look(self): ...
 
@@ -85,9 +85,9 @@ def test_a_run_in_which_every_worker_fails_is_blamed_with_the_cause(workers):
 
 
 def test_a_failure_in_a_worker_that_did_other_runs_is_no_strike():
-    result = strikes.Strikes()
-    spoiled = Unfit("RuntimeError (no thread)", used=True).death()
-    fresh = Unfit("RuntimeError (no thread)", used=False).death()
+    result = failures.CrashPolicy()
+    spoiled = WorkerFailure("RuntimeError (no thread)", used=True).death()
+    fresh = WorkerFailure("RuntimeError (no thread)", used=False).death()
     assert [result.add("a", death) for death in (spoiled, spoiled, spoiled, fresh, fresh)] == [None] * 4 + [LEFT]
     assert spoiled.pause_seconds == 0
     assert result.add("b", Death(3)) is None
@@ -109,15 +109,15 @@ def test_a_worker_that_cannot_start_a_run_says_so_and_whether_it_did_others(requ
     monkeypatch.setattr(work, "_did_runs", False)
     monkeypatch.setattr(threading.Thread, "start", no_thread)
     for used in (False, True):
-        message = worker._reply(request_of_one_run)
-        assert isinstance(message, Unfit)
+        message = worker_process._reply(request_of_one_run)
+        assert isinstance(message, WorkerFailure)
         assert (str(message), message.used) == ("RuntimeError (no thread)", used)
         assert pickle.loads(pickle.dumps(message)).args == message.args
-    assert isinstance(worker._reply(b"no request"), Unfit)
+    assert isinstance(worker_process._reply(b"no request"), WorkerFailure)
 
 
 def test_what_a_fresh_worker_cannot_even_open_is_no_runs_fault(monkeypatch):
     monkeypatch.setattr(work, "_did_runs", False)
-    message = worker._reply(b"no request")
+    message = worker_process._reply(b"no request")
     assert isinstance(message, WorkbenchError)
     assert str(message).startswith("a worker cannot do a run: ")

@@ -22,14 +22,14 @@ from benchmarks.faults.runs import SWEEP, faulty_plan
 from tests.depth import long
 from workbench import Placement, lever
 from workbench.errors import InputError, StoreError
-from workbench.experiments import board, scheduler, strikes, watched, work
-from workbench.experiments.chunks import Chunk
+from workbench.experiments import failures, scheduler, watchdog, worker
 from workbench.experiments.mechanism import Mechanism, enter
-from workbench.experiments.pools import connect
+from workbench.experiments.pools import cluster
 from workbench.experiments.row import Row
 from workbench.experiments.runner import run_missing
+from workbench.experiments.scheduler import Chunk
 from workbench.experiments.store import Store
-from workbench.experiments.work import Task, work_within
+from workbench.experiments.worker import Task, work_within
 from workbench.levers import Spec
 from workbench.machine import Machine
 from workbench.metrics.measure import Measure, declared
@@ -41,14 +41,14 @@ SEEDS = 30
 
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch):
-    monkeypatch.setattr(strikes, "PAUSE_SECONDS", 0.1)
+    monkeypatch.setattr(failures, "PAUSE_SECONDS", 0.1)
     monkeypatch.setattr(scheduler, "SLACK_SECONDS", 1.0)
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _no_cluster_stays():
     yield
-    connect.close_all()
+    cluster.close_all()
 
 
 def outcome(plan, **options) -> dict[int, Row]:
@@ -295,7 +295,7 @@ class Compiles(RandomWorkgroups):
 @long
 @pytest.mark.parametrize(("compiles", "status"), [(True, "done"), (False, "failed")])
 def test_what_is_compiled_does_not_count_against_the_limit(compiles, status, monkeypatch):
-    monkeypatch.setattr(watched, "STOPPED_SECONDS", 1000.0)
+    monkeypatch.setattr(watchdog, "STOPPED_SECONDS", 1000.0)
     setup = faulty_plan(1).points[0].setup
     workload = Compiles(**{k: v for k, v in setup.workload.values().items() if k in RandomWorkgroups.levers})
     slow = setup._replace(workload=workload.but(compiles=compiles))
@@ -305,7 +305,7 @@ def test_what_is_compiled_does_not_count_against_the_limit(compiles, status, mon
 
 
 def test_a_report_is_read_until_its_place_is_another_bundles():
-    mine = board.Board()
+    mine = watchdog.Board()
     first = mine.reporter()
     assert mine.read(first) is None
     first.begin(3, 100.0)
@@ -339,7 +339,7 @@ def test_a_worker_that_never_begins_is_replaced(monkeypatch):
             pools.append(future)
             if held.is_set():
                 report.begin(0, limit)
-                future.set_result(work.Done([Row(*task, "done", "", 0.0, {}) for task in chunk.tasks]))
+                future.set_result(worker.Done([Row(*task, "done", "", 0.0, {}) for task in chunk.tasks]))
             return future
 
         def end(self, future, pid):
@@ -348,14 +348,14 @@ def test_a_worker_that_never_begins_is_replaced(monkeypatch):
             return True
 
         def death(self, problem, pid):
-            return strikes.Death(None)
+            return failures.Death(None)
 
         def look(self): ...
 
         def leave(self, under_way): ...
 
-    from workbench.experiments.chunks import Bundler
-    from workbench.experiments.executors import in_pool
+    from workbench.experiments.runner import in_pool
+    from workbench.experiments.scheduler import Bundler
 
     rows = [row for done in in_pool(Bundler(faulty_plan(1).runs()), Idle(), LIMIT) for row in done.rows]
     assert [row.status for row in rows] == ["done"]

@@ -13,9 +13,8 @@ import workbench as wb
 from workbench.cli import main
 from workbench.errors import StoreError
 from workbench.experiments import store as stores
-from workbench.experiments.anchor import Anchor
-from workbench.experiments.folder import STORE
 from workbench.experiments.progress import Silent
+from workbench.experiments.results_folder import STORE, FileGuard
 from workbench.experiments.store import ROWS, Store, has_store
 
 KINDS = ["sqlite", "rows"]
@@ -173,7 +172,7 @@ def test_the_command_ends_with_status_2_and_never_says_that_rows_are_kept(tmp_pa
 def test_an_anchor_tells_where_its_file_went(tmp_path):
     file = tmp_path / "a"
     file.write_text("x")
-    anchor = Anchor(file)
+    anchor = FileGuard(file)
     assert anchor.holds() and anchor.now_at() == file
     file.rename(tmp_path / "b")
     assert not anchor.holds() and anchor.now_at() == tmp_path / "b"

@@ -8,7 +8,7 @@ import pytest
 import workbench as wb
 from tests.oracles import pool_memory as slow
 from workbench.errors import InputError
-from workbench.experiments.run_id import run_id
+from workbench.experiments.row import run_id
 from workbench.export.memory_snapshot import write_snapshot
 from workbench.records.pool import STITCHED
 from workbench.studies.pool import recorded_allocator, replay_sweep, replayed

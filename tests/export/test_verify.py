@@ -94,15 +94,15 @@ def test_another_engine_is_found(bundle, monkeypatch):
 
 
 def test_another_result_is_found(bundle, monkeypatch):
-    from workbench.experiments import work
+    from workbench.experiments import worker
 
-    real = work._row
+    real = worker._row
 
     def other(each, task):
         row = real(each, task)
         return row._replace(measures={**row.measures, "drain_cycles": row.measures["drain_cycles"] + 1})
 
-    monkeypatch.setattr(work, "_row", other)
+    monkeypatch.setattr(worker, "_row", other)
     assert len(verify(bundle, sample=3).differences) == 3
 
 

@@ -12,7 +12,7 @@ from workbench.engines.engine import Setup
 from workbench.engines.shared_memory import SharedMemoryOptions
 from workbench.experiments.mechanism import Mechanism
 from workbench.experiments.plan import Plan, PlannedPoint
-from workbench.experiments.run_id import run_id
+from workbench.experiments.row import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.store import Row
 from workbench.experiments.sweep import Sweep

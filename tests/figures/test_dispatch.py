@@ -12,7 +12,7 @@ from tests.oracles import dispatch_measures as slow
 from tests.toy_dispatch import toy
 from tests.toy_engine import SWEEP, toy_engine
 from workbench.errors import InputError
-from workbench.experiments.run_id import run_id
+from workbench.experiments.row import run_id
 from workbench.figures import figure
 from workbench.figures.marks import FILLS, fills
 from workbench.figures.means import mean_curve

@@ -8,7 +8,7 @@ import pytest
 import workbench as wb
 from tests.oracles import pool_memory as slow
 from workbench.errors import InputError
-from workbench.experiments.run_id import run_id
+from workbench.experiments.row import run_id
 from workbench.figures import figure
 from workbench.metrics.pool import regions_of
 from workbench.studies.pool import over_bound

@@ -25,7 +25,7 @@ from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.levers import Lever, Spec, lever
 from workbench.policies.policy import Policy, policies
-from workbench.studies.tuning.dimension import dimension, tunable
+from workbench.studies.tuning.space import dimension, tunable
 
 REQUIRED = {"between": "gpu0 gpu1", "label": "acc"}
 """What stands for a text that must be given; others are `gpu0`."""

@@ -14,7 +14,7 @@ from workbench.figures import draw_all, figure
 from workbench.figures.save import as_csv
 from workbench.strict_yaml import read_mapping
 from workbench.studies.tuning import read_study
-from workbench.studies.tuning.trade import FEWEST
+from workbench.studies.tuning.results import FEWEST_PAIRS
 
 ROOT = Path(__file__).parent.parent.parent
 FEW = {"saltelli": {"base": 4}, "morris": {"trajectories": 2}, "latin_hypercube": {"points": 20}}
@@ -106,7 +106,7 @@ def test_each_engine_has_a_study_of_fragmentation_throughput_and_power_balance(e
     assert balance.description.startswith("proxy for power balance, as no power is simulated: ") == (
         "proxy" in balance.name
     )
-    assert len(study.holdout_seeds) >= FEWEST, "too few to tell what the front trades"
+    assert len(study.holdout_seeds) >= FEWEST_PAIRS, "too few to tell what the front trades"
 
 
 @pytest.mark.parametrize("path", thinned([case(path) for path in STUDIES], 3))

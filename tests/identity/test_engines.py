@@ -8,10 +8,10 @@ import pytest
 import workbench as wb
 import workbench.experiments.mechanism as room
 from workbench.errors import InputError
-from workbench.experiments.foreign_engines import enter_packed, packed
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
-from workbench.experiments.work import Task, work
+from workbench.experiments.user_code import enter_packed, packed
+from workbench.experiments.worker import Task, work
 
 MODULE = """
 from typing import NamedTuple

@@ -12,11 +12,10 @@ from tests.depth import long
 from tests.identity.table import AFTER, BEFORE, Case, edited, policy
 from tests.identity.test_runs import FILE, SWEEP, drains, make
 from workbench.errors import InputError
-from workbench.experiments.by_value import dumped
-from workbench.experiments.pickled_setup import Packer, opened
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
-from workbench.experiments.work import Task, work
+from workbench.experiments.user_code import Packer, dumped, opened
+from workbench.experiments.worker import Task, work
 from workbench.identity import digest_of, look
 
 HELPER = "from numba import njit\n\n\n@njit\ndef aim():\n    return {:02d}\n"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from workbench.api import planned
-from workbench.experiments.work import work
+from workbench.experiments.worker import work
 from workbench.levers import lever
 from workbench.workloads import csv_columns, file
 from workbench.workloads.file import WorkgroupFile

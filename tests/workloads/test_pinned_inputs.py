@@ -11,7 +11,7 @@ import pytest
 import workbench as wb
 from workbench.api import planned
 from workbench.errors import InputError
-from workbench.experiments.work import work
+from workbench.experiments.worker import work
 from workbench.machine import Machine
 from workbench.streams import Streams
 from workbench.workloads import recorded

@@ -138,7 +138,7 @@ def _check_no_picture(given: argparse.Namespace) -> None:
 
 
 def _report_resources(given: argparse.Namespace, advice: ResourceAdvice) -> None:
-    from workbench.experiments.folder import write_whole
+    from workbench.experiments.results_folder import write_whole
 
     if given.csv:
         write_whole(Path(given.csv), advice.table.to_csv(index=False))
@@ -175,7 +175,7 @@ def _report_still(given: argparse.Namespace, still: Still) -> None:
 
 
 def _report(given: argparse.Namespace, advice: Advice) -> None:
-    from workbench.experiments.folder import write_whole
+    from workbench.experiments.results_folder import write_whole
     from workbench.studies.torch_memory.sentences import what_if_sentence
 
     changes = [advice.what_if_freed(line) for _, line in given.what_if]

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    from workbench.experiments.folder import write_whole
+    from workbench.experiments.results_folder import write_whole
     from workbench.studies.claims import claims
 
     if given.write and (given.quick or given.ids):
@@ -54,8 +54,8 @@ def _write(folder: Path, report: Any) -> None:
     """Write the verdicts as JSON and as tables, with where they come from."""
     import json
 
-    from workbench.experiments.folder import write_whole
     from workbench.experiments.provenance import environment
+    from workbench.experiments.results_folder import write_whole
     from workbench.studies.claims.evidence import FIRST_SEED
     from workbench.studies.claims.registered import MARGINS
 
@@ -72,7 +72,7 @@ def _write(folder: Path, report: Any) -> None:
 
 def _refuse_results(folder: Path) -> None:
     """Refuse a folder that holds the results of a sweep: claims keep a folder a sweep, never mixed with those."""
-    from workbench.experiments.folder import STORE, SWEEP
+    from workbench.experiments.results_folder import STORE, SWEEP
     from workbench.experiments.store import has_store
 
     if has_store(folder, STORE) or (folder / SWEEP).exists():

@@ -14,6 +14,6 @@ def compile_notice() -> AbstractContextManager[None]:
 
 
 def _tell(module: str) -> None:
-    from workbench.experiments.warm import say_as_it_compiles  # with a compiler at work, its room is loaded anyway
+    from workbench.experiments.mechanism import say_as_it_compiles  # with a compiler at work, its room is loaded anyway
 
     say_as_it_compiles(lambda line: print(line, file=sys.stderr, flush=True))(module)

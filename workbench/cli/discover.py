@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    from workbench.experiments.folder import write_whole
+    from workbench.experiments.results_folder import write_whole
 
     is_folder = Path(given.sweep).is_dir()
     if is_folder and (given.set or given.seeds or given.out):

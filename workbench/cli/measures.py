@@ -12,7 +12,7 @@ from workbench.cli.listing import listing
 def rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
     """Return one mapping a measure: those of every engine, then the user's, also those that no engine has yet."""
     from workbench.experiments.mechanism import mechanism, mechanisms
-    from workbench.experiments.own_measures import OwnMeasure, measures_of, of_setup
+    from workbench.experiments.user_measures import OwnMeasure, measures_of, of_setup
 
     entries = [
         _row(engine, measure, built_in)

@@ -13,7 +13,7 @@ from workbench.errors import InputError
 from workbench.strict_yaml import parse_value
 
 if TYPE_CHECKING:
-    from workbench.experiments.notebooks.execute import NotebookRun
+    from workbench.experiments.notebooks.execution import NotebookRun
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -64,7 +64,7 @@ def say_table(table: pd.DataFrame, wide: bool = False, csv: str | None = None) -
     import pandas as pd
 
     if csv:
-        from workbench.experiments.folder import write_whole
+        from workbench.experiments.results_folder import write_whole
 
         write_whole(Path(csv), table.to_csv(index=False))
     if not wide:

@@ -11,8 +11,8 @@ from workbench.cli.output import say_json
 from workbench.cli.run import counted, default_folder
 from workbench.cli.sweep_arguments import add_sweep_arguments, overrides
 from workbench.experiments.designs import draw
-from workbench.experiments.folder import STORE
 from workbench.experiments.plan import Plan
+from workbench.experiments.results_folder import STORE
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,8 +46,8 @@ def run(given: argparse.Namespace) -> int:
 def _kept(plan: Plan, folder: Path) -> tuple[int, str]:
     """Return how many runs are kept, measured by the code that there is now, and why none is where others made the
     rows."""
-    from workbench.experiments.foreign_rows import foreign_sentence
-    from workbench.experiments.measured import lacking
+    from workbench.experiments.row import lacking
+    from workbench.experiments.saved_results import stale_sentence
     from workbench.experiments.store import Store, has_store
 
     if not has_store(folder, STORE):
@@ -56,7 +56,7 @@ def _kept(plan: Plan, folder: Path) -> tuple[int, str]:
     try:
         done, measured = store.measured(), plan.sweep.measured_by(anew=True)
         kept = sum(not lacking(done.get(run.id), measured) for run in plan.runs())
-        return kept, foreign_sentence(plan, store, done)
+        return kept, stale_sentence(plan, store, done)
     finally:
         store.close()
 

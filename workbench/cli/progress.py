@@ -7,9 +7,8 @@ import stat
 import sys
 from typing import Any, Literal, TextIO
 
-from workbench.experiments.progress import Pace, span
+from workbench.experiments.progress import LogLines, Pace, span
 from workbench.experiments.row import Row
-from workbench.experiments.watchers import LogLines
 
 Kind = Literal["terminal", "log", "pipe"]
 

@@ -187,7 +187,7 @@ def _sweep(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def _write_csv(rows: list[Replayed], place: Path) -> None:
-    from workbench.experiments.folder import write_whole
+    from workbench.experiments.results_folder import write_whole
 
     write_whole(place, _table(rows).to_csv(index=False))
 

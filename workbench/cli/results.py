@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     from workbench.api import open_results
-    from workbench.experiments.folder import write_whole
+    from workbench.experiments.results_folder import write_whole
     from workbench.studies.missing import missing_notes
     from workbench.studies.saturation import saturation_notes
 

@@ -13,9 +13,9 @@ from workbench.cli.output import say_json, say_notes, say_summary
 from workbench.cli.progress import Bar
 from workbench.cli.sweep_arguments import add_sweep_arguments, add_worker_arguments, executor_of, overrides
 from workbench.errors import InputError, MissingPart, WorkbenchError
-from workbench.experiments.folder import STORE, TABLE
-from workbench.experiments.kept_front import STUDY
+from workbench.experiments.fronts import STUDY
 from workbench.experiments.pools import check_pool
+from workbench.experiments.results_folder import STORE, TABLE
 from workbench.experiments.runner import LIMIT_SECONDS, check_limit
 from workbench.experiments.store import KINDS, has_store
 
@@ -119,7 +119,7 @@ def _drawn(results: Results, folder: Path) -> tuple[list[Path], WorkbenchError |
 
 def write_events(results: Results, folder: Path) -> None:
     """Write the event logs of all runs, one file a run."""
-    from workbench.experiments.folder import write_whole
+    from workbench.experiments.results_folder import write_whole
 
     logs = folder / "events"
     logs.mkdir(exist_ok=True)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.output import say_notes
 from workbench.studies.sentences import decimals, number
-from workbench.studies.tuning.importances import INERT
-from workbench.studies.tuning.point_sweeps import BEST, POINTS
+from workbench.studies.tuning.front import BEST, POINTS
+from workbench.studies.tuning.results import INERT
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    from workbench.experiments.status import status
+    from workbench.experiments.progress import status
 
     state = status(given.folder)
     if given.json:

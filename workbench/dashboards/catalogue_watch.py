@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from workbench.experiments.mechanism import mechanisms
-from workbench.experiments.own_measures import measures_of
+from workbench.experiments.user_measures import measures_of
 from workbench.levers import Family
 from workbench.policies.policy import policies, questions
 

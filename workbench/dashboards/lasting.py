@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import StoreError
-from workbench.experiments.named_files import with_files
+from workbench.experiments.sweep import with_files
 
 FOLDER = "dropped"
 """The folder of the copies, in the folder where the dashboard was started."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.dashboards.controls.pick import NameControl, words
 from workbench.experiments.mechanism import Mechanism
-from workbench.experiments.own_measures import WithOwn, measures_of
+from workbench.experiments.user_measures import WithOwn, measures_of
 from workbench.levers import Lever
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from workbench.experiments.mechanism import warm_up
 from workbench.experiments.plan import Plan, PlannedPoint, PlannedRun, plan_different_runs
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.store import Row
 from workbench.experiments.sweep import read_sweep
-from workbench.experiments.warm import warm_up
-from workbench.experiments.work import work
+from workbench.experiments.worker import work
 from workbench.figures.line_names import LineNames
 
 Notes = Mapping[str, Callable[[Any], np.ndarray]]

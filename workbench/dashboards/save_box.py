@@ -8,7 +8,7 @@ import ipywidgets as widgets
 
 from workbench.dashboards import markup
 from workbench.errors import InputError, StoreError, WorkbenchError
-from workbench.experiments.folder import write_whole
+from workbench.experiments.results_folder import write_whole
 
 
 class SaveBox:

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 from workbench.engines.engine import Setup
 from workbench.errors import InputError, StoreError
-from workbench.experiments.open_folder import open_folder
 from workbench.experiments.plan import Plan, PlannedPoint, make_plan
 from workbench.experiments.run_set import RunSet
+from workbench.experiments.saved_results import open_folder
 from workbench.experiments.sweep import read_sweep
 from workbench.figures.line_names import LineNames
 from workbench.strict_yaml import read_mapping
 from workbench.studies.tuning import open_study
 from workbench.studies.tuning.holdout import front_sweep
-from workbench.studies.tuning.journal import JOURNAL
+from workbench.studies.tuning.storages import JOURNAL
 
 FRONT = "front.csv"
 """What a tuning study keeps of its best points."""

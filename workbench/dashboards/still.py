@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.errors import WorkbenchError
-from workbench.experiments.notebooks.execute import STILL
+from workbench.experiments.notebooks.execution import STILL
 
 if TYPE_CHECKING:
     from workbench.dashboards.sidebar import Sidebar

@@ -14,13 +14,12 @@ from workbench.dashboards import markup
 from workbench.dashboards.later import Later
 from workbench.dashboards.panels.points import PointsPanel
 from workbench.dashboards.panels.study import Growth, Shares, StudyPanel
-from workbench.experiments.folder import is_held
+from workbench.experiments.results_folder import is_held
 from workbench.metrics.measure import Measure
 from workbench.studies.tuning import StudyResults, open_study
-from workbench.studies.tuning.importances import INERT
-from workbench.studies.tuning.journal import JOURNAL
-from workbench.studies.tuning.parallel import parallel_axes
-from workbench.studies.tuning.trial import Trial
+from workbench.studies.tuning.results import INERT, parallel_axes
+from workbench.studies.tuning.storages import JOURNAL
+from workbench.studies.tuning.study import Trial
 
 LOOK_SECONDS = 2.0
 """How often a study that is tuned just now is looked at."""

@@ -19,7 +19,7 @@ import workbench
 from workbench.docs.folders import NOTEBOOKS, ROOT, SWEEPS
 from workbench.docs.page import sections
 from workbench.errors import WorkbenchError
-from workbench.experiments.notebooks.execute import STILL
+from workbench.experiments.notebooks.execution import STILL
 from workbench.folders import cache_home
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"

@@ -1,34 +1,46 @@
-"""A plan: every point of a sweep with its setup and its baseline, and every run by name, before anything runs."""
+"""A plan: every point of a sweep with its setup, label and baseline, and every run by name, before anything runs.
+
+The alternatives of a grid have most of their parts in common, so what was read is kept by its text. Two policies of
+one name, alike but for their code, are told apart in labels by a digest of it.
+"""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+import gc
+import marshal
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.engines.engine import Setup
 from workbench.errors import InputError, WorkbenchError, at, unknown_name, wrong_value
-from workbench.experiments.count_points import refuse_too_many
+from workbench.experiments.choices import Point, expand, refuse_too_many
 from workbench.experiments.designs.draw import with_choices
-from workbench.experiments.different_runs import different_workloads, draws
-from workbench.experiments.expand import Point, expand
-from workbench.experiments.fault import chosen, raised_in_planning
-from workbench.experiments.interrupts import noticed
-from workbench.experiments.labels import told_apart
-from workbench.experiments.parse_cache import ParseCache, PartReader, uncached
-from workbench.experiments.planned_point import PlannedPoint
-from workbench.experiments.point_ids import PointIds
-from workbench.experiments.run_id import run_id
+from workbench.experiments.failures import chosen, noticed, raised_in_planning
+from workbench.experiments.row import digest, run_id
+from workbench.experiments.seeds import different_workloads, draws
 from workbench.experiments.sweep import Sweep, most_points
-from workbench.experiments.topology_file import with_topology
-from workbench.experiments.uncollected import uncollected
+from workbench.experiments.user_code import PointIds
 from workbench.identity import one_moment
 from workbench.levers import Spec, read_spec
 from workbench.policies.catalogue import is_in_file, policy_in_file
 from workbench.policies.policy import Policy, read_policy
+from workbench.workloads.catalogue import catalogue, locate
 from workbench.workloads.read import read_workload
+
+
+class PlannedPoint(NamedTuple):
+    """One point of a sweep."""
+
+    id: str
+    setup: Setup
+    coordinates: dict[str, Any]
+    """Dotted path of each varied lever -> the value shown in tables."""
+    baseline: str | None
+    """The id of the point that it is compared with."""
 
 
 class PlannedRun(NamedTuple):
@@ -57,8 +69,29 @@ class Plan:
         return len(self.points) * len(self.sweep.seeds)
 
 
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Stop the search for cycles within this context; worth it where a hundred thousand objects are made and all kept.
+
+    Planning 100,000 points spends a quarter of its time in the collector, which finds nothing to free.
+
+    >>> with gc_paused():
+    ...     gc.isenabled()
+    False
+    >>> gc.isenabled()
+    True
+    """
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
+
+
 @noticed()
-@uncollected()
+@gc_paused()
 @one_moment()
 def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
     """Expand a sweep, read every setup, add baselines that are not points already, and admit the first seed of each.
@@ -87,7 +120,7 @@ def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
 
 
 @noticed()
-@uncollected()
+@gc_paused()
 @one_moment()
 def setups_read(sweep: Sweep) -> list[Setup]:
     """Return the setup of every point and baseline of a sweep, read and checked as far as no workload is drawn.
@@ -199,6 +232,11 @@ def _refuse_repeats(sweep: Sweep, setup: Setup, counted: _Counted) -> None:
         cure = f" ({more})" if most == 1 and more else ""
         expected = f"must be at most {most}: this workload has no more different runs{cure}"
         raise wrong_value(sweep.where, "seeds", expected, len(sweep.seeds), most)
+
+
+def uncached(part: str, raw: Any, read: Callable[[Any], Any]) -> Any:
+    """Read a part anew."""
+    return read(raw)
 
 
 def read_setup(sweep: Sweep, config: Mapping[str, Any], cached: PartReader = uncached) -> Setup:
@@ -322,3 +360,90 @@ def _inside(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{k}={_inside(v)}" for k, v in value.items())
     return ", ".join(_inside(v) for v in value) if isinstance(value, list) else str(value)
+
+
+_DIGITS = 4
+
+
+def told_apart(points: Iterable[PlannedPoint]) -> list[PlannedPoint]:
+    """Return the points; where two that differ in the user's code show the same, each shows digits of its code too.
+
+    So `make(0)` and `make(60)`, two classes `Mine`, are `mine#1f0c` and `mine#83ab`, in every session.
+    """
+    known = list(points)
+    alike: dict[str, list[int]] = {}
+    for place, point in enumerate(known):
+        if point.setup.code:
+            alike.setdefault(repr(list(point.coordinates.items())), []).append(place)
+    for places in alike.values():
+        if len({_code(known[place]) for place in places}) > 1:
+            for place in places:
+                known[place] = _marked(known[place])
+    return known
+
+
+def _code(point: PlannedPoint) -> str:
+    return digest(" ".join(digest for _, digest in point.setup.code))
+
+
+def _marked(point: PlannedPoint) -> PlannedPoint:
+    policies = [path for path in point.coordinates if path.startswith("policy.")] or list(point.coordinates)
+    if not policies:
+        return point
+    text = f"{point.coordinates[policies[0]]}#{_code(point)[:_DIGITS]}"
+    return point._replace(coordinates={**point.coordinates, policies[0]: text})
+
+
+PartReader = Callable[[str, Any, Callable[[Any], Any]], Any]
+"""Map a part's name, its raw value and its parser to the parsed value, perhaps from a cache."""
+
+
+class ParseCache:
+    """Caches parsed plain values; a value that holds objects is parsed anew each time.
+
+    >>> cached, read = ParseCache(), []
+    >>> def length(raw):
+    ...     read.append(raw)
+    ...     return len(raw)
+    >>> [cached("size", raw, length) for raw in ([1, 2], [1, 2], [1, 2.0], [object(), object()])]
+    [2, 2, 2, 2]
+    >>> len(read)
+    3
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, bytes], Any] = {}
+
+    def __call__(self, part: str, raw: Any, read: Callable[[Any], Any]) -> Any:
+        try:
+            key = part, marshal.dumps(raw, 2)
+        except ValueError:
+            return read(raw)
+        if key not in self._known:
+            self._known[key] = read(raw)
+        return self._known[key]
+
+
+TOPOLOGY = "topology"
+
+
+def with_topology(raw: Any, folder: Path) -> Any:
+    """Return what a sweep says of its machine with the path of its topology file, as seen from the sweep's folder.
+
+    A file that is there comes first, then a public trace of that name; what is neither stays, for its reader to refuse.
+
+    >>> with_topology({"topology": "absent.xml", "card_bytes": 100}, Path("."))
+    {'topology': 'absent.xml', 'card_bytes': 100}
+
+    Raises
+    ------
+    InputError
+        It is a public topology that is not on this machine.
+    """
+    if not isinstance(raw, Mapping) or not isinstance(raw.get(TOPOLOGY), str):
+        return raw
+    name = raw[TOPOLOGY]
+    file = next((path for path in (folder / name, Path(name)) if path.is_file()), None)
+    if file is None and name in catalogue():
+        file = locate(name)
+    return raw if file is None else {**raw, TOPOLOGY: str(file)}

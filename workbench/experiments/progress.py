@@ -1,13 +1,25 @@
-"""Whoever watches a sweep, and what can be said of its pace."""
+"""How a sweep is doing: who watches it and what can be said of its pace, here or of one that runs elsewhere.
+
+Watchers say one line now and then: in a notebook a line that changes, in a log file a new line. The status of a sweep
+that runs elsewhere, or was stopped, is read from its folder, without disturbing its driver.
+"""
 
 from __future__ import annotations
 
+import json
+import socket
+import sys
+import time
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 from workbench.compiling import working_clock
-from workbench.experiments.row import Row
+from workbench.errors import StoreError
+from workbench.experiments.results_folder import STORE, is_held
+from workbench.experiments.row import Kept, Row
+from workbench.experiments.store import Store, has_store
 
 SPAN_SECONDS = 30.0
 """The pace is that of the last so many seconds."""
@@ -141,3 +153,176 @@ def span(seconds: float) -> str:
         if whole >= size:
             return f"{whole // size} {unit} {whole % size // part} {smaller}"
     return f"{whole} s"
+
+
+PATIENCE_SECONDS = 1.0
+"""A sweep that ends sooner says nothing in a notebook."""
+
+NOTEBOOK_SECONDS = 0.5
+LOG_SECONDS = 30.0
+
+
+class _Lines:
+    """Says the pace, at most so often."""
+
+    def __init__(self, every: float, first_after: float) -> None:
+        self._every, self._next = every, first_after
+        self._pace: Pace | None = None
+        self._began = self._said = time.monotonic()
+        self._spoke = False
+
+    def say(self, line: str) -> None:
+        self.show(line)
+
+    def begin(self, total: int, kept: int) -> None:
+        self._pace = Pace(total, kept)
+        self._began = self._said = time.monotonic()
+
+    def advance(self, row: Row) -> None:
+        if self._pace is None:
+            return
+        self._pace.count(row.status != "done")
+        now = time.monotonic()
+        if now - self._said >= self._next:
+            self._said, self._next, self._spoke = now, self._every, True
+            self.show(self._pace.line())
+
+    def skip(self, runs: int) -> None:
+        if self._pace is not None:
+            self._pace.skip(runs)
+
+    def complete(self) -> None:
+        if self._pace is not None:
+            self._pace.complete()
+
+    def end(self) -> None:
+        if self._pace is not None and self._spoke:
+            self.show(f"{self._pace.line()}, in {span(time.monotonic() - self._began)}")
+
+    def show(self, line: str) -> None:
+        """Say a line."""
+
+
+class LogLines(_Lines):
+    """A line on standard error every half minute, for logs of jobs that nobody looks at while they run."""
+
+    def __init__(self) -> None:
+        super().__init__(LOG_SECONDS, LOG_SECONDS)
+
+    def show(self, line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+
+class NotebookLine(_Lines):
+    """One line below the cell that changes as the sweep goes on."""
+
+    def __init__(self) -> None:
+        super().__init__(NOTEBOOK_SECONDS, PATIENCE_SECONDS)
+        self._shown: Any = None
+
+    def show(self, line: str) -> None:
+        from IPython.display import display
+
+        text = {"text/plain": line}
+        if self._shown is None:
+            self._shown = display(text, raw=True, display_id=True)
+        else:
+            self._shown.update(text, raw=True)
+
+
+def usual_watcher() -> Progress:
+    """Return who watches when nobody was asked to: in a notebook a line below the cell, elsewhere nobody."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return NotebookLine() if shell is not None and hasattr(shell, "kernel") else Silent()
+
+
+RATE_SECONDS = 60.0
+"""The rate is that of the last so many seconds."""
+
+
+class Status(NamedTuple):
+    """What a results folder tells of its sweep."""
+
+    sweep: str
+    runs: int | None
+    """Of the plan that was last begun; None where no driver said so."""
+    done: int
+    failed: int
+    left: int | None
+    rate: float
+    """Runs a second during the last minute; 0 where nothing goes on."""
+    host: str
+    pid: int
+    alive: bool | None
+    """Whether the driver is running; None where it runs on another machine and cannot be asked."""
+    last_row_seconds: float | None
+    """How long ago the last row was kept."""
+
+    @property
+    def sentence(self) -> str:
+        """Return all of it in words."""
+        of = f" of {self.runs}" if self.runs is not None else ""
+        parts = [f"{self.done}{of} runs done", f"{self.failed} failed"]
+        if self.left:
+            parts.append(f"{self.left} left" + (f" ({span(self.left / self.rate)})" if self.rate else ""))
+        if self.rate:
+            parts.append(f"{self.rate:.1f}/s")
+        if self.last_row_seconds is not None:
+            parts.append(f"last row {span(self.last_row_seconds)} ago")
+        going = {True: "is running", False: "is not running", None: "runs elsewhere and cannot be asked"}[self.alive]
+        driver = f"; its driver (process {self.pid} on {self.host}) {going}" if self.pid else ""
+        return f"{self.sweep}: {', '.join(parts)}{driver}"
+
+
+def status(folder: str | Path) -> Status:
+    """Return how the sweep of a results folder is doing.
+
+    Raises
+    ------
+    StoreError
+        It is no results folder, or its store is damaged.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import workbench as wb
+    >>> asked = {"engine": "shared_memory", "workload": "large_uniform", "seeds": 2, "measures": ["drain_cycles"]}
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = wb.run(asked, folder)
+    ...     found = status(folder)
+    >>> found.runs, found.done, found.failed
+    (2, 2, 0)
+    """
+    folder = Path(folder)
+    if not has_store(folder, STORE):
+        raise StoreError(f"{folder} is not a results folder: it holds no rows.")
+    store = Store(folder / STORE, read_only=True)
+    try:
+        meta = store.meta()
+        return _status(meta.get("sweep", folder.name), json.loads(meta.get("driver", "{}")), list(store.kept()), folder)
+    finally:
+        store.close()
+
+
+def _status(sweep: str, driver: dict[str, Any], rows: list[Kept], folder: Path) -> Status:
+    now, began = time.time(), driver.get("began", 0.0)
+    fresh = [row for row in rows if row.at is not None and row.at >= began] if driver else rows
+    done = driver.get("kept", 0) + sum(row.status == "done" for row in fresh)
+    failed = sum(row.status != "done" for row in fresh)
+    here = driver.get("host") in (None, socket.gethostname())
+    alive = is_held(folder) or (False if here else None)
+    lately = sum((row.at or 0.0) > now - RATE_SECONDS for row in fresh)
+    times = [row.at for row in rows if row.at is not None]
+    runs = driver.get("runs")
+    return Status(
+        sweep=sweep,
+        runs=runs,
+        done=done,
+        failed=failed,
+        left=None if runs is None else max(runs - done - failed, 0),
+        rate=lately / max(min(RATE_SECONDS, now - began), 1e-3) if alive is not False else 0.0,
+        host=driver.get("host", ""),
+        pid=driver.get("pid", 0),
+        alive=alive,
+        last_row_seconds=max(now - max(times), 0.0) if times else None,
+    )

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from workbench.experiments.anchor import Anchor
+from workbench.experiments.results_folder import FileGuard
 from workbench.experiments.row import Kept, better, origin_id
 
 SUFFIX = ".rows"
@@ -39,7 +39,7 @@ class RowFiles:
         self._rows: dict[str, Kept] = {}
         self._named: dict[str, dict[str, str]] = {"point": {}, "meta": {}, "origin": {}}
         self._file: int | None = None
-        self._anchor: Anchor | None = None
+        self._anchor: FileGuard | None = None
         self._names: list[str] = []
         """The files that were read, and those that were written here."""
         self._synced = time.monotonic()
@@ -166,7 +166,7 @@ class RowFiles:
         name = f"{time.time_ns():020d}-{socket.gethostname()}-{os.getpid()}{SUFFIX}"
         file = os.open(self.path / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
         self._names.append(name)
-        self._anchor = Anchor(self.path / name)
+        self._anchor = FileGuard(self.path / name)
         return file
 
 

@@ -1,35 +1,37 @@
-"""Do what a plan says and a store does not hold yet."""
+"""Do what a plan says and a store does not hold yet, in this process or through a pool of workers.
+
+Workers may die and runs may hang; neither costs more than the run that is to blame (`scheduler`). Saved runs that lack
+a cell are simulated once more, and what was saved of them is compared with it to the bit: which measures have changed,
+and was there any reason to?
+"""
 
 from __future__ import annotations
 
+import json
+import struct
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Generator, Iterator
 from concurrent.futures import Executor
 from contextlib import closing
 
 from workbench.compiling import working_clock
 from workbench.errors import WorkbenchError, wrong_value
-from workbench.experiments.board import SILENT
-from workbench.experiments.chunks import Bundler, Chunk
-from workbench.experiments.executors import in_pool, in_process
-from workbench.experiments.foreign_rows import foreign_sentence
-from workbench.experiments.interrupts import held_back, noticed, raise_swallowed
-from workbench.experiments.measured import lacking
-from workbench.experiments.measuring_again import MeasuringAgain
+from workbench.experiments.failures import held_back, noticed, raise_swallowed
+from workbench.experiments.mechanism import say_compiling
+from workbench.experiments.output_capture import Echo, contain, routed
 from workbench.experiments.plan import Plan, PlannedRun
-from workbench.experiments.planned_code import has_own_code
-from workbench.experiments.point_ids import PointIds
 from workbench.experiments.pools import check_pool, cores, pool_of
-from workbench.experiments.pools.request import Requests
-from workbench.experiments.printed import Echo, contain, routed
-from workbench.experiments.progress import Progress, Silent
-from workbench.experiments.repeating import Repeating, repeats, withdraw_stale
-from workbench.experiments.row_origins import own_origin
-from workbench.experiments.sources import check_unedited
+from workbench.experiments.progress import Progress, Silent, usual_watcher
+from workbench.experiments.provenance import check_unedited, own_origin
+from workbench.experiments.reproducibility import Repeating, repeats, withdraw_stale
+from workbench.experiments.row import MeasuredBy, Row, lacking, read_measured
+from workbench.experiments.saved_results import stale_sentence
+from workbench.experiments.scheduler import Bundler, Chunk, Pool, Requests, Scheduler
 from workbench.experiments.store import Store
-from workbench.experiments.warm import say_compiling
-from workbench.experiments.watchers import usual_watcher
-from workbench.experiments.work import Done, Own
+from workbench.experiments.user_code import PointIds, has_own_code
+from workbench.experiments.watchdog import SILENT
+from workbench.experiments.worker import Done, Own, Runs, work_within
 from workbench.hash_seed import FIXED, VARIABLE, has_fixed_hash_seed
 from workbench.identity import one_moment
 
@@ -83,8 +85,8 @@ def run_missing(
         watch.say(message)
     done = store.measured()
     pending = [run for run in plan.runs() if lacking(done.get(run.id), measured)]
-    again = MeasuringAgain(store, {run.id for run in pending if run.id in done})
-    if foreign := foreign_sentence(plan, store, done):
+    again = Remeasured(store, {run.id for run in pending if run.id in done})
+    if foreign := stale_sentence(plan, store, done):
         watch.say(f"{foreign}; they stay, and every run is done anew.")
     store.driven(len(plan), len(plan) - len(pending))
     if pending and not _elsewhere(executor):
@@ -124,7 +126,7 @@ def run_missing(
 
 
 def _keep(
-    batches: Iterator[Done], store: Store, watch: Progress, again: MeasuringAgain, repeating: Repeating | None
+    batches: Iterator[Done], store: Store, watch: Progress, again: Remeasured, repeating: Repeating | None
 ) -> None:
     """Keep every row as it comes; an interrupt waits until all that is finished is written."""
     echo = Echo()
@@ -220,6 +222,133 @@ def _as_it_pays(bundler: Bundler, total: int, limit: float) -> Iterator[Done]:
             break
     if not bundler.empty():
         yield from in_pool(bundler, pool_of(None, None), limit)
+
+
+def in_process(bundler: Bundler, limit: float | None) -> Iterator[Done]:
+    """Do every run here, one after the other; without a limit in this very thread.
+
+    A run that does not end within the limit is left behind in its thread. One that holds Python's lock in native code,
+    or stops or ends the process, cannot be guarded against here: such runs belong in processes.
+    """
+    again: deque[Chunk] = deque()
+    while (chunk := again.popleft() if again else bundler.next()) is not None:
+        for done in _one_by_one(chunk) if limit is None else [_whole(chunk, limit)]:
+            if limit is not None:
+                again.extend(chunk.after(len(done.rows)))
+            bundler.learn(done.rows)
+            yield done
+
+
+def _whole(chunk: Chunk, limit: float) -> Done:
+    return work_within(chunk.setups, chunk.tasks, limit, own=chunk.own)
+
+
+def _one_by_one(chunk: Chunk) -> Iterator[Done]:
+    """Yield each run as it ends, so that an interrupt costs only the one under way."""
+    runs = Runs(chunk.setups, chunk.own)
+    for task in chunk.tasks:
+        yield Done([runs.row(task)])
+
+
+def in_pool(bundler: Bundler, pool: Pool, limit: float) -> Iterator[Done]:
+    """Do the runs in workers, a bounded number of bundles under way; `limit` is the longest that one run may take."""
+    scheduler = Scheduler(bundler, pool, limit)
+    try:
+        while scheduler.submit():
+            scheduler.wait()
+            yield from scheduler.collect()
+    finally:
+        scheduler.close()
+
+
+class Remeasured:
+    """Compares each run that is measured again with what was kept of it, to the bit."""
+
+    def __init__(self, store: Store, again: Collection[str]) -> None:
+        """Find what is kept of runs that are done but lack a cell, or were measured by other code, given their ids."""
+        kept = store.kept() if again else ()
+        self._before = {
+            row.id: (json.loads(row.measures), read_measured(row.measured)) for row in kept if row.id in again
+        }
+        self._edited = self._filled = 0
+        self._columns: dict[str, None] = {}
+        """The user's measures that were filled in."""
+        self._changed: Counter[str] = Counter()
+        self._first: dict[str, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._before)
+
+    def see(self, row: Row) -> Row:
+        """Return the row of a run that ended as it is to be kept, compared with what was kept of it, if anything was.
+
+        Cells of the user's that were not computed this time are carried over. Where the same code gives another
+        value, it is the row of a run that failed.
+        """
+        if row.id not in self._before or row.status != "done":
+            return row
+        cells, by = self._before[row.id]
+        now = read_measured(row.measured)
+        other = [name for name in cells.keys() & row.measures.keys() if _bits(cells[name]) != _bits(row.measures[name])]
+        if unlike := sorted(name for name in other if by.same(now, name)):
+            error = _unlike(unlike[0], cells[unlike[0]], row.measures[unlike[0]])
+            return row._replace(status="failed", error=error, measures={}, measured="")
+        self._count(row.id, other, by, now)
+        carried = {name: digest for name, digest in by.own.items() if name not in now.own and name in cells}
+        measures = {**row.measures, **{name: cells[name] for name in carried}}
+        return row._replace(measures=measures, measured=MeasuredBy(now.engine, {**carried, **now.own}).text)
+
+    def note(self, row: Row, failed_again: dict[str, Row]) -> None:
+        """Note a run that is kept as done and failed now; forget one that is done again."""
+        if row.id in self._before and row.status != "done":
+            failed_again[row.id] = row
+        else:
+            failed_again.pop(row.id, None)
+
+    def _count(self, run: str, other: list[str], by: MeasuredBy, now: MeasuredBy) -> None:
+        self._filled += by.engine == now.engine
+        self._edited += by.engine != now.engine
+        self._columns |= dict.fromkeys(name for name in now.own if not by.same(now, name))
+        for name in other:
+            self._changed[name] += 1
+            self._first.setdefault(name, run)
+
+    def sentence(self) -> str:
+        """Say what was measured again and which measures changed; empty where nothing was."""
+        return " ".join(one for one in (self._of_edited(), self._of_filled()) if one)
+
+    def _of_filled(self) -> str:
+        if not self._filled:
+            return ""
+        return (
+            f"{self._filled} runs were simulated once more to fill {', '.join(self._columns)}; "
+            "their other measures are the same to the bit."
+        )
+
+    def _of_edited(self) -> str:
+        if not self._edited:
+            return ""
+        messages = [
+            f"{name} changed in {count} (such as {self._first[name]})" for name, count in self._changed.most_common()
+        ]
+        changed = "; ".join(messages) or "no value changed"
+        warning = (
+            " A measure that changed though nobody edited it means that the engine gives other results."
+            if messages
+            else ""
+        )
+        return f"{self._edited} runs were measured again, as the code of their measures was edited: {changed}.{warning}"
+
+
+def _unlike(name: str, before: float, now: float) -> str:
+    return (
+        f"simulated once more, {name} is {now!r} and was {before!r} when this run was kept, though the code that "
+        "computes it is the same: the engine or this machine gives other results. What was kept stays."
+    )
+
+
+def _bits(value: float) -> bytes:
+    return struct.pack("<d", float(value))
 
 
 __all__ = ["LIMIT_SECONDS", "Progress", "Silent", "run_missing"]

@@ -1,28 +1,28 @@
-"""Hand bundles to a pool, collect their rows, and find out which run is to blame when a worker dies or does not answer.
+"""Hand bundles of runs to a pool, collect their rows, and say which run is to blame when a worker dies or hangs.
 
 A run is suspected when its worker died, or did not answer, while it was under way; it is then tried alone. What else
-was in its bundle is simply done again.
+was in its bundle is simply done again. Bundles are large enough that handing one over costs little, small enough that
+progress shows.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from workbench.engines.engine import Setup
 from workbench.errors import WorkbenchError
-from workbench.experiments.board import Board, Report, Reporter
-from workbench.experiments.chunks import Bundler, Chunk
-from workbench.experiments.fault import fault
-from workbench.experiments.interrupts import is_own
-from workbench.experiments.pools.pool import Pool
+from workbench.experiments.failures import MOST_OF_NAME, CrashPolicy, Death, WorkerFailure, fault, is_own, shortened
+from workbench.experiments.plan import PlannedRun
+from workbench.experiments.provenance import origin
 from workbench.experiments.row import Row
-from workbench.experiments.strikes import Death, Strikes
-from workbench.experiments.unfit import Unfit
-from workbench.experiments.work import Done, failed
+from workbench.experiments.user_code import PackedEngine, Packer, packed
+from workbench.experiments.user_measures import OwnMeasure
+from workbench.experiments.watchdog import Board, Report, Reporter
+from workbench.experiments.worker import Done, Task, failed
 
 LOOK_SECONDS = 1.0
 """How often the driver looks at its workers while nothing ends."""
@@ -38,6 +38,46 @@ NO_ANSWER = "the run did not end within {limit:g} s, and its worker did not answ
 
 MOST_UNHEARD = 3
 """A bundle that was lost so often without a report was perhaps begun where nobody can report."""
+
+
+class Chunk(NamedTuple):
+    """Runs that are handed over together, of one point or of several."""
+
+    setups: Mapping[str, Setup]
+    """The setup of each point."""
+    tasks: list[Task]
+    own: Mapping[str, OwnMeasure] = {}
+    """The user's measures that are computed of each run."""
+
+    def alone(self) -> Iterator[Chunk]:
+        """Return the same runs, one a chunk."""
+        return (Chunk({task.point: self.setups[task.point]}, [task], self.own) for task in self.tasks)
+
+    def by_point(self) -> Iterator[Chunk]:
+        """Yield the same runs, one chunk a point."""
+        for point, setup in self.setups.items():
+            yield Chunk({point: setup}, [task for task in self.tasks if task.point == point], self.own)
+
+    def only(self, indices: Collection[int]) -> Iterator[Chunk]:
+        """Return some of the runs, one a chunk."""
+        return (one for number, one in enumerate(self.alone()) if number in indices)
+
+    def without(self, indices: Collection[int]) -> Iterator[Chunk]:
+        """Yield the other runs, one chunk or none."""
+        tasks = [task for number, task in enumerate(self.tasks) if number not in indices]
+        if tasks:
+            yield Chunk(self.setups, tasks, self.own)
+
+    def told(self, index: int) -> str:
+        """Return one of the runs as a sentence names it."""
+        task = self.tasks[index]
+        policies = [policy.short() for policy in self.setups[task.point].policies.values()]
+        return f"seed {task.seed} of {shortened(', '.join(policies), MOST_OF_NAME)}"
+
+    def after(self, done: int) -> Iterator[Chunk]:
+        """Yield what is left when the first runs are done: one chunk or none."""
+        if done < len(self.tasks):
+            yield Chunk(self.setups, self.tasks[done:], self.own)
 
 
 class _Bundle(NamedTuple):
@@ -67,7 +107,7 @@ class Scheduler:
         """The futures whose worker was given up -> the process that was."""
         self._began: dict[Future[Done], float] = {}
         """When a bundle was handed to a worker that has reported nothing yet."""
-        self._strikes = Strikes()
+        self._crashes = CrashPolicy()
         self._unheard: Counter[str] = Counter()
         """Deaths of bundles of which nothing had been reported."""
         self._judges_from = 0.0
@@ -188,7 +228,7 @@ class Scheduler:
             self._suspect(bundle.chunk, _suspected(bundle.chunk, report, death))
         elif future in self._late:
             return self._no_answer()
-        elif sentence := self._strikes.add(first, death):
+        elif sentence := self._crashes.add(first, death):
             return sentence
         else:
             self._suspects.append(_Suspect(bundle.chunk, time.monotonic() + death.pause_seconds))
@@ -251,5 +291,120 @@ def _no_death(problem: BaseException) -> WorkbenchError:
     return (
         problem
         if isinstance(problem, WorkbenchError)
-        else WorkbenchError(f"a worker cannot do a run: {problem if isinstance(problem, Unfit) else fault(problem)}")
+        else WorkbenchError(
+            f"a worker cannot do a run: {problem if isinstance(problem, WorkerFailure) else fault(problem)}"
+        )
     )
+
+
+AIM_SECONDS = 0.15
+MOST = 512
+_LEAST_SECONDS = 1e-5
+_WEIGHT = 0.2
+"""Of the newest run in the usual duration of a run, once runs of several points are known."""
+
+
+class Bundler:
+    """Hands out the pending runs, the points taking turns, in bundles that aim at a fixed time."""
+
+    def __init__(self, pending: Iterable[PlannedRun], own: Mapping[str, OwnMeasure] | None = None) -> None:
+        self._own = own or {}
+        self._waiting: dict[str, deque[PlannedRun]] = {}
+        for run in pending:
+            self._waiting.setdefault(run.point.id, deque()).append(run)
+        self._turn = deque(self._waiting)
+        self._left = sum(map(len, self._waiting.values()))
+        self._seconds: dict[str, float] = {}
+        self._usual = AIM_SECONDS
+
+    def next(self, hands: int = 1) -> Chunk | None:
+        """Return the next bundle; None when all are handed out. Towards the end each of the hands still gets its
+        share."""
+        aim = min(AIM_SECONDS, self._left * self._usual / hands)
+        runs: list[PlannedRun] = []
+        while self._turn and len(runs) < MOST:
+            each = self._seconds.get(self._turn[0], self._usual)
+            many = min(int(aim / each), MOST - len(runs)) if runs else max(min(int(aim / each), MOST), 1)
+            if many < 1:
+                break
+            taken = self._take(many)
+            runs += taken
+            aim -= each * len(taken)
+        if not runs:
+            return None
+        tasks = [Task(r.id, r.point.id, r.seed) for r in runs]
+        return Chunk({r.point.id: r.point.setup for r in runs}, tasks, self._own)
+
+    def _take(self, many: int) -> list[PlannedRun]:
+        point = self._turn.popleft()
+        waiting = self._waiting[point]
+        taken = [waiting.popleft() for _ in range(min(many, len(waiting)))]
+        self._left -= len(taken)
+        if waiting:
+            self._turn.append(point)
+        else:
+            del self._waiting[point]
+        return taken
+
+    def empty(self) -> bool:
+        """Return whether all are handed out."""
+        return not self._turn
+
+    def learn(self, rows: Iterable[Row]) -> None:
+        """Learn from finished runs how long a run of each point takes."""
+        for row in rows:
+            seconds = max(row.seconds, _LEAST_SECONDS)
+            self._seconds[row.point] = seconds
+            self._usual += (_WEIGHT if len(self._seconds) > 1 else 1.0) * (seconds - self._usual)
+
+
+class Requests:
+    """Packs bundles; each setup and each engine, with the measures of its runs, once."""
+
+    def __init__(self) -> None:
+        self._packer = Packer()
+        self._engines: dict[str, PackedEngine] = {}
+
+    def pack(self, chunk: Chunk, limit: float, report: Reporter) -> tuple[Any, ...]:
+        """Return the arguments of `work_in_worker` for a bundle."""
+        parcels = {point: self._packer.pack(point, setup) for point, setup in chunk.setups.items()}
+        engine = next(iter(chunk.setups.values())).engine
+        if engine not in self._engines:
+            self._engines[engine] = packed(engine, chunk.own)
+        return parcels, chunk.tasks, limit, origin(), report, self._engines[engine]
+
+
+class Pool(Protocol):
+    """Workers that do bundles of runs."""
+
+    @property
+    def width(self) -> int:
+        """Return how many bundles should be under way at once."""
+
+    @property
+    def reports(self) -> bool:
+        """Return whether every worker is known to report the runs that it begins."""
+
+    def submit(self, chunk: Chunk, limit: float, report: Reporter) -> Future[Done]:
+        """Have a bundle done, no run longer than a limit in seconds; raises BrokenExecutor when the pool is broken."""
+
+    def death(self, problem: BaseException, pid: int) -> Death | None:
+        """Return what a future's exception tells of the end of a worker, whose process last reported as `pid`.
+
+        None if it is of another kind. Raises WorkbenchError if the pool is lost.
+        """
+
+    def end(self, future: Future[Done], pid: int) -> bool:
+        """End the worker that does a bundle and does not answer; return False if that is not this pool's to do.
+
+        The future then ends by the death of its worker.
+        """
+
+    def replace(self, worker: str) -> None:
+        """Replace a worker in which a run goes on that nobody waits for."""
+
+    def look(self) -> None:
+        """Refuse to wait on when the workers are gone for good (WorkbenchError)."""
+
+    def leave(self, under_way: Sequence[Future[Done]]) -> None:
+        """Leave a sweep that ended, or was stopped while something was under way."""

@@ -17,14 +17,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from workbench.errors import StoreError, unknown_name
-from workbench.experiments.measured import MeasuredBy, lacking
-from workbench.experiments.mending import FORMAT, finish_mending, mend, proved
-from workbench.experiments.repeating import Verdict
-from workbench.experiments.rescue import vanished
-from workbench.experiments.row import Kept, Row, kept, origin_id
+from workbench.experiments.repair import FORMAT, finish_repair, log_of, proved, repair, salvage, vanished
+from workbench.experiments.reproducibility import Verdict
+from workbench.experiments.row import Kept, MeasuredBy, Row, kept, lacking, origin_id
 from workbench.experiments.row_files import SUFFIX, RowFiles
-from workbench.experiments.salvage import log_of, salvage
-from workbench.experiments.sqlite_rows import Damaged, SqliteRows
+from workbench.experiments.sqlite_store import Damaged, SqliteRows
 from workbench.file_systems import on_network
 
 ROWS = "rows"
@@ -99,12 +96,12 @@ class Store:
     def _sqlite(self, path: Path, read_only: bool) -> SqliteRows:
         if read_only:
             return SqliteRows(path, read_only)
-        finish_mending(path)
+        finish_repair(path)
         log = log_of(path)
         try:
             rows = proved(path)
         except Damaged:
-            self.notes.append(mend(path, log))
+            self.notes.append(repair(path, log))
             return SqliteRows(path)
         self._log = log
         return rows

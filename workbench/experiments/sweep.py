@@ -1,18 +1,21 @@
-"""A sweep: one question asked of the workbench, as a YAML file says it."""
+"""A sweep: one question asked of the workbench, read from a YAML file or a mapping, and the files that it names.
+
+Everything is checked here that needs no expansion of its choices. Topologies, workloads and parts of one's own are
+files wherever in a sweep they stand.
+"""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.fronts import with_fronts
-from workbench.experiments.measured_by import MeasuredBy, measured_by
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
-from workbench.experiments.own_measures import OwnMeasure, WithOwn, own_measures
-from workbench.experiments.until import Until, read_until
+from workbench.experiments.seeds import Until, read_until
+from workbench.experiments.user_measures import MeasuredBy, OwnMeasure, WithOwn, measured_by, user_measures
 from workbench.parts import file_and_name, is_in_file, module_in_file
 from workbench.strict_yaml import checked_size, read_mapping
 from workbench.units import is_count
@@ -123,7 +126,7 @@ def checked_sweep(config: dict[str, Any], name: str, where: str, folder: Path, m
     _check_keys(config, where)
     config = with_fronts(config, where, folder)
     registered = mechanism(config["engine"], where)
-    own = own_measures(registered.engine.name, [*_named_measures(config), *measures], folder, where)
+    own = user_measures(registered.engine.name, [*_named_measures(config), *measures], folder, where)
     registered = registered._replace(measures=WithOwn(registered.measures, own)) if own else registered
     until = read_until(config, registered.measures, where)
     most_points(config, where)
@@ -291,3 +294,68 @@ def _names(config: Mapping[str, Any], key: str, what: str, known: Mapping[str, A
     if len(set(names)) != len(names):
         raise wrong_value(where, key, f"must name each {what} once", given)
     return names or list(known)
+
+
+Rename = Callable[[Path], str]
+
+
+def with_files(config: Mapping[str, Any], folder: Path, rename: Rename) -> dict[str, Any]:
+    """Return the same sweep with every file that it names called something else.
+
+    Parameters
+    ----------
+    folder : Path
+        What relative paths in the sweep start from.
+    rename : callable
+        From the path of a file that is there to its new name. The name of a public trace is no file and stays.
+
+    Examples
+    --------
+    >>> said = {"engine": "shared_memory", "workload": {"trace": "rocprofv3_mi355x_part1"}}
+    >>> with_files(said, Path(), str) == said
+    True
+    """
+
+    def new(name: str) -> str:
+        path = next((one for one in (folder / name, Path(name)) if one.is_file()), None)
+        return name if path is None else rename(path)
+
+    readers = {"machine": _input_files, "workload": _input_files, **dict.fromkeys(_WITH_PARTS, _parts)}
+    return {key: readers[key](value, new) if key in readers else value for key, value in config.items()}
+
+
+_WITH_PARTS = ("policy", "baseline", "measures", "figures", "seeds", "objectives", "constraints")
+"""The keys below which `FILE.py:NAME` may stand."""
+
+
+def _input_files(value: Any, new: Callable[[str], str]) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _source(key, inner, new) for key, inner in value.items()}
+    return [_input_files(inner, new) for inner in value] if isinstance(value, (list, tuple)) else _part(value, new)
+
+
+def _source(key: Any, value: Any, new: Callable[[str], str]) -> Any:
+    return _file_names(value, new) if key in ("file", "trace", "topology") else _input_files(value, new)
+
+
+def _file_names(value: Any, new: Callable[[str], str]) -> Any:
+    """Return a file's name, or several that are varied, called something else."""
+    if isinstance(value, Mapping):
+        return {key: _file_names(inner, new) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_file_names(inner, new) for inner in value]
+    return new(value) if isinstance(value, str) else value
+
+
+def _parts(value: Any, new: Callable[[str], str]) -> Any:
+    if isinstance(value, Mapping):
+        return {_part(key, new): _parts(inner, new) for key, inner in value.items()}
+    return [_parts(inner, new) for inner in value] if isinstance(value, (list, tuple)) else _part(value, new)
+
+
+def _part(name: Any, new: Callable[[str], str]) -> Any:
+    """Return `my_fit.py:MyFit` with the file called something else; anything else as it is."""
+    if not is_in_file(name):
+        return name
+    file, inside = file_and_name(name)
+    return f"{new(file)}:{inside}"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.errors import InputError
-from workbench.experiments.folder import PROVENANCE, write_json
 from workbench.experiments.provenance import environment, provenance
+from workbench.experiments.results_folder import PROVENANCE, write_json
 from workbench.experiments.run_set import RunSet
 from workbench.export.content import MAIN, Content, Selection, check_unedited, content, in_order, selected, selection
 from workbench.export.drawings import drawings, write_figures

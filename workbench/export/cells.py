@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from workbench.experiments.plan import PlannedPoint
-from workbench.experiments.run_id import run_id
+from workbench.experiments.row import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.figures.panels import panels
 from workbench.metrics.measure import Measure

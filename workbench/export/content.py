@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, wrong_value
-from workbench.experiments.own_measures import OwnMeasure
 from workbench.experiments.plan import Plan, PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import Sweep
+from workbench.experiments.user_measures import OwnMeasure
 from workbench.export.cells import Place, RunSets, cells, in_words, places
 from workbench.export.citations import bibliography, cited
 from workbench.export.drawings import FIGURES, Drawing

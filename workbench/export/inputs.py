@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import yaml
 
 from workbench.engines.engine import Setup
-from workbench.experiments.folder import SWEEP
-from workbench.experiments.keep import named, shortest
-from workbench.experiments.named_files import with_files
+from workbench.experiments.results_folder import SWEEP
 from workbench.experiments.run_set import RunSet
+from workbench.experiments.saved_results import named, shortest
+from workbench.experiments.sweep import with_files
 from workbench.figures.known import FIGURES
 from workbench.levers import Spec
 from workbench.parts.user_files import files_of

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.experiments.folder import write_whole
+from workbench.experiments.results_folder import write_whole
 from workbench.records.pool import BYTES, CARD, IDENTIFIER, RELEASED, STITCHED, PoolRecord, granted
 
 BASE = 0x7F00_0000_0000

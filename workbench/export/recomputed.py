@@ -13,17 +13,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, WorkbenchError
-from workbench.experiments.folder import PROVENANCE, SWEEP
 from workbench.experiments.mechanism import mechanisms
-from workbench.experiments.own_measures import OwnMeasure, WithOwn, measures_of, of_setup
 from workbench.experiments.plan import Plan, PlannedPoint, make_plan
-from workbench.experiments.provenance import environment
-from workbench.experiments.repeating import Checked
-from workbench.experiments.row import Row
-from workbench.experiments.row_origins import origins_of
-from workbench.experiments.run_id import run_id
+from workbench.experiments.provenance import environment, origins_of
+from workbench.experiments.reproducibility import Checked
+from workbench.experiments.results_folder import PROVENANCE, SWEEP
+from workbench.experiments.row import Row, run_id
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import Sweep, read_sweep, said_by
+from workbench.experiments.user_measures import OwnMeasure, WithOwn, measures_of, of_setup
 from workbench.export.cells import Place
 from workbench.export.comparison import PICTURES, Change, changed_values, changes, compared_pictures, redrawn
 from workbench.export.content import MAIN, OF_SETUPS, ROWS, Content, content, in_order, shown_plan

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError
-from workbench.experiments.row import Row
-from workbench.experiments.run_id import canonical
+from workbench.experiments.row import Row, canonical
 from workbench.experiments.run_set import RunSet
 from workbench.export.cells import (
     UNKNOWN,

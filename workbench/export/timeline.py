@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.experiments.folder import write_whole
+from workbench.experiments.results_folder import write_whole
 from workbench.export.node_timeline import node_events
 from workbench.metrics.dispatch_modules import lanes, within
 from workbench.metrics.dispatch_rows import amounts, last_dispatch, releases

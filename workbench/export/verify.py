@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, wrong_value
-from workbench.experiments.own_measures import OwnMeasure
 from workbench.experiments.plan import PlannedRun
 from workbench.experiments.row import Row
-from workbench.experiments.work import work
+from workbench.experiments.user_measures import OwnMeasure
+from workbench.experiments.worker import work
 from workbench.export.comparison import Change
 from workbench.export.content import MAIN, ROWS
 from workbench.export.manifest import FORMAT, changed, read_manifest

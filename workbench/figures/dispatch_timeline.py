@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, unknown_name
-from workbench.experiments.run_id import run_id
+from workbench.experiments.row import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.figures.one_run import chosen_span, common_seed, share_shown
 from workbench.figures.panels import lines_apart

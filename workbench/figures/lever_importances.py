@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.figures.of_study import OfStudy
 from workbench.figures.recipe import Column, on_paper
-from workbench.studies.tuning.importances import INERT
+from workbench.studies.tuning.results import INERT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.experiments.run_id import run_id
+from workbench.experiments.row import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.figures.one_run import common_seed
 from workbench.figures.panels import drawn_panels

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.errors import StoreError
-from workbench.experiments.folder import write_whole
+from workbench.experiments.results_folder import write_whole
 from workbench.figures.recipe import Column, Drawn
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError
-from workbench.experiments.folder import write_json
-from workbench.experiments.keep import named, resolved
-from workbench.experiments.sources import origin
+from workbench.experiments.provenance import origin
+from workbench.experiments.results_folder import write_json
+from workbench.experiments.saved_results import named, resolved
 from workbench.identity import digest_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.experiments.folder import write_json, write_whole
+from workbench.experiments.results_folder import write_json, write_whole
 from workbench.export.cells import in_words
 from workbench.export.citations import Cited, bibliography, cited, traces_of, works_in
 from workbench.export.content import METHODS

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.errors import InputError
-from workbench.experiments.designs.axis import Axis
-from workbench.experiments.designs.ranges import read_range
+from workbench.experiments.designs.ranges import Axis, read_range
 from workbench.levers import Lever
 
 WIDTH = Lever("width", "integer", 8, least=1, most=64, scale="power_of_two")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from workbench.errors import InputError
 from workbench.experiments.designs import Axis, Design, LatinHypercube, Morris, Random, Saltelli, Sobol
-from workbench.experiments.designs.sobol import sobol_points
+from workbench.experiments.designs.design import sobol_points
 
 
 def axes(count: int) -> list[Axis]:

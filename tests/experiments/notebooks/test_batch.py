@@ -18,9 +18,8 @@ from workbench.cli.main import main
 from workbench.cli.notebook import choices_of
 from workbench.errors import InputError, MissingPart, StoreError
 from workbench.experiments.notebooks import run_notebooks
-from workbench.experiments.notebooks.execute import Ended, settled
-from workbench.experiments.notebooks.source import read_notebook
-from workbench.experiments.notebooks.tasks import output_name, plan_tasks, read_batch, short_names
+from workbench.experiments.notebooks.execution import Ended, settled
+from workbench.experiments.notebooks.tasks import output_name, plan_tasks, read_batch, read_notebook, short_names
 
 SWEEP = {
     "engine": "shared_memory",

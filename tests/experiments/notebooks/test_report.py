@@ -14,11 +14,9 @@ from PIL import Image
 
 import workbench as wb
 from workbench.errors import InputError, StoreError
-from workbench.experiments.notebooks.execute import NotebookRun
-from workbench.experiments.notebooks.headline import MIME, headlines
+from workbench.experiments.notebooks.execution import MIME, NotebookRun, headlines
 from workbench.experiments.notebooks.report import HtmlReport
-from workbench.experiments.notebooks.source import Notebook
-from workbench.experiments.notebooks.tasks import Task
+from workbench.experiments.notebooks.tasks import Notebook, Task
 
 PROVENANCE = {"sources": "5e", "commit": "c0", "python": "3.11", "machine": "Linux", "packages": {"numpy": "2.0"}}
 LONG = {"machine": {"segments": 32, "banks": 16}, "workload": {"regime": "small_uniform", "count": 20}}

@@ -9,8 +9,8 @@ import pytest
 
 from tests.depth import long
 from workbench.errors import InputError
+from workbench.experiments.seeds import Bound, Until, bound_of
 from workbench.experiments.sweep import read_sweep
-from workbench.experiments.until import Bound, Until, bound_of
 from workbench.metrics.measure import Measure
 from workbench.studies.adaptive.stop import half_width
 from workbench.studies.statistics import median_interval

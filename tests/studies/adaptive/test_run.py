@@ -18,7 +18,7 @@ from tests.experiments.test_running import rows_in, wait_for_rows
 from workbench.api import open_results
 from workbench.cli.main import main
 from workbench.errors import InputError
-from workbench.experiments.folder import STORE
+from workbench.experiments.results_folder import STORE
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.runner import Silent
 from workbench.studies.adaptive import stop

@@ -8,7 +8,7 @@ import pytest
 from tests.studies.tuning.small import small, undisturbed
 from workbench.errors import InputError
 from workbench.studies.tuning import read_study, tune
-from workbench.studies.tuning.samplers.by_optuna import ALIKE, OF_A_SWEEP
+from workbench.studies.tuning.samplers import ALIKE, OF_A_SWEEP
 
 NUMERIC = {"policy": {"placement": "first_fit", "queue": {"fifo_lookahead": {"k": {"tune": {"least": 1, "most": 40}}}}}}
 ONE = {**NUMERIC, "objectives": ["drain_cycles"]}

@@ -13,7 +13,7 @@ from tests.studies.tuning.small import small
 from tests.studies.tuning.test_resume import Command, DiesAt, in_a_child
 from workbench.errors import StoreError, WorkbenchError
 from workbench.studies.tuning import tune
-from workbench.studies.tuning.journal import JOURNAL
+from workbench.studies.tuning.storages import JOURNAL
 
 NUMBERS = small(
     policy={

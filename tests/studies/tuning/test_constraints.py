@@ -7,7 +7,7 @@ import pytest
 from tests.studies.tuning.small import small
 from workbench.errors import WorkbenchError
 from workbench.studies.tuning import tune
-from workbench.studies.tuning.constraints import Constraint
+from workbench.studies.tuning.objectives import Constraint
 
 
 def bound(trials):

@@ -21,10 +21,9 @@ from tests.studies.tuning.test_resume import DiesAt, in_a_child
 from workbench.errors import StoreError
 from workbench.experiments.runner import Silent
 from workbench.studies.tuning import tune
-from workbench.studies.tuning.database import STATE, Database, open_database
-from workbench.studies.tuning.storage import read_storage
-from workbench.studies.tuning.study import read_study
-from workbench.studies.tuning.tune_study import _shelf
+from workbench.studies.tuning.storages import STATE, Database, open_database
+from workbench.studies.tuning.study import read_storage, read_study
+from workbench.studies.tuning.tuner import storage_of
 
 SAMPLERS = [{"nsga2": {"population": 6, "seed": 3}}, {"tpe": {"startup": 4}}]
 KINDS = ["sqlite", pytest.param("postgresql", marks=needs("postgresql"))]
@@ -39,8 +38,8 @@ def postgresql():
 @pytest.fixture(params=KINDS)
 def storage(request, tmp_path, monkeypatch):
     """A fresh study in a database of each kind that there is; a busy server notices late that a driver is gone."""
-    monkeypatch.setattr("workbench.studies.tuning.database.HANDOVER_SECONDS", 120.0)
-    monkeypatch.setattr("workbench.studies.tuning.database.PATIENCE_SECONDS", 300.0)
+    monkeypatch.setattr("workbench.studies.tuning.storages.HANDOVER_SECONDS", 120.0)
+    monkeypatch.setattr("workbench.studies.tuning.storages.PATIENCE_SECONDS", 300.0)
     if request.param == "sqlite":
         return {"url": f"sqlite:///{tmp_path / 'study.db'}", "study": "one"}
     return {"url": request.getfixturevalue("postgresql").url, "study": str(tmp_path)}
@@ -96,7 +95,7 @@ def away(request, storage):
 )
 @long
 def test_a_driver_killed_between_asking_and_telling(tmp_path, monkeypatch, storage, sampler, runs, keep_seconds):
-    monkeypatch.setattr("workbench.studies.tuning.book.KEEP_SECONDS", keep_seconds)
+    monkeypatch.setattr("workbench.studies.tuning.trial_store.KEEP_SECONDS", keep_seconds)
     study = small(sampler=sampler, storage=storage)
     whole, every = undisturbed(sampler)
     assert in_a_child(lambda: tune(study, tmp_path / "out", progress=DiesAt(runs)))
@@ -159,9 +158,9 @@ def test_a_connection_that_breaks_while_a_trial_is_committed(storage, monkeypatc
 
 @long
 def test_one_driver_at_a_time(storage, monkeypatch):
-    monkeypatch.setattr("workbench.studies.tuning.database.HANDOVER_SECONDS", 0.2)
+    monkeypatch.setattr("workbench.studies.tuning.storages.HANDOVER_SECONDS", 0.2)
     study = read_study(small(storage=storage))
-    owner = _shelf(study, None, {"engine": "any"})
+    owner = storage_of(study, None, {"engine": "any"})
     assert isinstance(owner, Database)
     with contextlib.closing(owner), pytest.raises(StoreError) as refused:
         tune(small(storage=storage))

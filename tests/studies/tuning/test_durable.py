@@ -11,8 +11,8 @@ import pytest
 from tests.studies.tuning.small import small
 from workbench.errors import StoreError
 from workbench.studies.tuning import tune
-from workbench.studies.tuning.evaluate import Evaluator
-from workbench.studies.tuning.journal_file import JournalFile
+from workbench.studies.tuning.driver import Evaluator
+from workbench.studies.tuning.optuna_extensions import JournalFile
 
 
 @pytest.mark.parametrize("sampler", [{"tpe": {"startup": 4}}, {"nsga2": {"population": 6}}])

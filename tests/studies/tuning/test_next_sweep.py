@@ -10,8 +10,8 @@ import yaml
 import workbench as wb
 from tests.studies.tuning.small import Counts, small
 from workbench.errors import InputError
-from workbench.experiments.folder import OWN
-from workbench.studies.tuning import importances, tune
+from workbench.experiments.results_folder import OWN
+from workbench.studies.tuning import results, tune
 
 OTHER = {"regime": "small_uniform", "count": 20}
 
@@ -19,7 +19,7 @@ OTHER = {"regime": "small_uniform", "count": 20}
 @pytest.fixture(scope="module")
 def tuned(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(importances, "SHUFFLES", 2)
+        patch.setattr(results, "SHUFFLES", 2)
         return tune(small(), tmp_path_factory.mktemp("tuned") / "study", hold_out=OTHER)
 
 
@@ -110,12 +110,17 @@ def test_a_study_in_memory_holds_out_too_and_the_workload_of_the_study_gives_oth
 
 
 def test_runs_that_the_study_saw_are_left_out(tmp_path, monkeypatch):
-    from workbench.studies.tuning import hold_out
+    from workbench.studies.tuning import holdout
 
-    real = hold_out.repeated
-    monkeypatch.setattr(hold_out, "repeated", lambda *given: real(*given) | {107: 0})
+    real = holdout.repeated
+
+    def known(*seeds):
+        """Have runs of the other workload been seen, which alone are compared up to a limit."""
+        return lambda *given: real(*given) | (dict.fromkeys(seeds, 0) if given[5:] else {})
+
+    monkeypatch.setattr(holdout, "repeated", known(107))
     assert tune(small(trials=6), hold_out=OTHER).held_out.seeds == [106, 108]
-    monkeypatch.setattr(hold_out, "repeated", lambda *given: dict.fromkeys((106, 107, 108), 0))
+    monkeypatch.setattr(holdout, "repeated", known(106, 107, 108))
     with pytest.raises(InputError, match=r"hold-out: the study saw every run of small_uniform_\w+; name a workload"):
         tune(small(trials=6), tmp_path / "out", hold_out=OTHER)
     assert not (tmp_path / "out").exists()

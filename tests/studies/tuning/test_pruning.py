@@ -7,7 +7,7 @@ import pytest
 from tests.depth import long, thinned
 from tests.studies.tuning.small import small
 from tests.studies.tuning.test_resume import Counts, DiesAt, in_a_child
-from workbench.experiments.folder import STORE
+from workbench.experiments.results_folder import STORE
 from workbench.experiments.store import Store
 from workbench.studies.tuning import tune
 

@@ -11,8 +11,8 @@ from tests.studies.tuning.small import Counts, small, undisturbed
 from workbench.errors import StoreError
 from workbench.experiments.runner import Silent
 from workbench.studies.tuning import tune
-from workbench.studies.tuning.book import Book
-from workbench.studies.tuning.journal import JOURNAL, STATE
+from workbench.studies.tuning.storages import JOURNAL, STATE_FILE
+from workbench.studies.tuning.trial_store import TrialStore
 
 SAMPLERS = [
     {"nsga2": {"population": 6, "seed": 3}},
@@ -61,7 +61,7 @@ def in_a_child(body):
     ],
 )
 def test_a_killed_study_goes_on_to_the_bit(tmp_path, monkeypatch, sampler, runs, keep_seconds):
-    monkeypatch.setattr("workbench.studies.tuning.book.KEEP_SECONDS", keep_seconds)
+    monkeypatch.setattr("workbench.studies.tuning.trial_store.KEEP_SECONDS", keep_seconds)
     whole, every = undisturbed(sampler)
     assert in_a_child(lambda: tune(study(sampler), tmp_path / "out", progress=DiesAt(runs)))
     seen = Counts()
@@ -75,7 +75,7 @@ def test_a_killed_study_goes_on_to_the_bit(tmp_path, monkeypatch, sampler, runs,
 @pytest.mark.parametrize("told", [pytest.param(1, marks=long), 4, pytest.param(7, marks=long)])
 @long
 def test_a_death_between_two_trials_of_a_batch(tmp_path, monkeypatch, sampler, told):
-    real = Book.append
+    real = TrialStore.append
 
     def dying(self, trial):
         real(self, trial)
@@ -83,7 +83,7 @@ def test_a_death_between_two_trials_of_a_batch(tmp_path, monkeypatch, sampler, t
             os.kill(os.getpid(), signal.SIGKILL)
 
     def body():
-        monkeypatch.setattr(Book, "append", dying)
+        monkeypatch.setattr(TrialStore, "append", dying)
         tune(study(sampler), tmp_path / "out")
 
     assert in_a_child(body)
@@ -147,14 +147,14 @@ class Command:
 @pytest.mark.parametrize("content", [b"", b"not a pickle", pickle.dumps(("5.0.0", 0, 1))])
 def test_a_sampler_that_is_damaged_is_refused(tmp_path, content):
     tune(small(), tmp_path / "out", 8)
-    (tmp_path / "out" / STATE).write_bytes(content)
+    (tmp_path / "out" / STATE_FILE).write_bytes(content)
     with pytest.raises(StoreError, match="holds no sampler that can go on"):
         tune(small(), tmp_path / "out")
 
 
 def test_a_file_that_is_no_sampler_does_nothing(tmp_path):
     tune(small(), tmp_path / "out", 8)
-    (tmp_path / "out" / STATE).write_bytes(pickle.dumps(Command(f"touch {tmp_path / 'done'}")))
+    (tmp_path / "out" / STATE_FILE).write_bytes(pickle.dumps(Command(f"touch {tmp_path / 'done'}")))
     with pytest.raises(StoreError, match=r"holds no sampler that can go on \(posix.system is no part of a sampler\)"):
         tune(small(), tmp_path / "out")
     assert not (tmp_path / "done").exists()
@@ -163,7 +163,7 @@ def test_a_file_that_is_no_sampler_does_nothing(tmp_path):
 @pytest.mark.parametrize("sampler", thinned(SAMPLERS, 2))
 def test_without_the_sampler_the_journal_leads_it_back(tmp_path, sampler):
     tune(study(sampler), tmp_path / "out", 13)
-    (tmp_path / "out" / STATE).unlink()
+    (tmp_path / "out" / STATE_FILE).unlink()
     assert tune(study(sampler), tmp_path / "out").trials.equals(undisturbed(sampler)[0].trials)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.studies.tuning.test_resume import Command
 from workbench.errors import StoreError
-from workbench.studies.tuning.sampler_state import check_trial, read_state
+from workbench.studies.tuning.trial_store import check_trial, read_state
 
 
 def _text(value):
@@ -57,3 +57,12 @@ def test_what_a_sampler_would_unpickle_is_read_with_care_whatever_it_is_called(t
     with pytest.raises(StoreError, match=r"trial 3 beside .* holds no sampler that can go on"):
         check_trial(trial, "sampler.pickle")
     assert not (tmp_path / "done").exists()
+
+
+def test_a_sampler_that_an_earlier_workbench_kept_goes_on():
+    from workbench.studies.tuning.optuna_extensions import TpeByPolicy
+
+    kept = pickle.dumps(("4.0.0", 3, TpeByPolicy([], seed=1), {}), 3)
+    earlier = kept.replace(b"tuning.optuna_extensions\n", b"tuning.samplers.tpe_by_policy\n")
+    assert earlier != kept
+    assert isinstance(read_state(earlier, "sampler.pickle").sampler, TpeByPolicy)

@@ -7,11 +7,11 @@ import pytest
 
 from tests.studies.tuning.small import small
 from workbench.studies.tuning import read_study
-from workbench.studies.tuning.quiet import quiet
+from workbench.studies.tuning.optuna_extensions import TpeByPolicy
 from workbench.studies.tuning.samplers import Tpe
-from workbench.studies.tuning.samplers.tpe_by_policy import TpeByPolicy
 from workbench.studies.tuning.space import groups
-from workbench.studies.tuning.trial import proposed
+from workbench.studies.tuning.study import proposed
+from workbench.studies.tuning.trial_store import quiet
 
 STUDY = small(
     policy={

@@ -15,7 +15,7 @@ from workbench.cli.main import main
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import compare
 from workbench.studies.tuning import Objective, tune
-from workbench.studies.tuning.trade import to_take, trades
+from workbench.studies.tuning.results import to_take, trades
 
 WASTE, PACE, HEAT = (
     Objective(Measure("waste", "", "lower", ""), "minimize"),

@@ -9,7 +9,7 @@ import workbench as wb
 from tests.depth import thinned
 from tests.studies.tuning.small import FailsWhenWide, small
 from workbench.errors import WorkbenchError
-from workbench.experiments.folder import STORE
+from workbench.experiments.results_folder import STORE
 from workbench.experiments.store import Store
 from workbench.studies.tuning import tune
 
@@ -121,31 +121,31 @@ def test_a_study_whose_trials_all_fail_says_so():
 
 
 def test_an_objective_that_is_no_number_fails_the_trial(monkeypatch):
-    from workbench.experiments import work
+    from workbench.experiments import worker
 
-    real = work._row
+    real = worker._row
 
     def poisoned(each, task):
         row = real(each, task)
         return row._replace(measures={**row.measures, "drain_cycles": math.nan}) if task[2] == 1 else row
 
-    monkeypatch.setattr(work, "_row", poisoned)
+    monkeypatch.setattr(worker, "_row", poisoned)
     results = tune(small(trials=3))
     assert set(results.trials.error) == {"seed 1: drain_cycles is not a finite number."}
 
 
 def test_a_run_that_refused_fails_its_trial_with_the_reason(monkeypatch):
     """Of a node whose application was refused the makespan is missing, so that nobody is chosen for refusing."""
-    from workbench.experiments import work
+    from workbench.experiments import worker
     from workbench.metrics import shared_memory
 
-    real, drains = work._row, shared_memory.MEASURES["drain_cycles"]
+    real, drains = worker._row, shared_memory.MEASURES["drain_cycles"]
 
     def refusing(each, task):
         row = real(each, task)
         return row._replace(measures={**row.measures, "drain_cycles": math.nan, "attempts": 2.0})
 
-    monkeypatch.setattr(work, "_row", refusing)
+    monkeypatch.setattr(worker, "_row", refusing)
     monkeypatch.setitem(shared_memory.MEASURES, "drain_cycles", drains._replace(refusals="attempts"))
     results = tune(small(trials=3))
     reason = "seed 0: drain_cycles is missing, as something was refused (attempts: 2)."

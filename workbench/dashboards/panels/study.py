@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from workbench.dashboards.panels.canvas_widget import CanvasWidget, script
-from workbench.studies.tuning.parallel import ParallelAxis
+from workbench.studies.tuning.results import ParallelAxis
 
 
 class Shares(NamedTuple):

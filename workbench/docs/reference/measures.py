@@ -9,7 +9,7 @@ from workbench.docs.prose import prose
 from workbench.docs.reference.engines import small_sweep
 from workbench.docs.reference.kind import Kind, crumbs
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
-from workbench.experiments.own_measures import of_setup
+from workbench.experiments.user_measures import of_setup
 from workbench.metrics.measure import Measure, Measures
 
 INDEX = "reference/measures/index"

@@ -7,14 +7,9 @@ draw(sweep)           what the design of a sweep draws, None where it has no ran
 with_choices(sweep)   what a sweep varies, with lists in place of ranges             -> mapping
 """
 
-from workbench.experiments.designs.axis import Axis
-from workbench.experiments.designs.design import Design
+from workbench.experiments.designs.design import Design, LatinHypercube, Morris, Random, Saltelli, Sobol
 from workbench.experiments.designs.draw import Drawn, draw, with_choices
-from workbench.experiments.designs.latin_hypercube import LatinHypercube
-from workbench.experiments.designs.morris import Morris
-from workbench.experiments.designs.random import Random
-from workbench.experiments.designs.saltelli import Saltelli
-from workbench.experiments.designs.sobol import Sobol
+from workbench.experiments.designs.ranges import Axis
 
 __all__ = [
     "Axis",

@@ -6,7 +6,6 @@ headline(...)       numbers of a notebook that become columns of that index
 """
 
 from workbench.experiments.notebooks.batch import NotebookBatch, run_notebooks
-from workbench.experiments.notebooks.execute import NotebookRun
-from workbench.experiments.notebooks.headline import headline
+from workbench.experiments.notebooks.execution import NotebookRun, headline
 
 __all__ = ["NotebookBatch", "NotebookRun", "headline", "run_notebooks"]

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.errors import InputError, wrong_value
-from workbench.experiments.folder import held, own_files
-from workbench.experiments.interrupts import held_back, noticed
-from workbench.experiments.notebooks.execute import (
+from workbench.experiments.failures import held_back, noticed
+from workbench.experiments.notebooks.execution import (
     Ended,
     Kernels,
     NotebookRun,
@@ -23,11 +22,10 @@ from workbench.experiments.notebooks.execute import (
     settled,
     unwatched,
 )
-from workbench.experiments.notebooks.report.page import content_of
-from workbench.experiments.notebooks.report.report import INDEX, TABLE, HtmlReport, table
-from workbench.experiments.notebooks.source import read_notebook
-from workbench.experiments.notebooks.tasks import Task, plan_tasks, read_batch
+from workbench.experiments.notebooks.report import INDEX, TABLE, HtmlReport, content_of, table
+from workbench.experiments.notebooks.tasks import Task, plan_tasks, read_batch, read_notebook
 from workbench.experiments.provenance import environment
+from workbench.experiments.results_folder import held, own_files
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,12 +1,15 @@
-"""Where runs are done: processes, threads, a cluster, or an executor that the user hands in."""
+"""Where runs are done: processes, threads, a cluster, or an executor that the user hands in.
+
+How much of this machine may be used.
+"""
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import Executor
 
 from workbench.errors import InputError, unknown_name, wrong_value
-from workbench.experiments.pools.cores import cores
-from workbench.experiments.pools.pool import Pool
+from workbench.experiments.scheduler import Pool
 
 MOST_WORKERS = 256
 KINDS = ("processes", "threads", "local:4", "tcp://HOST:PORT")
@@ -35,13 +38,13 @@ def pool_of(executor: Executor | str | None, workers: int | None) -> Pool:
 
         return Processes(max(workers or cores(), 1))
     if executor == "threads":
-        from workbench.experiments.pools.threads import Threads
+        from workbench.experiments.pools.processes import Threads
 
         return Threads(max(workers or cores(), 1))
     if workers is not None:
         raise InputError("workers are counted for processes and threads; a cluster or an executor has its own.")
     if not isinstance(executor, str):
-        from workbench.experiments.pools.given import Given
+        from workbench.experiments.pools.cluster import Given
 
         return Given(executor)
     if ":" not in executor:
@@ -57,6 +60,11 @@ def check_pool(executor: Executor | str | None, workers: int | None) -> None:
         raise wrong_value("", "workers", f"must be a whole number from 0 to {MOST_WORKERS}", workers, cores())
     if isinstance(executor, str) and executor != "processes":
         pool_of(executor, workers)
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 __all__ = ["MOST_WORKERS", "Pool", "check_pool", "cores", "pool_of"]

@@ -1,22 +1,34 @@
-"""One worker process, and the socket to it."""
+"""One worker process: how it is started, the socket to it, and the program that it runs until its driver is gone.
+
+Runs are repeated in a process that differs from the driver in all that no run may depend on (environment, clock), so
+that what does depend on it shows.
+"""
 
 from __future__ import annotations
 
+import datetime
+import fcntl
 import json
 import os
 import pickle
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from workbench.errors import WorkbenchError
-from workbench.experiments.pools.elsewhere import environment_elsewhere, path_elsewhere
-from workbench.hash_seed import ENVIRONMENT
+from workbench.experiments.failures import WorkerFailure, fault
+from workbench.experiments.worker import fit_or_told, work_in_worker
+from workbench.hash_seed import ENVIRONMENT, FIXED, VARIABLE
+from workbench.identity.observed import observe
 
 WORKER_ENVIRONMENT = {
     **dict.fromkeys(
@@ -39,7 +51,7 @@ END_SECONDS = 5.0
 _PROGRAM = """
 import json, sys
 sys.path[:] = json.loads(sys.argv[1])
-from workbench.experiments.pools.worker import serve
+from workbench.experiments.pools.worker_process import serve
 serve(*map(int, sys.argv[2:]))
 """
 
@@ -146,3 +158,157 @@ class Worker:
         with suppress(OSError):
             self._connection.close()
             os.close(self._held)
+
+
+READY = b"ready"
+
+
+def serve(socket: int, lifeline: int, driver: int, elsewhere: int = 0) -> None:
+    """Do what comes through a socket, and end with the driver, however it ends and whatever a run does then.
+
+    Parameters
+    ----------
+    socket : int
+        The descriptor of a socket to the driver.
+    lifeline : int
+        The descriptor of a pipe that the driver holds open.
+    driver : int
+        The driver's process.
+    elsewhere : {0, 1}
+        Whether runs are repeated here, under a clock that is ahead.
+    """
+    _die_with(lifeline, driver)
+    if elsewhere:
+        shift_clock()
+    observe()
+    connection = Connection(socket)
+    connection.send_bytes(READY)
+    be_quiet()
+    with suppress(EOFError, OSError):
+        while True:
+            connection.send_bytes(pickle.dumps(_reply(connection.recv_bytes())))
+
+
+def _reply(request: bytes) -> Any:
+    """Return what came of a bundle, or the error that says why none of it can be done here."""
+    try:
+        with fit_or_told():
+            variables, arguments = pickle.loads(request)
+            _take_over(variables)
+            return work_in_worker(*arguments)
+    except WorkerFailure as problem:
+        return problem
+    except WorkbenchError as problem:
+        return WorkbenchError(str(problem))
+    except BaseException as problem:
+        return WorkbenchError(f"a worker cannot do a run: {fault(problem)}")
+
+
+def _take_over(variables: Mapping[str, str]) -> None:
+    """Have the environment of the driver, but for what is a worker's own."""
+    for name in os.environ.keys() - variables.keys() - WORKERS_OWN:
+        del os.environ[name]
+    for name, value in variables.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value
+
+
+def be_quiet() -> None:
+    """Leave Ctrl-C to the driver, and send what native code and copies of this process print nowhere.
+
+    What Python code prints in a run is captured before.
+    """
+    with suppress(ValueError):  # not the main thread
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+    os.close(nowhere)
+
+
+def _die_with(lifeline: int, driver: int) -> None:
+    """Have the system kill this process when the pipe's other end closes; a thread looks too, where it cannot."""
+    with suppress(OSError, AttributeError, ValueError):
+        fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+
+    def watch() -> None:
+        while os.getppid() == driver:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+AHEAD_SECONDS = 1009 * 86400 + 5 * 3600 + 17 * 60 + 23
+"""By how much the clock of such a process is ahead: another year, month, day of the week, hour, minute and second."""
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+_COUNT_ON_DATES = ("cftime", "dateutil", "pandas", "polars", "psycopg2", "pyarrow", "pytz", "sqlalchemy", "xarray")
+"""Packages whose compiled code, or that of what they import, takes Python's own class of dates for granted."""
+
+DIFFERENCES = "another hash seed, time zone, clock, working directory and number of threads"
+"""What such a process has, as a part of a sentence."""
+
+
+def environment_elsewhere() -> dict[str, str]:
+    """Return what stands in the environment of such a process; machine code of the engines is kept where it is.
+
+    >>> environment_elsewhere()["PYTHONHASHSEED"] == FIXED
+    False
+    """
+    zone = "Pacific/Kiritimati" if os.environ.get("TZ") != "Pacific/Kiritimati" else "America/Caracas"
+    kept = {name: os.path.abspath(place) for name in ("NUMBA_CACHE_DIR",) if (place := os.environ.get(name))}
+    return {**dict.fromkeys(_THREADS, "2"), VARIABLE: str(int(FIXED) + 1), "TZ": zone, **kept}
+
+
+def path_elsewhere() -> list[str]:
+    """Return where such a process imports from: the same places, though it works in another folder."""
+    return [os.path.abspath(place) for place in sys.path if isinstance(place, str)]
+
+
+def shift_clock(seconds: int = AHEAD_SECONDS) -> None:
+    """Set the clock of this process ahead, for all that Python code asks for the time of day."""
+    now, now_ns = time.time, time.time_ns
+    time.time = lambda: now() + seconds
+    time.time_ns = lambda: now_ns() + seconds * 10**9
+    for name in ("localtime", "gmtime", "ctime"):
+        setattr(time, name, _of_shifted(getattr(time, name)))
+    strftime, asctime, localtime = time.strftime, time.asctime, time.localtime
+    time.strftime = lambda text, when=None: strftime(text, localtime() if when is None else when)
+    time.asctime = lambda when=None: asctime(localtime() if when is None else when)
+    ahead = datetime.timedelta(seconds=seconds)
+    original = datetime.datetime
+
+    class Shifted(original):  # type: ignore[misc,valid-type]
+        """A date with its time, whose `now` is ahead."""
+
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return super().now(tz) + ahead
+
+        @classmethod
+        def today(cls) -> Any:
+            return cls.now()
+
+        @classmethod
+        def utcnow(cls) -> Any:
+            return cls.now(datetime.UTC).replace(tzinfo=None)
+
+    class Restoring:
+        """Gives the class back before a package is imported that counts on Python's own."""
+
+        def find_spec(self, name: str, *more: Any) -> None:
+            if name in _COUNT_ON_DATES:
+                vars(datetime)["datetime"] = original
+
+    sys.meta_path.insert(0, Restoring())
+    Shifted.__name__ = Shifted.__qualname__ = original.__name__
+    Shifted.__module__ = original.__module__
+    vars(datetime)["datetime"] = Shifted
+
+
+def _of_shifted(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda seconds=None: function(time.time() if seconds is None else seconds)

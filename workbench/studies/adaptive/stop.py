@@ -12,9 +12,9 @@ import math
 from typing import NamedTuple
 
 from workbench.experiments.plan import Plan, PlannedPoint
-from workbench.experiments.run_id import run_id
+from workbench.experiments.row import run_id
 from workbench.experiments.run_set import RunSet
-from workbench.experiments.until import Bound, Until, bound_of
+from workbench.experiments.seeds import Bound, Until, bound_of
 from workbench.studies.statistics import Estimand, Interval, compare
 
 LEVEL = 0.95

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import InputError
-from workbench.experiments.folder import STORE, held, write_whole
-from workbench.experiments.keep import keep_files, keep_sweep
 from workbench.experiments.plan import PlannedPoint, make_plan
 from workbench.experiments.pools import cores
 from workbench.experiments.provenance import environment
+from workbench.experiments.results_folder import STORE, held, write_whole
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import WORTH_SECONDS, Progress
+from workbench.experiments.saved_results import write_results, write_sweep
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.studies.adaptive import run_plan
@@ -95,9 +95,9 @@ class Evidence:
         with held(self._out / name) as folder:
             store = Store(folder / STORE, name)
             try:
-                keep_sweep(RunSet(plan, ()), folder)
+                write_sweep(RunSet(plan, ()), folder)
                 runs = self._filled(plan, store, folder)
-                keep_files(runs, folder)
+                write_results(runs, folder)
                 return runs
             finally:
                 store.close()

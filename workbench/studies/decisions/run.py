@@ -14,7 +14,7 @@ from typing import Any
 
 from workbench.engines.engine import Setup
 from workbench.errors import PolicyError
-from workbench.experiments.pickled_setup import Packer
+from workbench.experiments.user_code import Packer
 from workbench.policies.fresh_process import line_to_a_fresh_interpreted_process
 from workbench.studies.decisions.decision import Decision
 from workbench.studies.decisions.watch import STATE

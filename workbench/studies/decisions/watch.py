@@ -15,7 +15,7 @@ from workbench.engines.engine import Setup
 from workbench.engines.kit.simulator import Simulator
 from workbench.errors import PolicyError, WorkbenchError
 from workbench.experiments.mechanism import mechanism
-from workbench.experiments.pickled_setup import opened
+from workbench.experiments.user_code import opened
 from workbench.policies.policy import Policy
 from workbench.policies.probes import Probe
 from workbench.studies.decisions.decision import OWN, Decision

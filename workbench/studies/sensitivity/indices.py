@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.errors import missing_extra
-from workbench.experiments.designs.morris import problem_of
+from workbench.experiments.designs.design import problem_of
 from workbench.streams import Streams
 from workbench.studies.sensitivity.estimates import LEVEL, Estimates, around, checked, resamples
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from workbench.errors import InputError
 from workbench.experiments.plan import PlannedPoint
-from workbench.experiments.run_id import run_id
+from workbench.experiments.row import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
 

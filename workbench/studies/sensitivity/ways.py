@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from workbench.experiments.choices import Point, expand
 from workbench.experiments.designs import Axis, Drawn, with_choices
 from workbench.experiments.designs.draw import ZIP
-from workbench.experiments.expand import Point, expand
-from workbench.experiments.keep import named
 from workbench.experiments.plan import read_setup
-from workbench.experiments.run_id import canonical, point_id
+from workbench.experiments.row import canonical, point_id
+from workbench.experiments.saved_results import named
 from workbench.experiments.sweep import Sweep
 
 

@@ -7,9 +7,8 @@ read_study(...)   check a study file without running it                 -> Study
 
 from workbench.studies.tuning.front import Front
 from workbench.studies.tuning.objectives import Objective
-from workbench.studies.tuning.open_study import open_study
 from workbench.studies.tuning.results import StudyResults
 from workbench.studies.tuning.study import Study, read_study
-from workbench.studies.tuning.tune_study import tune
+from workbench.studies.tuning.tuner import open_study, tune
 
 __all__ = ["Front", "Objective", "Study", "StudyResults", "open_study", "read_study", "tune"]

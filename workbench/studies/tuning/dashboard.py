@@ -18,13 +18,13 @@ from urllib.parse import parse_qs, quote
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from workbench.errors import StoreError, WorkbenchError, missing_extra
-from workbench.studies.tuning.journal import JOURNAL, journal_storage
-from workbench.studies.tuning.quiet import quiet
-from workbench.studies.tuning.storage import hidden
-from workbench.studies.tuning.study import Study
+from workbench.studies.tuning.storages import JOURNAL, journal_storage
+from workbench.studies.tuning.study import Study, hidden
+from workbench.studies.tuning.trial_store import quiet
 
 if TYPE_CHECKING:
     from optuna.storages import BaseStorage
+
 
 HOST = "127.0.0.1"
 CLOSED = (
@@ -133,7 +133,7 @@ def _storage(study: Study, folder: Path) -> BaseStorage:
     if file is not None and not file.is_file():
         raise StoreError(f"{file} holds no study yet; tune it first.")
     if study.storage is not None:
-        from workbench.studies.tuning.database import open_database
+        from workbench.studies.tuning.storages import open_database
 
         return open_database(study.storage)
     with quiet():

@@ -1,32 +1,38 @@
-"""The one loop that asks a sampler for trials and tells it what came of them.
+"""The loop that asks a sampler for trials, runs them, and tells it what came of them.
 
 Trials are proposed in batches of a fixed size, so neither the number of workers nor an interruption changes what is
 proposed: after a death the last batch is proposed again, the same trials come, and those whose outcome is kept are not
-run again.
+run again. A trial is run like anything else: ordinary runs, several paired seeds, kept in the same store. What the
+workbench knows beyond Optuna's own fields stands in the trial's user attributes, where a dashboard shows it: the
+point's id, the error, the means that constraints bound, and which trial made it hopeless.
 """
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from workbench.compiling import working_clock
 from workbench.errors import InputError, StoreError
-from workbench.experiments.plan import PlannedPoint
-from workbench.studies.tuning import telling
-from workbench.studies.tuning.book import Book
-from workbench.studies.tuning.dimension import Dimension
-from workbench.studies.tuning.evaluate import Evaluator
-from workbench.studies.tuning.objectives import costs_of
-from workbench.studies.tuning.pruning import Incumbents
-from workbench.studies.tuning.quiet import quiet
-from workbench.studies.tuning.sampler_state import SamplerState
-from workbench.studies.tuning.space import dimensions
-from workbench.studies.tuning.study import Study
-from workbench.studies.tuning.trial import Proposal, Trial, planned, proposed
+from workbench.experiments.plan import Plan, PlannedPoint
+from workbench.experiments.pools import cores
+from workbench.experiments.progress import skip
+from workbench.experiments.row import lacking, run_id
+from workbench.experiments.runner import TRY_SECONDS, WORTH_SECONDS, Progress, Silent
+from workbench.experiments.store import Row, Store
+from workbench.studies.adaptive import run_plan
+from workbench.studies.tuning.objectives import Costs, Incumbent, Incumbents, beaten_by, costs_of
+from workbench.studies.tuning.space import Dimension, dimensions
+from workbench.studies.tuning.study import Proposal, Study, Trial, planned, proposed
+from workbench.studies.tuning.trial_store import SamplerState, TrialStore, quiet
 
 if TYPE_CHECKING:
     import optuna
     from optuna.storages import InMemoryStorage
+
 
 _NAME = "study"
 
@@ -41,22 +47,22 @@ class Conducted(NamedTuple):
     """Spent on proposing, telling and keeping, not on runs."""
 
 
-def conduct(study: Study, book: Book, evaluator: Evaluator, workload: Any, trials: int) -> Conducted:
-    """Bring a study to so many trials; what the book holds is not tried again.
+def conduct(study: Study, trial_store: TrialStore, evaluator: Evaluator, workload: Any, trials: int) -> Conducted:
+    """Bring a study to so many trials; what the store holds is not tried again.
 
     Raises
     ------
     StoreError
-        The book holds trials that this version of Optuna would not have proposed.
+        The store holds trials that this version of Optuna would not have proposed.
     """
     began, runs_before = time.perf_counter(), evaluator.seconds
     with quiet():
-        scheduler = _Scheduler(study, book, evaluator, workload)
+        scheduler = _Scheduler(study, trial_store, evaluator, workload)
         while scheduler.told < trials:
             scheduler.batch(trials)
-        book.write()
+        trial_store.write()
         front = sorted(trial.number for trial in scheduler.asker.best_trials if trial.number < trials)
-        done = [trial_of(study, frozen) for frozen in book.trials]
+        done = [trial_of(study, frozen) for frozen in trial_store.trials]
     spent = time.perf_counter() - began - (evaluator.seconds - runs_before)
     return Conducted(done, front, spent)
 
@@ -64,13 +70,13 @@ def conduct(study: Study, book: Book, evaluator: Evaluator, workload: Any, trial
 class _Scheduler:
     """Where a sampler is asked and told; in memory, so that no storage slows it down."""
 
-    def __init__(self, study: Study, book: Book, evaluator: Evaluator, workload: Any) -> None:
+    def __init__(self, study: Study, trial_store: TrialStore, evaluator: Evaluator, workload: Any) -> None:
         """Take Optuna's study as it stood after the last whole batch."""
         import optuna
         from optuna.storages import InMemoryStorage
 
-        self._study, self._book, self._evaluator, self._workload = study, book, evaluator, workload
-        state = _state_of(book)
+        self._study, self._trial_store, self._evaluator, self._workload = study, trial_store, evaluator, workload
+        state = _state_of(trial_store)
         self._storage: InMemoryStorage = InMemoryStorage()
         sampler = study.sampler.make(study.space) if state is None else state.sampler
         directions = [objective.direction for objective in study.objectives]
@@ -79,7 +85,7 @@ class _Scheduler:
         )
         self.told = 0 if state is None else state.told
         self._front = Incumbents()
-        for frozen in book.trials[: self.told]:
+        for frozen in trial_store.trials[: self.told]:
             self.asker.add_trial(frozen)
             self._learn(frozen)
         for key, value in ({} if state is None else state.notes).items():
@@ -90,14 +96,14 @@ class _Scheduler:
         size = self._study.sampler.at_once()
         wanted = min(size, trials - self.told)
         if wanted < size:
-            self._book.write()
+            self._trial_store.write()
         self._evaluator.expected = (trials - self.told) * len(self._study.sweep.seeds)
         batch = [self._ask() for _ in range(size)][:wanted]
-        self._book.settle()
+        self._trial_store.settle()
         self._tell(batch)
         self.told += wanted
         if wanted == size and self._study.sampler.remembered:
-            self._book.keep(self._state())
+            self._trial_store.keep(self._state())
 
     def _id(self) -> int:
         return int(self._storage.get_study_id_from_name(_NAME))
@@ -117,17 +123,17 @@ class _Scheduler:
 
     def _tell(self, batch: list[tuple[optuna.trial.Trial, Proposal]]) -> None:
         """Run what a batch asks for, tell all of it in order, and keep what is new."""
-        kept = self._book.trials
+        kept = self._trial_store.trials
         new = {trial.number: self._point(proposal) for trial, proposal in batch if trial.number >= len(kept)}
         judged = self._evaluator.judge(new, self._front.front)
         outcomes = []
         for trial, _ in batch:
             if trial.number in judged:
-                outcomes.append(telling.tell(self._study, self.asker, trial, *judged[trial.number]))
-                self._book.append(outcomes[-1])
+                outcomes.append(tell(self._study, self.asker, trial, *judged[trial.number]))
+                self._trial_store.append(outcomes[-1])
             else:
-                outcomes.append(telling.repeat(self._study, self.asker, trial, kept[trial.number]))
-        self._book.sync()
+                outcomes.append(repeat(self._study, self.asker, trial, kept[trial.number]))
+        self._trial_store.sync()
         for frozen in outcomes:
             self._learn(frozen)
 
@@ -149,18 +155,20 @@ class _Scheduler:
             self._front.take(trial.number, costs, lambda: planned(self._study, trial.proposal, self._workload))
 
 
-def _state_of(book: Book) -> SamplerState | None:
+def _state_of(trial_store: TrialStore) -> SamplerState | None:
     import optuna
 
-    state = book.state()
+    state = trial_store.state()
     if state is None:
         return None
     if state.optuna != optuna.__version__:
         versions = f"Optuna {state.optuna}, and this is {optuna.__version__}, which may propose other trials"
         raise StoreError(f"the study was begun with {versions}; choose another folder or install that version.")
-    if state.told > len(book.trials):
-        lost = f"the journal of the study lacks trials: the sampler was told {state.told}, and {len(book.trials)} are"
-        raise StoreError(f"{lost} kept; choose another folder.")
+    if state.told > len(trial_store.trials):
+        lost = (
+            f"the journal of the study lacks trials: the sampler was told {state.told}, and {len(trial_store.trials)}"
+        )
+        raise StoreError(f"{lost} are kept; choose another folder.")
     return state
 
 
@@ -170,7 +178,229 @@ def trial_of(study: Study, frozen: optuna.trial.FrozenTrial) -> Trial:
     def chosen(dimension: Dimension) -> Any:
         return dimension.value(frozen.params[dimension.path])
 
-    point, outcome = telling.outcome_of(study, frozen)
+    point, outcome = outcome_of(study, frozen)
     return Trial(
         frozen.number, proposed(study, chosen), point, outcome.values, outcome.error, outcome.limits, outcome.beaten_by
     )
+
+
+HAND_OVER_SECONDS = 0.5
+"""Work that takes less is done faster here than it is handed to workers."""
+
+
+class Outcome(NamedTuple):
+    """What a trial is told."""
+
+    values: tuple[float, ...] | None
+    """One an objective; None of a trial that failed or was given up."""
+    error: str = ""
+    limits: tuple[float, ...] = ()
+    """One a constraint: the mean of its measure."""
+    beaten_by: int | None = None
+    """The trial that made it hopeless, if it was given up."""
+
+
+class Evaluator:
+    """Runs points on the study's seeds and averages the objectives."""
+
+    def __init__(
+        self, study: Study, store: Store, workers: int | None, executor: Executor | str | None, watch: Progress | None
+    ) -> None:
+        self._study, self._store = study, store
+        self._workers, self._executor = workers, executor
+        wanted = study.sweep.measured_by()
+        kept = {row.id: row for row in store.rows() if not lacking(row.measured, wanted)}
+        self._watch = Collector(watch or Silent(), kept)
+        self.expected = 0
+        """How many runs the study may still need."""
+        self.seconds = 0.0
+        """Spent on runs so far, not on proposing."""
+        self._working, self._runs = 0.0, 0  # seconds without those of compilation, of so many runs
+
+    def judge(
+        self, request: Mapping[int, PlannedPoint | InputError], front: Sequence[Incumbent]
+    ) -> dict[int, tuple[str, Outcome]]:
+        """Run a batch of trials; the id of the point of each, and what it is told.
+
+        Parameters
+        ----------
+        request : mapping
+            By number of the trial, its point, or why there is no such point.
+        front : incumbents
+            The front before this batch, by which trials are given up where the study wants that.
+        """
+        points = {number: point for number, point in request.items() if isinstance(point, PlannedPoint)}
+        before = len(self._watch.fresh)
+        lost = self._give_up(points, front)
+        self._run([point for number, point in points.items() if lost.get(number) is None], self._study.sweep.seeds)
+        self._watch.skip(len(request) * len(self._study.sweep.seeds) - (len(self._watch.fresh) - before))
+        return {
+            number: (point.id, self._outcome(point, lost.get(number)))
+            if isinstance(point, PlannedPoint)
+            else ("", Outcome(None, str(point)))
+            for number, point in request.items()
+        }
+
+    def _give_up(self, points: Mapping[int, PlannedPoint], front: Sequence[Incumbent]) -> dict[int, int | None]:
+        """Run the first seeds, and find the trials that make others hopeless."""
+        rule = self._study.pruning
+        if rule is None:
+            return {}
+        seeds = self._study.sweep.seeds[: rule.after]
+        self._run([*points.values(), *(one.point for one in front)], seeds)
+        costs = {point.id: self._costs(point, seeds) for point in (*points.values(), *(one.point for one in front))}
+        return {
+            number: beaten_by(front, lambda one: costs[one.id], costs[point.id], rule.margin)
+            for number, point in points.items()
+            if costs[point.id]
+        }
+
+    def _costs(self, point: PlannedPoint, seeds: Sequence[int]) -> list[Costs]:
+        """Return one row a seed; none at all where a run failed or an objective is no number."""
+        rows = self._rows(point, seeds)
+        names = [one.measure.name for one in self._study.objectives]
+        values = [[row.measures.get(name, math.nan) for name in names] for row in rows]
+        known = all(row.status == "done" for row in rows) and all(math.isfinite(one) for row in values for one in row)
+        return [costs_of(one, self._study.objectives) for one in values] if known else []
+
+    def _run(self, points: Sequence[PlannedPoint], seeds: Sequence[int]) -> None:
+        """Run what is missing; a run that failed in this process is not tried again."""
+        different = {point.id: point for point in points}
+        missing = [point for point in different.values() if not self._has(point, seeds)]
+        if not missing:
+            return
+        plan = Plan(self._study.sweep._replace(seeds=list(seeds)), missing)
+        before, began = len(self._watch.fresh), working_clock()
+        self.seconds += run_plan(plan, self._store, self._workers_for(plan), self._executor, self._watch)
+        self._working += working_clock() - began
+        self._runs += len(self._watch.fresh) - before
+
+    def _workers_for(self, plan: Plan) -> int | None:
+        """Return how many workers are worth starting: they pay off over a whole study where they may not over a single
+        batch."""
+        if self._workers is not None or self._executor is not None or self._working < TRY_SECONDS or not self._runs:
+            return self._workers
+        each = self._working / self._runs
+        worth = each * (self.expected - self._runs) > WORTH_SECONDS and each * len(plan) > HAND_OVER_SECONDS
+        return max(cores(), 1) if worth else 1
+
+    def _outcome(self, point: PlannedPoint, lost_to: int | None) -> Outcome:
+        """Return the mean of each objective over the seeds, or why there is none."""
+        if lost_to is not None:
+            return Outcome(None, beaten_by=lost_to)
+        rows = self._rows(point, self._study.sweep.seeds)
+        for row in rows:
+            if row.status != "done":
+                return Outcome(None, f"seed {row.seed}: {row.error}")
+        for name in self._study.sweep.measures:
+            for row in rows:
+                if not math.isfinite(row.measures.get(name, math.nan)):
+                    return Outcome(None, f"seed {row.seed}: {name} {self._why(row, name)}.")
+
+        def means(names: Sequence[str]) -> tuple[float, ...]:
+            return tuple(math.fsum(row.measures[name] for row in rows) / len(rows) for name in names)
+
+        objectives, constraints = self._study.objectives, self._study.constraints
+        values = means([one.measure.name for one in objectives])
+        return Outcome(values, limits=means([one.measure.name for one in constraints]))
+
+    def _why(self, row: Row, name: str) -> str:
+        """Return why a measure of a row cannot be taken."""
+        refusals = self._study.sweep.mechanism.measures[name].refusals
+        if count := row.measures.get(refusals, 0):
+            return f"is missing, as something was refused ({refusals}: {count:g})"
+        return "is not a finite number"
+
+    def _rows(self, point: PlannedPoint, seeds: Sequence[int]) -> list[Row]:
+        return [self._watch.rows[run_id(point.id, seed)] for seed in seeds]
+
+    def _has(self, point: PlannedPoint, seeds: Sequence[int]) -> bool:
+        runs = [run_id(point.id, seed) for seed in seeds]
+        return all(run in self._watch.fresh or self._watch.done(run) for run in runs)
+
+
+class Collector:
+    """Watches many small plans as one: collects their rows and tells the user's own watcher of each."""
+
+    def __init__(self, watch: Progress, rows: dict[str, Row]) -> None:
+        self._watch = watch
+        self.rows = rows
+        self.fresh: set[str] = set()
+
+    def done(self, run: str) -> bool:
+        """Return whether a run is kept and did not fail."""
+        return run in self.rows and self.rows[run].status == "done"
+
+    def say(self, line: str) -> None:
+        self._watch.say(line)
+
+    def begin(self, total: int, kept: int) -> None: ...
+
+    def advance(self, row: Row) -> None:
+        self.rows[row.id] = row
+        self.fresh.add(row.id)
+        self._watch.advance(row)
+
+    def skip(self, runs: int) -> None:
+        skip(self._watch, runs)
+
+    def complete(self) -> None: ...
+
+    def end(self) -> None: ...
+
+
+POINT, ERROR, BEATEN_BY = "point", "error", "beaten_by"
+
+
+def tell(
+    study: Study, asker: optuna.Study, trial: optuna.trial.Trial, point: str, outcome: Outcome
+) -> optuna.trial.FrozenTrial:
+    """Tell a trial's outcome; returns the trial as it is to be kept."""
+    from optuna.trial import TrialState
+
+    trial.set_user_attr(POINT, point)
+    trial.set_user_attr(ERROR, outcome.error)
+    if outcome.beaten_by is not None:
+        trial.set_user_attr(BEATEN_BY, outcome.beaten_by)
+        return asker.tell(trial, state=TrialState.PRUNED)
+    if outcome.values is None:
+        return asker.tell(trial, state=TrialState.FAIL)
+    for constraint, value in zip(study.constraints, outcome.limits, strict=True):
+        trial.set_user_attr(constraint.measure.name, value)
+        for bound, broken in constraint.broken_by(value).items():
+            trial.set_constraint(bound, broken)
+    return asker.tell(trial, list(outcome.values))
+
+
+def repeat(
+    study: Study, asker: optuna.Study, trial: optuna.trial.Trial, kept: optuna.trial.FrozenTrial
+) -> optuna.trial.FrozenTrial:
+    """Tell a trial what is kept of it.
+
+    Raises
+    ------
+    StoreError
+        What is kept is another trial than the sampler proposes.
+    """
+    if trial.params != kept.params:
+        cure = "choose another folder; its runs can be copied"
+        raise StoreError(f"trial {trial.number} of the study is not what the sampler proposes now; {cure}.")
+    return tell(study, asker, trial, *outcome_of(study, kept))
+
+
+def outcome_of(study: Study, kept: optuna.trial.FrozenTrial) -> tuple[str, Outcome]:
+    """Return the id of a kept trial's point, and what it was told.
+
+    Raises
+    ------
+    StoreError
+        It was not told by the workbench.
+    """
+    attrs = kept.user_attrs
+    if POINT not in attrs or not kept.state.is_finished():
+        cure = "it holds trials of somebody else; choose another"
+        raise StoreError(f"trial {kept.number} of the study was not told by the workbench; {cure}.")
+    if kept.values is None:
+        return attrs[POINT], Outcome(None, attrs[ERROR], beaten_by=attrs.get(BEATEN_BY))
+    limits = tuple(attrs[one.measure.name] for one in study.constraints)
+    return attrs[POINT], Outcome(tuple(kept.values), attrs[ERROR], limits)

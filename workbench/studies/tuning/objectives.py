@@ -1,12 +1,23 @@
-"""What is tuned for: measures with a direction each."""
+"""What a study is tuned for: objectives, the bounds a trial must keep, and when a trial is given up.
+
+- Objectives: measures with a direction each.
+- Constraints: bounds on measures, `{wait_p99_cycles: {most: 5000}}`.
+- Pruning: after a few seeds a trial may be given up, which saves the others. It is hopeless when one trial of the front
+  is better in every objective, on every one of the seeds that both have run so far, each time by more than a margin.
+  Seeds are paired, so no luck of a workload is in that comparison; and the front is the one at the start of the batch,
+  so neither workers nor an interruption change who is given up. A trial that is given up has no values: nothing that is
+  reported of the others rests on fewer seeds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from workbench.errors import at, nearest_name, unknown_name, wrong_value
+from workbench.errors import InputError, at, nearest_name, unknown_name, wrong_value
 from workbench.experiments.sweep import Sweep
+from workbench.levers import Spec, lever
 from workbench.metrics.measure import Measure
 
 Direction = Literal["minimize", "maximize"]
@@ -86,3 +97,160 @@ def _direction(given: Any, measure: Measure, path: str, where: str) -> Direction
     plainly = "must be minimize or maximize"
     wanted = expected if given is None else plainly
     raise wrong_value(where, f"{path}.direction", wanted, given, nearest_name(given, _NAMES) if given else None)
+
+
+_ENDS = ("least", "most")
+
+
+class Constraint(NamedTuple):
+    """Bounds on one measure, in the mean over the seeds; the bounds themselves are allowed."""
+
+    measure: Measure
+    least: float | None
+    most: float | None
+
+    def broken_by(self, value: float) -> dict[str, float]:
+        """Return how far a value is beyond each bound, as a share of the bound (of 1 where that is 0); at most 0 =
+        kept.
+
+        In shares, bounds of unlike units weigh alike in samplers that add them up.
+
+        >>> Constraint(Measure("wait", "cycles", "lower", ""), None, 5000).broken_by(6000)
+        {'wait at most 5000': 0.2}
+        """
+        name = self.measure.name
+        excess = {}
+        if self.least is not None:
+            excess[f"{name} at least {self.least:g}"] = (self.least - value) / (abs(self.least) or 1.0)
+        if self.most is not None:
+            excess[f"{name} at most {self.most:g}"] = (value - self.most) / (abs(self.most) or 1.0)
+        return excess
+
+    def kept_by(self, value: float) -> bool:
+        """Return whether a value is within the bounds; NaN is not."""
+        return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
+
+    def plain(self) -> list[Any]:
+        """Return the same in plain types."""
+        return [self.measure.name, self.least, self.most]
+
+
+def read_constraints(given: Any, sweep: Sweep, where: str) -> tuple[Constraint, ...]:
+    """Read the constraints of a study file.
+
+    Raises
+    ------
+    InputError
+        A measure is unknown, or its bounds are none, no numbers, or in the wrong order.
+    """
+    if not isinstance(given, Mapping):
+        raise wrong_value(where, "constraints", "must be a mapping of measures, {NAME: {most: }}", given)
+    return tuple(_constraint(name, bounds, sweep, where) for name, bounds in given.items())
+
+
+def _constraint(name: Any, bounds: Any, sweep: Sweep, where: str) -> Constraint:
+    measure = known_measure(name, sweep, at(where, "constraints"))
+    path = f"constraints.{name}"
+    if not isinstance(bounds, Mapping) or not bounds:
+        raise wrong_value(where, path, "must be {most: }, {least: } or both", bounds)
+    for key in bounds:
+        if key not in _ENDS:
+            raise unknown_name(at(where, path), "key", key, _ENDS)
+    least, most = (_bound(bounds[key], f"{path}.{key}", where) if key in bounds else None for key in _ENDS)
+    if least is not None and most is not None and least > most:
+        raise InputError(at(where, f"{path} leaves nothing: least is {least:g} and most is {most:g}."))
+    return Constraint(measure, least, most)
+
+
+def _bound(given: Any, path: str, where: str) -> float:
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not math.isfinite(given):
+        raise wrong_value(where, path, "must be a number", given)
+    return float(given)
+
+
+class Pruning(Spec):
+    """When trials are given up."""
+
+    after: int = lever(2, least=1, most=1000, unit="seeds", description="seeds that every trial is run on")
+    margin: float = lever(
+        0.05,
+        least=0,
+        most=1000,
+        description="by how much a trial of the front must be better, as a share of its own value",
+    )
+
+
+def read_pruning(given: Any, seeds: int, where: str) -> Pruning | None:
+    """Read the rule of a study file: `true`, a mapping, or `false` for none.
+
+    Raises
+    ------
+    InputError
+        A lever is unknown, or no seeds would be left to save.
+    """
+    if given is False or given is None:
+        return None
+    rule = Pruning.read({} if given is True else given, "pruning", where)
+    if rule.after >= seeds:
+        raise wrong_value(where, "pruning.after", f"must be less than seeds ({seeds})", rule.after, max(seeds - 1, 1))
+    return rule
+
+
+class Incumbent(NamedTuple):
+    """A trial of the front."""
+
+    number: int
+    costs: Costs
+    """In the mean over all seeds."""
+    point: Any
+
+
+class Incumbents:
+    """The front of the trials so far, the first of equals."""
+
+    def __init__(self) -> None:
+        self.front: list[Incumbent] = []
+
+    def take(self, number: int, costs: Costs, point: Callable[[], Any]) -> None:
+        """Learn of a trial that is over; its point is asked for only where it is on the front."""
+        if any(_at_least_as_good(one.costs, costs) for one in self.front):
+            return
+        self.front = [one for one in self.front if not _at_least_as_good(costs, one.costs)]
+        self.front.append(Incumbent(number, costs, point()))
+
+
+def _at_least_as_good(one: Costs, other: Costs) -> bool:
+    return all(a <= b for a, b in zip(one, other, strict=True))
+
+
+def beaten_by(
+    front: Iterable[Incumbent],
+    costs_of: Callable[[Any], Sequence[Costs]],
+    costs: Sequence[Costs],
+    margin: float,
+) -> int | None:
+    """Return the number of the trial of the front that makes another hopeless, None where there is none.
+
+    Parameters
+    ----------
+    costs_of : callable
+        The costs of a point on the seeds so far, one row a seed.
+    costs : costs
+        The same of the trial that is judged.
+
+    Examples
+    --------
+    >>> front = [Incumbent(3, (1.5, 2.0), "a")]
+    >>> rows = {"a": [(1.0, 2.0), (2.0, 2.0)]}
+    >>> beaten_by(front, rows.get, [(1.2, 2.5), (2.3, 2.5)], margin=0.1)
+    3
+    >>> beaten_by(front, rows.get, [(1.2, 2.5), (2.1, 2.5)], margin=0.1)
+    """
+    for one in front:
+        if all(_clearly_better(a, b, margin) for a, b in zip(costs_of(one.point), costs, strict=True)):
+            return one.number
+    return None
+
+
+def _clearly_better(one: Costs, other: Costs, margin: float) -> bool:
+    return all(b - a > margin * abs(a) for a, b in zip(one, other, strict=True))

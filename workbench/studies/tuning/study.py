@@ -1,20 +1,32 @@
-"""A study: a sweep whose choices are made by a tuner, what it is tuned for, and who proposes."""
+"""A study as its file describes it, one trial of it, and the address of the database that keeps its trials.
+
+A study is a sweep whose choices are made by a sampler. `storage: postgresql://user@host/base` keeps its trials in a
+database; without it they are in the journal of its folder.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.experiments.plan import PlannedPoint, read_setup
+from workbench.experiments.row import point_id
 from workbench.experiments.sweep import KEYS, Sweep, checked_sweep, override, read_seeds, said_by
-from workbench.studies.tuning.constraints import Constraint, read_constraints
-from workbench.studies.tuning.objectives import Objective, read_objectives
-from workbench.studies.tuning.pruning import Pruning, read_pruning
-from workbench.studies.tuning.read_space import read_space
+from workbench.experiments.user_code import with_code
+from workbench.levers import Spec
+from workbench.studies.tuning.objectives import (
+    Constraint,
+    Objective,
+    Pruning,
+    read_constraints,
+    read_objectives,
+    read_pruning,
+)
 from workbench.studies.tuning.samplers import ByOptuna, Sampler, read_sampler
-from workbench.studies.tuning.space import Levers, dimensions
-from workbench.studies.tuning.storage import Storage, read_storage
+from workbench.studies.tuning.space import Dimension, Levers, dimensions, draw, read_space
 
 STUDY_KEYS = {
     "objectives": "which measures are tuned for: names, or {measure: NAME, direction: minimize or maximize}",
@@ -28,6 +40,39 @@ STUDY_KEYS = {
 }
 _NOT_OF_A_STUDY = ("figures", "measures", "vary")
 MOST_TRIALS = 1_000_000
+_PASSWORD = re.compile(r"(?<=://)(?P<user>[^:/@]*):[^@]*@")
+
+
+class StorageAddress(NamedTuple):
+    """A study in a database."""
+
+    url: str
+    study: str
+    """Its name there."""
+
+    @property
+    def shown(self) -> str:
+        """Return the address as people may see it: without a password."""
+        return hidden(self.url)
+
+    @property
+    def file(self) -> Path | None:
+        """Return the file of an SQLite database."""
+        return Path(self.url.removeprefix("sqlite:///")) if self.url.startswith("sqlite:") else None
+
+    @property
+    def driven(self) -> str:
+        """Return the address with the driver that the workbench installs."""
+        return self.url.replace("postgresql://", "postgresql+psycopg://", 1)
+
+
+def hidden(text: str) -> str:
+    """Return a text whose addresses lack their passwords.
+
+    >>> hidden("postgresql://ada:secret@cluster/tuning")
+    'postgresql://ada@cluster/tuning'
+    """
+    return _PASSWORD.sub(r"\g<user>@", text)
 
 
 class Study(NamedTuple):
@@ -46,7 +91,7 @@ class Study(NamedTuple):
     pruning: Pruning | None
     holdout_seeds: list[int]
     report_seeds: list[int]
-    storage: Storage | None
+    storage: StorageAddress | None
     """The database that keeps the trials; None = the journal of the results folder."""
 
 
@@ -139,3 +184,101 @@ def _fresh_seeds(
         if both:
             raise InputError(at(where, f"{key} must be fresh: seed {both[0]} {use}."))
     return seeds
+
+
+class Proposal(NamedTuple):
+    """What a trial tries."""
+
+    said: dict[str, Any]
+    """Machine, options and policy as a sweep says them."""
+    chosen: dict[str, Any]
+    """The value of every dimension that matters, by path."""
+
+
+class Trial(NamedTuple):
+    """A trial that is over."""
+
+    number: int
+    proposal: Proposal
+    point: str
+    """The id of its point: trials that try the same have the same, and share their runs."""
+    values: tuple[float, ...] | None
+    """One an objective, the mean over the seeds; None when it failed or was given up."""
+    error: str
+    """Why it failed, in one sentence."""
+    limits: tuple[float, ...] = ()
+    """One a constraint, the mean of its measure over the seeds; empty when there are no values."""
+    beaten_by: int | None = None
+    """The trial that made this one hopeless, if it was given up."""
+
+    @property
+    def status(self) -> str:
+        """Return `done`, `failed` or `pruned`."""
+        if self.values is not None:
+            return "done"
+        return "failed" if self.beaten_by is None else "pruned"
+
+    def feasible(self, constraints: Sequence[Constraint]) -> bool:
+        """Return whether it is done and keeps every constraint."""
+        kept = zip(constraints, self.limits, strict=False)
+        return self.values is not None and all(one.kept_by(value) for one, value in kept)
+
+
+def proposed(study: Study, choose: Any) -> Proposal:
+    """Return what is tried when `choose` answers each dimension."""
+    chosen: dict[str, Any] = {}
+
+    def remembered(dimension: Dimension) -> Any:
+        chosen[dimension.path] = choose(dimension)
+        return chosen[dimension.path]
+
+    return Proposal(draw(study.space, remembered), chosen)
+
+
+def planned(study: Study, proposal: Proposal, workload: Any) -> PlannedPoint:
+    """Return the point of a proposal: the same, with the same name, as an ordinary sweep would have."""
+    setup = read_setup(study.sweep, {**proposal.said, "workload": workload})
+    name = point_id(setup.identity(), study.sweep.mechanism.revision)
+    return PlannedPoint(name, with_code(setup), {}, None)
+
+
+def shown(value: Any) -> Any:
+    """Return a chosen value as a table shows it."""
+    return value.short() if isinstance(value, Spec) else value
+
+
+_KEYS = ("url", "study")
+_KINDS = ("postgresql", "sqlite")
+_URL = re.compile(r"(?P<kind>postgres(?:ql)?|sqlite)(?:\+\w+)?://(?P<rest>.+)")
+_EXPECTED = "must be sqlite:///FILE or postgresql://USER@HOST/BASE, or be left out for a journal in the results folder"
+
+
+def read_storage(given: Any, name: str, where: str) -> StorageAddress | None:
+    """Read the storage of a study file: an address, or `{url: , study: NAME}` where a name is taken; None = a journal.
+
+    Raises
+    ------
+    InputError
+        It is no address of a database that the workbench can use; the sentence holds no password.
+
+    Examples
+    --------
+    >>> read_storage("sqlite:///study.db", "dispatch", "")
+    StorageAddress(url='sqlite:///study.db', study='dispatch')
+    """
+    if given is None:
+        return None
+    config = given if isinstance(given, Mapping) else {"url": given}
+    for key in config:
+        if key not in _KEYS:
+            raise unknown_name(at(where, "storage"), "key", key, _KEYS)
+    url, study = config.get("url"), config.get("study", name)
+    if not isinstance(study, str) or not study.strip():
+        raise wrong_value(where, "storage.study", "must be the name of a study", study)
+    match = _URL.fullmatch(url) if isinstance(url, str) else None
+    if match is None:
+        raise wrong_value(where, "storage", _EXPECTED, hidden(url) if isinstance(url, str) else url)
+    if match["kind"] == "sqlite" and not match["rest"].startswith("/"):
+        raise InputError(at(where, f"storage: an SQLite file is named after three slashes: sqlite:///{match['rest']}"))
+    kind = "sqlite" if match["kind"] == "sqlite" else "postgresql"
+    return StorageAddress(f"{kind}://{match['rest']}", study)

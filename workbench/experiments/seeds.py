@@ -1,0 +1,210 @@
+"""How many seeds a sweep needs: enough for intervals of a given width, and how many different runs they make.
+
+`seeds: {until: ...}` says how narrow the intervals shall be. Runs that are copies of each other are no sample:
+intervals over them would say what nobody measured. So the different runs are counted by digests of what is drawn, not
+declared; a generator all of whose laws are constant gives the same requests under every seed, as a file does.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import Setup
+from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.levers import Spec, lever
+from workbench.metrics.measure import Measure
+from workbench.streams import Streams
+
+UNTIL_KEYS = ("first", "until")
+MOST_LOOKS = 200
+_BOUND = re.compile(r"(?P<amount>[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(?P<unit>.*)")
+
+
+class Bound(NamedTuple):
+    """How wide an interval may be."""
+
+    amount: float
+    """In the measure's unit, or as a share."""
+    of_baseline: bool
+    """Whether the amount is a share of the baseline's mean."""
+
+    def limit(self, baseline_mean: float) -> float:
+        """Return the largest half width, in the measure's unit."""
+        return self.amount * abs(baseline_mean) if self.of_baseline else self.amount
+
+
+class Until(Spec):
+    """Seeds are added in batches until every interval of a paired difference to the baseline is narrow, twice in a row.
+
+    >>> Until(measure="drain_cycles", half_width="0.5 %", at_most=50).looks
+    (20, 40, 50)
+    """
+
+    measure: str = lever(description="the measure whose paired difference to the baseline is looked at")
+    half_width: str = lever(
+        description="the largest half width of its interval: 0.5 % of the baseline's mean, or 20 cycles"
+    )
+    at_most: int = lever(400, least=2, most=1_000_000, unit="seeds", description="where it ends, narrow or not")
+    batch: int = lever(20, least=5, most=100_000, unit="seeds", description="seeds that are added between two looks")
+
+    def check(self) -> None:
+        if self.batch > self.at_most:
+            raise wrong_value("", "until.batch", f"must be at most at_most ({self.at_most})", self.batch, self.at_most)
+        if len(self.looks) > MOST_LOOKS:
+            least = -(-self.at_most // MOST_LOOKS)
+            raise wrong_value(
+                "",
+                "until.batch",
+                f"must make at most {MOST_LOOKS} looks up to at_most ({self.at_most})",
+                self.batch,
+                least,
+            )
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """Return the numbers of seeds at which the intervals are looked at; fixed before anything runs."""
+        return (*range(self.batch, self.at_most, self.batch), self.at_most)
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the schema as of any spec; a half width in the measure's unit may be a number."""
+        shape = super().schema()
+        width = shape["properties"]["half_width"]
+        either = {**{k: v for k, v in width.items() if k != "type"}, "type": ["string", "number"]}
+        return {**shape, "properties": {**shape["properties"], "half_width": either}}
+
+
+def bound_of(until: Until, measure: Measure, where: str = "") -> Bound:
+    """Return the half width that a sweep asks for.
+
+    >>> wait = Measure("wait", "cycles", "lower", "")
+    >>> [bound_of(Until(measure="wait", half_width=text), wait) for text in ("0.5 %", "20 cycles")]
+    [Bound(amount=0.005, of_baseline=True), Bound(amount=20.0, of_baseline=False)]
+
+    Raises
+    ------
+    InputError
+        It is not a number above 0 with the measure's unit, a per cent sign, or nothing behind it.
+    """
+    match = _BOUND.fullmatch(until.half_width.strip())
+    units = ("%", "", measure.unit)
+    amount = float(match["amount"]) if match and match["amount"].count(".") <= 1 and match["amount"] != "." else 0.0
+    if match is None or amount <= 0 or match["unit"].strip() not in units:
+        unit = f" {measure.unit}" if measure.unit else ""
+        expected = f"must be a number above 0, such as 0.5 % (of the baseline's mean) or 20{unit}"
+        raise wrong_value(where, "seeds.until.half_width", expected, until.half_width)
+    return Bound(amount / 100, True) if match["unit"].strip() == "%" else Bound(amount, False)
+
+
+def read_until(config: Mapping[str, Any], measures: Mapping[str, Measure], where: str = "") -> Until | None:
+    """Return what `seeds: {until: ...}` says; None where seeds are said in another way.
+
+    Raises
+    ------
+    InputError
+        A key or value is not allowed, the measure is unknown, or there is no baseline to compare with.
+    """
+    given = config.get("seeds")
+    if not isinstance(given, Mapping) or "until" not in given:
+        return None
+    for key in given:
+        if key not in UNTIL_KEYS:
+            raise unknown_name(at(where, "seeds"), "key", key, UNTIL_KEYS)
+    levers = given["until"]
+    if isinstance(levers, Mapping) and isinstance(levers.get("half_width"), (int, float)):
+        levers = {**levers, "half_width": repr(levers["half_width"])}
+    until = Until.read(levers, "seeds.until", where)
+    if until.measure not in measures:
+        raise unknown_name(at(where, "seeds.until"), "measure", until.measure, measures)
+    until = until.but(measure=measures[until.measure].name)
+    bound_of(until, measures[until.measure], where)
+    if not config.get("baseline"):
+        needed = "needs a baseline, whose paired difference is looked at, such as baseline: {placement: first_fit}"
+        raise InputError(at(where, f"seeds.until {needed}."))
+    return until
+
+
+PROBES = 3
+"""Seeds whose requests are compared first; all differ where laws draw at all, and then no more are looked at."""
+
+
+def different_workloads(setup: Setup, wanted: str, seeds: Sequence[int]) -> int:
+    """Return how many different workloads some seeds make; as many as there are seeds where those of the first differ.
+
+    Parameters
+    ----------
+    setup : Setup
+        Whose workload and machine are looked at.
+    wanted : str
+        The method of the workload that the engine asks.
+
+    Examples
+    --------
+    >>> from workbench.api import planned
+    >>> def count(size):
+    ...     workload = {"synthetic": "random_workgroups", "count": 5, "size": size, "duration": 9}
+    ...     plan = planned({"engine": "shared_memory", "workload": workload})
+    ...     return different_workloads(plan.points[0].setup, "workgroups", range(10))
+    >>> count(4), count({"uniform": [1, 64]})
+    (1, 10)
+    """
+    declared = setup.workload.different_seeds(setup.machine)
+    if declared is not None or len(seeds) < 2:
+        return len(seeds) if declared is None else min(declared, len(seeds))
+    probes = {workload_digest(setup, wanted, seed, first=True) for seed in seeds[:PROBES]}
+    if len(probes) == len(seeds[:PROBES]):
+        return len(seeds)
+    return len({workload_digest(setup, wanted, seed) for seed in seeds})
+
+
+def draws(setup: Setup) -> bool:
+    """Return whether a policy or an option of a point draws by itself: then every seed is another run."""
+    return any(_draws(policy) for policy in setup.policies.values()) or _option_draws(setup)
+
+
+def _draws(policy: Any) -> bool:
+    """Return whether a policy draws, or is a lock that serves one of several waiters at random."""
+    among = getattr(policy, "among", None)
+    return bool(policy.draws) or (callable(among) and among() > 1)
+
+
+def _option_draws(setup: Setup) -> bool:
+    """Return whether a heap is occupied at random at the start, or ties are broken at random."""
+    options = setup.options
+    return getattr(options, "occupancy", 0) > 0 or getattr(options, "module_tie", "") == "random"
+
+
+def workload_digest(setup: Setup, wanted: str, seed: int, first: bool = False) -> bytes:
+    """Return the digest of what a workload asks under a seed; with `first`, of its first block alone."""
+    digest = hashlib.blake2b(digest_size=16)
+    requested = getattr(setup.workload, wanted)(setup.machine, Streams(seed))
+    for part in _parts(requested, first):
+        digest.update(part)
+    return digest.digest()
+
+
+def _parts(value: Any, first: bool) -> Iterator[bytes]:
+    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
+        yield f"{value.dtype.str}{value.shape}".encode()
+        yield np.ascontiguousarray(value).tobytes()
+    elif isinstance(value, Mapping):
+        yield from _parts([*value.items()], first)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        yield from _parts([getattr(value, field.name) for field in dataclasses.fields(value)], first)
+    elif isinstance(value, (list, tuple, np.ndarray)):
+        yield f"({len(value)})".encode()
+        for one in value:
+            yield from _parts(one, first)
+    elif isinstance(value, Iterator):
+        for block in value:
+            yield from _parts(block, first)
+            if first:
+                return
+    else:
+        yield repr(value).encode()
