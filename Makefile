@@ -50,7 +50,7 @@ $(READY): requirements.lock pyproject.toml
 	@touch $(READY)
 
 run: $(READY)
-	$(BIN)/python -m workbench.cli.main_job
+	$(BIN)/python -m workbench.cli.run
 
 # From runs to a PDF; without a TeX all but the PDF, and it says so.
 paper: $(READY)

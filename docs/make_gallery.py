@@ -16,7 +16,7 @@ import workbench as wb
 from workbench.docs.folders import ROOT
 from workbench.docs.reference.figures import sweeps_with
 from workbench.errors import WorkbenchError
-from workbench.figures.known import CALCULATIONS, FIGURES, STUDY_FIGURES
+from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES
 from workbench.studies.malloc_on_card import Curve
 
 FOLDER = ROOT / "docs" / "pictures" / "gallery"

@@ -67,7 +67,7 @@ class Results(RunSet):
     def figure(self, name: str, *, width: float | None = None, **choices: Any) -> Figure:
         """Draw a figure by its name with Matplotlib, so many inches wide; a notebook cell shows it."""
         from workbench.figures import figure
-        from workbench.figures.ink import Format, formatted
+        from workbench.figures.plot_style import Format, formatted
 
         data = self.figure_data(name, **choices)
         with formatted(Format() if width is None else Format(width=width)):

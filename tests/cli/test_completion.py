@@ -8,14 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from workbench.cli.completion import options, script
-from workbench.cli.main import COMMANDS, _Parser, find, main
-from workbench.cli.roads import ROADS, command_of, roads
+from workbench.cli.main import (
+    COMMANDS,
+    STARTS,
+    _Parser,
+    command_of,
+    completion_script,
+    find,
+    main,
+    options_of_commands,
+    quickstart,
+)
 
 HERE, ELSEWHERE = Path(__file__).parents[2], Path("/nowhere")
 
 
-@pytest.mark.parametrize("command", [command_of(road, folder) for road in ROADS for folder in (HERE, ELSEWHERE)])
+@pytest.mark.parametrize("command", [command_of(start, folder) for start in STARTS for folder in (HERE, ELSEWHERE)])
 def test_a_road_starts_with_a_command_that_parses(command):
     _, name, *words = shlex.split(command)
     parser = _Parser()
@@ -26,14 +34,14 @@ def test_a_road_starts_with_a_command_that_parses(command):
 def test_workbench_alone_shows_four_roads_in_80_columns(capsys):
     assert main([]) == 0
     text = capsys.readouterr().out
-    assert all(command_of(road) in text for road in ROADS)
+    assert all(command_of(start) in text for start in STARTS)
     assert max(map(len, text.splitlines())) <= 80
 
 
 def test_workbench_alone_names_no_file_that_is_not_there(tmp_path):
-    assert "$ workbench run sweeps/placement/drain.yaml" in roads(HERE)
-    assert "yours" not in roads(HERE)
-    elsewhere = roads(tmp_path)
+    assert "$ workbench run sweeps/placement/drain.yaml" in quickstart(HERE)
+    assert "yours" not in quickstart(HERE)
+    elsewhere = quickstart(tmp_path)
     assert "/" not in elsewhere
     assert "$ workbench dashboard shared_memory" in elsewhere
     assert elsewhere.endswith(
@@ -44,7 +52,7 @@ def test_workbench_alone_names_no_file_that_is_not_there(tmp_path):
 
 def completed(*words: str) -> set[str]:
     asked = f"COMP_WORDS=({shlex.join(words)}); COMP_CWORD={len(words) - 1}; _workbench; echo ${{COMPREPLY[@]}}"
-    text = f"{script('bash', options())}\n{asked}"
+    text = f"{completion_script('bash', options_of_commands())}\n{asked}"
     return set(subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True).stdout.split())
 
 
@@ -54,5 +62,5 @@ def test_bash_completes_commands_and_their_options():
 
 
 def test_fish_knows_every_command():
-    text = script("fish", options())
+    text = completion_script("fish", options_of_commands())
     assert all(f"-a {name}" in text.splitlines()[k] for k, name in enumerate(COMMANDS))

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from workbench.cli.lever_words import declared
+from workbench.cli.listings import declared_levers
 from workbench.cli.main import main
 from workbench.experiments.mechanism import mechanism
 
@@ -44,7 +44,7 @@ def test_a_lever_is_shown_by_its_own_name_and_by_its_owner(capsys):
     assert "tie (nearest_boundary, placement policy, one of low, high, alternate, default low)" in " ".join(
         text.split()
     )
-    assert text.count("tie (") == len(declared()["tie"])
+    assert text.count("tie (") == len(declared_levers()["tie"])
     of_owner = json.loads(printed(capsys, "levers", "nearest_boundary", "--json"))["levers"]
     assert {row["of"] for row in of_owner} == {"nearest_boundary"}
     assert {"tie", "lut_bits"} <= {row["name"] for row in of_owner}
@@ -52,7 +52,7 @@ def test_a_lever_is_shown_by_its_own_name_and_by_its_owner(capsys):
 
 def test_every_lever_is_listed(capsys):
     rows = json.loads(printed(capsys, "levers", "--json"))["levers"]
-    assert len(rows) == sum(map(len, declared().values()))
+    assert len(rows) == sum(map(len, declared_levers().values()))
     assert all(row["values"] and row["description"] is not None for row in rows)
 
 

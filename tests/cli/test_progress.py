@@ -16,7 +16,7 @@ import pytest
 
 import workbench as wb
 from tests.studies.tuning.small import small
-from workbench.cli.progress import Bar, kind_of
+from workbench.cli.sweeps import Bar, kind_of
 from workbench.experiments.output_capture import routed
 from workbench.experiments.progress import Pace, Silent
 from workbench.experiments.row import Row

@@ -13,7 +13,7 @@ from tests.depth import long
 from tests.studies.tuning.small import small
 from workbench.cli.main import main
 from workbench.cli.run import default_folder
-from workbench.cli.say_study import say_levers
+from workbench.cli.tune import say_levers
 
 OTHER = "{regime: small_uniform, count: 20}"
 

@@ -21,7 +21,7 @@ from workbench.engines.dispatch import Dispatch
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import make_plan, plan_different_runs
 from workbench.experiments.sweep import read_sweep
-from workbench.figures.means import Means
+from workbench.figures.estimates import Means
 from workbench.machine import Machine, presets, read_machine
 from workbench.workloads.synthetic.regimes import regimes
 

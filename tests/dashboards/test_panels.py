@@ -18,7 +18,7 @@ from workbench.dashboards.panels.curves import sampled
 from workbench.dashboards.panels.histogram import HistogramPanel, histogram_scene
 from workbench.dashboards.panels.measures_table import measures_table, number
 from workbench.dashboards.panels.time_panels import TimePanels, time_scene
-from workbench.figures.drain_difference import drain_difference_data
+from workbench.figures.savings import drain_difference_data
 from workbench.metrics.statistics import Steps
 
 

@@ -20,7 +20,7 @@ from workbench.engines.translation import Translation
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import make_plan, plan_different_runs
 from workbench.experiments.sweep import read_sweep
-from workbench.figures.means import Means
+from workbench.figures.estimates import Means
 from workbench.machine import TranslationMachine
 from workbench.records.translation import OVER_TIME, SERVED_BY, events
 from workbench.workloads.synthetic.regimes import regimes

@@ -22,7 +22,7 @@ from workbench.docs.spec_links import linked
 from workbench.experiments.mechanism import mechanism, mechanisms
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
-from workbench.figures.known import CALCULATIONS, FIGURES, STUDY_FIGURES
+from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES
 from workbench.machine.presets import preset_names
 from workbench.parts.registry import _registries
 from workbench.policies.policy import policies, questions

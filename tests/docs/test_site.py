@@ -202,10 +202,10 @@ def test_sources_of_the_site_name_no_host_for_scripts_or_fonts():
 
 
 def test_the_command_says_where_the_site_is_and_builds_none_without_its_sources(tmp_path, monkeypatch, capsys):
-    from workbench.cli import docs, main
+    from workbench.cli import browser, main
 
-    monkeypatch.setattr(docs, "SITE", tmp_path / "index.html")
-    monkeypatch.setattr(docs, "ROOT", tmp_path)
+    monkeypatch.setattr(browser, "SITE", tmp_path / "index.html")
+    monkeypatch.setattr(browser, "CHECKOUT", tmp_path)
     assert main(["docs", "--no-browser"]) == 2
     assert "built from a checkout of the project" in capsys.readouterr().err
     (tmp_path / "index.html").write_text("here")

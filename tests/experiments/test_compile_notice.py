@@ -15,7 +15,7 @@ import workbench as wb
 from tests.depth import compiled_only, thinned
 from tests.recorded_snapshots import Recorder
 from workbench import cli
-from workbench.cli.command import Command
+from workbench.cli.main import Command
 from workbench.compiled import kernel
 from workbench.compiling import COMPILING, working_clock
 from workbench.experiments import mechanism

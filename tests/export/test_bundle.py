@@ -37,7 +37,7 @@ def few():
 @pytest.fixture
 def without_tex(monkeypatch):
     """A PGF file takes seconds of TeX; what is tested with it is what is written where, not what is in it."""
-    monkeypatch.setattr("workbench.figures.ink.tex_system", lambda: None)
+    monkeypatch.setattr("workbench.figures.plot_style.tex_system", lambda: None)
 
 
 def manifest(folder):

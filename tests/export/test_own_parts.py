@@ -15,7 +15,7 @@ from workbench.errors import InputError
 from workbench.experiments.user_measures import measures_of
 from workbench.export.manifest import read_manifest
 from workbench.export.verify import verify
-from workbench.figures.known import FIGURES
+from workbench.figures.registry import FIGURES
 
 MEASURES = """
 import workbench as wb
@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.figures.recipe import ANY, Recipe, on_paper
+from workbench.figures.registry import ANY, Recipe, on_paper
 
 
 class Slack(NamedTuple):

@@ -22,7 +22,7 @@ POLICIES = [(q, name, of) for q in questions() for name, of in policies(q).items
 @pytest.fixture(scope="module", autouse=True)
 def quick():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("workbench.figures.ink.tex_system", lambda: None)
+        patch.setattr("workbench.figures.plot_style.tex_system", lambda: None)
         yield
 
 

@@ -27,7 +27,7 @@ TABLES = [f"tables/{name}.tex" for name in ("drain_cycles", "mean_external_fragm
 def without_tex():
     """A PGF file takes seconds of TeX, and its data are those of the CSV file."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("workbench.figures.ink.tex_system", lambda: None)
+        patch.setattr("workbench.figures.plot_style.tex_system", lambda: None)
         yield
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,16 +16,17 @@ from tests.studies.test_malloc_on_card import curve
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.figures import calculated, calculations
-from workbench.figures.known import CALCULATIONS
-from workbench.figures.recipe import Column
+from workbench.figures.registry import CALCULATIONS, Column
 from workbench.studies.malloc_on_card import LockFit
 from workbench.studies.probe_success import Setting
 
 
-def test_every_file_with_a_calculation_is_listed_and_every_one_is_whole():
+def test_every_calculation_is_listed_and_every_one_is_whole():
     folder = Path(room.__file__).parent
-    holding = {path.stem for path in folder.glob("*.py") if "\nFIGURE = Calculation(" in path.read_text()}
-    assert holding == {one.name for one in calculations()} == set(CALCULATIONS.names())
+    holding = re.findall(
+        r"^(\w+)_FIGURE = Calculation\(", "".join(path.read_text() for path in folder.glob("*.py")), re.MULTILINE
+    )
+    assert {name.lower() for name in holding} == {one.name for one in calculations()} == set(CALCULATIONS.names())
     for one in calculations():
         assert one.description.endswith(".") and callable(one.data) and callable(one.draw)
 

@@ -11,7 +11,7 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 
 from tests.figures.stand_ins import record, runs
-from workbench.figures import figure, ink
+from workbench.figures import figure, plot_style
 from workbench.figures.marks import COLOURS, look
 
 
@@ -59,13 +59,13 @@ def test_drawing_in_threads_gives_the_same_picture():
 def test_a_cell_shows_it():
     displayed, metadata = DisplayFormatter().format(drawn_now())
     assert displayed["image/png"].startswith(b"\x89PNG")
-    assert metadata["image/png"]["width"] == round(ink.WIDTH * 150)
+    assert metadata["image/png"]["width"] == round(plot_style.WIDTH * 150)
 
 
 def test_it_is_one_column_wide_and_nothing_is_cut_off():
     drawn = drawn_now()
     drawn.draw_without_rendering()
-    assert drawn.get_figwidth() == ink.WIDTH
+    assert drawn.get_figwidth() == plot_style.WIDTH
     sheet = drawn.bbox
     for box in (drawn.legends[0].get_window_extent(), drawn.axes[0].get_tightbbox()):
         assert sheet.x0 <= box.x0 and box.x1 <= sheet.x1 and sheet.y0 <= box.y0 and box.y1 <= sheet.y1
@@ -74,7 +74,7 @@ def test_it_is_one_column_wide_and_nothing_is_cut_off():
 def test_letters_are_small_but_not_tiny():
     drawn = drawn_now()
     sizes = {text.get_fontsize() for text in drawn.findobj(matplotlib.text.Text) if text.get_text()}
-    assert sizes == {ink.SIZE, ink.SMALL} and min(sizes) >= 6
+    assert sizes == {plot_style.SIZE, plot_style.SMALL} and min(sizes) >= 6
 
 
 def test_no_two_lines_look_alike():

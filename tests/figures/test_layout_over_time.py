@@ -11,9 +11,8 @@ from tests.engines.test_shared_memory import simulate
 from tests.figures.stand_ins import record, runs
 from workbench.errors import InputError
 from workbench.figures import figure
-from workbench.figures.layout_over_time import NO_ADDRESSES, WORKGROUPS
+from workbench.figures.layouts import NO_ADDRESSES, SHADES, WORKGROUPS, shades
 from workbench.figures.marks import FILLS
-from workbench.figures.shades import SHADES, shades
 from workbench.metrics.shared_memory import Pieces, pieces
 from workbench.policies.placement import Compaction, FirstFit, PagedMemory
 

@@ -8,7 +8,7 @@ import pytest
 import workbench as wb
 from workbench.errors import InputError
 from workbench.figures import figure
-from workbench.figures.speed_up import break_even
+from workbench.figures.trends import break_even
 
 SWEEP = {
     "engine": "malloc",

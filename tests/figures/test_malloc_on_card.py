@@ -7,7 +7,7 @@ import pytest
 
 import workbench as wb
 from tests.junk import refusal
-from workbench.figures.malloc_on_card import EXAMPLE, draw, malloc_on_card_data
+from workbench.figures.validation import EXAMPLE, draw_malloc_on_card, malloc_on_card_data
 from workbench.studies.malloc_on_card import Curve
 
 THREADS = np.array([32, 64, 96, 128])
@@ -36,7 +36,7 @@ def test_each_point_stands_beside_what_its_model_says_under_the_name_of_its_card
 
 
 def test_a_panel_a_card_with_its_name_and_markers_where_something_was_measured():
-    sheet = draw(malloc_on_card_data([WARPS, ATOMICS, ODD]))
+    sheet = draw_malloc_on_card(malloc_on_card_data([WARPS, ATOMICS, ODD]))
     assert [axes.get_title("left") for axes in sheet.axes] == ["card A", "card B"]
     assert [len(axes.lines) for axes in sheet.axes] == [4, 2]
     modelled, measured = sheet.axes[0].lines[:2]

@@ -6,7 +6,11 @@ import pytest
 
 from workbench.circuits import circuit_of
 from workbench.circuits.synthesis import synthesised
-from workbench.figures.probe_accuracy_against_area import AccuracyAgainstArea, draw, probe_accuracy_against_area_data
+from workbench.figures.probes import (
+    AccuracyAgainstArea,
+    draw_probe_accuracy_against_area,
+    probe_accuracy_against_area_data,
+)
 from workbench.policies.probes import GroupedRun
 from workbench.studies.probe_success import Setting, lost_dispatches
 
@@ -40,7 +44,7 @@ def test_both_prices_stand_beside_each_other(data):
 
 
 def test_the_ink_shows_the_data(data):
-    above, below = draw(data).axes
+    above, below = draw_probe_accuracy_against_area(data).axes
     for axes, of in ((above, lambda family: 100 * family.lost), (below, lambda family: family.delay())):
         lines = axes.get_lines()
         assert len(lines) == len(data.families)

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from workbench.figures.probe_accuracy_against_gates import draw, probe_accuracy_against_gates_data
+from workbench.figures.probes import draw_probe_accuracy_against_gates, probe_accuracy_against_gates_data
 from workbench.policies.probes import GroupedRun, SampledRun, ShiftDoubling
 from workbench.studies.probe_success import Setting, lost_dispatches, octave_lengths, under_report
 
@@ -49,7 +49,9 @@ def test_another_resource_has_its_own_groups():
     data = probe_accuracy_against_gates_data(Setting(blocks=12, free=0.6), [3])
     assert data.families[0].probes == ("Z=2", "Z=3", "Z=4", "Z=6")
     assert data.demands == (3,)
-    assert draw(data).axes[0].get_title(loc="left") == "40 % of 12 blocks occupied, demand 3"
+    assert (
+        draw_probe_accuracy_against_gates(data).axes[0].get_title(loc="left") == "40 % of 12 blocks occupied, demand 3"
+    )
 
 
 @pytest.mark.parametrize("steps", [1, 2, 4, 8, 64])
@@ -63,7 +65,7 @@ def test_octaves_keep_the_step_rule(most, steps):
 
 
 def test_the_ink_shows_the_data():
-    figure = draw(DATA)
+    figure = draw_probe_accuracy_against_gates(DATA)
     above, below = figure.axes
     for axes, column, scale in ((above, "under_report", 1), (below, "lost", 100)):
         displayed = {one.get_label(): one for one in axes.get_lines()}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.errors import InputError
-from workbench.figures.probe_success import draw, probe_success_data
+from workbench.figures.probes import draw_probe_success, probe_success_data
 from workbench.policies.probes import ExactRun, GroupedRun
 from workbench.studies.probe_success import Setting, failure, simulated
 
@@ -60,7 +60,7 @@ def test_what_cannot_be_drawn():
 
 def test_the_ink_shows_the_data():
     data = probe_success_data(demands=[3, 4, 5], free=[0.5], machines=30)
-    (axes,) = draw(data).axes
+    (axes,) = draw_probe_success(data).axes
     displayed = {one.get_label(): one.get_ydata() for one in axes.get_lines()}
     assert set(displayed) == {"exact run", "grouped run (groups=32)", "sampled run"}
     grouped = 10 ** line(data, "grouped_run(groups=32)").log10_chance
@@ -72,5 +72,5 @@ def test_the_ink_shows_the_data():
 
 def test_other_levels_say_who_refuses():
     for level, who in (("unit", "a unit refuses"), ("module", "a module refuses")):
-        (axes,) = draw(probe_success_data(demands=[4], free=[0.5], level=level, machines=0)).axes
+        (axes,) = draw_probe_success(probe_success_data(demands=[4], free=[0.5], level=level, machines=0)).axes
         assert axes.get_ylabel().replace("\n", " ") == f"chance that {who}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,16 +15,17 @@ from tests.figures.stand_ins import record, runs
 from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanisms
 from workbench.figures import check, draw_all, figure, figures
-from workbench.figures.known import FIGURES
-from workbench.figures.recipe import ANY
+from workbench.figures.registry import ANY, FIGURES
 
 RECORD = record([(0, 0, 4, 0, 4), (0, 1, 3, 4, 4)])
 
 
-def test_every_file_with_a_figure_is_listed_and_every_figure_is_whole():
+def test_every_figure_is_listed_and_every_figure_is_whole():
     folder = Path(room.__file__).parent
-    holding = {path.stem for path in folder.glob("*.py") if "\nFIGURE = Recipe(" in path.read_text()}
-    assert holding == {recipe.name for recipe in figures()} == set(FIGURES.names())
+    holding = re.findall(
+        r"^(\w+)_FIGURE = Recipe\(", "".join(path.read_text() for path in folder.glob("*.py")), re.MULTILINE
+    )
+    assert {name.lower() for name in holding} == {recipe.name for recipe in figures()} == set(FIGURES.names())
     for recipe in figures():
         engines = (ANY, *mechanisms())
         assert recipe.engine in engines and recipe.description.endswith(".")
@@ -52,7 +54,7 @@ def test_unknown_names_are_refused_with_the_nearest():
 
 def test_matplotlib_is_not_imported_before_something_is_drawn():
     """Neither by a figure's module nor by the packages that hold it."""
-    imports = "import workbench.figures.drain_difference, sys"
+    imports = "import workbench.figures.savings, sys"
     code = f"{imports}; workbench.figures.figures(); print('matplotlib' in sys.modules)"
     reply = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert reply.stdout.strip() == "False"

@@ -16,7 +16,7 @@ from tests.depth import long
 from tests.figures.stand_ins import record, runs
 from workbench.errors import StoreError
 from workbench.figures import figure
-from workbench.figures.save import as_csv, save
+from workbench.figures.registry import as_csv, save
 
 DRAWN_ANEW = """
 import hashlib, sys

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.figures import draw_study, study_figures
-from workbench.figures.study_front import study_front_data
+from workbench.figures.tuning import study_front_data
 from workbench.studies.tuning import tune
 
 STUDY = {

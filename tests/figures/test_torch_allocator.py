@@ -8,8 +8,8 @@ import workbench as wb
 from tests.oracles.torch_allocator import Rules
 from tests.recorded_torch import Recorder, exercised
 from workbench.errors import InputError
-from workbench.figures.recorded_against_replayed import FIGURE as SCATTER
-from workbench.figures.reserved_over_program import FIGURE as CURVES
+from workbench.figures.pool import RESERVED_OVER_PROGRAM_FIGURE as CURVES
+from workbench.figures.validation import RECORDED_AGAINST_REPLAYED_FIGURE as SCATTER
 
 MIB = 1 << 20
 

@@ -15,7 +15,7 @@ from workbench.engines.translation import Translation
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures import figure
-from workbench.figures.means import Means, mean_curve
+from workbench.figures.estimates import Means, mean_curve
 from workbench.records.translation import KINDS, SERVED_BY, TranslationRecord, events
 
 SAMPLE = 50

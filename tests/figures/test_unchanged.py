@@ -11,9 +11,9 @@ import pytest
 import workbench as wb
 from workbench.cli.main import main
 from workbench.errors import InputError
-from workbench.figures import draw_all, draw_one, figure, unchanged
-from workbench.figures.known import FIGURES
-from workbench.figures.unchanged import DRAWN
+from workbench.figures import cache, draw_all, draw_one, figure
+from workbench.figures.cache import DRAWN
+from workbench.figures.registry import FIGURES
 
 SWEEP: dict[str, Any] = {
     "engine": "shared_memory",
@@ -109,16 +109,16 @@ def test_another_row_another_sweep_or_a_failed_run_is_another_figure(results, dr
 
 def test_other_sources_or_another_matplotlib_draw_again(results, draws, tmp_path, monkeypatch):
     draw_all(results, tmp_path)
-    real = unchanged._versions()
-    for text in (real.replace(unchanged.origin().sources, "edited"), real.replace("matplotlib", "matplotlib of 2031")):
-        monkeypatch.setattr(unchanged, "_versions", lambda text=text: text)
+    real = cache._versions()
+    for text in (real.replace(cache.origin().sources, "edited"), real.replace("matplotlib", "matplotlib of 2031")):
+        monkeypatch.setattr(cache, "_versions", lambda text=text: text)
         draw_all(results, tmp_path)
     assert len(draws) == 6
 
 
 def test_an_edited_figure_of_the_user_s_is_drawn_again_and_an_unedited_one_is_not(tmp_path):
     counted: list[int] = []
-    kept, file = unchanged.Folder(tmp_path), tmp_path / "mine.csv"
+    kept, file = cache.Folder(tmp_path), tmp_path / "mine.csv"
 
     def draw(k: int) -> list[Any]:
         counted.append(k)
@@ -127,7 +127,7 @@ def test_an_edited_figure_of_the_user_s_is_drawn_again_and_an_unedited_one_is_no
 
     for k in (0, 1, 1):
         code = (lambda runs, k=k: k + len(runs.rows), lambda data: data)
-        assert kept.drawn("mine", unchanged.shows("runs", code), lambda k=k: draw(k)) == [file]
+        assert kept.drawn("mine", cache.shows("runs", code), lambda k=k: draw(k)) == [file]
     assert counted == [0, 1]
 
 

@@ -24,7 +24,7 @@ SWEEP = {
 def quick():
     """Without TeX's measuring of letters, which takes seconds a figure."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("workbench.figures.ink.tex_system", lambda: None)
+        patch.setattr("workbench.figures.plot_style.tex_system", lambda: None)
         yield
 
 

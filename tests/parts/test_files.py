@@ -10,7 +10,7 @@ import workbench as wb
 from tests.depth import long
 from workbench.cli.main import main
 from workbench.errors import InputError
-from workbench.figures.known import FIGURES
+from workbench.figures.registry import FIGURES
 from workbench.workloads.synthetic.generator import Generator
 
 PARTS = '''
@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 import workbench as wb
-from workbench.figures.recipe import ANY, Recipe
+from workbench.figures.registry import ANY, Recipe
 from workbench.levers import lever
 from workbench.studies.statistics import fact
 from workbench.workloads.workload import Workgroups

@@ -10,8 +10,7 @@ import workbench as wb
 from workbench.dashboards import DASHBOARDS
 from workbench.errors import InputError
 from workbench.experiments.mechanism import Mechanism, enter, mechanism
-from workbench.figures.known import FIGURES
-from workbench.figures.recipe import ANY, Recipe
+from workbench.figures.registry import ANY, FIGURES, Recipe
 from workbench.machine import Machine
 from workbench.parts.registry import Part, Registry
 from workbench.policies.placement import Placement

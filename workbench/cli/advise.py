@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.command import DONE, Command
-from workbench.cli.fit import say_lines
-from workbench.cli.output import say_json, say_table
+from workbench.cli.main import DONE, Command
+from workbench.cli.output import say_json, say_lines, say_table
 from workbench.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from workbench.studies.pool.resource_advice import ResourceAdvice
     from workbench.studies.torch_memory import Advice, Still
     from workbench.studies.torch_memory.trial import Trial
+
 
 SHOWN = 12
 """Settings in the table for a person."""
@@ -244,4 +244,4 @@ def _said(advice: Advice) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-COMMAND = Command("advise", "Which settings of an allocator would have carried a recorded program.", add_arguments, run)
+ADVISE = Command("advise", "Which settings of an allocator would have carried a recorded program.", add_arguments, run)

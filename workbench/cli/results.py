@@ -1,17 +1,25 @@
-"""`workbench results DIR`: what a results folder holds, and one of its runs as a file for another program."""
+"""`workbench results`, `figure`, `status`, `export` and `verify`: what is made of a results folder.
+
+A results folder is summed up, drawn, watched while it grows, bundled for a paper; a bundle's numbers are computed anew.
+"""
 
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from workbench.cli.command import DONE, SOME_FAILED, Command
-from workbench.cli.kept_figures import ONLY, TO, add_figure_arguments, draw_kept, refuse_figure_arguments
-from workbench.cli.output import say_json, say_notes, say_summary
-from workbench.errors import InputError
+from workbench.cli.main import DONE, SOME_FAILED, Command
+from workbench.cli.output import say_json, say_lines, say_notes, say_summary, say_table
+from workbench.cli.sweeps import levers_of, whole
+from workbench.errors import InputError, wrong_value
+
+if TYPE_CHECKING:
+    from workbench.api import Results
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _arguments_of_results(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="DIR", help="a results folder")
     parser.add_argument("--csv", metavar="FILE", help="write the table, one row a run, as CSV")
     parser.add_argument(
@@ -26,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def run(given: argparse.Namespace) -> int:
+def _run_results(given: argparse.Namespace) -> int:
     from workbench.api import open_results
     from workbench.experiments.results_folder import write_whole
     from workbench.studies.missing import missing_notes
@@ -60,4 +68,214 @@ def run(given: argparse.Namespace) -> int:
     return SOME_FAILED if results.failures else DONE
 
 
-COMMAND = Command("results", "What a results folder holds: summary, table as CSV, figures.", add_arguments, run)
+ONLY = "only points of this value of a lever, best_fit or segments=64, and their baselines; may be repeated"
+TO = "a folder (default: figures/ of DIR, figures/chosen/ with --only, --choose or --width)"
+INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
+"""Inches of one."""
+NARROWEST, WIDEST = 1.0, 40.0
+"""Inches."""
+
+
+def add_figure_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --width and --choose to a parser."""
+    parser.add_argument("--width", metavar="WIDTH", help="of a figure, such as 88mm or 7in (default: 3.4in)")
+    parser.add_argument(
+        "--choose",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a choice of a figure, such as measure=drain_cycles (workbench figures NAME lists them)",
+    )
+
+
+def refuse_figure_arguments(given: argparse.Namespace) -> None:
+    """Refuse what is said of a figure where none is drawn."""
+    if given.width is not None or given.choose:
+        raise InputError("--width and --choose go together with a figure: workbench results DIR --figure NAME.")
+
+
+def draw_kept(results: Results, names: list[str], given: argparse.Namespace) -> int:
+    """Draw figures of kept results and say where they are; all are refused before any is drawn where one is unknown."""
+    from workbench.figures import draw_one
+
+    chosen, width = levers_of(given.choose), None if given.width is None else inches(given.width)
+    recipes = [_recipe(name, results) for name in names]
+    of_all = not (given.only or chosen or width)
+    results = results.only(*given.only) if given.only else results
+    folder = Path(given.to) if given.to else _usual_folder(results) / ("" if of_all else "chosen")
+    saved = [path for recipe in recipes for path in draw_one(recipe, results, folder, chosen, width)]
+    if given.json:
+        say_json({"figures": [str(path) for path in saved]})
+    else:
+        print("\n".join(f"figure: {path}" for path in saved))
+    return DONE
+
+
+def _usual_folder(results: Results) -> Path:
+    assert results.folder is not None
+    return results.folder / "figures"
+
+
+def _recipe(name: str, results: Results) -> Any:
+    """Return the figure of a name that serves these runs."""
+    from workbench.figures import figure
+    from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES
+
+    if name not in FIGURES.names():
+        if name in CALCULATIONS.names():
+            raise InputError(f"figure {name} needs no runs: workbench figure {name}.")
+        if name in STUDY_FIGURES.names():
+            raise InputError(f"figure {name} is drawn when a study is tuned: workbench tune STUDY.")
+    return figure(name, results.plan.sweep.mechanism.engine.name)
+
+
+def inches(text: str) -> float:
+    """Return a width in inches.
+
+    >>> round(inches("88mm"), 3), inches("7in")
+    (3.465, 7.0)
+    """
+    matched = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([a-z]+)", text)
+    width = float(matched[1]) * INCHES.get(matched[2], 0.0) if matched else 0.0
+    if not NARROWEST <= width <= WIDEST:
+        raise wrong_value("", "--width", f"must be from {NARROWEST:g}in to {WIDEST:g}in, as 88mm, 18cm, 7in", text)
+    return width
+
+
+RESULTS = Command(
+    "results", "What a results folder holds: summary, table as CSV, figures.", _arguments_of_results, _run_results
+)
+
+
+def _arguments_of_figure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", nargs="?", help="which one (default: list those of theory)")
+    parser.add_argument("folder", metavar="DIR", nargs="?", help="a results folder, of whose runs it is drawn")
+    parser.add_argument("--only", metavar="WORD", action="append", default=[], help=ONLY)
+    add_figure_arguments(parser)
+    parser.add_argument("--to", metavar="DIR", help=f"where it is written: figures; with a results folder {TO}")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _run_figure(given: argparse.Namespace) -> int:
+    if given.name is None:
+        _list_calculations(given.json)
+        return DONE
+    if given.folder is not None:
+        from workbench.api import open_results
+
+        return draw_kept(open_results(given.folder), [given.name], given)
+    from workbench.figures import calculated
+    from workbench.figures.plot_style import Format, formatted
+
+    with formatted(Format() if given.width is None else Format(width=inches(given.width))):
+        saved = calculated(given.name).save(Path(given.to or "figures"), **levers_of(given.choose))
+    if given.json:
+        say_json({"figure": given.name, "files": [str(path) for path in saved]})
+    else:
+        print("\n".join(f"figure: {path}" for path in saved))
+    return DONE
+
+
+def _list_calculations(as_json: bool) -> None:
+    import pandas as pd
+
+    from workbench.figures import calculations
+
+    rows = [{"figure": one.name, "says": one.description} for one in calculations()]
+    if as_json:
+        say_json({"figures": rows})
+    else:
+        say_table(pd.DataFrame(rows))
+
+
+FIGURE = Command("figure", "Figures of theory, or of the runs of a results folder.", _arguments_of_figure, _run_figure)
+
+
+def _arguments_of_status(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="DIR", help="a results folder")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _run_status(given: argparse.Namespace) -> int:
+    from workbench.experiments.progress import status
+
+    state = status(given.folder)
+    if given.json:
+        say_json(state._asdict())
+    else:
+        say_lines([state.sentence])
+    return DONE
+
+
+STATUS = Command(
+    "status", "How far a sweep is that runs elsewhere, and whether its driver lives.", _arguments_of_status, _run_status
+)
+
+
+def _arguments_of_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="DIR", help="a results folder")
+    parser.add_argument("--to", required=True, metavar="PAPER", help="the folder of the bundle")
+    parser.add_argument("--style", choices=("ieee", "acm", "usenix"), default="ieee", help="column width and fonts")
+    parser.add_argument("--columns", type=int, choices=(1, 2), default=1, help="how many columns a figure is wide")
+    parser.add_argument("--measures", nargs="+", metavar="NAME", help="which tables and numbers (default: the sweep's)")
+    parser.add_argument("--figures", nargs="*", metavar="NAME", help="which figures (default: the sweep's)")
+
+
+def _run_export(given: argparse.Namespace) -> int:
+    from workbench.api import open_results
+    from workbench.export.manifest import read_manifest
+
+    chosen = {"columns": given.columns, "measures": given.measures, "figures": given.figures}
+    results = open_results(given.folder)
+    bundle = results.export(given.to, style=given.style, **chosen)
+    for need in read_manifest(bundle)["needs"]:
+        print(f"not in the bundle: {need}")
+    for sentence in results.checked.sentences:
+        print(sentence)
+    print(f"bundle: {bundle}")
+    return DONE
+
+
+EXPORT = Command("export", "Write a bundle for a paper from a results folder.", _arguments_of_export, _run_export)
+
+MOST_LINES = 200
+"""Of differences that are printed."""
+
+
+def _arguments_of_verify(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("bundle", metavar="PAPER", help="a folder that `workbench export` wrote")
+    parser.add_argument(
+        "--runs", type=_number_of_runs, default=20, metavar="N", help="how many runs are done again, or `all`"
+    )
+    parser.add_argument("--sample", type=int, dest="runs", help=argparse.SUPPRESS)  # until 0.4; 0 = all
+    parser.add_argument("--no-figures", action="store_true", help="simulate no run for figures and draw no picture")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _number_of_runs(text: str) -> int:
+    return 0 if text == "all" else whole(text)
+
+
+def _run_verify(given: argparse.Namespace) -> int:
+    from workbench.export.verify import verify
+
+    report = verify(given.bundle, sample=given.runs, figures=not given.no_figures)
+    if given.json:
+        nested = {name: [one._asdict() for one in getattr(report, name)] for name in ("differences", "changes")}
+        say_json({**report._asdict(), **nested, "lines": report.lines})
+        return DONE if report.same else SOME_FAILED
+    for line in report.lines[:MOST_LINES]:
+        print(line)
+    if len(report.lines) > MOST_LINES:
+        print(f"... and {len(report.lines) - MOST_LINES} more lines (--json has all)")
+    for name, why in report.by_digest.items():
+        print(f"{name}: compared by digest only, for {why}")
+    for note in report.notes:
+        print(note)
+    print(report.sentence)
+    return DONE if report.same else SOME_FAILED
+
+
+VERIFY = Command(
+    "verify", "Compute a bundle's numbers from its runs, and do some runs again.", _arguments_of_verify, _run_verify
+)

@@ -1,4 +1,7 @@
-"""`workbench run SWEEP`: do what is missing, keep every row, draw the figures that the sweep names."""
+"""`workbench run`, `plan` and `notebook`: do the runs of a sweep, count them, run notebooks over parameters.
+
+As a program, the main job (`make run`): placement on the source document's workload and on a real trace, and dispatch.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +10,37 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.command import DONE, SOME_FAILED, Command
-from workbench.cli.fit import say_lines
-from workbench.cli.output import say_json, say_notes, say_summary
-from workbench.cli.progress import Bar
-from workbench.cli.sweep_arguments import add_sweep_arguments, add_worker_arguments, executor_of, overrides
+from workbench.cli.main import DONE, SOME_FAILED, Command, main
+from workbench.cli.output import say_json, say_lines, say_notes, say_summary
+from workbench.cli.sweeps import (
+    Bar,
+    add_sweep_arguments,
+    add_worker_arguments,
+    executor_of,
+    levers_of,
+    overrides,
+    whole,
+)
 from workbench.errors import InputError, MissingPart, WorkbenchError
+from workbench.experiments.designs import draw
 from workbench.experiments.fronts import STUDY
+from workbench.experiments.plan import Plan
 from workbench.experiments.pools import check_pool
 from workbench.experiments.results_folder import STORE, TABLE
 from workbench.experiments.runner import LIMIT_SECONDS, check_limit
 from workbench.experiments.store import KINDS, has_store
+from workbench.strict_yaml import parse_value
 
 if TYPE_CHECKING:
     from workbench.api import Results
-    from workbench.experiments.plan import Plan
+    from workbench.experiments.notebooks.execution import NotebookRun
+
 
 MOST_ROWS = 40
 """A longer summary is printed for its first measure alone."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _arguments_of_run(parser: argparse.ArgumentParser) -> None:
     add_sweep_arguments(parser)
     parser.add_argument("--out", metavar="DIR", help="the results folder (default: results/ and the sweep's path)")
     add_worker_arguments(parser)
@@ -44,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def run(given: argparse.Namespace) -> int:
+def _run_run(given: argparse.Namespace) -> int:
     from workbench.api import planned
     from workbench.api import run as run_sweep
     from workbench.studies.reachable import family_of
@@ -195,4 +208,146 @@ def _facts(results: Results, folder: Path, figures: list[Path]) -> dict[str, Any
     }
 
 
-COMMAND = Command("run", "Run a sweep; what is kept already is not run again.", add_arguments, run)
+RUN = Command("run", "Run a sweep; what is kept already is not run again.", _arguments_of_run, _run_run)
+
+
+def _arguments_of_plan(parser: argparse.ArgumentParser) -> None:
+    add_sweep_arguments(parser)
+    parser.add_argument("--out", metavar="DIR", help="the results folder to look into")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _run_plan(given: argparse.Namespace) -> int:
+    from workbench.api import planned
+    from workbench.studies.reachable import family_of
+
+    plan = planned(given.sweep, set=overrides(given))
+    kept, note = _kept_runs(plan, Path(given.out) if given.out else default_folder(given.sweep))
+    drawn, family = draw(plan.sweep), family_of(plan)
+    if given.json:
+        points = [{"id": point.id, "baseline": point.baseline, **point.coordinates} for point in plan.points]
+        design = {"design": drawn.plain()} if drawn else {}
+        noted = {"note": note} if note else {}
+        size = {"comparisons": family.comparisons, "seeds": family.seeds, "seeds_needed": family.seeds_needed}
+        facts = {"sweep": plan.sweep.name, **design, "points": points, "runs": len(plan), "kept": kept}
+        say_json({**facts, "family": {**size, "least_p_holm": family.least_p, "reaches": family.reaches}, **noted})
+    else:
+        if drawn:
+            say_lines([drawn.says()])
+        print(f"{counted(plan)}, {kept} of them kept")
+        say_lines(line for line in (note, family.note) if line)
+    return DONE
+
+
+def _kept_runs(plan: Plan, folder: Path) -> tuple[int, str]:
+    """Return how many runs are kept, measured by the code that there is now, and why none is where others made the
+    rows."""
+    from workbench.experiments.row import lacking
+    from workbench.experiments.saved_results import stale_sentence
+    from workbench.experiments.store import Store, has_store
+
+    if not has_store(folder, STORE):
+        return 0, ""
+    store = Store(folder / STORE, read_only=True)
+    try:
+        done, measured = store.measured(), plan.sweep.measured_by(anew=True)
+        kept = sum(not lacking(done.get(run.id), measured) for run in plan.runs())
+        return kept, stale_sentence(plan, store, done)
+    finally:
+        store.close()
+
+
+PLAN = Command("plan", "How many runs a sweep has and how many are kept; runs nothing.", _arguments_of_plan, _run_plan)
+
+
+def _arguments_of_notebook(parser: argparse.ArgumentParser) -> None:
+    notebooks = "notebooks with a cell tagged 'parameters', or a batch file (YAML) that names them"
+    parser.add_argument("notebooks", metavar="NOTEBOOK", nargs="+", help=notebooks)
+    vary = "values of a parameter, such as seeds=5,10; each combination of several is a run"
+    parser.add_argument("--vary", action="append", default=[], metavar="NAME=VALUES", help=vary)
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of every run")
+    parser.add_argument("--sweep", metavar="SWEEP", help="a sweep whose varied levers become the parameters")
+    parser.add_argument("--out", metavar="DIR", help="where the outputs go (default: results/notebooks/NAME)")
+    parser.add_argument("--workers", type=whole, default=1, metavar="N", help="notebooks at once (default: 1)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _run_notebook(given: argparse.Namespace) -> int:
+    from workbench.experiments.notebooks import run_notebooks
+
+    parameters = {**levers_of(given.set), **dict(map(choices_of, given.vary))}
+    watch = None if given.json else _say_notebook_run
+    batch = run_notebooks(given.notebooks, parameters, given.sweep, given.out, given.workers, watch)
+    if given.json:
+        say_json({"folder": batch.folder, "notebooks": batch.table.to_dict("records")})
+    else:
+        for failed in batch.failures:
+            where = f", cell {failed.cell}" if failed.cell else ""
+            print(f"failed: {failed.output.name}{where}: {failed.error}")
+        print(f"{len(batch.runs)} notebooks, {len(batch.failures)} failed; see {batch.folder / 'index.html'}")
+    return SOME_FAILED if batch.failures else DONE
+
+
+def choices_of(text: str) -> tuple[str, dict[str, Any]]:
+    """Return what one --vary says: a parameter, and its values as `vary` has them, each read as YAML.
+
+    >>> choices_of("seeds=5,10"), choices_of("policy=[best_fit, 'a,b']")
+    (('seeds', {'vary': [5, 10]}), ('policy', {'vary': ['best_fit', 'a,b']}))
+    """
+    name, mark, listed = text.partition("=")
+    if not mark or not name or not listed.strip():
+        raise InputError(f"--vary takes NAME=VALUE,VALUE,..., such as seeds=5,10. Got {text!r}.")
+    values = parse_value(f"[{listed}]", f"--vary {name}")
+    return name, {"vary": values[0] if len(values) == 1 and isinstance(values[0], list) else values}
+
+
+def _say_notebook_run(run: NotebookRun) -> None:
+    print(f"{run.status}: {run.output.name} ({run.seconds:.1f} s)", file=sys.stderr, flush=True)
+
+
+NOTEBOOK = Command(
+    "notebook", "Run notebooks once for each combination of their parameters.", _arguments_of_notebook, _run_notebook
+)
+
+MAIN_SWEEPS = (
+    "sweeps/placement/drain.yaml",
+    "sweeps/placement/six_open_gpus.yaml",
+    "sweeps/dispatch/head_of_line.yaml",
+)
+REAL_SWEEP = "sweeps/placement/mi355x_serving.yaml"
+REAL_TRACE = "rocprofv3_mi355x_part1"
+
+
+def run_main_job() -> int:
+    """Run the sweeps one after the other; the real trace joins where its file can be reached."""
+    sweeps, missing = list(MAIN_SWEEPS), _lack_of_trace()
+    if missing is None:
+        sweeps.append(REAL_SWEEP)
+    status = 0
+    for sweep in sweeps:
+        print(f"\n== {sweep}")
+        status = max(status, main(["run", sweep]))
+    if missing is not None:
+        print(f"\n{REAL_SWEEP} was left out: {missing}")
+    print("\nResults (tables, figures as PDF, PNG and CSV, provenance):")
+    for sweep in sweeps:
+        print(f"  {default_folder(sweep)}")
+    print("Change a sweep file and run it again, or open notebooks/01_placement.ipynb with: make lab")
+    return status
+
+
+def _lack_of_trace() -> str | None:
+    """Return why the real trace cannot be run here, None where it can."""
+    from workbench.workloads.catalogue import locate
+
+    try:
+        locate(REAL_TRACE)
+    except InputError as reason:
+        return str(reason)
+    return None
+
+
+if __name__ == "__main__":
+    if not Path("sweeps").is_dir():
+        sys.exit("workbench: run this in the project's folder (it holds sweeps/).")
+    sys.exit(run_main_job())

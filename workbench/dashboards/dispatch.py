@@ -17,9 +17,9 @@ from workbench.dashboards.panels.intervals import IntervalsPanel, Side
 from workbench.engines.dispatch import Dispatch
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
-from workbench.figures.means import mean_curve, rests_on
-from workbench.figures.unit_spread_over_rounds import places
-from workbench.figures.waits_by_priority import waits_by_priority_data
+from workbench.figures.dispatch_modules import places
+from workbench.figures.estimates import mean_curve, rests_on
+from workbench.figures.trends import waits_by_priority_data
 from workbench.levers import Spec, lever
 from workbench.machine import Machine
 from workbench.metrics.dispatch_modules import has_power, module_power, spread_after

@@ -14,7 +14,7 @@ from workbench.dashboards.panels.curves import sampled
 from workbench.dashboards.panels.intervals import IntervalsPanel, Side
 from workbench.engines.malloc import Malloc
 from workbench.experiments.run_set import RunSet
-from workbench.figures.means import Means, mean_curve, rests_on
+from workbench.figures.estimates import Means, mean_curve, rests_on
 from workbench.machine import Machine
 from workbench.metrics.malloc import SHARES, held_over_time, latency_by_share, waiting_over_time
 from workbench.metrics.statistics import Steps

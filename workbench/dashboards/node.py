@@ -12,7 +12,7 @@ from workbench.dashboards.paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.panels.intervals import IntervalsPanel, Side
 from workbench.experiments.run_set import RunSet
-from workbench.figures.means import Means, mean_curve, rests_on
+from workbench.figures.estimates import Means, mean_curve, rests_on
 from workbench.machine.board import board_note
 from workbench.machine.node import CardsAlike, NodeMachine
 from workbench.metrics.node import TIMES

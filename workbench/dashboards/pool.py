@@ -18,7 +18,7 @@ from workbench.dashboards.panels.intervals import IntervalsPanel, Side
 from workbench.dashboards.panels.memory_history import MemoryHistoryPanel
 from workbench.engines.pool import Pool
 from workbench.experiments.run_set import RunSet
-from workbench.figures.means import mean_curve, rests_on
+from workbench.figures.estimates import mean_curve, rests_on
 from workbench.machine.board import board_note
 from workbench.machine.topologies.registry import TopologyFile
 from workbench.machine.topologies.regular import RegularBoard

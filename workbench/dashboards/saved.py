@@ -13,7 +13,7 @@ from workbench.experiments.plan import Plan, PlannedPoint, make_plan
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.saved_results import open_folder
 from workbench.experiments.sweep import read_sweep
-from workbench.figures.line_names import LineNames
+from workbench.figures.panels import LineNames
 from workbench.strict_yaml import read_mapping
 from workbench.studies.tuning import open_study
 from workbench.studies.tuning.holdout import front_sweep

@@ -14,8 +14,8 @@ from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.panels.intervals import IntervalsPanel, Side
 from workbench.engines.translation import Translation
 from workbench.experiments.run_set import RunSet
-from workbench.figures.means import mean_curve, rests_on
-from workbench.figures.network_load import load_between
+from workbench.figures.curves import load_between
+from workbench.figures.estimates import mean_curve, rests_on
 from workbench.machine import TranslationMachine
 from workbench.metrics.translation import latency_quantile, pages_by_degree
 from workbench.records.translation import SERVED_BY, TranslationRecord, accesses

@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.docs.page import address
 from workbench.docs.reference.figures import GALLERY, path
-from workbench.figures.known import CALCULATIONS, FIGURES, STUDY_FIGURES
+from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES
 
 
 def cards(here: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.cli import lever_words
+from workbench.cli import listings
 from workbench.docs.page import address, table
 from workbench.docs.prose import escaped, prose
 from workbench.levers import Lever, Spec
@@ -31,9 +31,9 @@ def values(one: Lever) -> str:
     """
     if one.kind == "choice":
         return ", ".join(f"`{choice}`" for choice in one.choices)
-    return escaped(lever_words.values(one))
+    return escaped(listings.values_of_lever(one))
 
 
 def default(one: Lever) -> str:
     """Return the default of a lever as it is written in a sweep, as Markdown."""
-    return f"`{lever_words.default(one)}`" if not one.required else "must be given"
+    return f"`{listings.default_of_lever(one)}`" if not one.required else "must be given"

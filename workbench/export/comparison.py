@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.export.drawings import FIGURES, Drawing, write_pgf
-from workbench.figures.save import rendered
+from workbench.figures.registry import rendered
 
 _ABSENT = "nothing"
 _MOST_ALIGNED = 2_000

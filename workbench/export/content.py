@@ -24,7 +24,7 @@ from workbench.export.methods import methods
 from workbench.export.tables import Macro, Origins, Table, macros, note, numbers_tex, rows_as_csv, tables
 from workbench.export.tex import escape, render, style
 from workbench.figures import figure
-from workbench.figures.compared import measure_of
+from workbench.figures.estimates import measure_of
 from workbench.identity import current
 from workbench.levers import Spec, identity_of
 from workbench.metrics.measure import Measure

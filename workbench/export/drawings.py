@@ -19,11 +19,10 @@ from workbench.experiments.run_set import RunSet
 from workbench.export.tex import escape, render
 from workbench.figures import figure
 from workbench.figures.frame import number, words
-from workbench.figures.recipe import Column, Recipe
-from workbench.figures.save import as_csv, save
+from workbench.figures.registry import Column, Recipe, as_csv, save
 
 if TYPE_CHECKING:
-    from workbench.figures.ink import Format
+    from workbench.figures.plot_style import Format
 
 
 FIGURES = "figures"
@@ -68,7 +67,7 @@ class Drawing:
         Its layout is measured each time that it is saved, from where the last time left it: what is to have the same
         bytes however often others were saved before it takes a figure of its own.
         """
-        from workbench.figures.ink import Format, formatted
+        from workbench.figures.plot_style import Format, formatted
 
         with formatted(self._format or Format()):
             return self.recipe.draw(self.data)
@@ -130,7 +129,7 @@ def write_figures(drawn: Sequence[Drawing], folder: Path) -> list[str]:
 
 def write_pgf(sheet: Any, path: Path) -> str:
     """Write a figure as TeX draws it in the letters of the paper; return why not where that cannot be."""
-    from workbench.figures.ink import TEX_SYSTEMS, tex_system
+    from workbench.figures.plot_style import TEX_SYSTEMS, tex_system
 
     if tex_system() is None:
         systems = ", ".join(TEX_SYSTEMS)

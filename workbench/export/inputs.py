@@ -25,7 +25,7 @@ from workbench.experiments.results_folder import SWEEP
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.saved_results import named, shortest
 from workbench.experiments.sweep import with_files
-from workbench.figures.known import FIGURES
+from workbench.figures.registry import FIGURES
 from workbench.levers import Spec
 from workbench.parts.user_files import files_of
 

@@ -9,8 +9,8 @@ from workbench.experiments.run_set import RunSet
 from workbench.export.cells import in_words
 from workbench.export.citations import Cited, presets_of, traces_of
 from workbench.export.tex import escape
-from workbench.figures.axis_words import measure_words
 from workbench.figures.frame import number
+from workbench.figures.panels import measure_words
 from workbench.levers import Spec
 from workbench.machine.presets import preset
 from workbench.studies.adaptive.schedule import looks_of

@@ -29,7 +29,7 @@ from workbench.export.drawings import FIGURES, Drawing, recipe_of
 from workbench.export.inputs import INPUTS
 from workbench.export.manifest import FORMAT, MANIFEST, digest_of, drawn_with, plain
 from workbench.export.tex import style
-from workbench.figures.known import FIGURES as KNOWN
+from workbench.figures.registry import FIGURES as KNOWN
 from workbench.metrics.measure import Measure
 from workbench.studies.adaptive import settled
 

@@ -32,7 +32,7 @@ from workbench.export.cells import (
     with_limits,
 )
 from workbench.export.tex import MacroNames, comment, escape, render
-from workbench.figures.axis_words import measure_label
+from workbench.figures.panels import measure_label
 from workbench.metrics.measure import Measure
 
 SIGNIFICANT = 0.05

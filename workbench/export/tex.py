@@ -14,7 +14,7 @@ from workbench.errors import missing_extra, unknown_name, wrong_value
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from workbench.figures.ink import Format
+    from workbench.figures.plot_style import Format
 
 
 def render(name: str, **values: Any) -> str:
@@ -170,7 +170,7 @@ class Style(NamedTuple):
 
     def figures(self, columns: Columns) -> Format:
         """Return the format of its figures: captions say what small print would."""
-        from workbench.figures.ink import Format
+        from workbench.figures.plot_style import Format
 
         return Format(self.inches(columns), self.family, notes=False)
 

@@ -1,4 +1,4 @@
-"""Figures: data first, then ink. One file a figure; `figure("drain_difference")` is the pair of functions.
+"""Figures: data first, then ink. `figure("drain_difference")` is the pair of functions that makes one.
 
 >>> import workbench as wb
 >>> results = wb.run({"engine": "shared_memory", "workload": {"regime": "large_uniform"}, "seeds": 3,
@@ -17,10 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import InputError, at, wrong_value
-from workbench.figures.calculation import Calculation
-from workbench.figures.known import CALCULATIONS, FIGURES, STUDY_FIGURES
-from workbench.figures.of_study import OfStudy
-from workbench.figures.recipe import Recipe
+from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES, Calculation, OfStudy, Recipe
 
 if TYPE_CHECKING:
     from workbench.experiments.run_set import RunSet
@@ -105,13 +102,13 @@ def draw_one(
     StoreError
         A file cannot be written.
     """
-    from workbench.figures.save import save
-    from workbench.figures.unchanged import Folder, shown_by_runs, shows
+    from workbench.figures.cache import Folder, shown_by_runs, shows
+    from workbench.figures.registry import save
 
     chosen = dict(choices or {})
 
     def drawn() -> list[Path]:
-        from workbench.figures.ink import Format, formatted
+        from workbench.figures.plot_style import Format, formatted
 
         data = recipe.choose(runs, **chosen)
         with formatted(Format() if width is None else Format(width=width)):
@@ -141,7 +138,7 @@ def draw_study(results: StudyResults, folder: Path) -> list[Path]:
     StoreError
         A file cannot be written.
     """
-    from workbench.figures.unchanged import Folder, shown_by_study, shows
+    from workbench.figures.cache import Folder, shown_by_study, shows
 
     kept, of_study = Folder(folder), shown_by_study(results)
     return [

@@ -9,8 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from workbench.figures.recipe import Column, on_paper
-from workbench.figures.save import save
+from workbench.figures.registry import Column, on_paper, save
 from workbench.studies.torch_memory.page import COLOURS
 
 if TYPE_CHECKING:
@@ -103,9 +102,9 @@ def _line(name: str, size: np.ndarray) -> Line:
 @on_paper
 def draw(data: AdviceFigure) -> Figure:
     """Draw steps over the events above bars of the settings, with both bounds as lines."""
-    from workbench.figures import frame, ink
+    from workbench.figures import frame, plot_style
 
-    figure, (curves, bars) = ink.stacked(2, (1.9, 0.5 + 0.24 * len(data.settings)))
+    figure, (curves, bars) = plot_style.stacked(2, (1.9, 0.5 + 0.24 * len(data.settings)))
     _curves(curves, data)
     _bars(bars, data)
     frame.legend(figure, [curves, bars])
@@ -212,10 +211,10 @@ def _frames(frame: Frame, start: int, depth: int, least: float) -> Iterator[tupl
 @on_paper
 def draw_flames(data: Flames) -> Figure:
     """Draw frames below those that called them, as wide as what is live below them; a colour is a frame's name."""
-    from workbench.figures import ink
+    from workbench.figures import plot_style
 
     rows = int(data.depth.max()) + 1
-    figure, (axes,) = ink.stacked(1, (0.5 + 0.13 * rows,))
+    figure, (axes,) = plot_style.stacked(1, (0.5 + 0.13 * rows,))
     total = max(float(data.gib[0]), 1e-9)
     for name, depth, start, size in zip(*data[1:], strict=True):
         colour = COLOURS[crc32(name.encode()) % len(COLOURS)] if depth else "#BBBBBB"

@@ -15,7 +15,7 @@ from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from workbench.figures.ink import SMALL, WIDTH, Sheet
+from workbench.figures.plot_style import SMALL, WIDTH, Sheet
 
 _LINE = 56
 """Letters of a title that fill the width of a sheet."""

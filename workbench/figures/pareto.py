@@ -1,4 +1,4 @@
-"""Which points are worth having? Two measures against each other, and the front that nothing beats in both."""
+"""Two measures against each other, and the front of the points that nothing beats in both."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
-from workbench.figures.axis_words import measure_label
-from workbench.figures.compared import chosen_measure
-from workbench.figures.finished import values
-from workbench.figures.means import Means, level_of, means_of, rests_on
-from workbench.figures.panels import Panel, check_room, panels
-from workbench.figures.recipe import ANY, Column, Recipe, on_paper
+from workbench.figures.estimates import Means, chosen_measure, level_of, means_of, rests_on
+from workbench.figures.panels import Panel, check_room, measure_label, panels, values
+from workbench.figures.registry import ANY, Column, Recipe, on_paper
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import mean_interval
 
@@ -22,7 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from workbench.figures.point_names import Names
+    from workbench.figures.marks import Names
+
 
 MOST_NAMES = 16
 """Where there are more points, only those of the front are named, and of those only where nothing is covered."""
@@ -104,11 +102,11 @@ def pareto_data(runs: RunSet, x: str | None = None, y: str | None = None) -> Par
     for measure in measures:
         _check_direction(measure)
     all_panels = panels(runs)
-    check_room(len(all_panels), 1, FIGURE.name)
+    check_room(len(all_panels), 1, PARETO_FIGURE.name)
     clouds = tuple(_cloud(runs, panel, measures) for panel in all_panels)
     if not any(cloud.names for cloud in clouds):
         both = " and ".join(measure.name for measure in measures)
-        raise InputError(f"{FIGURE.name} needs points for which both {both} are defined; there is none.")
+        raise InputError(f"pareto needs points for which both {both} are defined; there is none.")
     return Pareto(*measures, clouds)
 
 
@@ -129,7 +127,7 @@ def pareto_of(names: Sequence[str], x: np.ndarray, y: np.ndarray, measures: tupl
 
 def _cloud(runs: RunSet, panel: Panel, measures: tuple[Measure, Measure]) -> Cloud:
     values_by_line = {
-        line.name: [[*values(runs, line.point, measure.name, FIGURE.name).values()] for measure in measures]
+        line.name: [[*values(runs, line.point, measure.name, PARETO_FIGURE.name).values()] for measure in measures]
         for line in panel.lines
     }
     defined = {
@@ -173,7 +171,7 @@ def _baselines(panel: Cloud) -> np.ndarray:
 
 def _check_direction(measure: Measure) -> None:
     if measure.better == "neither":
-        raise InputError(f"{FIGURE.name} needs measures of which less or more is better; {measure.name} is neither.")
+        raise InputError(f"pareto needs measures of which less or more is better; {measure.name} is neither.")
 
 
 @on_paper
@@ -182,10 +180,10 @@ def draw(data: Pareto) -> Figure:
 
     A third measure is the colour of every point, and what the others are held to is a diamond.
     """
-    from workbench.figures import frame, ink, marks
-    from workbench.figures.point_names import name_all
+    from workbench.figures import frame, marks, plot_style
+    from workbench.figures.marks import name_all
 
-    figure, axes = ink.stacked(len(data.panels), 2.3 if len(data.panels) == 1 else 1.9)
+    figure, axes = plot_style.stacked(len(data.panels), 2.3 if len(data.panels) == 1 else 1.9)
     tints = None if data.shade is None else marks.scale([_shades(panel) for panel in data.panels])
     for one, panel in zip(axes, data.panels, strict=True):
         frame.title(one, panel.setting)
@@ -209,7 +207,7 @@ def draw(data: Pareto) -> Figure:
 
 
 def _names(axes: Axes, panel: Cloud) -> Names:
-    from workbench.figures.point_names import Names
+    from workbench.figures.marks import Names
 
     few, held = len(panel.names) <= MOST_NAMES, _baselines(panel)
     first = sorted(range(len(panel.names)), key=lambda k: not held[k])  # the baseline before all others
@@ -217,7 +215,7 @@ def _names(axes: Axes, panel: Cloud) -> Names:
     return Names(axes, np.column_stack([panel.x.mean, panel.y.mean]), displayed, every=few)
 
 
-FIGURE = Recipe(
+PARETO_FIGURE = Recipe(
     "pareto",
     ANY,
     "Two measures against each other with intervals, and the points that no other beats in both.",

@@ -1,4 +1,4 @@
-"""Where does a policy lose? Coverage against density of the peeled boxes, and the box over its pairs of levers."""
+"""Where a policy loses: coverage against density of the peeled boxes, and the box over its pairs of levers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_set import RunSet
-from workbench.figures.axis_words import axis_label, measure_words
-from workbench.figures.recipe import ANY, Column, Recipe, on_paper
+from workbench.figures.panels import axis_label, measure_words
+from workbench.figures.registry import ANY, Column, Recipe, on_paper
 from workbench.studies.discovery import Column as Lever
 from workbench.studies.discovery import Scenario, discover, interest_of
 from workbench.studies.discovery.discover import inside_of
@@ -19,6 +19,7 @@ from workbench.studies.discovery.words import noun, where
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 MOST_PAIRS = 4
 """Of levers that are drawn, the first of those with a limit."""
@@ -187,9 +188,9 @@ def _side(lever: Lever, inside: np.ndarray, label: str) -> Side:
 @on_paper
 def draw(data: ScenarioDiscovery) -> Figure:
     """Draw the trajectory, darker with each lever that has a limit, and below it the points with the box."""
-    from workbench.figures import frame, ink
+    from workbench.figures import frame, plot_style
 
-    figure, axes = ink.stacked(1 + len(data.pairs), [1.5, *([1.7] * len(data.pairs))])
+    figure, axes = plot_style.stacked(1 + len(data.pairs), [1.5, *([1.7] * len(data.pairs))])
     frame.title(axes[0], data.title)
     _trajectory(axes[0], data)
     for k, (one, (x, y)) in enumerate(zip(axes[1:], data.pairs, strict=True)):
@@ -298,7 +299,7 @@ def _radical_inverse(number: int, base: int) -> float:
     return result
 
 
-FIGURE = Recipe(
+SCENARIO_DISCOVERY_FIGURE = Recipe(
     "scenario_discovery",
     ANY,
     "Where in the space of its levers a policy loses: coverage against density of the peeled boxes, and the box.",

@@ -1,4 +1,4 @@
-"""Where does the claim hold? A map of two varied numbers: where a policy beats its baseline, and where not."""
+"""Map of two varied numbers: where a policy beats its baseline, and where not."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_set import RunSet
-from workbench.figures.axis_words import axis_label, words_of
-from workbench.figures.compared import chosen_measure, gain_label
-from workbench.figures.panels import check_room
-from workbench.figures.recipe import ANY, Column, Recipe, on_paper
+from workbench.figures.estimates import chosen_measure, gain_label
+from workbench.figures.panels import axis_label, check_room, words_of
+from workbench.figures.registry import ANY, Column, Recipe, on_paper
 from workbench.studies.where_it_holds import ALPHA, Place, numbers, where_it_holds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 MOST_TOLD = 100
 """Places of a panel whose numbers are written into them."""
@@ -110,7 +110,7 @@ def where_it_holds_data(
     by_setting: dict[str, list[Place]] = {}
     for place in places:
         by_setting.setdefault(_setting(runs, place, across, up), []).append(place)
-    check_room(len(by_setting), 1, FIGURE.name)
+    check_room(len(by_setting), 1, WHERE_IT_HOLDS_FIGURE.name)
     setup = places[0].point.setup
     baselines = {_baseline(runs, place) for place in places}
     labels = axis_label(across, setup), axis_label(up, setup)
@@ -131,9 +131,9 @@ def _axes(runs: RunSet, x: str | None, y: str | None) -> tuple[str, str]:
     chosen = [path for path in (x, y) if path is not None]
     left = [path for path in known if path not in chosen]
     if len(known) < 2:
-        raise InputError(f"{FIGURE.name} needs two varied numbers; this sweep varies {_listed(known) or 'none'}.")
+        raise InputError(f"where_it_holds needs two varied numbers; this sweep varies {_listed(known) or 'none'}.")
     if len(chosen) < 2 < len(known):
-        raise InputError(f"{FIGURE.name} needs to know which two numbers, x= and y=; there are {_listed(known)}.")
+        raise InputError(f"where_it_holds needs to know which two numbers, x= and y=; there are {_listed(known)}.")
     return (x if x is not None else left.pop(0)), (y if y is not None else left.pop(0))
 
 
@@ -186,9 +186,9 @@ def _region(setting: str, places: list[Place]) -> Region:
 @on_paper
 def draw(data: WhereItHolds) -> Figure:
     """Draw cells where the places form a grid, dots where they do not: blue = better, hatched orange = worse."""
-    from workbench.figures import frame, ink
+    from workbench.figures import frame, plot_style
 
-    figure, axes = ink.stacked(len(data.regions), 2.3 if len(data.regions) == 1 else 1.9)
+    figure, axes = plot_style.stacked(len(data.regions), 2.3 if len(data.regions) == 1 else 1.9)
     for one, region in zip(axes, data.regions, strict=True):
         frame.title(one, region.setting)
         (_cells if is_grid(region) else _dots)(one, region)
@@ -236,7 +236,7 @@ def edges_between(centres: np.ndarray) -> np.ndarray:
 def _cells(axes: Axes, region: Region) -> None:
     from matplotlib.patches import Rectangle
 
-    from workbench.figures import ink
+    from workbench.figures import plot_style
 
     across, up = np.unique(region.x), np.unique(region.y)
     left, low = edges(across), edges(up)
@@ -251,7 +251,7 @@ def _cells(axes: Axes, region: Region) -> None:
         if len(region.x) <= MOST_TOLD:
             box = {"facecolor": face, "edgecolor": "none", "pad": 0.6} if hatch else None
             x, y = _middle(left[i : i + 2], is_log(across)), _middle(low[j : j + 2], is_log(up))
-            size_of_text = ink.SMALL - (1.5 if len(across) > 6 else 0)
+            size_of_text = plot_style.SMALL - (1.5 if len(across) > 6 else 0)
             text = _told(region.percent[k])
             colour = "#8A8A8A" if verdict == "undecided" else "#111111"
             axes.text(x, y, text, ha="center", va="center", fontsize=size_of_text, color=colour, bbox=box)
@@ -345,7 +345,7 @@ def _note(data: WhereItHolds) -> str:
     )
 
 
-FIGURE = Recipe(
+WHERE_IT_HOLDS_FIGURE = Recipe(
     "where_it_holds",
     ANY,
     "Where in a region of two varied numbers each policy beats its baseline, and where it does worse.",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from workbench.api import Results, run
-from workbench.figures.recipe import Column, on_paper
+from workbench.figures.registry import Column, on_paper
 from workbench.studies.residency import Survey, public_traces, survey
 from workbench.workloads.catalogue import available
 
@@ -151,9 +151,9 @@ def _heat(table: pd.DataFrame, key: str, text: Callable[[Any], str], below: str)
 @on_paper
 def draw(data: Heat) -> Figure:
     """Draw one coloured place a number, the number written into it."""
-    from workbench.figures import frame, ink, marks
+    from workbench.figures import frame, marks, plot_style
 
-    figure, (axes,) = ink.stacked(1, 0.5 + 0.17 * len(data.rows))
+    figure, (axes,) = plot_style.stacked(1, 0.5 + 0.17 * len(data.rows))
     tints = marks.heat(axes, data.lost, lambda _, __, value: f"{value:.1f}")
     axes.set_yticks(range(len(data.rows)), [frame.words(name) for name in data.rows])
     axes.set_xticks(range(len(data.across)), data.across, rotation=30, ha="right")

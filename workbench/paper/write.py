@@ -21,8 +21,8 @@ from workbench.export.drawings import write_pgf
 from workbench.export.manifest import read_manifest
 from workbench.export.tables import SAVING, file_stem
 from workbench.export.tex import escape, render, style
-from workbench.figures.axis_words import measure_label
-from workbench.figures.save import as_csv, save
+from workbench.figures.panels import measure_label
+from workbench.figures.registry import as_csv, save
 from workbench.paper import evidence as heat
 from workbench.paper.evidence import RULES, Evidence
 
@@ -143,7 +143,7 @@ def _of_survey(evidence: Evidence) -> list[Cited]:
 
 def _residency(evidence: Evidence, folder: Path) -> dict[str, Any]:
     """Write the survey's tables and heat maps; return what the text says of them."""
-    from workbench.figures.ink import formatted
+    from workbench.figures.plot_style import formatted
 
     survey = evidence.residency
     assert survey is not None

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.dashboards.panels.canvas_widget import CanvasWidget, column, script
 from workbench.dashboards.panels.curves import curve, note
-from workbench.figures.dispatch_timeline import Strips, strips
+from workbench.figures.timelines import Strips, strips
 from workbench.metrics.dispatch_rows import makespan, running_over_time, waiting_over_time
 from workbench.records.dispatch import DispatchRecord
 

@@ -8,7 +8,7 @@ from typing import Any
 from workbench.dashboards.panels.canvas_widget import CanvasWidget, script
 from workbench.dashboards.panels.measures_table import in_unit
 from workbench.experiments.run_set import RunSet
-from workbench.figures.drain_difference import DrainDifference, drain_difference_data
+from workbench.figures.savings import DrainDifference, drain_difference_data
 
 _NOTHING: dict[str, Any] = {"words": "", "label": "", "edges": [], "counts": []}
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.dashboards.panels.canvas_widget import CanvasWidget, script
-from workbench.figures.means import Means
+from workbench.figures.estimates import Means
 
 FAR_APART = 30
 """Where the highest mean is so many times the lowest, the axis of values is logarithmic."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.dashboards.panels.canvas_widget import CanvasWidget, script
 from workbench.dashboards.panels.measures_table import in_unit
-from workbench.figures.drain_difference import DrainDifference, Histogram
+from workbench.figures.savings import DrainDifference, Histogram
 
 
 class MultiplesPanel(CanvasWidget):

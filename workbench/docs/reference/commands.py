@@ -6,8 +6,7 @@ import argparse
 import textwrap
 from collections.abc import Iterator
 
-from workbench.cli.command import Command
-from workbench.cli.main import COMMANDS, find
+from workbench.cli.main import COMMANDS, Command, find
 from workbench.docs.page import Page, code, sections, table
 from workbench.docs.prose import prose
 from workbench.docs.reference.kind import Kind, crumbs

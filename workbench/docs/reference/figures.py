@@ -11,7 +11,7 @@ from workbench.docs.folders import PICTURES, SWEEPS
 from workbench.docs.page import Page, address, code, sections, table
 from workbench.docs.prose import prose
 from workbench.docs.reference.kind import Kind, crumbs
-from workbench.figures.known import CALCULATIONS, FIGURES, STUDY_FIGURES
+from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES
 
 GALLERY = PICTURES / "gallery"
 PICTURED_BY = {

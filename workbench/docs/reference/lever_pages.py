@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.cli.lever_words import declared, kind_of
+from workbench.cli.listings import declared_levers, kind_of_spec
 from workbench.docs.levers import default, values
 from workbench.docs.page import Page, address, code, sections, table
 from workbench.docs.prose import prose
@@ -20,13 +20,13 @@ def path(name: str) -> str:
 
 def pages() -> Iterator[Page]:
     """Yield a page for every name that a lever has."""
-    for name, places in declared().items():
+    for name, places in declared_levers().items():
         yield _page(name, places)
 
 
 def names() -> list[str]:
     """Return the path of every lever's page."""
-    return [path(name) for name in declared()]
+    return [path(name) for name in declared_levers()]
 
 
 def _page(name: str, places: list[type[Spec]]) -> Page:
@@ -60,7 +60,7 @@ def _words(levers: list[tuple[type[Spec], Lever]]) -> str:
 
 def owner(cls: type[Spec], here: str) -> str:
     """Return the class that has a lever as Markdown: a link to its page where it has one."""
-    kind = kind_of(cls)
+    kind = kind_of_spec(cls)
     words = f"{kind} `{cls.name}`" if kind else f"`{cls.name}`"
     if issubclass(cls, Policy) and cls.question:
         there = f"reference/policies/{cls.question}/{cls.name}"

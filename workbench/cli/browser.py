@@ -1,0 +1,117 @@
+"""`workbench dashboard`, `lab` and `docs`: pages in a browser, from this host alone.
+
+A dashboard as a page of its own, JupyterLab on the project's notebooks, the documentation's site, built first where it
+is not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import webbrowser
+from pathlib import Path
+
+import workbench
+from workbench.cli.main import DONE, Command
+from workbench.dashboards import DASHBOARDS
+from workbench.dashboards.leash import call_on_leash
+from workbench.dashboards.serve import MOST_PAGES, serve
+from workbench.errors import InputError, WorkbenchError
+
+
+def _arguments_of_dashboard(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "name",
+        metavar="NAME",
+        nargs="?",
+        default="shared_memory",
+        help=f"which one: {', '.join(DASHBOARDS.names())} (default: shared_memory); a sweep file; a results folder",
+    )
+    parser.add_argument("--port", type=int, default=8866, metavar="PORT", help="where it listens; 0 = any free port")
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
+    parser.add_argument(
+        "--token",
+        metavar="TEXT",
+        help="what the address must hold (default: JUPYTER_TOKEN, which other users do not see, or a new one)",
+    )
+    parser.add_argument(
+        "--pages",
+        type=int,
+        default=MOST_PAGES,
+        metavar="N",
+        help=f"how many may be open at once (default: {MOST_PAGES})",
+    )
+
+
+def _run_dashboard(given: argparse.Namespace) -> int:
+    return serve(given.name, given.port, not given.no_browser, given.token, given.pages)
+
+
+DASHBOARD = Command(
+    "dashboard",
+    "Serve a dashboard in a browser, without any request off this host.",
+    _arguments_of_dashboard,
+    _run_dashboard,
+)
+
+QUIET = ("--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.news_url=None")
+"""JupyterLab would ask public hosts for news and updates; a workbench makes no request off the host."""
+
+
+def _arguments_of_lab(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "folder", nargs="?", default=None, help="where to open it (default: notebooks/ if there is one)"
+    )
+    parser.add_argument("--port", type=int, default=8888)
+
+
+def _run_lab(given: argparse.Namespace) -> int:
+    folder = given.folder or ("notebooks" if Path("notebooks").is_dir() else ".")
+    return call_on_leash([sys.executable, "-m", "jupyterlab", f"--port={given.port}", *QUIET, folder])
+
+
+LAB = Command("lab", "Open JupyterLab on the notebooks.", _arguments_of_lab, _run_lab)
+
+CHECKOUT = Path(workbench.__file__).resolve().parents[1]
+SITE = CHECKOUT / "docs" / "_build" / "html" / "index.html"
+
+
+def _arguments_of_docs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--build", action="store_true", help="build it anew, as `make docs` does")
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser: say where it is")
+
+
+def _run_docs(given: argparse.Namespace) -> int:
+    if given.build or not SITE.exists():
+        _build_site()
+    print(SITE)
+    if not given.no_browser:
+        webbrowser.open(SITE.as_uri())
+    return DONE
+
+
+def _build_site() -> None:
+    """Build the site in a process of its own, which compiles nothing.
+
+    Raises
+    ------
+    InputError
+        The package does not lie in a checkout of the project.
+    WorkbenchError
+        The build failed; its sentence stands above.
+    """
+    if not (CHECKOUT / "docs" / "conf.py").is_file():
+        raise InputError(
+            "the documentation is built from a checkout of the project (`make docs`; its pages can then be copied), "
+            "and this package was installed without one; "
+            "`workbench COMMAND --help` and `workbench policies | measures | figures | workloads | levers NAME` say "
+            "the same."
+        )
+    print("workbench: building the documentation once, in a minute or two ...", file=sys.stderr, flush=True)
+    command = [sys.executable, "-m", "workbench.docs"]
+    if subprocess.run(command, cwd=CHECKOUT, stdout=subprocess.DEVNULL).returncode:
+        raise WorkbenchError("the documentation could not be built; the sentences above say why.")
+
+
+DOCS = Command("docs", "Open the documentation, without any request off this host.", _arguments_of_docs, _run_docs)

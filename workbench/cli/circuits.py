@@ -1,0 +1,234 @@
+"""`workbench circuit`, `synth` and `prove`: a mechanism as hardware.
+
+As Verilog, golden vectors or a test bench; what a synthesiser makes of it, beside what is counted as it is written;
+whether two circuits compute one function, by a solver.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.cli.main import DONE, SOME_FAILED, Command
+from workbench.cli.output import say_json, say_lines, say_table
+from workbench.errors import InputError
+
+if TYPE_CHECKING:
+    from workbench.circuits import Circuit
+    from workbench.circuits.registry import Size
+    from workbench.circuits.vectors import Case
+    from workbench.policies.policy import Policy
+
+
+def _arguments_of_circuit(parser: argparse.ArgumentParser) -> None:
+    add_one(parser)
+    kinds = ("verilog", "vectors", "bench")
+    parser.add_argument("--to", choices=kinds, default="verilog", help="what is written (default: verilog)")
+    parser.add_argument(
+        "--count", metavar="N", type=int, default=100, help="random states of the vectors (default: 100)"
+    )
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=0, help="of the random states, or the run (default: 0)"
+    )
+    parser.add_argument(
+        "--run",
+        metavar="SWEEP",
+        help="the vectors are the requests and grants of a run: of the first point with this placement",
+    )
+    parser.add_argument("--out", metavar="PATH", type=Path, help="a file, of a bench a folder (default: the terminal)")
+
+
+def _run_circuit(given: argparse.Namespace) -> int:
+    policy, size, cases = _asked_for(given)
+    if given.to == "bench":
+        _bench(policy, size, cases(), given)
+        return DONE
+    text = _text(policy, size, cases, given)
+    if given.out is None:
+        print(text, end="")
+    else:
+        given.out.write_text(text, "utf-8")
+        print(f"circuit: {given.out}")
+    return DONE
+
+
+def _asked_for(given: argparse.Namespace) -> tuple[Policy, Size, Callable[[], list[Case]]]:
+    """Return a policy, a size, and what gives its vectors: random states, or the grants of a run."""
+    from workbench.circuits import cases_of
+
+    policy, size = one(given)
+    if given.run is None:
+        return policy, size, lambda: cases_of(policy, size, given.count, given.seed)
+    from workbench.api import planned
+    from workbench.studies.replayed_grants import replayed, setup_with
+
+    run = replayed(setup_with(planned(given.run), policy), given.seed)
+    return run.policy, run.segments, lambda: [run.case]
+
+
+def _text(policy: Policy, size: Size, cases: Callable[[], list[Case]], given: argparse.Namespace) -> str:
+    from workbench.circuits import as_lines, circuit_of, verilog
+
+    circuit = circuit_of(policy, size)
+    return verilog(circuit) if given.to == "verilog" else "".join(f"{line}\n" for line in as_lines(cases()))
+
+
+def _bench(policy: Policy, size: Size, cases: list[Case], given: argparse.Namespace) -> None:
+    from workbench.circuits import circuit_of
+    from workbench.circuits.vectors import write_bench
+
+    circuit = circuit_of(policy, size)
+    folder = given.out or Path(f"bench_{circuit.name}")
+    for path in write_bench(folder, circuit, cases):
+        print(f"circuit: {path}")
+
+
+def add_one(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that name one circuit."""
+    parser.add_argument("policy", metavar="POLICY", help="such as exact_run; with its question: probe.exact_run")
+    parser.add_argument("--set", metavar="LEVER=VALUE", action="append", default=[], help="a lever; may be repeated")
+    add_size(parser)
+
+
+def add_size(parser: argparse.ArgumentParser) -> None:
+    """Add how large a circuit is."""
+    parser.add_argument("--size", metavar="N", default="128", help="blocks, segments ... (default: 128)")
+
+
+def one(given: argparse.Namespace) -> tuple[Policy, Size]:
+    """Return the policy and the size that were named."""
+    from workbench.circuits.registry import policy_named, setting_read, size_read
+
+    return policy_named(given.policy, dict(map(setting_read, given.set))), size_read(given.size)
+
+
+CIRCUIT = Command(
+    "circuit", "A mechanism as Verilog, golden vectors or a test bench.", _arguments_of_circuit, _run_circuit
+)
+
+COLUMNS = {
+    "policy": "policy",
+    "area_gates": "gates",
+    "levels": "levels",
+    "registers": "flip-flops",
+    "relative_area": "area",
+    "relative_delay": "delay",
+    "gates_as_written": "as written",
+}
+"""Of a table of several circuits, with what they are called there."""
+KEY = (
+    "gates of two inputs; area in NAND gates, delay in inverters that drive four (FO4), both of the project's own cells"
+)
+
+
+def _arguments_of_synth(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("policies", metavar="POLICY", nargs="+", help=f"{INLINE}; several stand in one table")
+    parser.add_argument("--set", metavar="LEVER=VALUE", action="append", default=[], help="a lever of the one policy")
+    add_size(parser)
+    parser.add_argument("--seconds", type=float, default=600.0, help="when to give up, each (default: 600)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object, of several a list")
+
+
+def _run_synth(given: argparse.Namespace) -> int:
+    if given.set and len(given.policies) > 1:
+        raise InputError("--set is of one policy; of several write POLICY:LEVER=VALUE.")
+    rows = [_row(policy, given) for policy in _policies(given)]
+    if given.json:
+        say_json(rows[0] if len(rows) == 1 else rows)
+    elif len(rows) == 1:
+        print("\n".join(f"{name:<18}{value}" for name, value in rows[0].items()))
+    else:
+        _say_rows(rows)
+    return DONE
+
+
+def _policies(given: argparse.Namespace) -> list[Policy]:
+    from workbench.circuits.registry import policy_named, setting_read
+
+    if given.set:
+        return [policy_named(given.policies[0], dict(map(setting_read, given.set)))]
+    return [policy_inline(text) for text in given.policies]
+
+
+def _row(policy: Policy, given: argparse.Namespace) -> dict[str, Any]:
+    from workbench.circuits import circuit_of
+    from workbench.circuits.registry import size_read
+    from workbench.circuits.synthesis import synthesised
+
+    size = size_read(given.size)
+    circuit = circuit_of(policy, size)
+    counts = synthesised(circuit, given.seconds)._asdict()
+    written = {"gates_as_written": circuit.gates, "levels_as_written": circuit.levels}
+    return {"policy": policy.short(), "size": size, **counts, **written}
+
+
+def _say_rows(rows: list[dict[str, Any]]) -> None:
+    import pandas as pd
+
+    say_table(pd.DataFrame(rows)[list(COLUMNS)].rename(columns=COLUMNS))
+    say_lines([KEY])
+
+
+INLINE = "POLICY or POLICY:LEVER=VALUE:..., such as exact_run:encoding=free0"
+
+
+def policy_inline(text: str) -> Policy:
+    """Return the policy of `exact_run`, or, with levers, of `exact_run:chain=doubling:encoding=free0`."""
+    from workbench.circuits.registry import policy_named, setting_read
+
+    name, *levers = text.split(":")
+    if not name:
+        raise InputError(f"{text!r} must be POLICY or POLICY:LEVER=VALUE:...")
+    return policy_named(name, dict(map(setting_read, levers)))
+
+
+SYNTH = Command(
+    "synth", "Gates, levels, flip-flops and relative delay of circuits, synthesised.", _arguments_of_synth, _run_synth
+)
+
+
+def _arguments_of_prove(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("first", metavar="A", help=INLINE)
+    parser.add_argument("second", metavar="B", help="the other one")
+    add_size(parser)
+    parser.add_argument("--seconds", type=float, default=600.0, help="when the solver gives up (default: 600)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _run_prove(given: argparse.Namespace) -> int:
+    from workbench.circuits.proof import answers, prove
+
+    (first, one), (second, other) = inline(given.first, given.size), inline(given.second, given.size)
+    if sys.stderr.isatty():
+        print(f"asking the solver, for {given.seconds:g} s at most", file=sys.stderr)
+    proof = prove(one, other, given.seconds)
+    row = {"first": first, "second": second, "size": given.size, **proof._asdict()}
+    if given.json:
+        say_json(row)
+    else:
+        print(f"{first} and {second} at {given.size}: {proof.verdict} ({proof.way}, {proof.seconds} s)")
+        for name, value in proof.counterexample.items():
+            print(f"    {name} = {value:#x}")
+        for name, values in answers((one, other), proof.counterexample).items():
+            print(f"    {name}: {first} says {values[0]:#x}, {second} {values[1]:#x}")
+    return SOME_FAILED if proof.verdict == "different" else DONE
+
+
+def inline(text: str, size: str) -> tuple[str, Circuit]:
+    """Return the circuit of `exact_run`, or, with levers, of `exact_run:chain=doubling:encoding=free0`."""
+    from workbench.circuits import circuit_of
+    from workbench.circuits.registry import size_read
+
+    policy = policy_inline(text)
+    return policy.short(), circuit_of(policy, size_read(size))
+
+
+PROVE = Command(
+    "prove",
+    "Whether two circuits compute one function, proven by SAT (exit status 1: they differ).",
+    _arguments_of_prove,
+    _run_prove,
+)

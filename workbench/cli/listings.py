@@ -1,0 +1,444 @@
+"""`workbench policies`, `measures`, `figures`, `workloads`, `levers` and `presets`: what a sweep may name.
+
+Each lists all there is, the user's own of the files that the command names included, or shows all that is known of one.
+A lever is put in words: what it may be, and what it is by default.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import workbench
+from workbench.cli.main import DONE, Command
+from workbench.cli.output import add_table_arguments, say_json, say_lines, say_notes, say_table
+from workbench.errors import InputError, nearest_name, unknown_name
+from workbench.levers import Lever, Spec
+
+Rows = Callable[[Sequence[ModuleType]], list[dict[str, Any]]]
+"""From the modules of the user's files to one mapping a part."""
+Details = Callable[[Mapping[str, Any]], dict[str, Any]]
+"""From the row of a part to what else is known of it: a value, or a list of lines."""
+
+
+def nothing_more(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return no details."""
+    return {}
+
+
+def listing(
+    name: str, says: str, rows: Rows, details: Details = nothing_more, named_by: Sequence[str] = ("name",)
+) -> Command:
+    """Return the command that lists the parts of a kind, or shows those of a name.
+
+    Parameters
+    ----------
+    name, says : str
+        The command, and what its help says.
+    rows : function
+        What there is, with the user's own.
+    details : function
+        What else is known of one part.
+    named_by : sequence of str
+        The columns that a name may stand in.
+    """
+
+    def add_arguments(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "parts", metavar="NAME | FILE.py", nargs="*", help=f"one of them in full; files with {name} of your own"
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def run(given: argparse.Namespace) -> int:
+        lines, names = _given(given.parts, rows, name.removesuffix("s"))
+        if names:
+            lines = [{**row, **details(row)} for row in _chosen(lines, names, named_by, name.removesuffix("s"))]
+        if given.json:
+            say_json({name: lines})
+        else:
+            say_lines(_lines(row) for row in lines)
+        return DONE
+
+    return Command(name, says, add_arguments, run)
+
+
+def _given(parts: Sequence[str], rows: Rows, kind: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return all rows, those of the files that were named included, and the names."""
+    from workbench.parts import module_in_file
+
+    files = [part for part in parts if part.endswith(".py")]
+    every = rows([module_in_file(file, Path(), "", kind) for file in files])
+    return every, [part for part in parts if part not in files]
+
+
+def _chosen(
+    rows: Sequence[dict[str, Any]], names: Iterable[str], named_by: Sequence[str], kind: str
+) -> list[dict[str, Any]]:
+    """Return the rows of some names.
+
+    Raises
+    ------
+    InputError
+        There is none of a name.
+    """
+    result: list[dict[str, Any]] = []
+    for name in names:
+        chosen = next((c for c in named_by if any(row[c] == name for row in rows)), None)
+        if chosen is None:
+            raise _unknown(kind, name, {str(row[column]) for column in named_by for row in rows})
+        result += [row for row in rows if row[chosen] == name]
+    return result
+
+
+def _unknown(kind: str, name: str, known: set[str]) -> InputError:
+    """Return the sentence about a name that there is not; of many names it shows the nearest alone."""
+    if len(known) <= MOST_NAMES:
+        return unknown_name("", kind, name, known)
+    guess = nearest_name(name, sorted(known))
+    cure = f" Did you mean {guess}?" if guess else ""
+    return InputError(f"unknown {kind} {name!r}; `workbench {kind}s` lists all {len(known)}.{cure}")
+
+
+MOST_NAMES = 40
+_IN_FRONT = ("name", "description", "built_in")
+
+
+def _lines(row: dict[str, Any]) -> str:
+    """Return a part in two lines, its name with what is short, and what it is; below them its details."""
+    plain = {key: value for key, value in row.items() if not isinstance(value, (list, dict))}
+    short = [str(value) for key, value in plain.items() if key not in _IN_FRONT and value]
+    head = f"{row['name']} ({', '.join([*short, *([] if row['built_in'] else ['yours'])])})"
+    return "\n".join([head, f"    {row['description']}", *_details(row)])
+
+
+def _details(row: Mapping[str, Any]) -> list[str]:
+    lines = []
+    for key, value in row.items():
+        if isinstance(value, list) and value:
+            lines += [f"    {key.replace('_', ' ')}:", *(f"        {line}" for line in value)]
+    return lines
+
+
+def _arguments_of_policies(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("question", metavar="QUESTION", nargs="?", help="such as placement")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _run_policies(given: argparse.Namespace) -> int:
+    from workbench.policies.catalogue import policy_rows, question_row
+
+    rows = policy_rows(given.question)
+    question = question_row(given.question) if given.question else None
+    if given.json:
+        say_json({"policies": rows, **({"question": question} if question else {})})
+        return DONE
+    if question:
+        _say_question(question)
+    for row in rows:
+        levers = ", ".join(f"{name}={schema.get('default')}" for name, schema in row["levers"].items())
+        say_lines([f"{row['question']}: {row['name']}({levers})", f"    {row['says']}"])
+        if row["references"]:
+            say_lines([f"    [{row['references']}]"])
+    return DONE
+
+
+def _say_question(question: Mapping[str, Any]) -> None:
+    """Print what a new policy derives from, what its answer sees and returns."""
+    say_lines([f"a new one: workbench new-policy {question['question']} NAME, derived from {question['base']}"])
+    if question["sees"]:
+        print("its answer takes one view, def answer(see):")
+    say_lines(f"    {line}" for line in question["sees"])
+    say_lines(f"it may define {name}(see), told of {', '.join(fields)}" for name, fields in question["tells"].items())
+    print()
+
+
+POLICIES = Command("policies", "Every policy that can be named in a sweep.", _arguments_of_policies, _run_policies)
+
+
+def measure_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
+    """Return one mapping a measure: those of every engine, then the user's, also those that no engine has yet."""
+    from workbench.experiments.mechanism import mechanism, mechanisms
+    from workbench.experiments.user_measures import OwnMeasure, measures_of, of_setup
+
+    entries = [
+        _row_of_measure(engine, measure, built_in)
+        for engine in mechanisms()
+        for built_in, known in (
+            (True, mechanism(engine).measures),
+            (True, _declared(of_setup(engine))),
+            (False, _declared(measures_of(engine))),
+        )
+        for measure in known.values()
+    ]
+    entered = {row["name"] for row in entries if not row["built_in"]}
+    own = (one for module in modules for one in vars(module).values() if isinstance(one, OwnMeasure))
+    return [*entries, *(_row_of_measure("", one.declared, False) for one in own if one.name not in entered)]
+
+
+def _declared(own: Any) -> dict[str, Any]:
+    return {name: one.declared for name, one in own.items()}
+
+
+def _row_of_measure(engine: str, measure: Any, built_in: bool) -> dict[str, Any]:
+    facts = {"name": measure.name, "unit": measure.unit, "better": measure.better}
+    return {"engine": engine, **facts, "description": measure.description, "built_in": built_in}
+
+
+def measure_details(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a measure is asked for, and the parts of a run that it is there of alone."""
+    from workbench.experiments.mechanism import mechanism, mechanisms
+
+    lines = [f"measures: [{row['name']}]"]
+    known = mechanism(row["engine"]).measures if row["engine"] in mechanisms() else {}
+    patterns = known.patterns() if hasattr(known, "patterns") else []
+    return {"in_a_sweep": lines, "of_parts": [pattern for pattern in patterns if row["name"] in pattern]}
+
+
+MEASURES = listing("measures", "Every measure that can be named in a sweep.", measure_rows, measure_details)
+
+
+def figure_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
+    """Return one mapping a figure; those of the user's files joined as the files were executed."""
+    from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES
+
+    kinds = (("runs", FIGURES), ("a study", STUDY_FIGURES), ("nothing but its choices", CALCULATIONS))
+    return [
+        {
+            "name": part.name,
+            "drawn_of": drawn_of,
+            "engine": getattr(known[part.name], "engine", ""),
+            "description": part.description,
+            "built_in": part.built_in,
+        }
+        for drawn_of, known in kinds
+        for part in known.parts()
+    ]
+
+
+def figure_details(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the choices of a figure with their defaults, and how it is asked for."""
+    from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES
+
+    known: Any = {"runs": FIGURES, "a study": STUDY_FIGURES}.get(row["drawn_of"], CALCULATIONS)
+    parameters = inspect.signature(known.find(row["name"]).data).parameters.values()
+    choices = [f"{one.name}={one.default!r}" for one in parameters if one.default is not inspect.Parameter.empty]
+    if known is FIGURES:
+        return {"choices": choices, "in_a_sweep": [f"figures: [{row['name']}]"]}
+    if known is CALCULATIONS and CALCULATIONS.find(row["name"]).example:
+        return {"choices": choices, "in_python": CALCULATIONS.find(row["name"]).example.splitlines()}
+    command = f"workbench figure {row['name']}" if known is CALCULATIONS else "workbench tune STUDY.yaml"
+    return {"choices": choices, "in_a_terminal": [command]}
+
+
+FIGURES = listing("figures", "Every figure, and what it is drawn of.", figure_rows, figure_details)
+
+
+def workload_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
+    """Return one mapping a generator or regime; those of the user's files joined as the files were executed."""
+    from workbench.workloads.synthetic.generators import Generator
+    from workbench.workloads.synthetic.regimes import regimes
+    from workbench.workloads.workload import KINDS
+
+    generators = [
+        {
+            "name": part.name,
+            "kind": "generator",
+            "gives": kind,
+            "description": part.description,
+            "built_in": part.built_in,
+        }
+        for part in Generator.members.parts()
+        for kind in KINDS
+        if Generator.members[part.name].gives(kind)
+    ]
+    return generators + [
+        _row_of_regime(one.name, "regime", kind, one.says, True) for kind in KINDS for one in regimes(kind).values()
+    ]
+
+
+def _row_of_regime(name: str, kind: str, gives: str, description: str, built_in: bool) -> dict[str, Any]:
+    return {"name": name, "kind": kind, "gives": gives, "description": description, "built_in": built_in}
+
+
+def workload_details(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the levers of a generator, or the source and the values of a regime."""
+    from workbench.workloads.synthetic.generators import Generator
+    from workbench.workloads.synthetic.regimes import regimes
+
+    if row["kind"] == "regime":
+        one = regimes(row["gives"])[row["name"]]
+        return {"source": [one.source], "stands_for": [one.workload.short()], "in_a_sweep": [f"workload: {one.name}"]}
+    levers = Generator.members.find(row["name"]).levers.values()
+    lines = [
+        f"{one.name}: {values_of_lever(one)}{f' ({one.unit})' if one.unit else ''}, "
+        f"{_default_words(default_of_lever(one))}: {one.description}"
+        for one in levers
+    ]
+    return {"levers": lines, "in_a_sweep": [f"workload: {{synthetic: {row['name']}}}"]}
+
+
+def _default_words(text: str) -> str:
+    return f"default {text}" if text else "must be given"
+
+
+NUMBERS = {"integer": "whole number", "number": "number", "integers": "list of whole numbers"}
+WORDS = {**NUMBERS, "numbers": "list of numbers", "text": "text", "switch": "true or false"}
+
+
+def values_of_lever(one: Lever) -> str:
+    """Return what a lever may be.
+
+    >>> values(Lever("lines", "integer", 64, least=1, most=4096, scale="power_of_two"))
+    'whole number from 1 to 4096, powers of two'
+    """
+    if one.kind == "choice":
+        return f"one of {', '.join(one.choices)}"
+    if one.kind in ("spec", "specs"):
+        return f"{'list of ' if one.kind == 'specs' else ''}{_name_of(one.spec)}"
+    return f"{WORDS[one.kind]}{_range(one)}{_scale(one)}"
+
+
+def _name_of(spec: Any) -> str:
+    noun = getattr(spec, "noun", "") or getattr(spec, "question", "") or getattr(spec, "name", "")
+    return str(noun).replace("_", " ")
+
+
+def _range(one: Lever) -> str:
+    if one.least is not None and one.most is not None:
+        return f" from {_number(one.least)} to {_number(one.most)}"
+    if one.least is not None:
+        return f" of at least {_number(one.least)}"
+    return f" of at most {_number(one.most)}" if one.most is not None else ""
+
+
+def _scale(one: Lever) -> str:
+    step = f", in steps of {_number(one.step)}" if one.step is not None else ""
+    return step + {"linear": "", "log": ", logarithmic", "power_of_two": ", powers of two"}[one.scale]
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e9 else f"{value:.10g}"
+
+
+def default_of_lever(one: Lever) -> str:
+    """Return the default of a lever as a sweep writes it; empty where it must be given."""
+    if one.required:
+        return ""
+    text = one.shortly(one.check(one.default))
+    return text.lower() if one.kind == "switch" else text or '""'
+
+
+WORKLOADS = listing("workloads", "Every workload that can be named in a sweep.", workload_rows, workload_details)
+
+
+def lever_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
+    """Return one mapping a lever and class that has it, then those of the classes in the user's files."""
+
+    own = [cls for module in modules for cls in vars(module).values() if _is_own(cls, module)]
+    places = [(name, cls) for name, classes in declared_levers().items() for cls in classes]
+    places += [(name, cls) for cls in own for name in cls.levers]
+    return [_row_of_lever(cls, cls.levers[name]) for name, cls in dict.fromkeys(places)]
+
+
+def _is_own(value: Any, module: ModuleType) -> bool:
+    return isinstance(value, type) and issubclass(value, Spec) and value.__module__ == module.__name__
+
+
+def _row_of_lever(cls: type[Spec], one: Lever) -> dict[str, Any]:
+
+    return {
+        "name": one.name,
+        "of": cls.name,
+        "kind": kind_of_spec(cls),
+        "values": values_of_lever(one),
+        "default": f"default {default_of_lever(one)}" if not one.required else "must be given",
+        "unit": one.unit,
+        "description": one.description,
+        "built_in": cls.built_in,
+    }
+
+
+WITHOUT_LEVERS = ("__main__", "api", "cli", "compiled", "docs", "export", "figures")
+"""Rooms that are not looked through for levers: they declare none."""
+
+
+@functools.cache
+def declared_levers() -> dict[str, list[type[Spec]]]:
+    """Return every lever of the package by name, sorted, with the classes that have it."""
+    _import_all()
+    result: dict[str, list[type[Spec]]] = {}
+    for cls in sorted(set(_below(Spec)), key=lambda cls: (cls.__module__, cls.__qualname__)):
+        if cls.__module__.startswith("workbench."):
+            for name in (name for name in cls.levers if not name.startswith("_")):
+                result.setdefault(name, []).append(cls)
+    return dict(sorted(result.items()))
+
+
+def _import_all() -> None:
+    for room in pkgutil.iter_modules(workbench.__path__, "workbench."):
+        if room.name.removeprefix("workbench.") in WITHOUT_LEVERS:
+            continue
+        module = importlib.import_module(room.name)
+        for inside in pkgutil.walk_packages(getattr(module, "__path__", []), f"{room.name}."):
+            if "__main__" not in inside.name:
+                importlib.import_module(inside.name)
+
+
+def _below(cls: type[Spec]) -> Iterator[type[Spec]]:
+    for inner in cls.__subclasses__():
+        yield inner
+        yield from _below(inner)
+
+
+def kind_of_spec(cls: type[Spec]) -> str:
+    """Return what kind of thing has levers: a policy of a question, a workload, a machine; empty for all else.
+
+    >>> from workbench.policies.placement import NearestBoundary
+    >>> kind_of(NearestBoundary)
+    'placement policy'
+    """
+    from workbench.levers import Family
+    from workbench.machine import Described
+    from workbench.policies.policy import Policy
+    from workbench.workloads.synthetic.generators import Generator
+
+    if issubclass(cls, Policy):
+        return f"{cls.question} policy"
+    if issubclass(cls, Generator):
+        return "workload"
+    if issubclass(cls, Described):
+        return "machine"
+    return cls.noun if issubclass(cls, Family) else ""
+
+
+LEVERS = listing("levers", "Every lever with its range, default and unit.", lever_rows, named_by=("name", "of"))
+
+
+def _arguments_of_presets(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", nargs="?", help="one preset, with the source of each figure")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_table_arguments(parser)
+
+
+def _run_presets(given: argparse.Namespace) -> int:
+    import pandas as pd
+
+    from workbench.machine import presets_table, unreadable_presets
+
+    rows, problems = presets_table(given.name), [] if given.name else unreadable_presets()
+    if given.json:
+        say_json({"preset": given.name, "figures": rows} if given.name else {"presets": rows, "unreadable": problems})
+    else:
+        say_table(pd.DataFrame(rows), given.wide, given.csv)
+        say_notes([f"not listed: {problem}" for problem in problems])
+    return DONE
+
+
+PRESETS = Command("presets", "Machine presets with the source of each figure.", _arguments_of_presets, _run_presets)

@@ -1,0 +1,249 @@
+"""Means and gains of points with the limits of their intervals.
+
+As arrays at the places of a curve or one a point, as gains over the baseline on the seeds that both finished, and as
+the table behind lines over the values of a lever: one row a line and value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from workbench.errors import InputError, unknown_name
+from workbench.experiments.plan import PlannedPoint
+from workbench.experiments.run_set import RunSet
+from workbench.figures.panels import Line, measure_words, panels, undefined, values
+from workbench.figures.registry import Column
+from workbench.metrics.measure import Measure
+from workbench.studies.adaptive.schedule import looks_of
+from workbench.studies.statistics import Estimand, Interval, compare
+from workbench.studies.statistics.interval import t_quantile
+from workbench.studies.statistics.paired import Better
+
+LEVEL = 0.95
+"""The confidence level of every interval that a figure shows."""
+
+
+def level_of(runs: RunSet) -> float:
+    """Return the level of single intervals: where results were shown before so high that those of all looks hold
+    together at LEVEL."""
+    return looks_of(runs).level(LEVEL)
+
+
+class Means(NamedTuple):
+    """Estimates, each with its interval."""
+
+    mean: np.ndarray
+    """float64[places]."""
+    low: np.ndarray
+    """float64[places]; NaN where nothing is known about the limit, as with one seed alone."""
+    high: np.ndarray
+    """float64[places], likewise."""
+
+
+def means_of(intervals: Iterable[Interval]) -> Means:
+    """Return intervals as arrays; of an infinite limit nothing is drawn, as of one that is not known."""
+    ends = np.array([interval[:3] for interval in intervals], float).reshape(-1, 3).T
+    return Means(*np.where(np.isfinite(ends), ends, np.nan))
+
+
+def mean_curve(curves: np.ndarray, level: float = LEVEL) -> Means:
+    """Return the mean over the rows, with Student's t interval of the mean at each place.
+
+    Parameters
+    ----------
+    curves : array, shape (seeds, places)
+
+    Examples
+    --------
+    >>> mean_curve(np.array([[1, 5], [3, 5]]))
+    Means(mean=array([2., 5.]), low=array([-10.70620474,   5.        ]), high=array([14.70620474,  5.        ]))
+    """
+    mean = curves.mean(axis=0)
+    if len(curves) < 2:
+        return Means(mean, np.full(mean.shape, np.nan), np.full(mean.shape, np.nan))
+    half = t_quantile(level, len(curves) - 1) * curves.std(axis=0, ddof=1) / np.sqrt(len(curves))
+    return Means(mean, mean - half, mean + half)
+
+
+def rests_on(counts: Iterable[int], pointwise: bool = False, estimate: str = "mean") -> str:
+    """Return what the estimates of a figure rest on, in small print; of bands around a curve that they are pointwise.
+
+    >>> rests_on([200, 200]), rests_on([200, 198]), rests_on([1, 1])
+    ('mean of 200 seeds with its 95 % interval', 'mean of 198 to 200 seeds with its 95 % interval', 'one seed')
+    >>> rests_on([200], pointwise=True)
+    'mean of 200 seeds with its pointwise 95 % interval'
+    """
+    least, most = min(numbers := set(counts)), max(numbers)
+    if most == 1:
+        return "one seed"
+    seeds = str(most) if least == most else f"{least} to {most}"
+    kind = "pointwise " if pointwise else ""
+    return f"{estimate} of {seeds} seeds with its {kind}{100 * LEVEL:g} % interval"
+
+
+class Compared(NamedTuple):
+    """One point against its baseline."""
+
+    setting: str
+    baseline: str
+    name: str
+    style: int
+    missing: int
+    """Seeds that lack a value on one side or on both."""
+    gained: np.ndarray
+    """float64[seeds], how much better the point is than its baseline on each seed both have: positive = better."""
+    estimand: Estimand
+    """What of the gains is estimated: the median, or the mean where the sweep judges that."""
+    interval: Interval
+    saving: Interval
+    """The gains over the baseline's values, seed by seed, likewise; NaN where these are not above zero."""
+
+
+def compared(runs: RunSet, measure: Measure, figure: str) -> list[Compared]:
+    """Return every point that has a baseline, setting by setting.
+
+    A gain is baseline - other where less of the measure is better (spec 1, R33), other - baseline where more is.
+
+    Raises
+    ------
+    InputError
+        No point has a baseline, neither direction of the measure is better, or a point has no value of it.
+    """
+    if measure.better == "neither":
+        raise InputError(f"{figure} compares by what is better, and of {measure.name} neither less nor more is.")
+    comparisons = [
+        _compared(runs, measure, figure, panel.title, line, panel.lines)
+        for panel in panels(runs)
+        for line in panel.lines
+        if runs.baseline_of(line.point) is not None
+    ]
+    if not comparisons:
+        raise InputError(
+            f"{figure} compares points with a baseline, and no point of this sweep has one. "
+            "Say which policies to compare with, such as baseline: {placement: first_fit}."
+        )
+    return comparisons
+
+
+def _compared(runs: RunSet, measure: Measure, figure: str, setting: str, line: Line, lines: list[Line]) -> Compared:
+    baseline = runs.baseline_of(line.point)
+    assert baseline is not None
+    ours, theirs = (values(runs, point, measure.name, figure) for point in (line.point, baseline))
+    for point, result in ((line.point, ours), (baseline, theirs)):
+        if not result:
+            raise undefined(runs, point, measure.name, figure)
+    if not ours.keys() & theirs.keys():
+        raise InputError(f"{figure} needs a seed that both {line.name} and its baseline finished; there is none.")
+    better: Better = "lower" if measure.better == "lower" else "higher"
+    estimand = runs.plan.sweep.estimand
+    both = compare(theirs, ours, better=better, level=level_of(runs), estimand=estimand)
+    return Compared(
+        setting,
+        _name(baseline, lines),
+        line.name,
+        line.style,
+        len(runs.seeds) - both.n,
+        np.array(both.differences),
+        estimand,
+        both.interval,
+        both.saving,
+    )
+
+
+def _name(baseline: PlannedPoint, lines: list[Line]) -> str:
+    return next((line.name for line in lines if line.point.id == baseline.id), "the baseline")
+
+
+def measure_of(runs: RunSet, name: str) -> Measure:
+    """Return the declaration of a measure.
+
+    Raises
+    ------
+    InputError
+        The engine has no such measure.
+    """
+    known = runs.plan.sweep.mechanism.measures
+    if name not in known:
+        raise unknown_name("", "measure", name, known)
+    return known[name]
+
+
+def chosen_measure(runs: RunSet, wanted: str | None, usual: str, place: int = 0) -> Measure:
+    """Return the measure that is wanted; if None the usual one of a figure, or where the engine has no such measure,
+    the one at a place of the sweep's list, those first of which less or more is better.
+
+    Raises
+    ------
+    InputError
+        The engine has no such measure.
+    """
+    sweep = runs.plan.sweep
+    if wanted is None and usual not in sweep.mechanism.measures:
+        listed = [measure_of(runs, name) for name in sweep.measures]
+        listed.sort(key=lambda measure: measure.better == "neither")
+        return listed[min(place, len(listed) - 1)]
+    return measure_of(runs, usual if wanted is None else wanted)
+
+
+def gain_label(measure: Measure, baselines: set[str], unit: str) -> str:
+    """Return the axis of a gain: what is saved or gained, against whom, in which unit.
+
+    >>> gain_label(Measure("drain_cycles", "cycles", "lower", ""), {"first_fit"}, "%")
+    'drain time saved against first_fit (%)'
+    """
+    against = baselines.copy().pop() if len(baselines) == 1 else "the baseline"
+    verb = "saved against" if measure.better == "lower" else "gained over"
+    return f"{measure_words(measure)} {verb} {against}" + (f" ({unit})" if unit else "")
+
+
+class LeverLine(Protocol):
+    """One line: what a measure comes to at each value of a lever."""
+
+    @property
+    def panel(self) -> int:
+        """Return the place of the line's panel."""
+
+    @property
+    def name(self) -> str:
+        """Return what the legend calls it."""
+
+    @property
+    def x(self) -> np.ndarray:
+        """Return the values of the lever, increasing: float64[values]."""
+
+    @property
+    def n(self) -> np.ndarray:
+        """Return the number of seeds: int64[values]."""
+
+
+Drawn = TypeVar("Drawn", bound=LeverLine)
+
+
+def lever_columns(
+    lever: str, titles: Sequence[str], lines: Sequence[Drawn], text: str, means: Callable[[Drawn], Means]
+) -> dict[str, Column]:
+    """Return the columns of such a table: setting, line, the lever, seeds, what is shown, and its interval.
+
+    Parameters
+    ----------
+    lever, shown : str
+        The names of the lever's column and of the column of what is shown.
+    titles : sequence of str
+        Of the panels.
+    means : function
+        The values that a line shows, with their intervals.
+    """
+    sizes = [len(line.x) for line in lines]
+    intervals = [means(line) for line in lines]
+    return {
+        "setting": np.repeat([titles[line.panel] for line in lines], sizes),
+        "line": np.repeat([line.name for line in lines], sizes),
+        lever: np.concatenate([line.x for line in lines]),
+        "seeds": np.concatenate([line.n for line in lines]),
+        text: np.concatenate([one.mean for one in intervals]),
+        "low": np.concatenate([one.low for one in intervals]),
+        "high": np.concatenate([one.high for one in intervals]),
+    }

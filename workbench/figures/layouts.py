@@ -1,0 +1,438 @@
+"""Where workgroups and regions lie in a memory, and how often each segment is granted.
+
+Segments over time, coloured by workgroup, one panel a policy; addresses of a card against requests (spec 5, R11-R14,
+E4); grants a segment over the memory (spec 1, H1.5 and H1.6). Neighbours differ in colour and in grey.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError, unknown_name
+from workbench.experiments.row import run_id
+from workbench.experiments.run_set import RunSet
+from workbench.figures.estimates import Means, level_of, mean_curve, rests_on
+from workbench.figures.panels import chosen_span, common_seed, drawn_panels, lines_apart, records, share_shown
+from workbench.figures.registry import Column, Recipe, on_paper
+from workbench.metrics.pool import Regions, regions_of
+from workbench.metrics.shared_memory import Pieces, grants_by_segment, pieces
+from workbench.records.pool import PoolRecord, granted
+from workbench.records.shared_memory import drain_cycle
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+WORKGROUPS = 150
+"""How many grants of a panel the picture shows unless cycles are chosen: more are thinner than a pixel."""
+MOST_PIECES = 5_000
+
+NO_ADDRESSES = "no addresses: grants are amounts only"
+
+
+class Layout(NamedTuple):
+    """One panel."""
+
+    setting: str
+    name: str
+    segments: int
+    """Of the memory."""
+    pieces: Pieces
+    """The rectangles that lie at least partly in the span of the picture; none where there are no addresses."""
+    shade: np.ndarray
+    """int64[pieces], neighbours differ."""
+    note: str
+    """Why there is nothing to see, where that is so."""
+    end: int
+    """The cycle at which the run is over."""
+
+
+class LayoutOverTime(NamedTuple):
+    """What is drawn."""
+
+    seed: int
+    first: int
+    """The cycle at which the picture begins."""
+    last: int
+    """The cycle at which it ends."""
+    panels: tuple[Layout, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of a table with one row a rectangle."""
+        sizes = [len(panel.shade) for panel in self.panels]
+
+        def joined(column: str) -> np.ndarray:
+            return np.concatenate([getattr(panel.pieces, column) for panel in self.panels])
+
+        return {
+            "setting": np.repeat([panel.setting for panel in self.panels], sizes),
+            "policy": np.repeat([panel.name for panel in self.panels], sizes),
+            "seed": np.full(sum(sizes), self.seed),
+            "workgroup": joined("workgroup"),
+            "from_cycles": joined("begin"),
+            "to_cycles": joined("end"),
+            "first_segment": joined("base"),
+            "length_segments": joined("length"),
+            "shade": np.concatenate([panel.shade for panel in self.panels]),
+        }
+
+
+def layout_over_time_data(
+    runs: RunSet, seed: int | None = None, cycles: tuple[int, int] | None = None
+) -> LayoutOverTime:
+    """Compute the rectangles of segments and cycles that workgroups hold, in one run of every point.
+
+    Parameters
+    ----------
+    seed : int, optional
+        Which run; the first seed that every point finished if None.
+    cycles : (int, int), optional
+        From when to when; from the first grant until every panel has shown 150 workgroups if None.
+
+    Raises
+    ------
+    InputError
+        No seed was finished by all points, the cycles are no span, or too much lies within them.
+    """
+    lines = lines_apart(runs, LAYOUT_OVER_TIME_FIGURE.name)
+    chosen = common_seed(runs, seed, LAYOUT_OVER_TIME_FIGURE.name)
+    records = [runs.record(run_id(line.point.id, chosen)) for _, line in lines]
+    first, last = _span_of_cycles(records, cycles)
+    layouts = [
+        _segment_layout(setting, line.name, r, first, last) for (setting, line), r in zip(lines, records, strict=True)
+    ]
+    return LayoutOverTime(chosen, first, last, tuple(layouts))
+
+
+def _span_of_cycles(records: list[Any], cycles: tuple[int, int] | None) -> tuple[int, int]:
+    if cycles is not None:
+        return chosen_span(cycles, LAYOUT_OVER_TIME_FIGURE.name)
+    first = min(int(record.grant.min(initial=drain_cycle(record))) for record in records)
+    return first, max(first + 1, max(_shown_until(record) for record in records))
+
+
+def _shown_until(record: Any) -> int:
+    if len(record.grant) <= WORKGROUPS:
+        return drain_cycle(record)
+    return int(np.partition(record.grant, WORKGROUPS)[WORKGROUPS])
+
+
+def _segment_layout(setting: str, name: str, record: Any, first: int, last: int) -> Layout:
+    if not record.addressed:
+        nothing = Pieces(*np.zeros((5, 0), np.int64))
+        return Layout(setting, name, record.segments, nothing, np.zeros(0, np.int64), NO_ADDRESSES, drain_cycle(record))
+    rectangles = pieces(record, until=last)
+    seen = (rectangles.end > first) & (rectangles.begin < last)
+    kept = Pieces(*(column[seen] for column in rectangles))
+    if len(kept.workgroup) > MOST_PIECES:
+        raise InputError(
+            f"layout_over_time draws {MOST_PIECES} rectangles a panel; {name} has {len(kept.workgroup)} from cycle "
+            f"{first} to {last}. Choose a shorter span, such as cycles=({first}, {first + (last - first) // 10})."
+        )
+    return Layout(setting, name, record.segments, kept, shades(kept), "", drain_cycle(record))
+
+
+@on_paper
+def draw_layout_over_time(data: LayoutOverTime) -> Figure:
+    """Draw rectangles on white: what is free stays white."""
+    from workbench.figures import frame, marks, plot_style
+
+    figure, axes = plot_style.stacked(len(data.panels), [0.28 if panel.note else 1.25 for panel in data.panels])
+    for one, panel in zip(axes, data.panels, strict=True):
+        at = panel.pieces
+        marks.rectangles(one, (at.begin, at.end), (at.base, at.base + at.length), panel.shade)
+        frame.title(one, ": ".join(part for part in (panel.setting, panel.name) if part))
+        one.set_ylim(0, panel.segments)
+        one.set_xlim(data.first, data.last)
+    part = share_shown(data.first, data.last, [panel.end for panel in data.panels])
+    frame.name_sides(axes, "time (cycles)", "segment", f"seed {data.seed}, {part}; white = free")
+    for one, panel in zip(axes, data.panels, strict=True):
+        if panel.note:
+            frame.say_instead(one, panel.note)
+    return figure
+
+
+SHADES = 5
+"""How many there are. Four would do for single rectangles (four colour theorem), but not one by one in order."""
+
+
+def shades(pieces: Pieces) -> np.ndarray:
+    """Return a shade a piece: int64[pieces], from 0 to SHADES - 1; all pieces of a workgroup have the same.
+
+    Workgroups choose in their order: of the shades that the fewest neighbours have, the one used least so far; the
+    lower one wins a tie. Neighbours share an edge, in space or in time.
+    """
+    chosen = np.full(len(pieces.workgroup), -1)
+    used = np.zeros(SHADES, np.int64)
+    starts = np.flatnonzero(np.diff(pieces.workgroup, prepend=-1))
+    for first, beyond in zip(starts, np.append(starts[1:], len(chosen)), strict=True):
+        near = np.zeros(len(chosen), bool)
+        for piece in range(first, beyond):
+            near |= _neighbours(pieces, piece)
+        around = np.bincount(chosen[near & (chosen >= 0)], minlength=SHADES)
+        shade = int(np.lexsort((used, around))[0])
+        chosen[first:beyond] = shade
+        used[shade] += 1
+    return chosen
+
+
+def _neighbours(pieces: Pieces, piece: int) -> np.ndarray:
+    begin, end, base, top = pieces.begin, pieces.end, pieces.base, pieces.base + pieces.length
+    together = (begin < end[piece]) & (end > begin[piece])
+    level = (base < top[piece]) & (top > base[piece])
+    beside = (base == top[piece]) | (top == base[piece])
+    after = (begin == end[piece]) | (end == begin[piece])
+    return np.asarray((together & beside) | (level & after))
+
+
+LAYOUT_OVER_TIME_FIGURE = Recipe(
+    "layout_over_time",
+    "shared_memory",
+    "Which workgroup holds which segments, over time: one run of every policy.",
+    layout_over_time_data,
+    draw_layout_over_time,
+)
+
+REQUESTS = 400
+"""How many requests the picture shows unless it is told otherwise."""
+MOST_REGIONS = 5_000
+MIB = 1 << 20
+
+
+class CardLayout(NamedTuple):
+    """One panel."""
+
+    title: str
+    regions: Regions
+    """Those that lie at least partly in the span of the picture."""
+
+
+class RegionLayout(NamedTuple):
+    """What is drawn."""
+
+    seed: int
+    card: str
+    first: int
+    """The request with which the picture begins."""
+    last: int
+    """The one before which it ends."""
+    panels: tuple[CardLayout, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of a table with one row a region."""
+        sizes = [len(panel.regions.begin) for panel in self.panels]
+
+        def joined(column: str) -> np.ndarray:
+            return np.concatenate([getattr(panel.regions, column) for panel in self.panels])
+
+        return {
+            "line": np.repeat([panel.title for panel in self.panels], sizes),
+            "seed": np.full(sum(sizes), self.seed),
+            "card": np.full(sum(sizes), self.card),
+            "from_request": joined("begin"),
+            "to_request": joined("end"),
+            "address_bytes": joined("address"),
+            "length_bytes": joined("length"),
+            "borrowed": joined("borrowed"),
+        }
+
+
+def region_layout_data(
+    runs: RunSet, seed: int | None = None, card: str | None = None, requests: tuple[int, int] | None = None
+) -> RegionLayout:
+    """Compute the rectangles of addresses and requests that regions of a card take, in one run of every point.
+
+    Parameters
+    ----------
+    seed : int, optional
+        Which run; the first seed that every point finished if None.
+    card : str, optional
+        Which card; the one with most grants in the first point's run if None.
+    requests : (int, int), optional
+        From which to which request; the last 400 if None, when the pool has seen use.
+
+    Raises
+    ------
+    InputError
+        No seed was finished by all points, there is no such card, the requests are no span, or too much lies in them.
+    """
+    lines = lines_apart(runs, REGION_LAYOUT_FIGURE.name)
+    chosen = common_seed(runs, seed, REGION_LAYOUT_FIGURE.name)
+    records = [runs.record(run_id(line.point.id, chosen)) for _, line in lines]
+    name = _busiest(records[0]) if card is None else card
+    first, last = _span_of_requests(records[0], requests)
+    layouts = [
+        _region_layout(setting, line.name, r, name, first, last)
+        for (setting, line), r in zip(lines, records, strict=True)
+    ]
+    return RegionLayout(chosen, name, first, last, tuple(layouts))
+
+
+def _busiest(record: PoolRecord) -> str:
+    grants = np.bincount(record.card[granted(record)], minlength=len(record.cards))
+    return record.cards[int(np.argmax(grants))]
+
+
+def _span_of_requests(record: PoolRecord, requests: tuple[int, int] | None) -> tuple[int, int]:
+    if requests is not None:
+        return chosen_span(requests, REGION_LAYOUT_FIGURE.name, "requests")
+    count = max(record.time.size, 1)
+    return max(count - REQUESTS, 0), count
+
+
+def _region_layout(setting: str, name: str, record: PoolRecord, card: str, first: int, last: int) -> CardLayout:
+    if card not in record.cards:
+        raise unknown_name("", "card", card, record.cards)
+    regions = regions_of(record, record.cards.index(card))
+    seen = (regions.end > first) & (regions.begin < last)
+    kept = Regions(*(column[seen] for column in regions))
+    if len(kept.begin) > MOST_REGIONS:
+        raise InputError(
+            f"region_layout draws {MOST_REGIONS} regions a panel; {name} has {len(kept.begin)} from request {first} to "
+            f"{last}. Choose fewer, such as requests=({first}, {first + (last - first) // 10})."
+        )
+    return CardLayout(": ".join(part for part in (setting, name) if part), kept)
+
+
+@on_paper
+def draw_region_layout(data: RegionLayout) -> Figure:
+    """Draw rectangles on white: what is free or cached stays white; borrowed regions in another colour."""
+    from workbench.figures import frame, marks, plot_style
+
+    figure, axes = plot_style.stacked(len(data.panels), 1.25)
+    shades = (marks.FILLS[0], marks.FILLS[1], marks.FILLS[3])
+    for one, panel in zip(axes, data.panels, strict=True):
+        at = panel.regions
+        shade = np.where(at.borrowed, 2, np.argsort(np.argsort(at.address, kind="stable"), kind="stable") % 2)
+        low = at.address / MIB
+        marks.rectangles(one, (at.begin, at.end), (low, low + at.length / MIB), shade, shades)
+        frame.title(one, panel.title)
+        one.set_xlim(data.first, data.last)
+        one.set_ylim(*_moving(at, data))
+    marks.swatches(axes[0], ("own", "lent to another card"), (shades[1], shades[2]))
+    frame.name_sides(axes, "request", "address (MiB)", f"{data.card}, seed {data.seed}; white = free or cached")
+    frame.legend(figure, axes)
+    return figure
+
+
+def _moving(at: Regions, data: RegionLayout) -> tuple[float, float]:
+    """Return the addresses (MiB) between which regions come or go while one looks; those of all where none does."""
+    moves = ((at.begin >= data.first) & (at.begin < data.last)) | (at.end < data.last)
+    mask = moves if moves.any() else np.ones(len(moves), bool)
+    low, high = at.address[mask] / MIB, (at.address + at.length)[mask] / MIB
+    return float(low.min(initial=high.max(initial=0))), max(float(high.max(initial=0)), 1e-9)
+
+
+REGION_LAYOUT_FIGURE = Recipe(
+    "region_layout",
+    "pool",
+    "Which addresses of a card regions take over the requests of one run, a panel a policy.",
+    region_layout_data,
+    draw_region_layout,
+)
+
+
+class Wear(NamedTuple):
+    """One line."""
+
+    panel: int
+    name: str
+    style: int
+    n: int
+    """Seeds that it is the mean of."""
+    means: Means
+    """One value a segment: its grants over the mean of all segments, averaged over the seeds."""
+
+
+class WearBySegment(NamedTuple):
+    """What is drawn."""
+
+    titles: tuple[str, ...]
+    """One a panel."""
+    lines: tuple[Wear, ...]
+    without: tuple[str, ...]
+    """Policies whose grants are not ranges of segments: nothing can be said of their wear."""
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of a table with one row a line and segment."""
+        sizes = [len(line.means.mean) for line in self.lines]
+        return {
+            "setting": np.repeat([self.titles[line.panel] for line in self.lines], sizes),
+            "line": np.repeat([line.name for line in self.lines], sizes),
+            "runs": np.repeat([line.n for line in self.lines], sizes),
+            "segment": np.concatenate([np.arange(size) for size in sizes]),
+            "grants_over_mean": np.concatenate([line.means.mean for line in self.lines]),
+            "low": np.concatenate([line.means.low for line in self.lines]),
+            "high": np.concatenate([line.means.high for line in self.lines]),
+        }
+
+
+def wear_by_segment_data(runs: RunSet) -> WearBySegment:
+    """Compute the grants a segment over their mean in the same run, averaged over the seeds with the 95 % interval.
+
+    Raises
+    ------
+    InputError
+        There are more panels or lines than can be drawn, a point has no finished run, or no policy grants ranges.
+    """
+    panels = drawn_panels(runs, WEAR_BY_SEGMENT_FIGURE.name)
+    lines, without = [], []
+    for place, panel in enumerate(panels):
+        for line in panel.lines:
+            kept = records(runs, line.point, WEAR_BY_SEGMENT_FIGURE.name)
+            if _ranged(kept[0]):
+                lines.append(
+                    Wear(
+                        place,
+                        line.name,
+                        line.style,
+                        len(kept),
+                        mean_curve(np.stack([*map(_relative, kept)]), level_of(runs)),
+                    )
+                )
+            else:
+                without.append(line.name)
+    if not lines:
+        raise InputError(f"wear_by_segment needs grants that are ranges of segments; {without[0]} has none.")
+    return WearBySegment(tuple(panel.title for panel in panels), tuple(lines), tuple(dict.fromkeys(without)))
+
+
+def _ranged(record: Any) -> bool:
+    return bool(record.addressed and record.layout != "scattered")
+
+
+def _relative(record: Any) -> np.ndarray:
+    wear = grants_by_segment(record)
+    return wear / max(wear.mean(), 1e-300)
+
+
+@on_paper
+def draw_wear_by_segment(data: WearBySegment) -> Figure:
+    """Draw lines over the segments; 1 is the mean of the memory."""
+    from workbench.figures import frame, marks, plot_style
+
+    figure, axes = plot_style.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.2)
+    for line in data.lines:
+        marks.step_line(axes[line.panel], np.arange(len(line.means.mean)), line.means, line.style, line.name)
+    for place, (one, title) in enumerate(zip(axes, data.titles, strict=True)):
+        frame.title(one, title)
+        one.axhline(1, color=marks.QUIET, linewidth=0.6, zorder=0)
+        one.set_ylim(bottom=0)
+        one.set_xlim(0, max((len(line.means.mean) - 1 for line in data.lines if line.panel == place), default=1))
+    left_out = f"; no ranges: {', '.join(data.without)}" if data.without else ""
+    frame.name_sides(
+        axes, "segment", "grants / mean", rests_on((line.n for line in data.lines), pointwise=True) + left_out
+    )
+    frame.legend(figure, axes)
+    return figure
+
+
+WEAR_BY_SEGMENT_FIGURE = Recipe(
+    "wear_by_segment",
+    "shared_memory",
+    "How often each segment is granted, over the mean of the memory.",
+    wear_by_segment_data,
+    draw_wear_by_segment,
+)

@@ -1,0 +1,388 @@
+"""Memory of cards over the requests of a run: in use, cached, reserved, and lent between cards.
+
+Bytes in use and cached of each card (spec 5, H5.1, H5.2); what is got from the drivers and how much of it is used
+(H5.3, H5.8), likewise of PyTorch's allocator over a program; and who lends to whom, over which links (R15).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from workbench.experiments.row import run_id
+from workbench.experiments.run_set import RunSet
+from workbench.figures.panels import common_seed, drawn_panels, lines_apart, records
+from workbench.figures.registry import Column, Recipe, on_paper
+from workbench.metrics.pool import cached, in_use, reserved
+from workbench.records.pool import FREE_OF_REFUSED, NEVER_ASKED, RELEASED, PoolRecord, ever_away, remote, stays_of
+from workbench.records.torch_allocator import CardRun
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+CARD_PLACES = 400
+"""Requests that are looked at."""
+_LOOK: dict[str, Any] = {"cmap": "Blues", "vmin": 0, "vmax": 100, "aspect": "auto", "interpolation": "nearest"}
+
+
+class CardMemory(NamedTuple):
+    """One panel."""
+
+    title: str
+    cards: tuple[str, ...]
+    request: np.ndarray
+    """int64[places], the requests after which memory is looked at."""
+    used_percent: np.ndarray
+    """float64[places, cards], of the card's memory in use."""
+    cached_percent: np.ndarray
+    """float64[places, cards], of the card's memory cached."""
+
+
+class MemoryByCard(NamedTuple):
+    """What is drawn."""
+
+    seed: int
+    panels: tuple[CardMemory, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of a table with one row a panel, request and card."""
+        sizes = [panel.used_percent.size for panel in self.panels]
+        return {
+            "line": np.repeat([panel.title for panel in self.panels], sizes),
+            "seed": np.full(sum(sizes), self.seed),
+            "request": np.concatenate([np.repeat(panel.request, len(panel.cards)) for panel in self.panels]),
+            "card": np.concatenate([np.tile(panel.cards, len(panel.request)) for panel in self.panels]),
+            "used_percent": np.concatenate([panel.used_percent.ravel() for panel in self.panels]),
+            "cached_percent": np.concatenate([panel.cached_percent.ravel() for panel in self.panels]),
+        }
+
+
+def memory_by_card_data(runs: RunSet, seed: int | None = None) -> MemoryByCard:
+    """Compute how full each card with memory is after every request of one run of every point.
+
+    Parameters
+    ----------
+    seed : int, optional
+        Which run; the first seed that every point finished if None.
+
+    Raises
+    ------
+    InputError
+        No seed was finished by all points, or there are more points than panels on a page.
+    """
+    lines = lines_apart(runs, MEMORY_BY_CARD_FIGURE.name)
+    chosen = common_seed(runs, seed, MEMORY_BY_CARD_FIGURE.name)
+    all_panels = []
+    for setting, line in lines:
+        title = ": ".join(part for part in (setting, line.name) if part)
+        all_panels.append(_memory(title, runs.record(run_id(line.point.id, chosen))))
+    return MemoryByCard(chosen, tuple(all_panels))
+
+
+def _memory(title: str, record: PoolRecord) -> CardMemory:
+    rows = np.unique(np.linspace(0, max(record.time.size - 1, 0), CARD_PLACES).round().astype(np.int64))
+    cards = np.flatnonzero(record.capacity)
+    used = np.stack([in_use(record, card)[rows] / record.capacity[card] for card in cards.tolist()], axis=1)
+    idle = np.stack([cached(record, card)[rows] / record.capacity[card] for card in cards.tolist()], axis=1)
+    return CardMemory(title, tuple(record.cards[card] for card in cards), rows, 100 * used, 100 * idle)
+
+
+@on_paper
+def draw_memory_by_card(data: MemoryByCard) -> Figure:
+    """Draw a row a card, darker the more of it is in use; cached memory counts as free."""
+    from workbench.figures import frame, plot_style
+
+    most = max(len(panel.cards) for panel in data.panels)
+    figure, axes = plot_style.stacked(len(data.panels), 0.35 + 0.12 * most)
+    for one, panel in zip(axes, data.panels, strict=True):
+        last = int(panel.request[-1]) if len(panel.request) else 1
+        place = (0, max(last, 1), len(panel.cards) - 0.5, -0.5)
+        image = one.imshow(panel.used_percent.T, extent=place, **_LOOK)
+        frame.title(one, panel.title)
+        one.set_yticks(range(len(panel.cards)), panel.cards)
+        one.tick_params(axis="y", length=0)
+    bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.6, aspect=40, pad=0.02)
+    bar.set_label("memory in use (%)")
+    frame.name_sides(axes, "request", note=f"seed {data.seed}")
+    return figure
+
+
+MEMORY_BY_CARD_FIGURE = Recipe(
+    "memory_by_card",
+    "pool",
+    "How full each card is after every request of one run, a panel a policy.",
+    memory_by_card_data,
+    draw_memory_by_card,
+)
+
+PLACES = 600
+"""Requests that are looked at."""
+MIB = 1 << 20
+
+
+class Reserved(NamedTuple):
+    """One line."""
+
+    panel: int
+    name: str
+    style: int
+    request: np.ndarray
+    """int64[places], the requests after which memory is looked at."""
+    mib: np.ndarray
+    """float64[places]."""
+
+
+class ReservedOverRequests(NamedTuple):
+    """What is drawn."""
+
+    seed: int
+    titles: tuple[str, ...]
+    """One a panel."""
+    lines: tuple[Reserved, ...]
+    """What is asked for is the first line of a panel, of style -1."""
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of a table with one row a line and request."""
+        sizes = [len(line.request) for line in self.lines]
+        return {
+            "setting": np.repeat([self.titles[line.panel] for line in self.lines], sizes),
+            "line": np.repeat([line.name for line in self.lines], sizes),
+            "seed": np.full(sum(sizes), self.seed),
+            "request": np.concatenate([line.request for line in self.lines]),
+            "mib": np.concatenate([line.mib for line in self.lines]),
+        }
+
+
+def reserved_over_requests_data(runs: RunSet, seed: int | None = None) -> ReservedOverRequests:
+    """Compute the bytes got from all drivers after every request of one run of every point, and those that are asked
+    for.
+
+    Parameters
+    ----------
+    seed : int, optional
+        Which run; the first seed that every point finished if None.
+
+    Raises
+    ------
+    InputError
+        No seed was finished by all points, or there are more panels or lines than can be drawn.
+    """
+    panels = drawn_panels(runs, RESERVED_OVER_REQUESTS_FIGURE.name)
+    chosen = common_seed(runs, seed, RESERVED_OVER_REQUESTS_FIGURE.name)
+    lines = []
+    for place, panel in enumerate(panels):
+        rows = [(line, runs.record(run_id(line.point.id, chosen))) for line in panel.lines]
+        lines.append(Reserved(place, "asked for", -1, *_asked(rows[0][1])))
+        lines += [Reserved(place, line.name, line.style, *_reserved(record)) for line, record in rows]
+    return ReservedOverRequests(chosen, tuple(panel.title for panel in panels), tuple(lines))
+
+
+def _asked(record: PoolRecord) -> tuple[np.ndarray, np.ndarray]:
+    """Return what applications would have if nothing was ever refused: it is the same under every policy."""
+    given_back = np.isin(record.outcome, (RELEASED, FREE_OF_REFUSED, NEVER_ASKED)) & (record.allocation >= 0)
+    size = record.asked[np.maximum(record.allocation, 0)]
+    return looked_at(np.where(record.action == 0, size, -size * given_back).cumsum())
+
+
+def _reserved(record: PoolRecord) -> tuple[np.ndarray, np.ndarray]:
+    return looked_at(np.sum([reserved(record, card) for card in range(len(record.cards))], axis=0))
+
+
+def looked_at(size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return at most `PLACES` requests, evenly apart, and the MiB after each."""
+    rows = np.unique(np.linspace(0, max(len(size) - 1, 0), PLACES).round().astype(np.int64))
+    return rows, size[rows] / MIB
+
+
+@on_paper
+def draw_reserved_over_requests(data: ReservedOverRequests) -> Figure:
+    """Draw steps; what is asked for as a grey area below them."""
+    from workbench.figures import frame, marks, plot_style
+    from workbench.figures.estimates import Means
+
+    figure, axes = plot_style.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.25)
+    for line in data.lines:
+        one = axes[line.panel]
+        if line.style < 0:
+            one.fill_between(line.request, line.mib, step="post", color="#D0D0D0", linewidth=0, label=line.name)
+            continue
+        unknown = np.full(len(line.mib), np.nan)
+        marks.step_line(one, line.request, Means(line.mib, unknown, unknown), line.style, line.name)
+    for one, title in zip(axes, data.titles, strict=True):
+        frame.title(one, title)
+        one.set_ylim(bottom=0)
+        one.set_xlim(left=0)
+    frame.name_sides(axes, "request", "memory (MiB)", f"seed {data.seed}")
+    frame.legend(figure, axes)
+    return figure
+
+
+RESERVED_OVER_REQUESTS_FIGURE = Recipe(
+    "reserved_over_requests",
+    "pool",
+    "Memory got from the drivers after every request of one run, by policy, above what is asked for.",
+    reserved_over_requests_data,
+    draw_reserved_over_requests,
+)
+
+
+def reserved_over_program_data(runs: RunSet, seed: int | None = None) -> ReservedOverRequests:
+    """Compute the bytes got from the first card's driver after every request, and what the program has of them.
+
+    Parameters
+    ----------
+    seed : int, optional
+        Which run; the first seed that every point finished if None.
+
+    Raises
+    ------
+    InputError
+        No seed was finished by all points, or there are more panels or lines than can be drawn.
+    """
+    panels = drawn_panels(runs, RESERVED_OVER_PROGRAM_FIGURE.name)
+    chosen = common_seed(runs, seed, RESERVED_OVER_PROGRAM_FIGURE.name)
+    lines = []
+    for place, panel in enumerate(panels):
+        rows = [(line, _first_card(runs, run_id(line.point.id, chosen))) for line in panel.lines]
+        lines.append(Reserved(place, "live", -1, *looked_at(rows[0][1].live)))
+        lines += [Reserved(place, line.name, line.style, *looked_at(card.reserved)) for line, card in rows]
+    return ReservedOverRequests(chosen, tuple(panel.title for panel in panels), tuple(lines))
+
+
+def _first_card(runs: RunSet, name: str) -> CardRun:
+    card: CardRun = runs.record(name).cards[0]
+    return card
+
+
+RESERVED_OVER_PROGRAM_FIGURE = Recipe(
+    "reserved_over_program",
+    "torch_allocator",
+    "Memory got from the driver after every request of a program, by setting, above what is live.",
+    reserved_over_program_data,
+    draw_reserved_over_requests,
+)
+
+GIB = 1 << 30
+_LETTERS = 54
+"""Of a title, over the width of a sheet."""
+_WIDEST = 2.2
+"""Points, of the arrow of most bytes."""
+
+
+class Lending(NamedTuple):
+    """One panel."""
+
+    title: str
+    n: int
+    """Seeds that it is the mean of."""
+    cards: tuple[str, ...]
+    gbps: np.ndarray
+    """float64[cards, cards], what direct links carry; 0 = no link."""
+    lent_gib: np.ndarray
+    """float64[cards, cards], memory of the row's card that applications of the column's card borrowed, in all; a region
+    counts on each card to which it moves."""
+
+
+class LendingGraph(NamedTuple):
+    """What is drawn."""
+
+    panels: tuple[Lending, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of a table with one row a pair of different cards."""
+        rows = [
+            (panel.title, panel.n, panel.cards[i], panel.cards[j], panel.gbps[i, j], panel.lent_gib[i, j])
+            for panel in self.panels
+            for i in range(len(panel.cards))
+            for j in range(len(panel.cards))
+            if i != j
+        ]
+        names = ("line", "runs", "lender", "borrower", "link_gbps", "lent_gib")
+        return {name: np.array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def lending_graph_data(runs: RunSet) -> LendingGraph:
+    """Compute the bytes that cards lent to each other, averaged over the seeds, with the links between them.
+
+    Raises
+    ------
+    InputError
+        There are more points than panels on a page, or a point has no finished run.
+    """
+    lines = lines_apart(runs, LENDING_GRAPH_FIGURE.name)
+    graphs = []
+    for setting, line in lines:
+        kept = records(runs, line.point, LENDING_GRAPH_FIGURE.name)
+        lent = np.mean([_lent(record) for record in kept], axis=0) / GIB
+        title = ": ".join(part for part in (setting, line.name) if part)
+        links = line.point.setup.machine.direct_gbps()
+        graphs.append(Lending(title, len(kept), kept[0].cards, links, lent))
+    return LendingGraph(tuple(graphs))
+
+
+def _lent(record: PoolRecord) -> np.ndarray:
+    lent, stays = np.zeros((len(record.cards), len(record.cards))), stays_of(record, ever_away(record))
+    away = remote(record, stays)
+    np.add.at(lent, (stays.card[away], record.borrower[stays.region[away]]), stays.taken[away])
+    return lent
+
+
+@on_paper
+def draw_lending_graph(data: LendingGraph) -> Figure:
+    """Draw cards on a circle, pale lines are links, arrows go from lender to borrower, wider the more is lent."""
+    from workbench.figures import frame, plot_style
+
+    columns = min(len(data.panels), 2)
+    figure, axes = plot_style.grid(len(data.panels), columns, 2.9 if columns == 1 else 1.8)
+    most = max(float(panel.lent_gib.max()) for panel in data.panels)
+    for one, panel in zip(axes, data.panels, strict=True):
+        frame.title(one, panel.title, letters=_LETTERS // columns)
+        _board(one, panel, most)
+    seeds = max(panel.n for panel in data.panels)
+    lent = "numbers: GiB that a card lends in all" if most else "nothing is lent"
+    frame.name_foot(figure, f"{lent}; {'one seed' if seeds == 1 else f'mean of {seeds} seeds'}")
+    return figure
+
+
+def _board(axes: Axes, panel: Lending, most: float) -> None:
+    from workbench.figures import frame, marks, plot_style
+
+    angle = np.pi / 2 - 2 * np.pi * np.arange(len(panel.cards)) / len(panel.cards)
+    x, y = np.cos(angle), np.sin(angle)
+    fastest = max(float(panel.gbps.max()), 1e-9)
+    for i, j in zip(*np.nonzero(np.triu(panel.gbps)), strict=True):
+        axes.plot(x[[i, j]], y[[i, j]], color="#D0D0D0", linewidth=0.3 + 1.5 * panel.gbps[i, j] / fastest, zorder=1)
+    for i, j in zip(*np.nonzero(panel.lent_gib), strict=True):
+        _arrow(axes, (x[i], y[i]), (x[j], y[j]), panel.lent_gib[i, j] / most)
+    for name, at, up, gib in zip(panel.cards, x, y, panel.lent_gib.sum(axis=1), strict=True):
+        says, edge = (f"{name}\n{frame.number(gib, 3)}", marks.COLOURS[1]) if gib else (name, marks.INK)
+        box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": edge, "linewidth": 0.6}
+        axes.text(
+            at, up, says, ha="center", va="center", fontsize=plot_style.SMALL - 1, bbox=box, zorder=3, linespacing=1.1
+        )
+    axes.set_xlim(-1.35, 1.35)
+    axes.set_ylim(-1.25, 1.25)
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+
+
+def _arrow(axes: Axes, lender: tuple[float, float], borrower: tuple[float, float], share: float) -> None:
+    """Draw an arrow bent outwards, so that it does not lie on the link; shares of the widest."""
+    from workbench.figures import marks
+
+    wide = max(_WIDEST * share, 0.5)
+    look = {"arrowstyle": "-|>", "color": marks.COLOURS[1], "linewidth": wide, "mutation_scale": 5 + wide}
+    ends = {"shrinkA": 9, "shrinkB": 9, "connectionstyle": "arc3,rad=0.3"}
+    axes.annotate("", borrower, lender, arrowprops={**look, **ends}, zorder=2)
+
+
+LENDING_GRAPH_FIGURE = Recipe(
+    "lending_graph",
+    "pool",
+    "Who lends how much to whom: the board's links and the memory borrowed over them, a panel a policy.",
+    lending_graph_data,
+    draw_lending_graph,
+)

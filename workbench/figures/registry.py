@@ -1,0 +1,319 @@
+"""What a figure is, every figure by name, and its files.
+
+A figure is data, then ink: a function returns what is drawn as a named tuple, which tests and CSV files can hold, and
+another draws it. `Recipe` is a figure of runs, `Calculation` one of theory, `OfStudy` one of a tuning study; a recipe
+enters itself when it is made. On the disk a figure is a PDF for the paper, a PNG, and a CSV with exactly what is drawn.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import inspect
+import io
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from workbench.errors import StoreError, unknown_name
+from workbench.experiments.results_folder import write_whole
+from workbench.parts.registry import Registry, attribute, old_word, read_by_old_word
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from workbench.experiments.run_set import RunSet
+    from workbench.studies.tuning.results import StudyResults
+
+
+ANY = "any"
+"""The engine of a figure that needs nothing but measures."""
+
+Column = np.ndarray | Sequence[Any]
+
+
+class Drawn(Protocol):
+    """Exactly what a figure draws; every data function returns a named tuple of this kind."""
+
+    def columns(self) -> dict[str, Column]:
+        """Return the same as a tidy table: columns of equal length, a unit in the name where there is one."""
+
+
+Data = TypeVar("Data")
+
+
+def on_paper(draw: Callable[[Data], Figure]) -> Callable[[Data], Figure]:
+    """Let a draw function draw in the style of the workbench; Matplotlib is imported when it is first called.
+
+    What it returns raises a WorkbenchError that says what to install where there is no Matplotlib.
+    """
+
+    @functools.wraps(draw)
+    def drawn(data: Data) -> Figure:
+        from workbench.figures import plot_style
+
+        with plot_style.paper():
+            return draw(data)
+
+    return drawn
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One figure of runs; made anew, it takes the place of an earlier one of the user's.
+
+    Raises
+    ------
+    InputError
+        The workbench has another figure of that name.
+    """
+
+    name: str
+    engine: str
+    """The engine whose records it shows, or `any`."""
+    description: str
+    """What one sees in it, in a sentence."""
+    data: Callable[..., Any]
+    """From a `RunSet` to what is drawn; further arguments are choices with defaults."""
+    draw: Callable[[Any], Figure]
+    """From what is drawn to a Matplotlib figure, which a notebook cell shows as it is."""
+    says = old_word("says", "description")
+
+    def __post_init__(self) -> None:
+        FIGURES.joined(self)
+
+    @property
+    def built_in(self) -> bool:
+        """Return whether it is part of this package."""
+        return self.data.__module__.startswith("workbench.")
+
+    def choose(self, runs: RunSet, /, **choices: Any) -> Any:
+        """Compute what is drawn, with choices by name, such as `measure` or `seed`.
+
+        Raises
+        ------
+        InputError
+            There is no such choice, or the figure cannot be drawn of these runs.
+        """
+        _, *known = inspect.signature(self.data).parameters
+        for name in choices:
+            if name not in known:
+                raise unknown_name("", f"choice of {self.name}", name, known)
+        return self.data(runs, **choices)
+
+    def serves(self, engine: str) -> bool:
+        """Return whether it can be drawn of runs of an engine."""
+        return self.engine in (ANY, engine)
+
+
+class Calculation(NamedTuple):
+    """One figure that is calculated."""
+
+    name: str
+    description: str
+    """What one sees in it, in a sentence."""
+    data: Callable[..., Any]
+    """What is drawn; every argument is a choice with a default."""
+    draw: Callable[[Any], Figure]
+    """From what is drawn to a Matplotlib figure, which a notebook cell shows as it is."""
+    example: str = ""
+    """How to draw it in Python, where the command cannot, as a choice has no default."""
+
+    @property
+    def says(self) -> str:
+        """Return the description, by its word of 0.4, with a warning."""
+        return str(read_by_old_word(self, "says", "description"))
+
+    def choose(self, **choices: Any) -> Any:
+        """Compute what is drawn, with choices by name, such as `free` or `demands`.
+
+        Raises
+        ------
+        InputError
+            There is no such choice, or a value is not allowed.
+        """
+        known = [*inspect.signature(self.data).parameters]
+        for name in choices:
+            if name not in known:
+                raise unknown_name("", f"choice of {self.name}", name, known)
+        return self.data(**{name: self._declared(name, value) for name, value in choices.items()})
+
+    def _declared(self, name: str, value: Any) -> Any:
+        """Return a choice; of one that is a group of values, such as a setting, with those that a mapping gives."""
+        usual = inspect.signature(self.data).parameters[name].default
+        if not (isinstance(value, Mapping) and hasattr(usual, "_replace")):
+            return value
+        for key in value:
+            if key not in usual._fields:
+                raise unknown_name("", f"part of {self.name}'s {name}", key, usual._fields)
+        return usual._replace(**value)
+
+    def figure(self, **choices: Any) -> Figure:
+        """Return the figure, drawn with Matplotlib; a notebook cell shows it."""
+        return self.draw(self.choose(**choices))
+
+    def save(self, folder: Path, **choices: Any) -> list[Path]:
+        """Return the figure as `name`.pdf, .png and .csv in a folder.
+
+        Raises
+        ------
+        StoreError
+            A file cannot be written.
+        """
+        data = self.choose(**choices)
+        return save(self.draw(data), data, Path(folder), self.name)
+
+
+class OfStudy(NamedTuple):
+    """One figure of a study."""
+
+    name: str
+    description: str
+    """What one sees in it, in a sentence."""
+    data: Callable[[StudyResults], Any]
+    """What is drawn; None where the study has nothing of the kind."""
+    draw: Callable[[Any], Figure]
+    """From what is drawn to a Matplotlib figure, which a notebook cell shows as it is."""
+
+    def figure(self, results: StudyResults) -> Figure | None:
+        """Return the figure of a study, drawn with Matplotlib; a notebook cell shows it."""
+        data = self.data(results)
+        return None if data is None else self.draw(data)
+
+    def save(self, results: StudyResults, folder: Path) -> list[Path]:
+        """Return the figure as `name`.pdf, .png and .csv in a folder; no file where there is nothing to draw.
+
+        Raises
+        ------
+        StoreError
+            A file cannot be written.
+        """
+        data = self.data(results)
+        return [] if data is None else save(self.draw(data), data, folder, self.name)
+
+
+if TYPE_CHECKING:
+    pass
+
+_MODULES = {
+    "remaining_over_time": "curves",
+    "free_over_time": "curves",
+    "drain_difference": "savings",
+    "layout_over_time": "layouts",
+    "wear_by_segment": "layouts",
+    "fragmentation_by_size": "trends",
+    "measure_by_lever": "trends",
+    "saving_by_policy": "savings",
+    "where_it_holds": "where_it_holds",
+    "scenario_discovery": "scenario_discovery",
+    "sensitivities": "sensitivity",
+    "interactions": "sensitivity",
+    "factorial_effects": "sensitivity",
+    "pareto": "pareto",
+    "dispatch_timeline": "timelines",
+    "waits_by_priority": "trends",
+    "unit_spread_over_rounds": "dispatch_modules",
+    "power_over_modules": "dispatch_modules",
+    "temperature_over_time": "dispatch_modules",
+    "served_by": "translation",
+    "latency_distribution": "translation",
+    "network_load": "curves",
+    "sharing_degrees": "translation",
+    "core_affinity": "translation",
+    "speed_up": "trends",
+    "held_over_time": "curves",
+    "memory_by_card": "pool",
+    "reserved_over_requests": "pool",
+    "reserved_over_program": "pool",
+    "recorded_against_replayed": "validation",
+    "lending_graph": "pool",
+    "region_layout": "layouts",
+    "reading_over_bound": "savings",
+    "where_time_goes": "timelines",
+}
+"""Every figure of runs, and the module of `workbench/figures` that holds it as `NAME_FIGURE`."""
+
+
+def _in_modules(modules: Mapping[str, str]) -> dict[str, Callable[[], Any]]:
+    return {name: attribute(f"workbench.figures.{module}:{name.upper()}_FIGURE") for name, module in modules.items()}
+
+
+FIGURES: Registry[Recipe] = Registry("figure", later=_in_modules(_MODULES))
+
+_UNDATED = {"pdf": {"CreationDate": None}, "png": {"Software": None}}
+"""Without these the same figure has other bytes every second (PDF) or with every version of Matplotlib (PNG)."""
+
+
+def save(figure: Figure, data: Drawn, folder: Path, name: str) -> list[Path]:
+    """Write `name`.pdf, .png and .csv into a folder, which is made if need be; each whole or not at all.
+
+    The same data give the same bytes, with the same version of Matplotlib. Everything is rendered before anything is
+    written.
+
+    Raises
+    ------
+    StoreError
+        The folder cannot be made or a file not be written.
+    """
+    contents = {kind: rendered(figure, kind) for kind in _UNDATED} | {"csv": as_csv(data.columns()).encode()}
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise StoreError(f"{folder} cannot be made: {problem.strerror}.") from None
+    paths = {folder / f"{name}.{kind}": content for kind, content in contents.items()}
+    for path, content in paths.items():
+        write_whole(path, content)
+    return list(paths)
+
+
+def rendered(figure: Figure, kind: str) -> bytes:
+    """Return a figure as `pdf` or `png`, without what differs from one drawing to the next."""
+    written = io.BytesIO()
+    figure.savefig(written, format=kind, metadata=_UNDATED[kind])
+    return written.getvalue()
+
+
+def as_csv(columns: Mapping[str, Column]) -> str:
+    """Return the columns of equal length as CSV; a number reads back as the same number, and what is unknown is an
+    empty field.
+
+    >>> print(as_csv({"policy": ["first_fit"], "n": np.array([3]), "mean": np.array([0.1]), "low": [np.nan]}), end="")
+    policy,n,mean,low
+    first_fit,3,0.1,
+    """
+    written = io.StringIO()
+    table = csv.writer(written, lineterminator="\n")
+    table.writerow(columns)
+    table.writerows(zip(*(map(_field, np.asarray(column).tolist()) for column in columns.values()), strict=True))
+    return written.getvalue()
+
+
+def _field(value: Any) -> Any:
+    return "" if isinstance(value, float) and math.isnan(value) else value
+
+
+CALCULATIONS: Registry[Calculation] = Registry(
+    "figure",
+    "calculated figure",
+    later=_in_modules(
+        {
+            "probe_success": "probes",
+            "probe_accuracy_against_gates": "probes",
+            "probe_accuracy_against_area": "probes",
+            "malloc_on_card": "validation",
+        }
+    ),
+)
+STUDY_FIGURES: Registry[OfStudy] = Registry(
+    "figure",
+    "figure of a study",
+    later={
+        "pareto": attribute("workbench.figures.tuning:STUDY_FRONT_FIGURE"),
+        **_in_modules({"hypervolume_history": "tuning", "lever_importances": "tuning"}),
+    },
+)

@@ -1,0 +1,382 @@
+"""Address translation: who serves accesses, how long they take, and which cores hold the same pages.
+
+Shares of accesses by where they are served (spec 4, H4.1, H4.3) and of those that take at most so many cycles (H4.2);
+pages by the number of their holders (R23, E5), and how many two private TLBs hold in common, on average (section 8).
+"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.experiments.run_set import RunSet
+from workbench.figures.estimates import Means, mean_curve, rests_on
+from workbench.figures.panels import check_room, drawn_panels, panels, records
+from workbench.figures.registry import Column, Recipe, on_paper
+from workbench.metrics.translation import pages_by_degree
+from workbench.records.translation import SERVED_BY, TranslationRecord, accesses, affinity
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+_LETTERS = 30
+"""Of a line of a bar's name."""
+
+
+class Shares(NamedTuple):
+    """One bar."""
+
+    panel: int
+    name: str
+    n: int
+    """Seeds that it is the mean of."""
+    percent: Means
+    """One value for each of `SERVED_BY`, averaged over the seeds."""
+
+
+class ServedBy(NamedTuple):
+    """What is drawn."""
+
+    titles: tuple[str, ...]
+    """One a panel."""
+    bars: tuple[Shares, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of a table with one row a bar and part."""
+        parts = len(SERVED_BY)
+        return {
+            "setting": np.repeat([self.titles[bar.panel] for bar in self.bars], parts),
+            "line": np.repeat([bar.name for bar in self.bars], parts),
+            "runs": np.repeat([bar.n for bar in self.bars], parts),
+            "served_by": np.tile(SERVED_BY, len(self.bars)),
+            "mean_percent": np.concatenate([bar.percent.mean for bar in self.bars]),
+            "low_percent": np.concatenate([bar.percent.low for bar in self.bars]),
+            "high_percent": np.concatenate([bar.percent.high for bar in self.bars]),
+        }
+
+
+def served_by_data(runs: RunSet) -> ServedBy:
+    """Compute the shares of accesses by where they are served, averaged over the seeds with the 95 % interval.
+
+    Raises
+    ------
+    InputError
+        There are more panels or bars than can be drawn, or a point has no finished run.
+    """
+    panels = drawn_panels(runs, SERVED_BY_FIGURE.name)
+    bars = []
+    for place, panel in enumerate(panels):
+        for line in panel.lines:
+            percent = np.stack([_served_percent(record) for record in records(runs, line.point, SERVED_BY_FIGURE.name)])
+            bars.append(Shares(place, line.name, len(percent), mean_curve(percent)))
+    return ServedBy(tuple(panel.title for panel in panels), tuple(bars))
+
+
+def _served_percent(record: TranslationRecord) -> np.ndarray:
+    return np.asarray(100 * record.served.sum(axis=0) / max(accesses(record), 1))
+
+
+@on_paper
+def draw_served_by(data: ServedBy) -> Figure:
+    """Draw a bar of five parts a policy, the first on top."""
+    from workbench.figures import frame, marks, plot_style
+
+    rows = [[bar for bar in data.bars if bar.panel == place] for place in range(len(data.titles))]
+    figure, axes = plot_style.stacked(len(rows), [0.35 + 0.24 * len(bars) for bars in rows], share_x=True)
+    colours = marks.fills(len(SERVED_BY))
+    for one, title, bars in zip(axes, data.titles, rows, strict=True):
+        frame.title(one, title)
+        places = np.arange(len(bars))[::-1]
+        edges = np.cumsum([np.r_[0, bar.percent.mean] for bar in bars], axis=1)
+        for part, colour in enumerate(colours):
+            wide = edges[:, part + 1] - edges[:, part]
+            one.barh(places, wide, 0.72, edges[:, part], color=colour, edgecolor=marks.INK, linewidth=0.3)
+        one.set_yticks(places, [textwrap.fill(frame.words(bar.name), _LETTERS) for bar in bars])
+        one.tick_params(axis="y", length=0)
+        one.set_xlim(0, 100)
+    marks.swatches(axes[0], SERVED_BY, colours)
+    frame.name_sides(axes, "accesses served (%)", note=rests_on(bar.n for bar in data.bars).split(" with")[0])
+    frame.legend(figure, axes)
+    return figure
+
+
+SERVED_BY_FIGURE = Recipe(
+    "served_by",
+    "translation",
+    "Where translations are served: own TLB, entry on its way, peer, shared TLB or walk, stacked by policy.",
+    served_by_data,
+    draw_served_by,
+)
+
+
+class Distribution(NamedTuple):
+    """One line."""
+
+    panel: int
+    name: str
+    style: int
+    n: int
+    """Runs that are taken together."""
+    latency_cycles: np.ndarray
+    """int64[lengths], increasing."""
+    share: np.ndarray
+    """float64[lengths], of all accesses of these runs that take at most as long."""
+
+
+class LatencyDistribution(NamedTuple):
+    """What is drawn."""
+
+    titles: tuple[str, ...]
+    """One a panel."""
+    lines: tuple[Distribution, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of a table with one row a line and latency."""
+        sizes = [len(line.share) for line in self.lines]
+        return {
+            "setting": np.repeat([self.titles[line.panel] for line in self.lines], sizes),
+            "line": np.repeat([line.name for line in self.lines], sizes),
+            "runs": np.repeat([line.n for line in self.lines], sizes),
+            "latency_cycles": np.concatenate([line.latency_cycles for line in self.lines]),
+            "share": np.concatenate([line.share for line in self.lines]),
+        }
+
+
+def latency_distribution_data(runs: RunSet) -> LatencyDistribution:
+    """Compute the distribution of the latencies of all accesses, those of all seeds taken together.
+
+    Raises
+    ------
+    InputError
+        There are more panels or lines than can be drawn, or a point has no finished run or no accesses.
+    """
+    panels = drawn_panels(runs, LATENCY_DISTRIBUTION_FIGURE.name)
+    lines = []
+    for place, panel in enumerate(panels):
+        for line in panel.lines:
+            kept = records(runs, line.point, LATENCY_DISTRIBUTION_FIGURE.name)
+            lengths, share = _together(kept)
+            if not len(lengths):
+                raise InputError(
+                    f"latency_distribution needs accesses; the runs of {runs.label(line.point)} have none."
+                )
+            lines.append(Distribution(place, line.name, line.style, len(kept), lengths, share))
+    return LatencyDistribution(tuple(panel.title for panel in panels), tuple(lines))
+
+
+def _together(kept: list[TranslationRecord]) -> tuple[np.ndarray, np.ndarray]:
+    lengths, places = np.unique(np.concatenate([record.latency_cycles for record in kept]), return_inverse=True)
+    counts = np.zeros(len(lengths), np.int64)
+    np.add.at(counts, places, np.concatenate([record.latency_counts for record in kept]))
+    return lengths, np.cumsum(counts) / max(int(counts.sum()), 1)
+
+
+@on_paper
+def draw_latency_distribution(data: LatencyDistribution) -> Figure:
+    """Draw steps up to all accesses; the axis of latency is logarithmic where it spans a factor of eight."""
+    from workbench.figures import frame, marks, plot_style
+
+    figure, axes = plot_style.stacked(len(data.titles), 1.9 if len(data.titles) == 1 else 1.3, share_x=True)
+    first = max(min(int(line.latency_cycles[0]) for line in data.lines), 1)
+    last = max(int(line.latency_cycles[-1]) for line in data.lines)
+    for line in data.lines:
+        x, y = np.r_[line.latency_cycles, last], np.r_[100 * line.share, 100.0]
+        marked = np.unique(np.searchsorted(y, np.linspace(y[0], 100, 8)).clip(0, len(y) - 1))
+        look = {**marks.look(line.style), "markevery": marked.tolist()}
+        axes[line.panel].step(np.maximum(x, 1), y, where="post", label=frame.words(line.name), linewidth=0.9, **look)
+    for one, title in zip(axes, data.titles, strict=True):
+        frame.title(one, title)
+        one.set_ylim(0, 103)
+        if last >= 8 * first:
+            one.set_xscale("log")
+        one.set_xlim(0.9 * first, 1.1 * last)
+    frame.name_sides(axes, "latency (cycles)", "accesses served by then (%)", _note(data))
+    frame.legend(figure, axes)
+    return figure
+
+
+def _note(data: LatencyDistribution) -> str:
+    most = max(line.n for line in data.lines)
+    return "one seed" if most == 1 else f"all accesses of up to {most} seeds together"
+
+
+LATENCY_DISTRIBUTION_FIGURE = Recipe(
+    "latency_distribution",
+    "translation",
+    "The distribution of the latency of translations, by policy.",
+    latency_distribution_data,
+    draw_latency_distribution,
+)
+
+
+class Degrees(NamedTuple):
+    """One line."""
+
+    panel: int
+    name: str
+    style: int
+    n: int
+    """Seeds that it is the mean of."""
+    percent: Means
+    """Of the pages held that 1, 2, ... cores hold: one value a number of cores."""
+
+
+class SharingDegrees(NamedTuple):
+    """What is drawn."""
+
+    titles: tuple[str, ...]
+    """One a panel."""
+    lines: tuple[Degrees, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of a table with one row a line and number of holders."""
+        sizes = [len(line.percent.mean) for line in self.lines]
+        return {
+            "setting": np.repeat([self.titles[line.panel] for line in self.lines], sizes),
+            "line": np.repeat([line.name for line in self.lines], sizes),
+            "runs": np.repeat([line.n for line in self.lines], sizes),
+            "holders": np.concatenate([np.arange(1, size + 1) for size in sizes]),
+            "mean_percent": np.concatenate([line.percent.mean for line in self.lines]),
+            "low_percent": np.concatenate([line.percent.low for line in self.lines]),
+            "high_percent": np.concatenate([line.percent.high for line in self.lines]),
+        }
+
+
+def sharing_degrees_data(runs: RunSet) -> SharingDegrees:
+    """Compute the pages by how many private TLBs hold them, in percent, averaged over the samples of a run and over the
+    seeds.
+
+    Raises
+    ------
+    InputError
+        There are more panels or lines than can be drawn, or a point has no finished run.
+    """
+    panels = drawn_panels(runs, SHARING_DEGREES_FIGURE.name)
+    lines = []
+    for place, panel in enumerate(panels):
+        for line in panel.lines:
+            percent = np.stack(
+                [_pages_percent(record) for record in records(runs, line.point, SHARING_DEGREES_FIGURE.name)]
+            )
+            lines.append(Degrees(place, line.name, line.style, len(percent), mean_curve(percent)))
+    return SharingDegrees(tuple(panel.title for panel in panels), tuple(lines))
+
+
+def _pages_percent(record: TranslationRecord) -> np.ndarray:
+    pages = pages_by_degree(record)[1:]
+    return np.asarray(100 * pages / max(int(pages.sum()), 1))
+
+
+@on_paper
+def draw_sharing_degrees(data: SharingDegrees) -> Figure:
+    """Draw a dot with its interval a number of holders."""
+    from workbench.figures import frame, marks, plot_style
+
+    figure, axes = plot_style.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.25)
+    for line in data.lines:
+        holders = np.arange(1, len(line.percent.mean) + 1)
+        marks.interval_line(axes[line.panel], holders, line.percent, line.style, line.name)
+    for one, title in zip(axes, data.titles, strict=True):
+        frame.title(one, title)
+        one.set_ylim(bottom=0)
+        frame.whole_numbers(one.xaxis, 8)
+    frame.name_sides(
+        axes, "cores that hold the page", "pages held (%)", rests_on((line.n for line in data.lines), pointwise=True)
+    )
+    frame.legend(figure, axes)
+    return figure
+
+
+SHARING_DEGREES_FIGURE = Recipe(
+    "sharing_degrees",
+    "translation",
+    "How many cores hold the same page: pages by the number of their holders, by policy, with intervals.",
+    sharing_degrees_data,
+    draw_sharing_degrees,
+)
+
+
+_TITLE_LETTERS = 54
+"""Of a title, over the width of a sheet."""
+
+
+class Affinity(NamedTuple):
+    """One panel."""
+
+    title: str
+    n: int
+    """Seeds that it is the mean of."""
+    pages: np.ndarray
+    """float64[cores, cores], pages that two cores hold at the same time; 0 on the diagonal."""
+
+
+class CoreAffinity(NamedTuple):
+    """What is drawn."""
+
+    panels: tuple[Affinity, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of a table with one row a pair of cores."""
+        sizes = [panel.pages.size for panel in self.panels]
+        return {
+            "line": np.repeat([panel.title for panel in self.panels], sizes),
+            "runs": np.repeat([panel.n for panel in self.panels], sizes),
+            "core": np.concatenate([np.repeat(np.arange(len(p.pages)), len(p.pages)) for p in self.panels]),
+            "other_core": np.concatenate([np.tile(np.arange(len(p.pages)), len(p.pages)) for p in self.panels]),
+            "mean_pages": np.concatenate([panel.pages.ravel() for panel in self.panels]),
+        }
+
+
+def core_affinity_data(runs: RunSet) -> CoreAffinity:
+    """Compute the mean number of pages that two cores hold at the same time, over the samples of a run and the seeds.
+
+    Raises
+    ------
+    InputError
+        There are more points than panels on a page, or a point has no finished run.
+    """
+    displayed = panels(runs)
+    check_room(sum(len(panel.lines) for panel in displayed), 1, CORE_AFFINITY_FIGURE.name)
+    all_panels = []
+    for panel in displayed:
+        for line in panel.lines:
+            pages = np.stack([affinity(record) for record in records(runs, line.point, CORE_AFFINITY_FIGURE.name)])
+            apart = len(panel.lines) > 1 or not panel.title
+            title = ": ".join(part for part in (panel.title, line.name if apart else "") if part)
+            all_panels.append(Affinity(title, len(pages), pages.mean(axis=0)))
+    return CoreAffinity(tuple(all_panels))
+
+
+@on_paper
+def draw_core_affinity(data: CoreAffinity) -> Figure:
+    """Draw a square of squares a point, dark where two cores share much; one scale for all."""
+    from workbench.figures import frame, plot_style
+
+    columns = min(len(data.panels), 2)
+    figure, axes = plot_style.grid(len(data.panels), columns, 2.6 if columns == 1 else 1.75)
+    most = max(float(panel.pages.max()) for panel in data.panels)
+    for one, panel in zip(axes, data.panels, strict=True):
+        pages = np.where(np.eye(len(panel.pages), dtype=bool), np.nan, panel.pages)
+        image = one.imshow(pages, cmap="Greys", vmin=0, vmax=max(most, 1e-9), origin="lower")
+        frame.title(one, panel.title, letters=_TITLE_LETTERS // columns)
+        frame.whole_numbers(one.xaxis, 6)
+        frame.whole_numbers(one.yaxis, 6)
+        one.set_xlabel("core")
+        one.set_ylabel("core")
+    bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.7, aspect=40, pad=0.02)
+    seeds = max(panel.n for panel in data.panels)
+    bar.set_label(f"pages held in common, {'one seed' if seeds == 1 else f'mean of {seeds} seeds'}")
+    return figure
+
+
+CORE_AFFINITY_FIGURE = Recipe(
+    "core_affinity",
+    "translation",
+    "How many pages every two cores hold in common, a panel a policy.",
+    core_affinity_data,
+    draw_core_affinity,
+)
