@@ -18,8 +18,7 @@ from benchmarks.row import fastest, row
 from workbench.engines.engine import Setup
 from workbench.engines.kit.slots import defaults_of, question_of
 from workbench.engines.node.engine import Node
-from workbench.engines.node.options import NodeOptions
-from workbench.engines.node.slots import Slots
+from workbench.engines.node.options import NodeOptions, Slots
 from workbench.levers import lever
 from workbench.machine.node import NodeMachine
 from workbench.policies.policy import read_policy

@@ -11,10 +11,10 @@ from workbench.compiled import kernel
 from workbench.engines.engine import Setup
 from workbench.engines.kit import given
 from workbench.engines.pool import Pool
-from workbench.engines.pool.beginning import Beginning
+from workbench.engines.pool.engine import Beginning
 from workbench.engines.pool.loop import simulate
+from workbench.engines.pool.options import Slots
 from workbench.engines.pool.prepare import columns_of
-from workbench.engines.pool.slots import Slots
 from workbench.engines.pool.state import COUNT, Columns, State
 from workbench.machine import Board, Card, preset
 from workbench.policies.placement import ByteCounter

@@ -37,7 +37,7 @@ from workbench.engines.pool.part import (
     record_of,
     rows,
 )
-from workbench.engines.pool.queue import NOW
+from workbench.engines.pool.state import NOW
 from workbench.errors import PolicyError
 from workbench.machine import Board, Card
 from workbench.policies import placement

@@ -9,9 +9,7 @@ import pytest
 
 from tests.engines.translation_cases import latencies, simulate
 from workbench.engines.translation import TranslationOptions
-from workbench.engines.translation.contiguity import drawn, first_of_runs
-from workbench.engines.translation.page_sizes import levels_saved
-from workbench.engines.translation.tags import Tags
+from workbench.engines.translation.page_table import Tags, drawn, first_of_runs, levels_saved
 from workbench.errors import InputError
 from workbench.machine.translation import TranslationMachine
 from workbench.records.translation import TranslationRecord, events

@@ -17,7 +17,7 @@ from tests.engines.translation_node_cases import drawn as drawn_load
 from workbench.compiled import INTERPRETED
 from workbench.compiled.entry import call, entry_of
 from workbench.engines.kit import RANK
-from workbench.engines.translation import Translation, part_asking, playing
+from workbench.engines.translation import Translation, engine, part_api
 from workbench.engines.translation.part import (
     NEVER,
     Answer,
@@ -36,7 +36,7 @@ from workbench.engines.translation.part import (
     next_event,
     record_of,
 )
-from workbench.engines.translation.part_asking import BY_DIRECTORY, BY_TLB, IN_DIRECTORY, IN_TLB, NEEDS_ROOM, REFUSED
+from workbench.engines.translation.part_api import BY_DIRECTORY, BY_TLB, IN_DIRECTORY, IN_TLB, NEEDS_ROOM, REFUSED
 from workbench.engines.translation.trace import no_rows
 from workbench.errors import InputError, PolicyError
 from workbench.policies.catalogue import load_all
@@ -276,7 +276,7 @@ def test_who_holds_a_page(locate: Any, directories: list[int], told: list[int]) 
 def test_entries_stay_valid_when_arrays_become_longer() -> None:
     """Five thousand pages, far from each other: the tables by page grow several times."""
     state = small(walkers=64, private_entries=64, private_mshrs=64)
-    asks, take = (entry_of(getattr(part_asking, name), state.kept) for name in ("ask_access", "take_next"))
+    asks, take = (entry_of(getattr(part_api, name), state.kept) for name in ("ask_access", "take_next"))
     count = 300 if INTERPRETED else 5000
     for ticket in range(count):
         cycle, numbers = 1000 * ticket, (ticket % 2, ticket << 40, ticket, 1000 * ticket)
@@ -316,8 +316,8 @@ def test_memory_does_not_grow_with_the_pages_that_were(locate: Any, monkeypatch:
     rows = [(40 * k, draw.randrange(3), (k if draw.random() < 0.4 else draw.randrange(9)) << 30) for k in range(9000)]
     told, sizes = list[Any](), list[int]()
     for forgets in (True, False):
-        monkeypatch.setattr(playing, "MOST_NEW", 64)
-        monkeypatch.setattr(playing, "may_forget", lambda *_, may=forgets: may)
+        monkeypatch.setattr(engine, "MOST_NEW", 64)
+        monkeypatch.setattr(engine, "may_forget", lambda *_, may=forgets: may)
         state = small(cores=3, walkers=4, shared_entries=16, policies={"locate": locate})
         for ticket, (cycle, core, tag) in enumerate(rows):
             state.call("advance_to", 32 * cycle)

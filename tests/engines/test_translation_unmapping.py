@@ -10,7 +10,7 @@ from tests.depth import seeds
 from tests.engines.test_translation_load import SIZE, quick, same
 from tests.engines.translation_load_cases import Case, differences, drawn_with_unmappings
 from tests.oracles.translation_load import FILL, Row
-from workbench.engines.translation.walks_by import Software
+from workbench.engines.translation.options import Software
 from workbench.policies.translation import Directory, Oracle
 from workbench.records.translation import TranslationRecord
 

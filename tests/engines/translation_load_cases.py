@@ -14,12 +14,8 @@ from tests.oracles.translation_load_tags import Large, Tags
 from tests.oracles.translation_load_walks import WalkRules
 from workbench.engines.engine import Setup
 from workbench.engines.translation import Translation
-from workbench.engines.translation.bypass import DeadEntries
-from workbench.engines.translation.contiguity import Runs
-from workbench.engines.translation.core_model import Open, Warps
-from workbench.engines.translation.page_sizes import ByRange, OneSize, PageRange
-from workbench.engines.translation.walk_order import ByNode
-from workbench.engines.translation.walks_by import Software
+from workbench.engines.translation.options import ByNode, DeadEntries, Open, Software, Warps
+from workbench.engines.translation.page_table import ByRange, OneSize, PageRange, Runs
 from workbench.machine.translation import TranslationMachine
 from workbench.policies.translation import (
     ARC,

@@ -23,11 +23,11 @@ from workbench.compiled.entry import call, entry_of
 from workbench.engines.engine import Setup
 from workbench.engines.kit import RANK
 from workbench.engines.kit.order import cycle_of, moment
-from workbench.engines.translation import TranslationOptions, part_asking
+from workbench.engines.translation import TranslationOptions, part_api
+from workbench.engines.translation.events import SAYS
 from workbench.engines.translation.part import NEVER, Part, make_room, new_part
-from workbench.engines.translation.part_asking import BY_TLB, NEEDS_ROOM
-from workbench.engines.translation.telling import SAYS
-from workbench.engines.translation.under_way import TOLD, Told
+from workbench.engines.translation.part_api import BY_TLB, NEEDS_ROOM
+from workbench.engines.translation.state import TOLD, Told
 from workbench.machine.translation import TranslationMachine
 from workbench.policies.translation import (
     LRU,
@@ -227,7 +227,7 @@ class PartRun:
     def call(self, name: str, *numbers: int) -> int:
         """Call a routine by its address, with more room where it asks for it."""
         if name not in self._entries:
-            self._entries[name] = entry_of(getattr(part_asking, name), self.part.kept)
+            self._entries[name] = entry_of(getattr(part_api, name), self.part.kept)
         while (result := call(*self._entries[name], numbers)) == NEEDS_ROOM:
             make_room(self.part)
         return int(result)

@@ -19,8 +19,7 @@ from workbench.engines.kit.order import cycle_of, rank_of
 from workbench.engines.kit.slots import defaults_of, question_of
 from workbench.engines.node.engine import Node as Engine
 from workbench.engines.node.engine import Play
-from workbench.engines.node.options import NodeOptions
-from workbench.engines.node.slots import Slots
+from workbench.engines.node.options import NodeOptions, Slots
 from workbench.machine import Board, Machine, TranslationMachine
 from workbench.machine.board import Card as BoardCard
 from workbench.machine.board import Link

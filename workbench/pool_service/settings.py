@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from workbench.engines.engine import Setup
-from workbench.engines.pool.checks import check_named_cards
-from workbench.engines.pool.options import PoolOptions
+from workbench.engines.pool.options import PoolOptions, check_named_cards
 from workbench.errors import InputError
 from workbench.levers import Spec, lever
 from workbench.machine import Board

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from workbench.engines.malloc.options import AtomicLatency, WithWaiters
+from workbench.engines.malloc.prepare import AtomicLatency, WithWaiters
 from workbench.errors import InputError
 from workbench.policies.malloc.lock import HeapLock
 from workbench.policies.policy import read_policy

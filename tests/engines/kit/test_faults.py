@@ -26,7 +26,7 @@ from workbench.engines.kit import (
 from workbench.engines.kit.faults import Fault
 from workbench.engines.kit.order import LAST_CYCLE, RANKS
 from workbench.engines.malloc import Malloc
-from workbench.engines.malloc.waiting import COMES, ENDS, STARTS
+from workbench.engines.malloc.loop import COMES, ENDS, STARTS
 from workbench.engines.pool import Pool
 from workbench.engines.shared_memory import SharedMemory
 from workbench.policies.policy import Policy, read_policy

@@ -19,11 +19,10 @@ from workbench.engines.kit.slots import defaults_of, question_of
 from workbench.engines.malloc import Malloc
 from workbench.engines.malloc.part import record_of as malloc_record
 from workbench.engines.node.engine import Node, Play
-from workbench.engines.node.options import NodeOptions
+from workbench.engines.node.options import NodeOptions, Slots
 from workbench.engines.node.parts import Table, sub_setup
 from workbench.engines.node.plan import plan_of
 from workbench.engines.node.prepare import Reading
-from workbench.engines.node.slots import Slots
 from workbench.engines.pool import Pool
 from workbench.engines.translation import Translation
 from workbench.engines.translation.part import record_of as translation_record

@@ -16,11 +16,10 @@ from tests.oracles.node.pool import Pool as TwinPool
 from tests.oracles.node.pool import Region
 from workbench.engines.engine import Setup
 from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of
-from workbench.engines.node import pool_state
-from workbench.engines.node.links import NOBODY, begin, new_links, next_moment, take_next
-from workbench.engines.node.pool_part import PoolPart
-from workbench.engines.node.pool_state import COPY, GRANTED, OF, ROW
-from workbench.engines.node.ways import ways_of
+from workbench.engines.node import pool_service
+from workbench.engines.node.links import NOBODY, begin, new_links, next_moment, take_next, ways_of
+from workbench.engines.node.parts import PoolPart
+from workbench.engines.node.pool_service import COPY, GRANTED, OF, ROW
 from workbench.engines.pool.options import PoolOptions
 from workbench.machine import Board
 from workbench.machine import Card as BoardCard
@@ -206,12 +205,12 @@ class Play:
         for at in range(self.part.called("row_of", -1, 0)):
             self.said.rows.append((cycle, rank, *_words(self.part, at)))
         self.part.called("forget_rows")
-        for at in range(self.part.jobs.counters[pool_state.COUNT.answers]):
-            fields = pool_state.Answer(*(self.part.called("answer_of", at, field) for field in OF))
+        for at in range(self.part.jobs.counters[pool_service.COUNT.answers]):
+            fields = pool_service.Answer(*(self.part.called("answer_of", at, field) for field in OF))
             self.told(fields, cycle, at)
         self.part.called("forget_answers")
 
-    def told(self, answer: pool_state.Answer, cycle: int, at: int) -> None:
+    def told(self, answer: pool_service.Answer, cycle: int, at: int) -> None:
         """Note the frames of a region, and give it back in time."""
         if answer.kind == GRANTED:
             runs = [tuple(self.part.called("run_of", at, k, it) for it in (0, 1)) for k in range(answer.runs)]
@@ -225,7 +224,7 @@ class Play:
 
 def _words(part: PoolPart, at: int) -> tuple[Any, ...]:
     """Return a row of the log as the twin writes it."""
-    row = pool_state.LogRow(*(part.called("row_of", at, field) for field in ROW))
+    row = pool_service.LogRow(*(part.called("row_of", at, field) for field in ROW))
     kind = KINDS[row.kind]
     values: dict[str, Any] = {
         "request": {"bytes": row.bytes},

@@ -17,8 +17,8 @@ from tests.oracles.node.description import Node
 from tests.oracles.node.small import card, kernel, tensor
 from tests.oracles.node_beside import Engine, setup_of
 from workbench.compiled import INTERPRETED
-from workbench.engines.node.keys import MOST_TOUCHES
-from workbench.engines.node.pool_part import _check_pages
+from workbench.engines.node.parts import _check_pages
+from workbench.engines.node.plan import MOST_TOUCHES
 from workbench.errors import InputError, PolicyError
 from workbench.policies.malloc import BlockAggregated
 from workbench.policies.pool.cache import PytorchCaching, SplitAndCoalesce
@@ -250,7 +250,7 @@ def test_a_free_of_a_tensor_in_use_is_an_error_by_lever() -> None:
 def test_more_pages_in_a_phase_than_there_are_numbers_for(monkeypatch: pytest.MonkeyPatch, more: int) -> None:
     """Their numbers would come round, and two touches of one cycle be of one name."""
     most = 6 if INTERPRETED else MOST_TOUCHES
-    monkeypatch.setattr("workbench.engines.node.touching.MOST_TOUCHES", most)
+    monkeypatch.setattr("workbench.engines.node.touches.MOST_TOUCHES", most)
     steps = (Allocate(0, (most + more) * PAGE), of_theory(np.array([10]), Touch(0, "shared")))
     run = partial(simulated, Application((steps,)), room=4)
     if more:

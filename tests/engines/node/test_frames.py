@@ -12,8 +12,8 @@ from tests.oracles.node import frames as twin
 from workbench.compiled.bound import Referent
 from workbench.compiled.entry import call, entry_of
 from workbench.engines.kit.faults import STOP
-from workbench.engines.node.frames import (
-    FAULT,
+from workbench.engines.node.memory import (
+    FRAME_FAULT,
     FREE,
     UNUSED,
     FrameMap,
@@ -132,7 +132,9 @@ class Raises(Frames):
         return see.need // see.taken
 
 
-@pytest.mark.parametrize(("policy", "fault"), [(NotFree(), FAULT.frames_wrong), (Raises(), FAULT.frames_raised)])
+@pytest.mark.parametrize(
+    ("policy", "fault"), [(NotFree(), FRAME_FAULT.frames_wrong), (Raises(), FRAME_FAULT.frames_raised)]
+)
 def test_what_a_policy_does_wrong_stops_the_run(policy: Frames, fault: int) -> None:
     frames = new_frames(np.array([10]), 1, policy, 8)
     assert take(frames, 0, 0, 7) == frames.counters[STOP.fault] == fault

@@ -9,9 +9,9 @@ import pytest
 from tests.depth import long_where_compiled
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node_beside import Both, run_both
-from workbench.engines.node import laws
+from workbench.engines.node import engine
+from workbench.engines.node.groups import TIME
 from workbench.engines.node.state import COUNT, GROUP
-from workbench.engines.node.times import TIME
 
 
 def lose_a_group(result: Both) -> None:
@@ -34,7 +34,7 @@ def keep_an_entry(result: Both) -> None:
     """Let a TLB hold a page of an application that there is not."""
     cards = result.play.run.rules.cards
     state = result.play.members.each[cards].part.lent.state  # type: ignore[union-attr]
-    state.numbers.pages[0], state.held[0] = 99 << laws.BY_APPLICATION, 1
+    state.numbers.pages[0], state.held[0] = 99 << engine.BY_APPLICATION, 1
 
 
 @long_where_compiled
@@ -51,9 +51,9 @@ def test_what_breaks_a_law_is_said(
     break_: Callable[[Both], None], sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = run_both(random_node(1))
-    assert [*laws.broken(result.play.run, result.play.members)] == []
+    assert [*engine.broken(result.play.run, result.play.members)] == []
     break_(result)
-    with pytest.raises(laws.BrokenLawError, match=sentence):
-        laws.check_laws(result.play.run, result.play.members)
-    monkeypatch.delenv(laws.VARIABLE)
-    laws.check_laws(result.play.run, result.play.members)
+    with pytest.raises(engine.BrokenLawError, match=sentence):
+        engine.check_laws(result.play.run, result.play.members)
+    monkeypatch.delenv(engine.VARIABLE)
+    engine.check_laws(result.play.run, result.play.members)

@@ -15,18 +15,19 @@ from tests.oracles.node.log import Log
 from workbench.compiled.bound import Referent
 from workbench.compiled.entry import call, entry_of
 from workbench.engines.kit.order import RANK, cycle_of, moment
-from workbench.engines.node.link_shares import look_at_links
 from workbench.engines.node.links import (
     NEEDS_ROOM,
     NOBODY,
     Links,
+    Ways,
     begin,
+    look_at_links,
     new_links,
     next_moment,
     take_next,
+    ways_of,
     with_places,
 )
-from workbench.engines.node.ways import Ways, ways_of
 from workbench.machine import Board
 from workbench.machine import Card as BoardCard
 from workbench.machine import Link as BoardLink

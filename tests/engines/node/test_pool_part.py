@@ -15,9 +15,9 @@ from tests.engines.test_pool import EACH
 from tests.oracles.node.description import Card, Machine, Policies
 from tests.oracles.node.description import Pool as Service
 from workbench.engines.kit.order import RANK
-from workbench.engines.node.pool_jobs import class_of
-from workbench.engines.node.pool_part import PoolPart
-from workbench.engines.node.pool_state import COUNT
+from workbench.engines.node.parts import PoolPart
+from workbench.engines.node.pool_api import class_of
+from workbench.engines.node.pool_service import COUNT
 from workbench.engines.pool import Pool
 from workbench.engines.pool import part as single
 from workbench.policies.pool import MigrateBack

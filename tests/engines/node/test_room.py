@@ -8,7 +8,7 @@ from tests.depth import LONG_WHERE_COMPILED
 from tests.oracles.node.description import MIB, Node
 from tests.oracles.node.small import card, kernel
 from tests.oracles.node_beside import Engine, alike, setup_of
-from workbench.engines.node import room
+from workbench.engines.node import prepare
 
 pytestmark = LONG_WHERE_COMPILED
 
@@ -25,7 +25,7 @@ def chunks() -> Node:
 def test_tickets_of_chunks_are_made_as_they_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = Engine().simulate(setup_of(chunks()), 1)
     assert expected.counts["chunks"] > 2
-    monkeypatch.setattr(room, "MOST_CHUNKS", 1)
+    monkeypatch.setattr(prepare, "MOST_CHUNKS", 1)
     found = Engine().simulate(setup_of(chunks()), 1)
     assert found.counts == expected.counts
     assert (found.times == expected.times).all()

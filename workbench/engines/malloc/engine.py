@@ -9,20 +9,21 @@ import numpy as np
 
 from workbench.engines.engine import at_slot
 from workbench.engines.kit import Attempt, Simulator, Stop, made
-from workbench.engines.malloc.cutting import cut
 from workbench.engines.malloc.loop import simulate
-from workbench.engines.malloc.options import MallocOptions
 from workbench.engines.malloc.prepare import (
+    Case,
+    MallocOptions,
+    Slots,
     arena_of,
     blocks_at_most,
     check_policies,
     check_warps,
     columns_of,
     occupied_bytes,
+    placement_of,
     policies_of,
     rules_of,
 )
-from workbench.engines.malloc.slots import Case, Slots, placement_of
 from workbench.engines.malloc.state import (
     ARENA,
     COUNT,
@@ -36,6 +37,7 @@ from workbench.engines.malloc.state import (
     Rules,
     Run,
     State,
+    cut,
 )
 from workbench.machine import Machine
 from workbench.policies.malloc.lock import NO_LOCK

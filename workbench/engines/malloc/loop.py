@@ -1,7 +1,13 @@
 """The compiled loop of the engine `malloc`: requests wait for the locks of their arenas and are served one by one.
 
 A cycle has four ranks: what is given up goes back, critical sections end, requests come to the lines, critical sections
-start. What is due by then goes back before a section asks the heap. Nothing is done for cycles without an event.
+start. What is due by then goes back before a section asks the heap. Nothing is done for cycles without an event. The
+line in front of each arena's lock knows who comes, who is next, how often was tried in vain (spec 2, R15, R21).
+
+Where the heap grows, a section that finds no room asks the pool for a chunk (spec 6, R14, E8). The lock is held until
+the pool has answered; the section goes on then, and lasts as long as any other. A refused chunk leaves the decision to
+the failure policy, which is null in the end. Chunks lie behind each other in the range of addresses that was set aside
+for the arena.
 """
 
 from __future__ import annotations
@@ -13,22 +19,11 @@ import numpy as np
 from workbench.compiled import by_reference, inlined, kernel, leading_zeros, noinline
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of
-from workbench.engines.malloc.growing import may_grow, wait_for_chunk
-from workbench.engines.malloc.sections import end_section, holds_for
-from workbench.engines.malloc.serving import ask_heap, return_due, try_parts
-from workbench.engines.malloc.state import COUNT, NONE, Columns, Cuts, Rules, Run, State
-from workbench.engines.malloc.waiting import (
-    COMES,
-    ENDS,
-    STARTS,
-    come,
-    leave_line,
-    next_in_line,
-    next_try,
-    soonest_try,
-)
+from workbench.engines.malloc.heap import ask_heap, enter_returns, extend, note_answer, return_due, try_parts
+from workbench.engines.malloc.state import COUNT, NEEDS, NONE, SINCE, Columns, Cuts, Rules, Run, State
 from workbench.policies.malloc.arenas import BY_HASH, BY_SIZE
 from workbench.policies.malloc.lock import BACK_OFF, IN_LINE, NO_LOCK
+from workbench.structures.rng import below
 from workbench.structures.timetable import NEVER, first_place, set_time
 
 HASH = 2_654_435_761
@@ -186,3 +181,160 @@ def _enters_by_back_off(rules: Rules, state: State, at: int, now: int) -> int:
     leave_line(state, at, before, request)
     state.counters[COUNT.failures] += next_try(rules, now - state.entered[request])[1]
     return request
+
+
+ENDS, COMES, STARTS = RANK.malloc_answers, RANK.malloc_requests, RANK.services
+"""Ranks of a cycle: sections end, requests come, sections start."""
+
+
+@kernel
+def come(rules: Rules, state: State, request: int, at: int, now: int) -> None:
+    """Let a request join the line of an arena; while the lock is held its first try is in vain.
+
+    Without a lock that try is an atomic operation on the heap itself (spec 2, E11).
+    """
+    state.behind[request] = NONE
+    state.entered[request] = now
+    if state.waiting[at] == 0:
+        state.head[at] = request
+    else:
+        state.behind[state.tail[at]] = np.int32(request)
+    state.tail[at] = request
+    state.waiting[at] += 1
+    if state.busy[at]:
+        if rules.retries and rules.lock != BACK_OFF:
+            state.counters[COUNT.failures] += 1
+            if rules.lock == NO_LOCK:
+                state.counters[COUNT.atomics] += 1
+        return
+    planned = state.next_event[state.next_event.size // 2 + at]
+    idle = state.waiting[at] == 1
+    if (idle or rules.lock == BACK_OFF) and planned > moment(now, STARTS):
+        set_time(state.next_event, at, moment(now, STARTS))
+
+
+@kernel
+def leave_line(state: State, at: int, before: int, request: int) -> None:
+    """Move a request from the line to the critical section."""
+    after = state.behind[request]
+    if before == NONE:
+        state.head[at] = after
+    else:
+        state.behind[before] = after
+    if after == NONE:
+        state.tail[at] = before
+    state.waiting[at] -= 1
+
+
+@kernel
+def next_in_line(rules: Rules, state: State, at: int) -> int:
+    """Take the longest waiting, or one of several, out of the line; those who compete with it try in vain."""
+    before, request = NONE, state.head[at]
+    if rules.among > 1:
+        for _ in range(below(state.counters, COUNT.generator, min(rules.among, state.waiting[at]))):
+            before, request = request, np.int64(state.behind[request])
+    leave_line(state, at, before, request)
+    if rules.retries:
+        state.counters[COUNT.failures] += state.waiting[at]
+    return request
+
+
+@kernel
+def soonest_try(rules: Rules, state: State, at: int, now: int) -> tuple[int, int, int]:
+    """Return, of those who back off, the cycle of the first try from now on, who tries, and the request before it in
+    line."""
+    nobody: Any = np.int64(NONE)  # of a plain -1 Numba would compile everything once more
+    soonest, winner, before, previous = nobody, nobody, nobody, nobody
+    request = state.head[at]
+    while request != NONE:
+        cycle, _ = next_try(rules, now - state.entered[request])
+        cycle += state.entered[request]
+        if winner == NONE or cycle < soonest:
+            soonest, winner, before = cycle, request, previous
+        previous, request = request, np.int64(state.behind[request])
+    return soonest, winner, before
+
+
+@kernel
+def next_try(rules: Rules, waited: int) -> tuple[int, int]:
+    """Return the first try that is not before so many cycles of waiting, and how many tries come before it.
+
+    Tries come at 0, f, 3 f, 7 f, ... cycles until they are `most_back_off` apart, and at that distance from then on.
+    """
+    cycle, gap, tries = 0, rules.first_back_off, 0
+    while cycle < waited and gap < rules.most_back_off:
+        cycle, gap, tries = cycle + gap, min(2 * gap, rules.most_back_off), tries + 1
+    while cycle < waited and not rules.skips:
+        cycle, tries = cycle + gap, tries + 1
+    if cycle < waited:
+        further = (waited - cycle + gap - 1) // gap
+        cycle, tries = cycle + further * gap, tries + further
+    return cycle, tries
+
+
+@kernel
+def holds_for(run: Run, at: int) -> int:
+    """Return the cycles of one operation on the heap, with those who wait now."""
+    rules, waiting = run.rules, run.state.waiting[at]
+    return rules.hold_cycles + rules.latency + rules.latency_a_waiter * min(rules.latency_waiters, waiting)
+
+
+@inlined
+def end_section(run: Run, request: int, at: int, now: int, ends: int) -> None:
+    """Plan the end of a section after which a request is answered."""
+    rules, state = run.rules, run.state
+    ends += max(run.columns.arrival[run.cuts.leader[request]] + rules.during_cycles - now, 0)
+    state.ready[request] = ends + rules.division_cycles
+    enter_returns(run, request, state.ready[request])
+    note_answer(state, request, state.ready[request], 0)
+    if not rules.overlaps:
+        ends = state.ready[request]
+    state.ended[request] = ends
+    set_time(state.next_event, at, moment(ends, ENDS))
+
+
+@noinline
+def may_grow(run: Run, request: int, at: int) -> bool:
+    """Return whether an arena has addresses for the chunk that a request needs."""
+    return bool(run.arena.limit[at] + _wanted(run, request) <= run.rules.region)
+
+
+@kernel
+def _wanted(run: Run, request: int) -> int:
+    """Return the granules of the chunk that a request needs: whole chunks in which it, or its size class, has room."""
+    rules = run.rules
+    granules = max((rules.header + run.cuts.total[request] + rules.granule - 1) // rules.granule, rules.chunk)
+    return (granules + rules.grows - 1) // rules.grows * rules.grows
+
+
+@noinline
+def wait_for_chunk(run: Run, request: int, at: int, now: int) -> None:
+    """Let the section of a request wait for a chunk, which is asked for; the lock is held."""
+    run.state.growth[at, NEEDS], run.state.growth[at, SINCE] = request, now
+    set_time(run.state.next_event, at, NEVER)
+    note_answer(run.state, request, now, _wanted(run, request) * run.rules.granule)
+
+
+@noinline
+def arena_that_needs(run: Run, request: int) -> int:
+    """Return the arena for which a request asked for a chunk, -1 = there is none."""
+    for at in range(run.state.growth.shape[0]):
+        if run.state.growth[at, NEEDS] == request:
+            return at
+    return NONE
+
+
+@noinline
+def grow(run: Run, at: int, granules: int, now: int) -> None:
+    """Take the pool's answer for an arena: so many granules, 0 = refused; its section goes on."""
+    state, request = run.state, run.state.growth[at, NEEDS]
+    state.growth[at, NEEDS] = NONE
+    state.counters[COUNT.now] = now
+    state.held[request] += now - state.growth[at, SINCE]
+    served, lasts = False, holds_for(run, at)
+    if granules > 0:
+        extend(run.rules, run.arena, run.policies, state, at, granules, now)
+        served = ask_heap(run, request, at, run.cuts.first[request], run.cuts.first[request + 1], now)
+    if not served:
+        lasts += lasts * try_parts(run, request, at, now)
+    end_section(run, request, at, now, now + lasts)

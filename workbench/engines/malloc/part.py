@@ -17,11 +17,10 @@ from workbench.engines.kit import Attempt
 from workbench.engines.kit import part as kit
 from workbench.engines.kit.order import LAST_CYCLE
 from workbench.engines.kit.part import NEVER, advance, next_event
-from workbench.engines.malloc import asking
-from workbench.engines.malloc.asking import REFUSED
+from workbench.engines.malloc import part_api
 from workbench.engines.malloc.engine import Malloc, Play, Reading
-from workbench.engines.malloc.prepare import check_policies, check_warps, columns_of, granules_of, rules_of
-from workbench.engines.malloc.slots import Case
+from workbench.engines.malloc.part_api import REFUSED
+from workbench.engines.malloc.prepare import Case, check_policies, check_warps, columns_of, granules_of, rules_of
 from workbench.engines.malloc.state import COUNT, NEEDS, Columns, Rules, Run
 from workbench.errors import InputError, wrong_value
 from workbench.records.malloc import MallocRecord
@@ -98,7 +97,7 @@ class Part(kit.Part):
         attempt = Attempt({"taken": 0, "refusals": 0}, events=False, checked=checked)
         self.play: Play = self.engine.begin(self.reading, attempt)
         self.run: Run = self.play.run()
-        super().__init__(asking, self.run)
+        super().__init__(part_api, self.run)
 
     @property
     def requests(self) -> np.ndarray:

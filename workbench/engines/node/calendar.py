@@ -11,28 +11,32 @@ from workbench.compiled import RAISED, entry_point, noinline
 from workbench.compiled.entry import call
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.engines.kit.order import cycle_of, moment
-from workbench.engines.node.agenda import EVENTS, FIRST, MOMENT, SECOND, SUBJECT, take_off
-from workbench.engines.node.agenda import WHAT as WHICH
-from workbench.engines.node.answers import told_by_translation
-from workbench.engines.node.blocks import give_up_blocks, give_up_call
-from workbench.engines.node.chunks import ask_for_chunk, free_chunk
-from workbench.engines.node.groups import end_compute, release_task
-from workbench.engines.node.heap_answers import answer_call, told_by_heap
-from workbench.engines.node.link_shares import look_at_links
+from workbench.engines.node.directory import ask_again, shoot_down
+from workbench.engines.node.events import (
+    answer_call,
+    take_link,
+    told_by_dispatch,
+    told_by_heap,
+    told_by_pool,
+    told_by_translation,
+)
+from workbench.engines.node.groups import end_compute, end_touch, release_task
+from workbench.engines.node.heaps import ask_for_chunk, free_chunk, give_up_blocks, give_up_call, make_call
+from workbench.engines.node.history import tell_end_of_job, tell_of_pool
+from workbench.engines.node.links import look_at_links
 from workbench.engines.node.links import next_moment as next_transfer
-from workbench.engines.node.mallocs import make_call
-from workbench.engines.node.pausing import ask_again
-from workbench.engines.node.planning import WHAT, look_again, part_of_pool, present
-from workbench.engines.node.pool_answers import told_by_pool
-from workbench.engines.node.pool_rows import tell_end_of_job, tell_of_pool
-from workbench.engines.node.remote import take_link
-from workbench.engines.node.shooting import shoot_down
-from workbench.engines.node.state import COUNT, FAULT, NEEDS_ROOM, Run
-from workbench.engines.node.streams import begin_application, end_step, put_forward
-from workbench.engines.node.tensors import ask_for, free_tensor, release_if_may
-from workbench.engines.node.told_by_dispatch import told_by_dispatch
-from workbench.engines.node.touch_ends import end_touch
-from workbench.engines.node.touching import enter_touch
+from workbench.engines.node.schedule import WHAT, look_again, part_of_pool, present
+from workbench.engines.node.state import COUNT, EVENTS, FAULT, FIRST, MOMENT, NEEDS_ROOM, SECOND, SUBJECT, Run, take_off
+from workbench.engines.node.state import WHAT as WHICH
+from workbench.engines.node.streams import (
+    ask_for,
+    begin_application,
+    end_step,
+    free_tensor,
+    put_forward,
+    release_if_may,
+)
+from workbench.engines.node.touches import enter_touch
 from workbench.structures.timetable import NEVER
 
 

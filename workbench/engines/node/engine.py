@@ -1,8 +1,15 @@
-"""The engine `node`: applications over a board of cards, with all five mechanisms at once (spec 6)."""
+"""The engine `node`: applications over a board of cards, with all five mechanisms at once (spec 6).
+
+A run is prepared, played with more room where that was wanting, and becomes a record. At its end laws are looked at
+that hold whatever the policies are, as nothing is lost and nothing is made (R18): in Python, where the environment
+variable `WORKBENCH_CHECK_LAWS` is set, as in all tests; where it is not, a run costs nothing more. When nothing is
+pending any more and somebody still waits, the run fails with the sentence who waits for what (E7).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,29 +18,23 @@ from workbench.compiled import bound
 from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt, Simulator, Stop, made
 from workbench.engines.kit.faults import FINE, STOP
-from workbench.engines.node.agenda import new_agenda
-from workbench.engines.node.alone import alone
+from workbench.engines.node.ablation import alone, removed
 from workbench.engines.node.calendar import play
-from workbench.engines.node.energy import ROWS, WINDOW
-from workbench.engines.node.gauges import gauges_of
-from workbench.engines.node.laws import check_laws
+from workbench.engines.node.history import ROWS, WINDOW, Means, gauges_of, means
 from workbench.engines.node.links import new_links
-from workbench.engines.node.options import NodeOptions
-from workbench.engines.node.pages import new_pages
+from workbench.engines.node.memory import SHIFTS, STRETCH, new_pages
+from workbench.engines.node.options import NodeOptions, Slots
 from workbench.engines.node.parts import Members
-from workbench.engines.node.plan import most_listed
-from workbench.engines.node.prepare import Case, Reading, read, rules_of, ways
-from workbench.engines.node.recording import record_of
-from workbench.engines.node.refusals import check_served
-from workbench.engines.node.room import first_room
-from workbench.engines.node.slots import Slots
-from workbench.engines.node.starting import start
+from workbench.engines.node.plan import FREES, LAUNCHES, Plan, most_listed
+from workbench.engines.node.prepare import Case, Reading, check_served, first_room, read, rules_of, ways
+from workbench.engines.node.schedule import start
 from workbench.engines.node.state import (
     ACCESS,
     APPLICATION,
     CALL,
     COUNT,
     FAULT,
+    GRANTED,
     GROUP,
     KERNEL,
     NONE,
@@ -42,9 +43,10 @@ from workbench.engines.node.state import (
     TENSOR,
     Run,
     State,
+    new_agenda,
 )
-from workbench.engines.node.waits import who_waits
-from workbench.engines.node.without import removed
+from workbench.engines.pool.blocks import LENGTHS
+from workbench.errors import WorkbenchError
 from workbench.machine.node import NodeMachine
 from workbench.policies.policy import Policy
 from workbench.records.node import NodeRecord, time_of
@@ -193,3 +195,195 @@ def _all_ended(play_: Play) -> bool:
     ended = bool(play_.state.application[:, APPLICATION.ended].all())
     pending = play_.state.agenda.counters[0] > 0 or play_.state.soonest.min() < NEVER
     return ended or bool(pending)
+
+
+NONE_ALONE = np.zeros(0, np.int64)
+
+
+def record_of(reading: Reading, state: State) -> NodeRecord:
+    """Return what happened in a run."""
+    given, group, application = reading.given, state.group, state.application
+    counts = {name: int(state.counters[place]) for name, place in zip(COUNT._fields, COUNT)}
+    machine, makespan = given.machine, counts["makespan"]
+    mean = means(state.gauge, len(machine.gpus) * machine.card.compute_units, makespan)
+    return NodeRecord(
+        makespan=makespan,
+        began=group[:, GROUP.began].copy(),
+        ended=group[:, GROUP.ended].copy(),
+        card=group[:, GROUP.card].astype(np.int16),
+        times=state.times.copy(),
+        refused=application[:, APPLICATION.refused] == 1,
+        arrived=reading.plan.arrival.copy(),
+        left=application[:, APPLICATION.ended_at].copy(),
+        alone=NONE_ALONE,
+        served=state.served.copy(),
+        counts=counts,
+        clock_mhz=machine.card.clock_mhz,
+        modules=machine.card.compute_units,
+        registers_scattered=mean.registers,
+        shared_scattered=mean.shared,
+        frames_scattered=_frames(reading, mean),
+        live_bytes=mean.live,
+        reserved_bytes=mean.reserved,
+        window_cycles=counts["window"],
+        spent=state.spent[: -(-makespan // counts["window"])].copy()
+        if given.options.dispatch.power.simulated
+        else None,
+        power=given.options.dispatch.power,
+        heat=given.options.dispatch.heat,
+        messages=state.messages[: counts["messages"]],
+        details=state.details[: counts["details"]],
+    )
+
+
+def _frames(reading: Reading, mean: Means) -> np.ndarray:
+    """Return how scattered the frames of each GPU are; nothing where nobody looks at frames."""
+    given = reading.given
+    framed = given.options.pages != "neutral" and given.slots.driver.layout != "contiguous"
+    return mean.frames[given.machine.gpus] if framed else np.zeros(0)
+
+
+VARIABLE = "WORKBENCH_CHECK_LAWS"
+BY_APPLICATION, BY_CLASS = 48, 44
+"""Bits of a tag below which application and class of a page lie (N28)."""
+
+
+class BrokenLawError(WorkbenchError):
+    """A run has lost or made something: a fault of this package."""
+
+
+def check_laws(run: Run, members: Members) -> None:
+    """Raise the laws that a run breaks, where they are looked at.
+
+    Raises
+    ------
+    BrokenLawError
+        Groups, times, bytes or pages do not add up.
+    """
+    if os.environ.get(VARIABLE) and (laws := [*broken(run, members)]):
+        raise BrokenLawError("; ".join(laws))
+
+
+def broken(run: Run, members: Members) -> Iterator[str]:
+    """Yield the laws that a run breaks, a sentence each."""
+    yield from _groups(run)
+    yield from _times(run)
+    yield from _bytes(members)
+    yield from _stale(run, members)
+
+
+def _groups(run: Run) -> Iterator[str]:
+    """Yield what is wrong unless groups put forward = ended + cancelled + under way."""
+    counters = run.state.counters
+    put, ended = int(counters[COUNT.put_forward]), int(counters[COUNT.groups_ended])
+    cancelled, live = int(counters[COUNT.groups_cancelled]), int(run.state.application[:, APPLICATION.live].sum())
+    if put != ended + cancelled + live:
+        yield f"{put} groups were put forward; {ended} ended, {cancelled} were cancelled and {live} are under way"
+    planned, refused = int(run.plan.groups.sum()), int(counters[COUNT.groups_refused])
+    if planned != put + refused and run.state.application[:, APPLICATION.ended].all():
+        yield f"{planned} groups are planned; {put} were put forward and {refused} refused"
+
+
+def _times(run: Run) -> Iterator[str]:
+    """Yield groups whose time is not the sum of its parts."""
+    group = run.state.group
+    since = run.state.kernel[run.plan.kernel_of, KERNEL.since]
+    lost = np.where(group[:, GROUP.ended] >= 0, group[:, GROUP.ended] - since - run.state.times.sum(axis=1), 0)
+    for one in np.flatnonzero(lost)[:3].tolist():
+        yield f"of the time of group {one}, {int(lost[one])} cycles are in none of its parts"
+    for one in np.flatnonzero((run.state.times < 0).any(axis=1))[:3].tolist():
+        yield f"a part of the time of group {one} is negative: {run.state.times[one].tolist()}"
+
+
+def _bytes(members: Members) -> Iterator[str]:
+    """Yield cards with bytes that are neither with the driver, nor cached, nor in use, nor rounding of the driver's."""
+    pool: Any = members.each[-1].part  # type: ignore[union-attr]
+    state, capacity = pool.jobs.service.state, pool.jobs.service.tables.capacity
+    lost = capacity - state.physical - state.cached - state.held
+    for card in np.flatnonzero(lost).tolist():
+        if lost[card] < 0 or not _rounds(state.driver, card):
+            yield f"card {card} has {int(lost[card])} bytes that are neither free, cached nor in use"
+
+
+def _rounds(driver: Any, card: int) -> bool:
+    """Return whether the driver's placement takes more granules than it is asked for, as buddies do."""
+    footprints = driver.footprints[driver.first[LENGTHS, card] : driver.first[LENGTHS, card + 1]]
+    return bool(driver.granule > 0 and (footprints != np.arange(footprints.size)).any())
+
+
+def _stale(run: Run, members: Members) -> Iterator[str]:
+    """Yield TLBs that hold a page that is not mapped."""
+    if run.rules.memory == 0:
+        return
+    mapped = set(_ranges(run))
+    for card in range(run.rules.cards):
+        state = members.each[run.rules.cards + card].part.lent.state  # type: ignore[union-attr]
+        count = int(state.numbers.given[0])
+        held = state.held.reshape(-1, max(state.held.size // max(state.numbers.pages.size, 1), 1))[:count]
+        for tag in state.numbers.pages[:count][held.any(axis=1)].tolist():
+            if not any(first <= tag < end for first, end in mapped):
+                yield f"a TLB of card {card} holds page {tag}, which is not mapped"
+
+
+def _ranges(run: Run) -> Iterator[tuple[int, int]]:
+    """Yield the tags of the stretches of pages that are mapped, as half-open ranges."""
+    pages = run.pages
+    for mapping in np.flatnonzero(pages.count).tolist():
+        first, count = int(pages.first[mapping]), int(pages.held[mapping])
+        rows, left = pages.stretches[first : first + count], int(pages.count[mapping])
+        ends = [*rows[1:, STRETCH.first_page].tolist(), left]
+        for row, end in zip(rows, ends):
+            shift = SHIFTS[int(row[STRETCH.size])]
+            tag = (int(pages.application[mapping]) << BY_APPLICATION) + (int(row[STRETCH.size]) << BY_CLASS)
+            tag += int(row[STRETCH.address]) >> shift
+            yield tag, tag + end - int(row[STRETCH.first_page])
+
+
+MOST_NAMED = 4
+UNDER_WAY = 1
+"""The status of a call of malloc that is not answered."""
+
+
+def who_waits(plan: Plan, state: State) -> str:
+    """Return who waits for what, the first few of them."""
+    each = list(_waits(plan, state))
+    more = f"; and {len(each) - MOST_NAMED} more" if len(each) > MOST_NAMED else ""
+    return "; ".join(each[:MOST_NAMED]) + more
+
+
+def _waits(plan: Plan, state: State) -> Iterator[str]:
+    for application in range(plan.home.size):
+        if state.application[application, APPLICATION.ended]:
+            continue
+        for stream in range(plan.first_stream[application], plan.first_stream[application + 1]):
+            step = int(state.stream[stream, STREAM.step])
+            if step not in (NONE, plan.first_step[stream + 1]):
+                number = stream - plan.first_stream[application]
+                place = step - plan.first_step[stream]
+                yield f"application {application}, stream {number}, step {place} waits for {_what(plan, state, step)}"
+
+
+def _what(plan: Plan, state: State, step: int) -> str:
+    what = int(plan.what[step])
+    if plan.kind[step] == LAUNCHES:
+        return _of_kernel(plan, state, what)
+    if plan.kind[step] == FREES:
+        users = int(state.tensor[what, TENSOR.users])
+        return f"{users} kernels that name its tensor" if users else "the memory that it frees"
+    return "another stream"
+
+
+def _of_kernel(plan: Plan, state: State, kernel: int) -> str:
+    """Return what a kernel waits for: a tensor, room in a module, a chunk of its heap."""
+    if state.kernel[kernel, KERNEL.waits]:
+        named = plan.named[plan.first_named[kernel] : plan.first_named[kernel + 1]]
+        missing = int((state.tensor[named, TENSOR.status] != GRANTED).sum())
+        return f"{missing} tensors that the pool has not granted"
+    groups = state.group[plan.first_group[kernel] : plan.first_group[kernel + 1]]
+    queued = int(((groups[:, GROUP.began] == NONE) & (groups[:, GROUP.ended] == NONE)).sum())
+    held = int(((groups[:, GROUP.began] != NONE) & (groups[:, GROUP.ended] == NONE)).sum())
+    calls = int(np.count_nonzero(state.call[:, CALL.status] == UNDER_WAY))
+    what = [f"{queued} groups that wait for a module"] if queued else []
+    if held:
+        what.append(f"{held} groups that hold one" + (f" ({calls} calls of malloc wait for memory)" if calls else ""))
+    return " and ".join(what) or "its groups"

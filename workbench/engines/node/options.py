@@ -1,14 +1,24 @@
-"""The levers of a whole node: what acts on what (spec 6, section 5), and those of its parts; all neutral at first."""
+"""What a setup of a whole node decides: policies by slot, and what acts on what (spec 6, section 5).
+
+Slots are those of its parts, by the names that they have there; levers are those of its parts and couplings between
+them, all neutral at first.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple, get_type_hints
 
 from workbench.engines.dispatch.prepare import DispatchOptions
-from workbench.engines.malloc.options import MallocOptions
+from workbench.engines.dispatch.prepare import Slots as DispatchSlots
+from workbench.engines.kit.slots import defaults_of, slot
+from workbench.engines.malloc.prepare import MallocOptions
+from workbench.engines.malloc.prepare import Slots as MallocSlots
 from workbench.engines.pool.options import PoolOptions
+from workbench.engines.pool.options import Slots as PoolSlots
+from workbench.engines.translation.options import Slots as TranslationSlots
 from workbench.engines.translation.options import TranslationOptions
 from workbench.levers import Spec, lever
+from workbench.policies.pool.frames import Frames
 
 MEMORY, HOLDS, MALLOC, REMOTE = ("at_once", "wait"), ("none", "group"), ("at_once", "wait"), ("local", "link")
 TO, KERNEL_CARD, FREE_IN_USE = ("holders", "directory", "all"), ("home", "most_bytes"), ("wait", "error")
@@ -112,3 +122,21 @@ class NodeOptions(Spec):
         MallocOptions.read({"heap_bytes": 1 << 16}), description="the heap of an application on a card"
     )
     pool: PoolOptions = lever(PoolOptions.read({}), description="the service of the pool")
+
+
+PARTS = {"dispatch": DispatchSlots, "translation": TranslationSlots, "malloc": MallocSlots, "pool": PoolSlots}
+"""The slots of each part; no two parts have one of the same name."""
+
+
+class OwnSlots(NamedTuple):
+    """What only a node leaves to a policy."""
+
+    frames: Frames = slot("lowest")
+
+
+_EACH = (*PARTS.values(), OwnSlots)
+Slots = NamedTuple(  # type: ignore[misc]
+    "Slots", [(name, kind) for slots in _EACH for name, kind in get_type_hints(slots).items()]
+)
+"""A whole node."""
+Slots._field_defaults = {name: default for slots in _EACH for name, default in defaults_of(slots).items()}

@@ -1,10 +1,13 @@
-"""The parts of a node: a dispatcher and a translation a card, a heap an application and card, one pool; each by the
-addresses of its routines."""
+"""The parts of a node, each made from its slots of the setup, and the addresses of their routines.
+
+They are a dispatcher and a translation a card, a heap an application and card, and one pool, which is made from a setup
+of the engine `pool`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,26 +16,35 @@ from workbench.compiled import INTERPRETED
 from workbench.compiled.bound import Referent
 from workbench.compiled.entry import entry_of
 from workbench.engines.dispatch import part as dispatch_part
-from workbench.engines.dispatch import part_api as dispatch_asking
+from workbench.engines.dispatch import part_api as dispatch_api
 from workbench.engines.engine import Setup
+from workbench.engines.kit import part as kit
+from workbench.engines.kit.faults import FINE, policy_error, stop_of
 from workbench.engines.kit.part import Part
 from workbench.engines.kit.slots import defaults_of
-from workbench.engines.malloc import asking as malloc_asking
 from workbench.engines.malloc import part as malloc_part
-from workbench.engines.node import pool_jobs
-from workbench.engines.node.calls import Calls, mallocs_of, with_requests
-from workbench.engines.node.knowing import Asked, pages_held
-from workbench.engines.node.pool_part import PoolPart
-from workbench.engines.node.prepare import Reading, groups_of
-from workbench.engines.node.room import most_live
-from workbench.engines.node.slots import PARTS
+from workbench.engines.malloc import part_api as malloc_api
+from workbench.engines.node import memory, pool_api
+from workbench.engines.node.directory import Asked, pages_held
+from workbench.engines.node.memory import rounding_of
+from workbench.engines.node.options import PARTS
+from workbench.engines.node.plan import Calls, mallocs_of, with_requests
+from workbench.engines.node.pool_service import NONE, Answer, Counters, Jobs, LogRow, Rates
+from workbench.engines.node.prepare import Reading, groups_of, most_live
 from workbench.engines.node.state import Ports, Run
+from workbench.engines.pool import part as single
+from workbench.engines.pool.options import Case
 from workbench.engines.translation import part as translation_part
-from workbench.engines.translation import part_asking as translation_asking
+from workbench.engines.translation import part_api as translation_api
 from workbench.engines.translation.part import make_room
+from workbench.errors import InputError
+from workbench.policies.pool.cache import CacheRules
+from workbench.policies.pool.frames import Frames
+from workbench.records.pool import PoolRecord
 from workbench.streams import Streams
 from workbench.structures.timetable import NEVER
 from workbench.workloads.mallocs import Mallocs
+from workbench.workloads.pool_requests import ALLOC, FREE
 from workbench.workloads.workload import Groups
 
 Keeps = Literal["record", "live"]
@@ -78,7 +90,7 @@ class Member(NamedTuple):
     """A part with what is called of it."""
 
     kind: str
-    asking: ModuleType
+    api: ModuleType
     part: Part
     lent: Referent
     """Its tuple; where arrays have grown, another one at the same address."""
@@ -148,7 +160,7 @@ def _ports(each: list[Member | None]) -> Ports:
         if member is None:
             continue
         for name in (*FOR_ALL, *OWN[member.kind]):
-            entry = entry_of(getattr(member.asking, name), member.lent)
+            entry = entry_of(getattr(member.api, name), member.lent)
             columns[name][number], columns["lent"][number] = entry
     return Ports(**columns)
 
@@ -166,7 +178,7 @@ def _dispatcher(reading: Reading, seed: int, groups: Groups, keeps: Keeps) -> Me
     part = dispatch_part.new_part(
         setup, seed, ends="asked", tells="all", history="entered", entries=entries, keeps=keeps
     )
-    return Member("dispatch", dispatch_asking, part, part.kept)
+    return Member("dispatch", dispatch_api, part, part.kept)
 
 
 def _translation(reading: Reading, seed: int) -> Member:
@@ -174,14 +186,14 @@ def _translation(reading: Reading, seed: int) -> Member:
     setup = sub_setup(reading, "translation", machine, None, options)
     walks: Literal["end", "wait"] = "wait" if reading.given.options.remote == "link" else "end"
     part = translation_part.new_part(setup, seed, walks=walks)
-    return Member("translation", translation_asking, part, part.kept)
+    return Member("translation", translation_api, part, part.kept)
 
 
 def _heap(reading: Reading, seed: int, calls: Mallocs) -> Member:
     machine, options = reading.given.machine.card, reading.given.options.heap
     setup = sub_setup(reading, "malloc", machine, Table(mallocs=calls), options)
     part = malloc_part.new_part(setup, seed, _growth(reading, calls))
-    return Member("malloc", malloc_asking, part, part.kept)
+    return Member("malloc", malloc_api, part, part.kept)
 
 
 def _pool(reading: Reading, seed: int, tickets: int, events: bool) -> Member:
@@ -192,7 +204,7 @@ def _pool(reading: Reading, seed: int, tickets: int, events: bool) -> Member:
         policy=reading.given.slots.frames, by_links=options.remote == "link",
         release_ns=None if options.release_ns < 0 else options.release_ns, logs=events,
     )  # fmt: skip
-    return Member("pool", pool_jobs, part, part.kept)
+    return Member("pool", pool_api, part, part.kept)
 
 
 def _may_run_on(reading: Reading, application: int, card: int) -> bool:
@@ -224,3 +236,174 @@ def _most_chunks(reading: Reading, each: int) -> int:
 
 SMALLEST = 1024
 """Bytes that a block is reckoned with, at least."""
+
+_AT_ONCE = 16
+"""Answers that one call can bring, and more."""
+
+
+class PoolPart(kit.Part):
+    """The pool of a node.
+
+    Parameters
+    ----------
+    setup : Setup
+        Of the engine `pool`, without a workload.
+    seed : int
+    tickets : int
+        Regions that may be asked for: tensors, and chunks of device heaps.
+    clock_mhz : int
+        The cards' clock.
+    pages : str
+        How large pages are, one of `memory.MODES`: requests are rounded up to whole ones.
+    policy : Frames
+        Which frames the driver's allocations have, unless the driver is a placement policy.
+    by_links : bool
+        Whether regions that move are transfers of the links; without, a move takes what its path takes that is alone.
+    release_ns : int, optional
+        The service's time for a release; as for a request if it is not given.
+    logs : bool
+        Keep rows of the log.
+
+    Raises
+    ------
+    InputError
+        The policies do not go together, or cannot have pages of frames.
+
+    Examples
+    --------
+    >>> from workbench.engines.node.pool_service import GRANTED, OF
+    >>> from workbench.engines.pool.options import PoolOptions
+    >>> from workbench.machine import Board
+    >>> from workbench.policies.placement import ByteCounter
+    >>> from workbench.policies.pool import BestFit, KeepAll, Lowest, MaxBandwidth, SplitAndCoalesce, Stay
+    >>> policies = {"cache": SplitAndCoalesce(), "cache_fit": BestFit(), "target": MaxBandwidth()}
+    >>> policies |= {"idle_release": KeepAll(), "driver": ByteCounter(), "residency": Stay()}
+    >>> setup = Setup("pool", Board(), None, policies, PoolOptions(service_ns=30))
+    >>> part = PoolPart(setup, 1, tickets=2, clock_mhz=1000, pages="64k", policy=Lowest())
+    >>> part.call("ask_allocate", 0, 1, 5000, 100), kit.next_event(part)
+    (0, (130, 4))
+    >>> part.call("take_next"), part.called("answer_of", 0, OF.kind) == GRANTED, part.called("run_of", 0, 0, 1)
+    (1, True, 65536)
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        seed: int,
+        *,
+        tickets: int,
+        clock_mhz: int,
+        pages: str,
+        policy: Frames,
+        by_links: bool = False,
+        release_ns: int | None = None,
+        logs: bool = False,
+    ) -> None:
+        self.inner, self.frames_policy = single.new_part(setup, seed, spare=2 * tickets), policy
+        service, case, granule = self.inner.run, self.inner.case, rounding_of(pages)
+        if pages != "neutral":
+            _check_pages(case, granule)
+        placed = pages != "neutral" and case.slots.driver.layout == "contiguous"
+        framed = pages != "neutral" and not placed
+        cache = case.slots.cache.rules()
+        rates = Rates(
+            clock_mhz=clock_mhz,
+            request_ns=service.rules.request_ns,
+            release_ns=service.rules.request_ns if release_ns is None else release_ns,
+            by_links=int(by_links),
+            granule=granule,
+            cache_granule=cache.granule,
+            cache_classes=cache.classes,
+            framed=int(framed),
+            placed=int(placed),
+            logs=int(logs),
+        )
+        capacity, calls = service.tables.capacity, service.state.calls.shape[0]
+        service = service._replace(rules=service.rules._replace(request_ns=0))
+        checked = not policy.built_in
+        map_of_frames = memory.new_frames(capacity, granule if framed else 0, policy, calls, checked)
+        super().__init__(pool_api, _jobs(service, map_of_frames, rates, tickets))
+
+    @property
+    def jobs(self) -> Jobs:
+        """Return what the routines run on."""
+        jobs: Jobs = self.lent
+        return jobs
+
+    def check(self) -> None:
+        self.inner.check()
+        stop = stop_of(self.jobs.frames.counters)
+        if stop.fault != FINE:
+            slots, words = SimpleNamespace(frames=self.frames_policy), {"where": f"on card {stop.row}"}
+            raise policy_error(memory.FRAME_FAULT, slots, stop, words)
+
+    def record(self, application: np.ndarray) -> PoolRecord:
+        """Return what was served, as the engine `pool` records it.
+
+        Parameters
+        ----------
+        application : int64[tickets]
+            Who asked for each region.
+        """
+        requests, jobs, columns = self.inner.requests, self.jobs, self.jobs.service.columns
+        rows = np.flatnonzero(jobs.ticket_of != NONE)
+        ticket, frees = jobs.ticket_of[rows], columns.names[rows] != NONE
+        requests.time[rows] = jobs.asked[rows] * 1000 // jobs.rates.clock_mhz
+        requests.app[rows], requests.handle[rows] = application[ticket], ticket
+        requests.card[rows], requests.bytes[rows] = columns.borrower[rows], columns.size[rows]
+        requests.action[rows] = np.where(frees, FREE, ALLOC)
+        return single.record_of(self.inner)
+
+
+def _jobs(service: Any, map_of_frames: memory.FrameMap, rates: Rates, tickets: int) -> Jobs:
+    """Return a service that was asked for nothing yet."""
+    rows, moves, state = 2 * tickets, service.state.moves.shape[0], service.state
+    runs = map_of_frames.taken.shape[1] + state.piece.size
+    log = 4 * rows + state.calls.shape[0] + 2 * moves + _AT_ONCE if rates.logs else 1
+    return Jobs(
+        service=service,
+        frames=map_of_frames,
+        rates=rates,
+        counters=np.zeros(len(Counters._fields), np.int64),
+        row_of=np.full((tickets, 2), NONE),
+        size_of=np.zeros(tickets, np.int64),
+        ticket_of=np.full(rows, NONE),
+        asked=np.zeros(rows, np.int64),
+        steps=np.zeros((rows + 2 * moves + 2, 3), np.int64),
+        answers=np.zeros((_AT_ONCE, len(Answer._fields)), np.int64),
+        runs=np.zeros((runs, 2), np.int64),
+        rows=np.zeros((log, len(LogRow._fields)), np.int64),
+    )
+
+
+def _check_pages(case: Case, page: int) -> None:
+    """Refuse policies whose driver allocations are no whole pages."""
+    driver, cache, options = case.slots.driver, case.slots.cache, case.options
+    if driver.layout == "contiguous" and options.driver_granule % page:
+        raise InputError(
+            f"options.driver_granule must be a multiple of the page of {page} bytes, for policy.driver {driver.name} "
+            f"to place pages. Got {options.driver_granule}. Nearest: {max(options.driver_granule // page, 1) * page}."
+        )
+    if not _whole_pages(cache.rules(), page):
+        cure = "use split_and_coalesce" if _is_power(cache.rules().granule) else "round up to a power of two"
+        raise InputError(
+            f"policy.cache: {cache.name} asks the driver for bytes that are no whole pages of {page} bytes; {cure}, "
+            "or use options.pages: neutral."
+        )
+
+
+def _whole_pages(rules: CacheRules, page: int) -> bool:
+    """Return whether all that a cache asks of the driver, for requests of whole pages, is whole pages."""
+    segments = (rules.small_segment, rules.middle_segment, rules.first_segment)
+    halved = rules.first_segment if rules.grows or rules.halves else 0
+    return (
+        all(size % page == 0 for size in (*segments, rules.segment_granule if rules.pages else 0))
+        and _is_power(rules.granule)
+        and (rules.classes == 0 or _is_power(rules.classes))
+        and (halved == 0 or _is_power(halved))
+        and rules.grows != 2
+    )
+
+
+def _is_power(number: int) -> bool:
+    return number & (number - 1) == 0

@@ -1,7 +1,13 @@
 """What applications ask of a node, as columns of whole numbers: each table with where the rows of the next one begin.
 
 Applications have streams and tensors, streams have steps, kernels have groups and phases, phases have touches and
-mallocs. A table of n rows has n + 1 entries in the columns called `first_...`.
+mallocs. A table of n rows has n + 1 entries in the columns called `first_...`. Calls of malloc are those of every wave
+of every group, phase by phase; applications share no heap, so their rows and requests are numbered in each application
+from 0, whatever the card.
+
+Who an event is of, K, is (card, application, stream, step, group, wave, phase, touch), packed into two words. Of two
+events of one cycle and rank the one whose words are lower comes first (spec 6, R3); absent fields, -1, come before all
+others.
 """
 
 from __future__ import annotations
@@ -11,14 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.engines.node.keys import (
-    MOST_APPLICATIONS,
-    MOST_GROUPS,
-    MOST_PHASES,
-    MOST_STEPS,
-    MOST_STREAMS,
-    MOST_WAVES,
-)
+from workbench.compiled import kernel
 from workbench.errors import InputError
 from workbench.structures.rng import NEAR, sums_of
 from workbench.workloads.node.application import (
@@ -32,6 +31,7 @@ from workbench.workloads.node.application import (
     Touch,
     Wait,
 )
+from workbench.workloads.workload import Mallocs
 
 ALLOCATES, FREES, LAUNCHES, WAITS = range(4)
 """Kinds of steps."""
@@ -264,3 +264,92 @@ def _check_sizes(plan: Plan) -> None:
     ):
         if count > most:
             raise InputError(f"a node has at most {most} {noun}. Got {count}.")
+
+
+class Calls(NamedTuple):
+    """The columns, a row a call."""
+
+    application: np.ndarray
+    phase: np.ndarray
+    group: np.ndarray
+    """In its kernel."""
+    wave: np.ndarray
+    first_row: np.ndarray
+    """Of its lanes, among its application's."""
+    rows: np.ndarray
+    first_request: np.ndarray
+    """Among its application's."""
+    requests: np.ndarray
+    first_of: np.ndarray
+    """Of each application, where its requests begin in `of_request`."""
+    of_request: np.ndarray
+    """The call of each request."""
+
+
+def calls_of(plan: Plan) -> Calls:
+    """Return the calls of a plan; no requests yet."""
+    phases = np.flatnonzero(np.diff(plan.first_malloc) > 0)
+    kernel = plan.of_kernel[phases]
+    each = plan.groups[kernel] * plan.waves[kernel]
+    phase = np.repeat(phases, each)
+    place = np.arange(phase.size) - plan.first_call[phase]
+    waves = plan.waves[plan.of_kernel[phase]]
+    application = plan.application_of[plan.stream_of[plan.step_of[plan.of_kernel[phase]]]]
+    rows = np.diff(plan.first_malloc)[phase]
+    first_row = np.zeros(phase.size, np.int64)
+    for one in np.unique(application):
+        own = application == one
+        first_row[own] = np.cumsum(rows[own]) - rows[own]
+    none = np.zeros(phase.size, np.int64)
+    first_of = np.zeros(plan.home.size + 1, np.int64)
+    return Calls(
+        application, phase, place // waves, place % waves, first_row, rows, none, none.copy(), first_of, none[:0]
+    )
+
+
+def mallocs_of(plan: Plan, calls: Calls, application: int, warp_size: int) -> Mallocs:
+    """Return the table of an application's calls, as its heaps take it: each call a warp of its own."""
+    own = np.flatnonzero(calls.application == application)
+    warp = np.repeat(np.arange(own.size), calls.rows[own])
+    lane = np.arange(warp.size) - calls.first_row[own][warp]
+    sizes = plan.malloc[plan.first_malloc[calls.phase[own]][warp] + lane]
+    return Mallocs(arrival=warp, thread=warp * warp_size + lane, bytes=sizes, free_at=np.full(warp.size, -1))
+
+
+def with_requests(calls: Calls, request_of: dict[int, np.ndarray]) -> Calls:
+    """Return the calls with their requests; of each application that has calls, the request of each of its rows."""
+    first, count = calls.first_request.copy(), calls.requests.copy()
+    first_of, pieces = calls.first_of.copy(), [np.zeros(0, np.int64)]
+    for application in range(first_of.size - 1):
+        request = request_of.get(application, np.zeros(0, np.int64))
+        own = np.flatnonzero(calls.application == application)
+        call_of_row = np.repeat(own, calls.rows[own])
+        numbers, row = np.unique(request, return_index=True)
+        numbers, row = numbers[numbers >= 0], row[numbers >= 0]
+        of_request = np.zeros(int(numbers.max(initial=-1)) + 1, np.int64)
+        of_request[numbers] = call_of_row[row]
+        first[own] = 0
+        first[of_request[numbers[::-1]]] = numbers[::-1]
+        count[own] = np.bincount(of_request[numbers], minlength=calls.application.size)[own]
+        pieces.append(of_request)
+        first_of[application + 1] = first_of[application] + of_request.size
+    return calls._replace(first_request=first, requests=count, first_of=first_of, of_request=np.concatenate(pieces))
+
+
+MOST_CARDS, MOST_APPLICATIONS, MOST_STREAMS, MOST_STEPS = 1 << 6, (1 << 14) - 2, (1 << 14) - 2, (1 << 28) - 2
+MOST_GROUPS, MOST_WAVES, MOST_PHASES, MOST_TOUCHES = (1 << 28) - 2, (1 << 11) - 2, (1 << 10) - 2, (1 << 14) - 2
+ABSENT = -1
+NOBODY = 0
+"""A word all of whose fields are absent."""
+
+
+@kernel
+def owner(card: int, application: int, stream: int, step: int) -> int:
+    """Return the first word."""
+    return (card + 1) << 56 | (application + 1) << 42 | (stream + 1) << 28 | (step + 1)
+
+
+@kernel
+def member(group: int, wave: int, phase: int, touch: int) -> int:
+    """Return the second word."""
+    return (group + 1) << 35 | (wave + 1) << 24 | (phase + 1) << 14 | (touch + 1)

@@ -1,7 +1,13 @@
-"""From a setup to the rules and tables of a run."""
+"""From a setup to the rules and tables of a run, or the sentence why it is refused.
+
+Refused is what no card can hold, and levers of parts that a whole node does not serve. Room for what lives at a time
+(tasks, touches, events, transfers, mapped pages) is estimated from the plan, and grows where that was too little; a run
+then begins anew.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
@@ -9,7 +15,9 @@ import numpy as np
 
 from workbench.engines.dispatch.prepare import lasting
 from workbench.engines.kit import Given
-from workbench.engines.node.calls import Calls, calls_of
+from workbench.engines.node.ablation import removed, without
+from workbench.engines.node.links import Ways, ways_of
+from workbench.engines.node.memory import MODES, rounding_of
 from workbench.engines.node.options import (
     CHUNKS,
     FREE_IN_USE,
@@ -22,17 +30,15 @@ from workbench.engines.node.options import (
     TO,
     NodeOptions,
 )
-from workbench.engines.node.pages import MODES
-from workbench.engines.node.plan import Plan, plan_of
-from workbench.engines.node.refusals import check_fits, check_labels, check_serve, check_served
+from workbench.engines.node.plan import Calls, Plan, calls_of, plan_of
 from workbench.engines.node.state import Rules
-from workbench.engines.node.ways import Ways, ways_of
-from workbench.engines.node.without import removed, without
+from workbench.errors import InputError, unknown_name, wrong_value
 from workbench.levers import Spec
+from workbench.machine.machine import USUAL
 from workbench.streams import Streams
 from workbench.structures.timetable import NEVER
-from workbench.workloads.node import Applications, Kernel, Launch, check_applications
-from workbench.workloads.workload import Groups
+from workbench.workloads.node import Allocate, Applications, Kernel, Launch, check_applications
+from workbench.workloads.workload import MOST_PRIORITIES, Groups
 
 LEVELS = 4
 """Priorities of a card, at least; what is split has the lowest (N9)."""
@@ -158,3 +164,164 @@ def ways(reading: Reading) -> Ways:
     paths = board.paths(options.pool.path_metric, options.pool.max_hops, options.pool.hop_factor)
     latencies = [options.link_latency_ns] * len(board.links)
     return ways_of(board, paths, int(reading.given.machine.card.clock_mhz), latencies)
+
+
+MOST_TASKS, MOST_ACCESSES, MOST_PAGES, MOST_CHUNKS = 1 << 14, 1 << 16, 1 << 20, 1 << 11
+SPARE = 64
+
+
+def first_room(reading: Reading) -> Mapping[str, int]:
+    """Return the sizes of a run's first attempt."""
+    live = min(most_live(reading), MOST_TASKS)
+    accesses = min(live * _most_touches(reading), MOST_ACCESSES) + SPARE
+    return {
+        "agenda": 2 * live + accesses + len(reading.plan.kind),
+        "tasks": live + SPARE,
+        "accesses": accesses,
+        "pages": min(_runs(reading), MOST_PAGES) + SPARE,
+        "links": min(accesses, 1 << 14),
+        "tickets": max(_tensors(reading.plan) + min(_chunks(reading), MOST_CHUNKS), 1),
+    }
+
+
+def most_live(reading: Reading) -> int:
+    """Return an upper bound of the groups, or sub-groups, that run at a time: their waves have slots."""
+    machine, plan = reading.given.machine, reading.plan
+    slots = len(machine.gpus) * machine.card.compute_units * machine.card.waves_a_unit
+    entries = int((plan.groups * np.where(plan.independent, plan.waves, 1)).sum())
+    return max(min(slots, entries), 1)
+
+
+def _most_touches(reading: Reading) -> int:
+    """Return how many pages a group touches in a phase, at most, as far as the plan says it."""
+    plan, options = reading.plan, reading.given.options
+    page = rounding_of(options.pages)
+    pages = -(-plan.size[plan.tensor] // page) if plan.tensor.size else np.zeros(0, np.int64)
+    if options.touches_a_phase:
+        pages = np.minimum(pages, options.touches_a_phase)
+    sums = np.bincount(plan.phase_of, np.minimum(pages, _FEW), minlength=1)
+    return max(int(sums.max(initial=1)), 1)
+
+
+_FEW = 16
+"""Pages of a touch that are reckoned with at first: each group has a part of its tensor alone."""
+
+
+def _runs(reading: Reading) -> int:
+    """Return how many runs of pages are mapped at a time, about: some for each tensor."""
+    return 4 * _tensors(reading.plan)
+
+
+def _tensors(plan: Plan) -> int:
+    return int(plan.size.size)
+
+
+def _chunks(reading: Reading) -> int:
+    """Return how many chunks heaps may ask of the pool, at most: one a lane of each call."""
+    waits = reading.given.options.malloc == "wait"
+    return int(reading.calls.phase.size) * reading.given.machine.card.wave_size if waits else 0
+
+
+UNSERVED = {
+    ("pool", "pointer_mode"): "a node maps what is granted by its page tables",
+    ("pool", "touches"): "the groups of a node touch what was lent themselves",
+    ("translation", "cores_issue"): "the groups of a node decide when a module issues",
+    ("translation", "page_sizes"): "the page sizes of a node are those of options.pages",
+    ("translation", "pages_an_entry"): "the page sizes of a node are those of options.pages",
+    ("translation", "shootdown"): "options.shootdown_to says who is told",
+    ("translation", "sample_accesses"): "a node keeps no record of who shares what",
+}
+"""Levers of parts that are as they are by default in a node, and why."""
+
+
+def check_served(given: Given[Any, NodeOptions, Any]) -> None:
+    """Refuse levers and policies that do not go together in a node.
+
+    Raises
+    ------
+    InputError
+        Pages of frames are asked for without the pool's grants, a shoot-down goes to whom a directory names that there
+        is not, or a part has a lever that a node does not serve.
+    """
+    options = given.options
+    if options.pages != "neutral" and options.memory == "at_once":
+        raise wrong_value(
+            "", "options.memory", f"must be wait where options.pages is {options.pages}, as pages come from the frames "
+            "that the pool grants", options.memory, "wait",
+        )  # fmt: skip
+    locate = given.slots.locate.name
+    if options.shootdown_to == "directory" and locate == "no_directory":
+        raise InputError("options.shootdown_to: directory needs a policy.locate that knows holders. Got no_directory.")
+    for (part, name), why in UNSERVED.items():
+        of_part: Spec = getattr(options, part)
+        value, only = getattr(of_part, name), of_part.levers[name].default
+        if value != only:
+            only = only.name if isinstance(only, Spec) else only
+            raise wrong_value("", f"options.{part}.{name}", f"must be {only} in a node, as {why}", _word(value), only)
+
+
+def _word(value: Any) -> Any:
+    return value.short() if isinstance(value, Spec) else value
+
+
+def check_fits(given: Given[Any, NodeOptions, Any], applications: Applications) -> None:
+    """Refuse a tensor that no card could ever grant, and an application whose home or priority there is not.
+
+    Raises
+    ------
+    InputError
+        The sentence names the application, the stream and the step.
+    """
+    cards = given.machine.gpus
+    most = max((card.free_bytes for card in given.machine.board.cards), default=0)
+    for number, application in enumerate(applications):
+        whose = f"application {number}"
+        if not 0 <= application.home < len(cards):
+            nearest = min(max(application.home, 0), len(cards) - 1)
+            raise wrong_value(whose, "home", f"must be a GPU from 0 to {len(cards) - 1}", application.home, nearest)
+        if application.priority > MOST_PRIORITIES:
+            expected = f"must be a whole number of at most {MOST_PRIORITIES}"
+            raise wrong_value(whose, "priority", expected, application.priority, MOST_PRIORITIES)
+        for stream, steps in enumerate(application.streams):
+            for place, step in enumerate(steps):
+                if isinstance(step, Allocate) and step.bytes > most and given.options.memory == "wait":
+                    where = f"{whose}, stream {stream}, step {place}"
+                    raise wrong_value(
+                        where, "bytes", f"must be at most what the largest card has ({most})", step.bytes, most
+                    )
+
+
+def check_labels(given: Given[Any, NodeOptions, Any], applications: Applications) -> None:
+    """Refuse a kernel that asks for a resource that there is not: a misspelt one would be no limit.
+
+    Raises
+    ------
+    InputError
+        The sentence names the application, the stream and the step, and the label that is meant.
+    """
+    known = {*USUAL, *(resource.label for resource in given.machine.card.resources())}
+    for number, application in enumerate(applications):
+        for stream, steps in enumerate(application.streams):
+            for place, step in enumerate(steps):
+                unknown = sorted(step.kernel.demand.keys() - known) if isinstance(step, Launch) else []
+                if unknown:
+                    where = f"application {number}, stream {stream}, step {place}"
+                    raise unknown_name(where, "resource", unknown[0], known)
+
+
+def check_serve(given: Given[Any, NodeOptions, Any], applications: Applications) -> None:
+    """Refuse a policy that serves lanes of several waves together, where waves ask by themselves.
+
+    Raises
+    ------
+    InputError
+        The threads that it serves together are no part of a wave.
+    """
+    serve, wave = given.slots.serve, given.machine.card.wave_size
+    launches = [step for one in applications for step in one.steps(Launch)]
+    asks = any(phase.mallocs for step in launches for phase in step.kernel.phases)  # type: ignore[union-attr]
+    if asks and wave % serve.unit():
+        raise InputError(
+            f"policy.serve: {serve.name} serves {serve.unit()} threads together, which are no equal part of a wave of "
+            f"{wave}; in a node each wave asks by itself. Nearest: warp_aggregated with warp_size {wave}."
+        )

@@ -1,4 +1,7 @@
-"""What a run of the engine `node` is made of: the plan, the rules, the parts by address, and what changes."""
+"""What a run of the engine `node` is made of: the plan, the rules, the parts by address, and what changes.
+
+The agenda holds the calendar's own events in the order (moment, K, serial): a binary heap of rows (spec 6, R2, R3).
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.compiled import kernel, noinline
 from workbench.engines.kit import STOP, column, log, numbered
 from workbench.engines.kit.faults import full, stuck
-from workbench.engines.node.agenda import Agenda
-from workbench.engines.node.calls import Calls
-from workbench.engines.node.keys import MOST_TOUCHES
 from workbench.engines.node.links import Links
-from workbench.engines.node.pages import Pages
-from workbench.engines.node.plan import Plan
+from workbench.engines.node.memory import Pages
+from workbench.engines.node.plan import MOST_TOUCHES, Calls, Plan
 
 NONE = -1
 NEEDS_ROOM = -2
@@ -376,6 +377,15 @@ class TicketFields(NamedTuple):
 GROUP, TICKET = numbered(GroupFields), numbered(TicketFields)
 
 
+class Agenda(NamedTuple):
+    """The arrays of one agenda."""
+
+    counters: np.ndarray
+    """int64[2]."""
+    heap: np.ndarray
+    """int64[places, 6]."""
+
+
 class State(NamedTuple):
     """What changes during a run."""
 
@@ -390,7 +400,7 @@ class State(NamedTuple):
     group: np.ndarray = column(np.int64, "groups", len(GROUP))
     task: np.ndarray = column(np.int64, "tasks", len(TASK))
     path: np.ndarray = column(np.int64, "tasks", 37)
-    """Of each task, see `times`."""
+    """Of each task, see `groups.begin_path`."""
     times: np.ndarray = column(np.int64, "groups", 11)
     """The parts of each group's time."""
     access: np.ndarray = column(np.int64, "accesses", len(ACCESS))
@@ -404,19 +414,19 @@ class State(NamedTuple):
     known: np.ndarray = column(np.int64, 1 << 16)
     """Tags of the pages that were looked for in one verdict."""
     drawn: np.ndarray = column(np.int64, "most_drawn", 2)
-    """The pages of one touch of elements of a group in the order of first use, each with its lines; see `patterns`."""
+    """The pages of one touch of elements of a group in the order of first use, each with its lines; see `touches`."""
     by_address: np.ndarray = column(np.int64, "most_drawn", 2)
     first_use: np.ndarray = column(np.int64, "most_drawn")
     order: np.ndarray = column(np.int64, "most_drawn")
     """The same while they are being found: by address, when each is used first, and what is being sorted."""
     pending: np.ndarray = column(np.int64, 1 << 12, 4)
-    """See `pausing`."""
+    """See `directory.ask_again`."""
     found: np.ndarray = column(np.int64, 4)
-    """What was found last: see `touching`."""
+    """What was found last: see `touches.find_page`."""
     gauge: np.ndarray = column(np.float64, "gauges", 4)
-    """See `gauges`."""
+    """See `history.note_module`."""
     spent: np.ndarray = column(np.float64, "windows", "watched")
-    """Picojoules of the instructions of each module, card by card, in windows of time; see `energy`."""
+    """Picojoules of the instructions of each module, card by card, in windows of time; see `history.spend`."""
     picojoules: np.ndarray = column(np.float64, 6)
     """Of an instruction of each class."""
     served: np.ndarray = column(np.int64, 5)
@@ -437,3 +447,67 @@ class Run(NamedTuple):
     pages: Pages
     calls: Calls
     state: State
+
+
+MOMENT, FIRST, SECOND, SERIAL, WHAT, SUBJECT = range(6)
+"""When; whose, in two words; the how manieth that was entered; what happens, and to which row."""
+WIDTH = 6
+EVENTS, ENTERED = range(2)
+"""Counters: events that wait, and events that were ever entered."""
+
+
+def new_agenda(places: int) -> Agenda:
+    """Return an agenda with room for so many events."""
+    return Agenda(np.zeros(2, np.int64), np.zeros((places, WIDTH), np.int64))
+
+
+@kernel
+def is_full(agenda: Agenda) -> bool:
+    """Return whether no further event can be entered."""
+    return agenda.counters[EVENTS] == agenda.heap.shape[0]
+
+
+@noinline
+def enter(agenda: Agenda, moment: int, first: int, second: int, what: int, subject: int) -> None:
+    """Enter an event; there is room."""
+    heap, counters = agenda.heap, agenda.counters
+    at = counters[EVENTS]
+    heap[at, MOMENT], heap[at, FIRST], heap[at, SECOND] = moment, first, second
+    heap[at, SERIAL], heap[at, WHAT], heap[at, SUBJECT] = counters[ENTERED], what, subject
+    counters[EVENTS] += 1
+    counters[ENTERED] += 1
+    while at > 0 and _precedes(heap, at, (at - 1) // 2):
+        _swap(heap, at, (at - 1) // 2)
+        at = (at - 1) // 2
+
+
+@noinline
+def take_off(agenda: Agenda) -> int:
+    """Take the first event off, and return the row at which it may be read until the next is entered."""
+    heap, counters = agenda.heap, agenda.counters
+    counters[EVENTS] -= 1
+    size = counters[EVENTS]
+    _swap(heap, 0, size)
+    at, child = 0, 1
+    while child < size:
+        if child + 1 < size and _precedes(heap, child + 1, child):
+            child += 1
+        if not _precedes(heap, child, at):
+            break
+        _swap(heap, child, at)
+        at, child = child, 2 * child + 1
+    return size
+
+
+@kernel
+def _precedes(heap: np.ndarray, one: int, other: int) -> bool:
+    for field in range(SERIAL):
+        if heap[one, field] != heap[other, field]:
+            return bool(heap[one, field] < heap[other, field])
+    return bool(heap[one, SERIAL] < heap[other, SERIAL])
+
+
+@kernel
+def _swap(heap: np.ndarray, one: int, other: int) -> None:
+    for field in range(WIDTH):
+        heap[one, field], heap[other, field] = heap[other, field], heap[one, field]

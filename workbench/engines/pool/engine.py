@@ -1,32 +1,70 @@
-"""The engine `pool`: requests of applications to the memory of several cards, under six policies (spec 5)."""
+"""The engine `pool`: requests of applications to the memory of several cards, under six policies (spec 5).
+
+The regions of applications that die are freed for them (E18); the state of a run in which nothing has happened is made;
+the loop plays it; then the record learns how long data of regions on other cards, and of moves, are under way, sharing
+links (E9, E14, E17, H5.5), and when each application has what it gets of a region: an identifier, or a pointer that its
+client maps (R25-R27).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.engines.kit import Attempt, Simulator, Stop
-from workbench.engines.pool.access import with_access_times
-from workbench.engines.pool.beginning import Beginning, room_for
-from workbench.engines.pool.checks import check_policies, check_requests
-from workbench.engines.pool.deaths import reclaimed
-from workbench.engines.pool.faults import words
-from workbench.engines.pool.loop import simulate
-from workbench.engines.pool.options import PoolOptions
-from workbench.engines.pool.pointers import answered
-from workbench.engines.pool.prepare import answering, columns_of, moves_expected, rules_of
-from workbench.engines.pool.queue import Clients, Service, Waiting, new_clients, new_waiting
-from workbench.engines.pool.slots import Case, Slots
-from workbench.engines.pool.state import COUNT, FAULT, Columns, Policies, Rules, State, Tables
-from workbench.engines.pool.waiting import simulate_waiting
-from workbench.machine import Board
+from workbench.engines.kit import Attempt, Simulator, Stop, made
+from workbench.engines.pool.blocks import new_driver
+from workbench.engines.pool.loop import simulate, simulate_waiting
+from workbench.engines.pool.options import Case, PoolOptions, Slots, check_policies, check_requests
+from workbench.engines.pool.prepare import (
+    answering,
+    blocks_needed,
+    calls_needed,
+    columns_of,
+    moves_expected,
+    policies_of,
+    rules_of,
+    tables_of,
+)
+from workbench.engines.pool.state import (
+    COUNT,
+    FAULT,
+    POOLS,
+    Clients,
+    Columns,
+    Places,
+    Policies,
+    Rules,
+    Service,
+    State,
+    Tables,
+    Waiting,
+    new_clients,
+    new_waiting,
+    words,
+)
+from workbench.machine.board import Board
 from workbench.machine.paths import Paths
 from workbench.policies.policy import Policy
-from workbench.records.pool import FilledRecord, PoolRecord
-from workbench.structures.size_index import NONE
-from workbench.workloads.pool_requests import ALLOC, PoolRequests, filled_of
+from workbench.records.pool import (
+    BEGIN,
+    LEFT,
+    REGION,
+    RELEASED,
+    STITCHED,
+    TO,
+    FilledRecord,
+    PoolRecord,
+    Stays,
+    ever_away,
+    remote,
+    stays_of,
+)
+from workbench.structures.flow_sharing import Flows, finishing_times
+from workbench.structures.size_index import NONE, new_size_index
+from workbench.workloads.pool_requests import ALLOC, DIE, FREE, PoolRequests, filled_of
 
 
 class Run(NamedTuple):
@@ -138,3 +176,207 @@ class Pool(Simulator[PoolRecord]):
         )
         record = with_access_times(record, board, play.paths, options.touches)
         return record if filled is None else FilledRecord.of(record, filled)
+
+
+def room_for(columns: Columns, rules: Rules, moves: int) -> dict[str, int]:
+    """Return the sizes of a state for these requests, whatever becomes of them, and for so many moves."""
+    allocations = int((columns.names == NONE).sum())
+    blocks, calls = blocks_needed(columns, rules, moves), calls_needed(allocations + moves, rules)
+    lendings, requests = allocations + moves, columns.time.size
+    return {"requests": requests, "lendings": lendings, "blocks": blocks, "calls": calls, "moves": moves}
+
+
+class Beginning:
+    """What every run of a setup begins with: its board, its levers and its policies as the kernels read them.
+
+    Parameters
+    ----------
+    case : Case
+        The board, the policies, the options, and what the policies draw from; the workload does not matter.
+    checked : bool
+        Test every array index of the policies' compiled answers.
+
+    Examples
+    --------
+    >>> from workbench.engines.engine import Setup
+    >>> from workbench.engines.kit import given
+    >>> from workbench.engines.pool.options import PoolOptions
+    >>> from workbench.engines.pool.options import Slots
+    >>> from workbench.machine import Board
+    >>> from workbench.policies.placement import ByteCounter
+    >>> from workbench.policies.pool import BestFit, KeepAll, MaxBandwidth, SplitAndCoalesce, Stay
+    >>> policies = {"cache": SplitAndCoalesce(), "cache_fit": BestFit(), "target": MaxBandwidth()}
+    >>> policies |= {"idle_release": KeepAll(), "driver": ByteCounter(), "residency": Stay()}
+    >>> setup = Setup("pool", Board(), None, policies, PoolOptions())
+    >>> begun = Beginning(given(Slots, setup, seed=0), checked=False)
+    >>> state = begun.state({"requests": 2, "lendings": 2, "blocks": 4, "calls": 4, "moves": 0})
+    >>> bool((state.physical == begun.tables.capacity).all()), int(state.held.sum())
+    (True, 0)
+
+    References
+    ----------
+    spec 5, sections 2 and 3.
+    """
+
+    def __init__(self, case: Case, checked: bool) -> None:
+        self.paths = case.machine.paths(case.options.path_metric, case.options.max_hops, case.options.hop_factor)
+        self.tables, self.rules = tables_of(case.machine, self.paths, case.options), rules_of(case)
+        self.policies, *self._memories = policies_of(case, checked)
+        self._case, self._checked = case, checked
+
+    def state(self, sizes: Mapping[str, int]) -> State:
+        """Return a state in which nothing is allocated, and the policies remember what they do at the start of a
+        run."""
+        capacity, (fit, target) = self.tables.capacity, (memory.copy() for memory in self._memories)
+        driver = new_driver(self._case, capacity, sizes["blocks"], self._checked)
+        sizes = {**sizes, "cards": capacity.size, "placed": sizes["requests"] if sizes["moves"] else 0}
+        return made(
+            State,
+            sizes,
+            blocks=new_size_index(POOLS * capacity.size, sizes["blocks"]),
+            physical=driver.granules * driver.granule if driver.granule else capacity.copy(),
+            fit_memory=fit,
+            target_memory=target,
+            driver=driver,
+            places=made(Places, sizes),
+        )
+
+
+def with_access_times(record: PoolRecord, board: Board, paths: Paths, touches: float) -> PoolRecord:
+    """Return the record with the times under way: of each region's data, of each move's, with and without contention.
+
+    A region's application reads `touches` bytes for each of its bytes, evenly over the region's life from its answer
+    on: the part of it that the region spends on another card moves from there, from when it comes there on. A move
+    takes its bytes to the new card when it begins. All take the widest path, and share links, channels and ports
+    max-min fairly.
+    """
+    stays = _read(record, stays_of(record, ever_away(record)))
+    away = np.flatnonzero(remote(record, stays))
+    region, moves = stays.region[away], record.moves
+    start = np.r_[stays.begin[away], moves[:, BEGIN]]
+    amount = np.r_[record.asked[region] * touches * _share(stays)[away], record.asked[moves[:, REGION]]]
+    source, to = np.r_[stays.card[away], moves[:, LEFT]], np.r_[record.borrower[region], moves[:, TO]]
+    together, alone = _times(board, paths, start, amount, source * len(board.cards) + to)
+    access, access_alone = np.zeros(record.time.size), np.zeros(record.time.size)
+    np.add.at(access, region, together[: away.size])
+    np.add.at(access_alone, region, alone[: away.size])
+    return record._replace(
+        access_ns=access,
+        access_alone_ns=access_alone,
+        move_ns=together[away.size :],
+        move_alone_ns=alone[away.size :],
+    )
+
+
+def _read(record: PoolRecord, stays: Stays) -> Stays:
+    """Return the stays without what lies before the answer: a region may move while its client still maps it (R25)."""
+    answered = record.answered[stays.region]
+    return stays._replace(begin=np.maximum(stays.begin, answered), end=np.maximum(stays.end, answered))
+
+
+def _share(stays: Stays) -> np.ndarray:
+    """Return what part of its region's life each stay is; of a region that lived for no time the first one is all."""
+    length = (stays.end - stays.begin).astype(np.float64)
+    first = np.r_[True, stays.region[1:] != stays.region[:-1]][: length.size]
+    life = np.bincount(stays.region, length)[stays.region] if length.size else length
+    return np.divide(length, life, out=first.astype(np.float64), where=life > 0)
+
+
+def _times(
+    board: Board, paths: Paths, start: np.ndarray, amount: np.ndarray, pair: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nanoseconds that flows of these bytes between these pairs of cards take, and would take alone."""
+    together, alone = np.zeros(start.size), np.zeros(start.size)
+    indices = np.flatnonzero(amount > 0)
+    indices = indices[np.argsort(start[indices], kind="stable")]
+    if not indices.size:
+        return together, alone
+    network = board.network(paths)
+    narrowest = [network.capacity[network.resource[a:b]].min(initial=np.inf) for a, b in pairwise(network.first)]
+    flows = Flows(start[indices].astype(np.float64), amount[indices], pair[indices], *network)
+    together[indices] = finishing_times(flows) - start[indices]
+    alone[indices] = amount[indices] / np.array(narrowest)[pair[indices]]
+    return together, alone
+
+
+def reclaimed(requests: PoolRequests) -> PoolRequests:
+    """Return the requests with a free of each region that a dying application has, in the order of allocation, for its
+    death.
+
+    What was freed already, or allocated again under the same handle, is not freed once more.
+
+    >>> columns = np.array([[0, 1, 2, 3], [7, 7, 7, 7], [0] * 4, [ALLOC, ALLOC, FREE, DIE], [1, 2, 1, 0], [8, 9, 0, 0]])
+    >>> found = reclaimed(PoolRequests(*columns))
+    >>> found.action.tolist(), found.handle.tolist(), found.bytes.tolist(), found.time.tolist()
+    ([0, 0, 1, 1], [1, 2, 1, 2], [8, 9, 0, 9], [0, 1, 2, 3])
+    """
+    return requests if not (requests.action == DIE).any() else _with_frees(requests, *_expanded(requests))
+
+
+def rows_of(requests: PoolRequests) -> np.ndarray:
+    """Return where the rows of each request begin in `reclaimed`, and where the last one's end: int64[requests + 1].
+
+    >>> columns = np.array([[0, 1, 2, 3], [7, 7, 7, 7], [0] * 4, [ALLOC, ALLOC, DIE, DIE], [1, 2, 0, 0], [8, 9, 0, 0]])
+    >>> rows_of(PoolRequests(*columns)).tolist()
+    [0, 1, 2, 4, 4]
+    """
+    rows, deaths = _expanded(requests)
+    return np.searchsorted(np.where(deaths >= 0, deaths, rows), np.arange(requests.time.size + 1))
+
+
+def _expanded(requests: PoolRequests) -> tuple[np.ndarray, np.ndarray]:
+    """Return the request whose region each row is about, and the death that frees it, -1 = none."""
+    live: dict[int, dict[int, int]] = {}
+    rows: list[int] = []
+    deaths: list[int] = []
+    for row, (app, action, handle) in enumerate(zip(requests.app, requests.action, requests.handle, strict=True)):
+        had = live.setdefault(int(app), {})
+        if action == DIE:
+            rows += had.values()
+            deaths += [row] * len(had)
+            had.clear()
+            continue
+        rows.append(row)
+        deaths.append(-1)
+        had.pop(int(handle), None)
+        if action == ALLOC:
+            had[int(handle)] = row
+    return np.array(rows, np.int64), np.array(deaths, np.int64)
+
+
+def _with_frees(requests: PoolRequests, rows: np.ndarray, deaths: np.ndarray) -> PoolRequests:
+    """Return the rows as they are where no death is named; else a free of the row's region by that death."""
+    dying, at = deaths >= 0, np.where(deaths >= 0, deaths, rows)
+    taken = PoolRequests(*(np.asarray(column)[rows] for column in requests))
+    return taken._replace(
+        time=requests.time[at], card=requests.card[at], action=np.where(dying, FREE, taken.action).astype(np.int8)
+    )
+
+
+def answered(options: PoolOptions, outcome: np.ndarray, done: np.ndarray) -> np.ndarray:
+    """Return when each application has its answer: int64[requests], nanoseconds.
+
+    With mapped pointers a client maps what it was granted, cached or not, and unmaps what it released. That takes its
+    own time, after the service's: the service meanwhile serves others. A request that changes nothing maps nothing.
+
+    Parameters
+    ----------
+    options : PoolOptions
+        Of these `pointer_mode`, `map_ns` and `unmap_ns`.
+    outcome : int8[requests]
+        What came of each request.
+    done : int64[requests]
+        When the service was done with it.
+
+    Examples
+    --------
+    >>> from workbench.engines.pool.options import PoolOptions
+    >>> from workbench.records.pool import CACHED, REFUSED
+    >>> mapped = PoolOptions(pointer_mode="mapped_pointer", map_ns=30, unmap_ns=20)
+    >>> answered(mapped, np.array([CACHED, RELEASED, REFUSED]), np.array([100, 200, 300])).tolist()
+    [130, 220, 300]
+    """
+    if options.pointer_mode == "identifier":
+        return done
+    mapping = np.where(outcome <= STITCHED, options.map_ns, np.where(outcome == RELEASED, options.unmap_ns, 0))
+    return done + mapping.astype(np.int64)

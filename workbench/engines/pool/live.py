@@ -13,12 +13,11 @@ import numpy as np
 from workbench.compiled import bound
 from workbench.engines.engine import Setup
 from workbench.engines.kit import FINE, STOP, given, policy_error, stop_of
-from workbench.engines.pool.beginning import Beginning
-from workbench.engines.pool.faults import words
+from workbench.engines.pool.engine import Beginning
+from workbench.engines.pool.options import Slots
+from workbench.engines.pool.part_api import RELEASE, Run, allocate_one, free_one, lay_out, take_back_one
 from workbench.engines.pool.prepare import answering
-from workbench.engines.pool.single import RELEASE, Run, allocate_one, free_one, lay_out, take_back_one
-from workbench.engines.pool.slots import Slots
-from workbench.engines.pool.state import COUNT, FAULT, POOLS, Columns
+from workbench.engines.pool.state import COUNT, FAULT, POOLS, Columns, words
 from workbench.policies.pool.cache import in_class
 from workbench.records.pool import CACHED, STITCHED
 from workbench.structures.size_index import ADDRESS, FIELDS, NONE, ORIGIN, SIZE

@@ -19,18 +19,13 @@ from workbench.engines.engine import Setup
 from workbench.engines.kit import part as kit
 from workbench.engines.kit.order import LAST_CYCLE
 from workbench.engines.kit.part import NEVER, advance, next_event
-from workbench.engines.pool import asking
-from workbench.engines.pool.asking import BYTES, NEEDS_ROOM, PHYSICAL, REFUSED, WHERE
-from workbench.engines.pool.beginning import Beginning, room_for
-from workbench.engines.pool.checks import check_policies, check_requests
-from workbench.engines.pool.deaths import reclaimed, rows_of
-from workbench.engines.pool.engine import Play, Pool, Run
+from workbench.engines.pool import part_api
+from workbench.engines.pool.engine import Beginning, Play, Pool, Run, answered, reclaimed, room_for, rows_of
 from workbench.engines.pool.live import carry
-from workbench.engines.pool.pointers import answered
+from workbench.engines.pool.options import Case, check_policies, check_requests
+from workbench.engines.pool.part_api import BYTES, NEEDS_ROOM, PHYSICAL, REFUSED, WHERE
 from workbench.engines.pool.prepare import answering, columns_of, moves_expected
-from workbench.engines.pool.queue import ANSWERED, LINE, NOW, ROWS, Service, new_waiting
-from workbench.engines.pool.slots import Case
-from workbench.engines.pool.state import COUNT, Columns
+from workbench.engines.pool.state import ANSWERED, COUNT, LINE, NOW, ROWS, Columns, Service, new_waiting
 from workbench.errors import InputError
 from workbench.policies.pool.cache import in_class
 from workbench.records.pool import ADDRESS, BEGIN, LEFT, OUTCOMES, REGION, STITCHED, TO, PoolRecord
@@ -111,7 +106,7 @@ class Part(kit.Part):
         waiting.since[:] = NONE
         begun, self.paths = self._begun, self._begun.paths
         state = begun.state(self._sizes(moves_expected(columns.time.size, begun.rules)))
-        super().__init__(asking, Service(columns, begun.tables, begun.rules, begun.policies, state, waiting))
+        super().__init__(part_api, Service(columns, begun.tables, begun.rules, begun.policies, state, waiting))
         self.answers: list[Answer] = []
         self.moves_seen = 0
 

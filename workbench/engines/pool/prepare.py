@@ -6,8 +6,7 @@ import numpy as np
 
 from workbench.compiled import addresses, kernel
 from workbench.engines.kit.tables import padded
-from workbench.engines.pool.options import PoolOptions
-from workbench.engines.pool.slots import Case, Slots
+from workbench.engines.pool.options import Case, PoolOptions, Slots
 from workbench.engines.pool.state import REPEATED, UNKNOWN, Columns, Policies, Rules, Tables, Terms
 from workbench.machine.board import Board
 from workbench.machine.paths import Paths

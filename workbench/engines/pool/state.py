@@ -1,4 +1,8 @@
-"""The arrays of one run: what is asked, what the board is like, what the policies answer, and the state itself."""
+"""The arrays of a run of the engine `pool`: requests, board, levers, policies, the state, and the queue of a service.
+
+Beside them what only books: regions in the chains of the cards on which they lie, calls of the driver that map, and the
+fault that stops a run, kept with the time at which the work on the request began.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.compiled import Answer, Answers
+from workbench.compiled import Answer, Answers, kernel
 from workbench.engines.kit import STOP, column, full, numbered, raised, wrong
+from workbench.engines.kit.faults import Stop, fail
 from workbench.policies.pool.idle import EACH
-from workbench.structures.size_index import NONE, SizeIndex
+from workbench.structures.size_index import FIELDS, NONE, SIZE, SizeIndex
+from workbench.structures.timetable import Turns, new_turns
 
 
 class Counters(NamedTuple):
@@ -249,3 +255,153 @@ class State(NamedTuple):
     """The driver's calls that map or unmap."""
     moves: np.ndarray = column(np.int64, "moves", 8)
     """As in the record."""
+
+
+LINE, HEAD, TAIL, ANSWERED, NOW, ROWS = range(6)
+"""Counters: how many requests are answered; the first and the last that waits, -1 = none does; answers that nobody has
+taken; when the latest request was asked, or gave up; rows of the table."""
+
+
+class Waiting(NamedTuple):
+    """Everything that changes beside the state of the pool."""
+
+    counters: np.ndarray
+    when: np.ndarray
+    """int64[requests], nanoseconds, when each is asked."""
+    since: np.ndarray
+    """int64[requests], when it joined the queue."""
+    behind: np.ndarray
+    """int64[requests], which joined next, -1 = none."""
+    asked: Columns
+    """The requests in the order of serving, a line each; the line after the last one holds what is tried."""
+    row_of: np.ndarray
+    """int64[requests], the request of each line."""
+    line_of: np.ndarray
+    """int64[requests], the line of each request, -1 = it is not answered."""
+    waited: np.ndarray
+    """int64[requests], nanoseconds in the queue, by line."""
+    answers: np.ndarray
+    """int64[requests], the requests that were answered and that nobody has taken."""
+
+
+class Service(NamedTuple):
+    """What the compiled routines see, by reference."""
+
+    columns: Columns
+    """The table: what may be asked."""
+    tables: Tables
+    rules: Rules
+    policies: Policies
+    state: State
+    waiting: Waiting
+
+
+class Clients(NamedTuple):
+    """The applications of a workload, each of which has one request at a time."""
+
+    app: np.ndarray
+    """int64[requests], whose each is: applications numbered from 0."""
+    first: np.ndarray
+    """int64[applications], the first request of each."""
+    following: np.ndarray
+    """int64[requests], the next one of the same application, -1 = it was the last."""
+    turns: Turns
+    """When each application asks next, and which request; of one that waits, never."""
+    late: np.ndarray
+    """int64[applications], nanoseconds by which its clock is behind the trace: as long as it has waited."""
+
+
+def new_waiting(columns: Columns) -> Waiting:
+    """Return an empty queue: nothing has been asked yet."""
+    rows = columns.time.size
+    return Waiting(
+        counters=np.array([0, NONE, NONE, 0, 0, rows]),
+        when=columns.time.copy(),
+        since=np.zeros(rows, np.int64),
+        behind=np.full(rows, NONE),
+        asked=Columns(*(np.zeros_like(column) for column in columns)),
+        row_of=np.full(rows, NONE),
+        line_of=np.full(rows, NONE),
+        waited=np.zeros(rows, np.int64),
+        answers=np.zeros(rows, np.int64),
+    )
+
+
+def new_clients(apps: np.ndarray) -> Clients:
+    """Return applications that have asked nothing yet.
+
+    Parameters
+    ----------
+    apps : int64[requests]
+        The application of each request, by any number.
+    """
+    names, app = np.unique(apps, return_inverse=True)
+    app, count = app.reshape(-1).astype(np.int64), names.size
+    each = np.argsort(app, kind="stable")
+    begins = np.searchsorted(app[each], np.arange(count))
+    following = np.full(app.size, NONE)
+    following[each[:-1]] = np.where(np.diff(app[each]) == 0, each[1:], NONE)
+    return Clients(app, each[begins], following, new_turns(count), np.zeros(count, np.int64))
+
+
+HERE, AWAY = range(2)
+"""The two orders: by the card on which a region lies, and by the card of its application."""
+
+
+@kernel
+def enter_chain(places: Places, order: int, card: int, region: int) -> None:
+    """Put a region at the end of a card's chain."""
+    chain, at = order * places.with_room.size + card, order * places.card.size
+    last = places.last[chain]
+    places.before[at + region], places.after[at + region] = last, NONE
+    if last == NONE:
+        places.first[chain] = region
+    else:
+        places.after[at + last] = region
+    places.last[chain] = region
+
+
+@kernel
+def leave_chain(places: Places, order: int, card: int, region: int) -> None:
+    """Take a region out of a card's chain."""
+    chain, at = order * places.with_room.size + card, order * places.card.size
+    before, after = places.before[at + region], places.after[at + region]
+    if before == NONE:
+        places.first[chain] = after
+    else:
+        places.after[at + before] = after
+    if after == NONE:
+        places.last[chain] = before
+    else:
+        places.before[at + after] = before
+
+
+@kernel
+def stopped(state: State, fault: int, row: int, answer: int) -> None:
+    """Keep the first fault, at a request."""
+    fail(state.counters, fault, state.counters[COUNT.begins], row, answer)
+
+
+def words(columns: Columns, stop: Stop) -> dict[str, str]:
+    """Return where a run stopped: its request, with its bytes and the card that it came from."""
+    row = stop.row
+    return {"where": f"at request {row} ({columns.size[row]} bytes, from card {columns.borrower[row]})"}
+
+
+@kernel
+def note_mappings(rules: Rules, state: State, row: int, calls: int) -> None:
+    """Count calls for a request, and their time."""
+    state.mappings[row] += calls
+    state.counters[COUNT.driver_ns] += rules.map_ns * calls
+
+
+@kernel
+def note_stitching(rules: Rules, state: State, row: int, block: int, per_piece: int) -> None:
+    """Count, for each of several parts, a call for each of its chunks, and so many more; a region in one part takes
+    none."""
+    if state.piece[block] == NONE:
+        return
+    while block != NONE:
+        chunks = -(-state.blocks.nodes[block * FIELDS + SIZE] // rules.chunk)
+        note_mappings(rules, state, row, chunks + per_piece)
+        block = int(state.piece[block])

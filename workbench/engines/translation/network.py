@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import kernel, noinline
-from workbench.engines.translation.counters import COUNT
-from workbench.engines.translation.reporting import ONE_MESSAGE, WAITED_COLUMN, count_messages, window
-from workbench.engines.translation.scheduling import order_of, schedule_miss
-from workbench.engines.translation.shape import CROSSBAR, MESH
-from workbench.engines.translation.state import DIRECTIONS, MISS, Run
-from workbench.engines.translation.under_way import OF
+from workbench.engines.translation.events import order_of, schedule_miss
+from workbench.engines.translation.state import COUNT, CROSSBAR, DIRECTIONS, MESH, MISS, OF, Run
+from workbench.engines.translation.statistics import ONE_MESSAGE, WAITED_COLUMN, count_messages, window
 from workbench.structures import event_queue as at
 
 NO_NOTE: Any = np.int64(0)

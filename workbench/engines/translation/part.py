@@ -20,18 +20,15 @@ from workbench.engines.kit import part as kit
 from workbench.engines.kit.columns import logs_of
 from workbench.engines.kit.order import LAST_CYCLE, RANK
 from workbench.engines.kit.part import NEVER, advance, next_event
-from workbench.engines.translation import part_asking
-from workbench.engines.translation.counters import COUNT
-from workbench.engines.translation.engine import Translation
-from workbench.engines.translation.part_asking import MOST_TICKETS, NEEDS_ROOM, REFUSED
-from workbench.engines.translation.playing import PartRules, Play
-from workbench.engines.translation.recording import record_of as record_of_play
-from workbench.engines.translation.sampling import sample
-from workbench.engines.translation.slots import Reading
-from workbench.engines.translation.state import State
-from workbench.engines.translation.telling import SAYS
+from workbench.engines.translation import part_api
+from workbench.engines.translation.engine import PartRules, Play, Translation
+from workbench.engines.translation.engine import record_of as record_of_play
+from workbench.engines.translation.events import SAYS
+from workbench.engines.translation.options import Reading
+from workbench.engines.translation.part_api import MOST_TICKETS, NEEDS_ROOM, REFUSED
+from workbench.engines.translation.state import COUNT, State, Told
+from workbench.engines.translation.statistics import sample
 from workbench.engines.translation.trace import no_rows
-from workbench.engines.translation.under_way import Told
 from workbench.errors import InputError
 from workbench.records.translation import SERVED_BY, TranslationRecord
 
@@ -115,7 +112,7 @@ class Step(NamedTuple):
     """What happened to an access between its issue and its answer, or to the core that it fills."""
 
     kind: str
-    """One of `telling.Answers`."""
+    """One of `events.Answers`."""
     ticket: int
     """Of the access that missed."""
     cycle: int
@@ -123,7 +120,7 @@ class Step(NamedTuple):
     tag: int
     """Of the page."""
     what: int
-    """See `telling.Answers`."""
+    """See `events.Answers`."""
 
 
 class Part(kit.Part):
@@ -137,7 +134,7 @@ class Part(kit.Part):
 
     def __init__(self, run: Reading, play: Play) -> None:
         self.run, self.play = run, play
-        super().__init__(part_asking, play.run(no_rows()))
+        super().__init__(part_api, play.run(no_rows()))
 
     @property
     def state(self) -> State:
@@ -260,7 +257,7 @@ def _access(state: Part, request: Request) -> int:
 
 def _unmap(state: Part, request: Unmap) -> int:
     tag = int(state.play.trace.tags.of(np.array([request.page]))[0])
-    return state.call("ask_unmap", tag, part_asking.BY_TLB, request.cycle)
+    return state.call("ask_unmap", tag, part_api.BY_TLB, request.cycle)
 
 
 def _stall(state: Part, request: Stall) -> int:

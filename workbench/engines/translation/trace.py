@@ -1,21 +1,24 @@
-"""The trace as the loop takes it: checked, in pieces that fit the cache, each page with its short number."""
+"""The trace as the loop takes it: checked, in pieces that fit the cache, each page with its short number.
+
+One pass over a piece checks its rows, numbers their pages and sees whether they are in the order in which cores issue.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from workbench.compiled import kernel, prefetch
 from workbench.engines.kit.order import LAST_CYCLE
 from workbench.engines.kit.tables import check_whole, refuse_number
-from workbench.engines.translation.closed_loop import link_rows
-from workbench.engines.translation.ordering import UNSORTED, WRONG, by_cycle_and_core, first_wrong_row, take_rows
-from workbench.engines.translation.releasing import UNKNOWN
-from workbench.engines.translation.shape import Rows
-from workbench.engines.translation.slots import Case
-from workbench.engines.translation.tags import Tags
+from workbench.engines.translation.lookup import UNKNOWN
+from workbench.engines.translation.options import Case
+from workbench.engines.translation.page_table import Tags
+from workbench.engines.translation.state import Rows, to_int64
 from workbench.errors import InputError
-from workbench.structures.key_index import PageNumbers, new_page_numbers, with_room
+from workbench.structures.key_index import PageNumbers, new_page_numbers, number_of, with_room
 from workbench.workloads.accesses import Accesses
 
 PIECE = 1 << 18
@@ -178,3 +181,81 @@ def no_rows() -> Rows:
     """Return a block of no rows."""
     none = _NO_NUMBERS
     return Rows(none, none.astype(np.int32), none, none, none.astype(np.int32), _NO_ROWS, none, none, 0)
+
+
+IN_ORDER, UNSORTED, WRONG = range(3)
+"""Within each cycle cores come in the order of their numbers; they do not; a row does not fit."""
+NO_CORE: Any = np.int64(-1)
+AHEAD = 1024
+"""Rows between one that is taken and one that is fetched from memory meanwhile."""
+
+
+@kernel
+def link_rows(core, following, next_row) -> None:  # type: ignore[no-untyped-def]
+    """Note the row behind each in its core's order, and the first of each core: -1 = not known."""
+    for one in range(next_row.size):
+        next_row[one] = UNKNOWN
+    for row in range(core.size - 1, -1, -1):
+        following[row] = next_row[core[row]]
+        next_row[core[row]] = row
+
+
+@kernel
+def take_rows(  # type: ignore[no-untyped-def]
+    table: PageNumbers, cycle, core, page, key, number, after: int, cores: int, pages: int
+) -> int:
+    """Give each key its short number, and return what the rows are like.
+
+    Parameters
+    ----------
+    number : int32[rows]
+        To be filled; the table has room for as many new keys.
+    after : int
+        The cycle of the row before.
+    cores, pages : int
+        How many there are.
+    """
+    unsorted, wrong, before = False, False, NO_CORE
+    most_core, most_page = np.uint64(cores), np.uint64(pages)
+    for row in range(cycle.size):
+        if (row & 7) == 0:
+            prefetch(cycle, row + AHEAD)
+            prefetch(core, row + AHEAD)
+            prefetch(page, row + AHEAD)
+        now, who = cycle[row], to_int64(core[row])
+        wrong |= (now < after) | (np.uint64(who) >= most_core) | (np.uint64(page[row]) >= most_page)
+        unsorted |= (now == after) & (who < before)
+        after, before = now, who
+        number[row] = number_of(table, key[row])
+    if wrong:
+        return WRONG
+    return UNSORTED if unsorted else IN_ORDER
+
+
+@kernel
+def first_from(cycle: np.ndarray, row: int, end: int, wanted: int) -> int:
+    """Return the first row from one on, and before another, whose cycle is at least a given one; else that other."""
+    while row < end:
+        middle = (row + end) >> 1
+        if cycle[middle] < wanted:
+            row = middle + 1
+        else:
+            end = middle
+    return end
+
+
+@kernel
+def order_of_row(rows: Rows, row: int) -> int:
+    """Return the number of a row in the trace."""
+    return rows.order[row] if rows.order.size > 0 else rows.first + row
+
+
+def first_wrong_row(cycle: np.ndarray, core: np.ndarray, page: np.ndarray, after: int, cores: int, pages: int) -> int:
+    """Return the first row whose cycle goes back, or whose core or page does not exist; there is one."""
+    back = np.concatenate([[after], cycle[:-1]]) > cycle
+    return int(np.argmax(back | (core < 0) | (core >= cores) | (page < 0) | (page >= pages)))
+
+
+def by_cycle_and_core(rows: Rows) -> np.ndarray:
+    """Return the places of the rows by cycle, then by core, then as they are."""
+    return np.lexsort((rows.core, rows.cycle))

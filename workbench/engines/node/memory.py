@@ -1,0 +1,530 @@
+"""Memory of the cards: frames behind the driver's addresses, and the pages that map them (spec 6, R10, E9).
+
+What the driver gives has addresses that follow each other; its frames are one run or several, as the policy `frames`
+chooses. All are counted in granules, of which driver allocations have whole numbers.
+
+Runs of frames become pages at virtual addresses that are never used again, congruent to frames modulo 2 MiB, so that
+the largest pages fit that the run's alignment and length allow. What is stored is not each page but each stretch of
+pages of one size: five of them a run at most.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.compiled import RAISED, Answer, kernel, noinline, routine
+from workbench.engines.kit.faults import FINE, STOP, fail, raised, wrong
+from workbench.engines.kit.names import numbered
+from workbench.policies.pool.frames import FRAMES, Frames, FramesView
+
+ask_frames = FRAMES.ask
+
+
+class FrameFaults(NamedTuple):
+    """What stops a run."""
+
+    none: int
+    frames_raised: int = raised("frames")
+    frames_wrong: int = wrong("frames")
+
+
+FRAME_FAULT = numbered(FrameFaults)
+ADDRESS, FRAME, LENGTH = range(3)
+"""Of a run that is taken: the granule of its first address, its first frame, and how many there are."""
+FREE, TAKEN, UNUSED = range(3)
+"""Of a card: free runs, taken runs, free granules."""
+
+
+class FrameMap(NamedTuple):
+    """The runs of granules of all cards."""
+
+    granule: int
+    """Bytes; 0 = nobody looks at frames."""
+    answer: Answer
+    params: np.ndarray
+    counters: np.ndarray
+    """int64[4], what stopped the run: `STOP`."""
+    counts: np.ndarray
+    """int64[cards, 3], see above."""
+    start: np.ndarray
+    """int64[cards, room], the first granule of each free run, ascending."""
+    length: np.ndarray
+    taken: np.ndarray
+    """int64[cards, room, 3], runs that are taken, by address."""
+
+
+def new_frames(capacity: np.ndarray, granule: int, policy: Frames, allocations: int, checked: bool = False) -> FrameMap:
+    """Return the memory of cards of which all is free.
+
+    Parameters
+    ----------
+    capacity : int64[cards]
+        Bytes; a rest below a granule is never given.
+    granule : int
+        Bytes; 0 = nobody looks at frames.
+    policy : Frames
+    allocations : int
+        Upper bound on the calls of the driver, of both kinds: each adds two runs at most.
+    checked : bool
+        Test every array index of the policy's compiled answer.
+
+    Examples
+    --------
+    >>> from workbench.policies.pool import Lowest
+    >>> frames = new_frames(np.array([16]), 1, Lowest(), allocations=4)
+    >>> take(frames, 0, 0, 4), take(frames, 0, 4, 4), give(frames, 0, 0, 4), take(frames, 0, 8, 6)
+    (0, 0, 4, 0)
+    >>> [(frame_of(frames, 0, address), int(run_length(frames, 0, address, 14))) for address in (8, 12)]
+    [(0, 4), (8, 2)]
+    """
+    ready, room = policy.ready(checked), 1 + 2 * allocations if granule else 1
+    granules = capacity // granule if granule else np.zeros_like(capacity)
+    start, length = np.zeros((2, capacity.size, room), np.int64)
+    length[:, 0] = granules
+    counts = np.stack([(granules > 0).astype(np.int64), np.zeros_like(granules), granules], axis=1)
+    stop, taken = np.zeros(len(STOP), np.int64), np.zeros((capacity.size, room, 3), np.int64)
+    return FrameMap(granule, ready.answer, ready.params, stop, counts, start, length, taken)
+
+
+@routine
+def take(frames: FrameMap, card: int, address: int, count: int) -> int:
+    """Give frames to so many granules of addresses; return what went wrong, `FINE` = nothing."""
+    done = 0
+    while done < count and frames.counters[STOP.fault] == FINE:
+        done += _take_run(frames, card, address + done, count - done, done)
+    return int(frames.counters[STOP.fault])
+
+
+@noinline
+def _take_run(frames: FrameMap, card: int, address: int, need: int, taken: int) -> int:
+    """Take the run that the policy chooses; return its granules."""
+    start, length, counts = frames.start[card], frames.length[card], frames.counts[card]
+    at = ask_frames(frames.answer, FramesView(need, taken, counts[FREE], start, length, frames.params))
+    run = _free_run(frames, card, at)
+    if at == RAISED or run < 0:
+        fail(frames.counters, FRAME_FAULT.frames_raised if at == RAISED else FRAME_FAULT.frames_wrong, 0, card, at)
+        return 0
+    got = min(need, start[run] + length[run] - at)
+    _cut(frames, card, run, at, got)
+    _insert_taken(frames, card, address, at, got)
+    counts[UNUSED] -= got
+    return int(got)
+
+
+@routine
+def give(frames: FrameMap, card: int, address: int, count: int) -> int:
+    """Take the frames back that lie behind so many granules of addresses; return how many these are."""
+    done = 0
+    while done < count:
+        run = _taken_run(frames, card, address + done)
+        row = frames.taken[card, run]
+        offset = address + done - row[ADDRESS]
+        got, frame = min(count - done, row[LENGTH] - offset), row[FRAME] + offset
+        _remove_taken(frames, card, run, offset, got)
+        _join(frames, card, frame, got)
+        done += got
+    frames.counts[card, UNUSED] += count
+    return int(done)
+
+
+@routine
+def frame_of(frames: FrameMap, card: int, address: int) -> int:
+    """Return the frame behind an address that the driver has given."""
+    row = frames.taken[card, _taken_run(frames, card, address)]
+    return int(row[FRAME] + address - row[ADDRESS])
+
+
+@routine
+def run_length(frames: FrameMap, card: int, address: int, end: int) -> int:
+    """Return how many frames from an address on follow each other, before another address."""
+    run = _taken_run(frames, card, address)
+    begin, row = frames.taken[card, run, FRAME] + address - frames.taken[card, run, ADDRESS], frames.taken[card, run]
+    length = row[ADDRESS] + row[LENGTH] - address
+    while address + length < end and run + 1 < frames.counts[card, TAKEN]:
+        run += 1
+        following = frames.taken[card, run]
+        if following[ADDRESS] != address + length or following[FRAME] != begin + length:
+            break
+        length += following[LENGTH]
+    return int(min(length, end - address))
+
+
+@routine
+def longest_run(frames: FrameMap, card: int) -> int:
+    """Return the granules of the longest free run of a card."""
+    longest = 0
+    for run in range(frames.counts[card, FREE]):
+        longest = max(longest, frames.length[card, run])
+    return int(longest)
+
+
+@kernel
+def _free_run(frames: FrameMap, card: int, at: int) -> int:
+    """Return the free run that holds a granule, -1 = none."""
+    run = _before(frames.start[card], frames.counts[card, FREE], at)
+    return run if run >= 0 and at < frames.start[card, run] + frames.length[card, run] else -1
+
+
+@kernel
+def _before(starts: np.ndarray, count: int, at: int) -> int:
+    """Return the last of ascending numbers that is not above another, -1 = all are."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) >> 1
+        if starts[middle] <= at:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1
+
+
+@kernel
+def _taken_run(frames: FrameMap, card: int, address: int) -> int:
+    """Return the taken run that holds an address, or begins before it."""
+    return _before(frames.taken[card, :, ADDRESS], frames.counts[card, TAKEN], address)
+
+
+@noinline
+def _cut(frames: FrameMap, card: int, run: int, at: int, got: int) -> None:
+    """Take granules out of a free run: what is left are the ones before, the ones behind, both, or none."""
+    start, length = frames.start[card], frames.length[card]
+    before, behind = at - start[run], start[run] + length[run] - at - got
+    if before > 0 and behind > 0:
+        _shift_runs(frames, card, run + 1, 1)
+        start[run + 1], length[run + 1], length[run] = at + got, behind, before
+    elif before > 0:
+        length[run] = before
+    elif behind > 0:
+        start[run], length[run] = at + got, behind
+    else:
+        _shift_runs(frames, card, run + 1, -1)
+
+
+@noinline
+def _join(frames: FrameMap, card: int, at: int, got: int) -> None:
+    """Add granules to the free ones, joined with the run before and the run behind where they touch."""
+    start, length = frames.start[card], frames.length[card]
+    run, count = _before(start, frames.counts[card, FREE], at), frames.counts[card, FREE]
+    to_before = run >= 0 and start[run] + length[run] == at
+    to_behind = run + 1 < count and start[run + 1] == at + got
+    if to_before and to_behind:
+        length[run] += got + length[run + 1]
+        _shift_runs(frames, card, run + 2, -1)
+    elif to_before:
+        length[run] += got
+    elif to_behind:
+        start[run + 1], length[run + 1] = at, length[run + 1] + got
+    else:
+        _shift_runs(frames, card, run + 1, 1)
+        start[run + 1], length[run + 1] = at, got
+
+
+@kernel
+def _shift_runs(frames: FrameMap, card: int, run: int, by: int) -> None:
+    """Move the free runs from one on by one place, up or down."""
+    start, length, count = frames.start[card], frames.length[card], frames.counts[card, FREE]
+    if by > 0:
+        for k in range(count, run, -1):
+            start[k], length[k] = start[k - 1], length[k - 1]
+    else:
+        for k in range(run, count):
+            start[k - 1], length[k - 1] = start[k], length[k]
+    frames.counts[card, FREE] += by
+
+
+@noinline
+def _insert_taken(frames: FrameMap, card: int, address: int, frame: int, count: int) -> None:
+    """Write down which frames lie behind addresses."""
+    rows, place = frames.taken[card], _taken_run(frames, card, address) + 1
+    for k in range(frames.counts[card, TAKEN], place, -1):
+        for field in range(3):
+            rows[k, field] = rows[k - 1, field]
+    rows[place, ADDRESS], rows[place, FRAME], rows[place, LENGTH] = address, frame, count
+    frames.counts[card, TAKEN] += 1
+
+
+@noinline
+def _remove_taken(frames: FrameMap, card: int, run: int, offset: int, count: int) -> None:
+    """Cut granules out of a taken run: what is left are the ones before, the ones behind, both, or none."""
+    rows = frames.taken[card]
+    address, frame, behind = rows[run, ADDRESS], rows[run, FRAME], rows[run, LENGTH] - offset - count
+    if offset > 0:
+        rows[run, LENGTH] = offset
+        if behind > 0:
+            _insert_taken(frames, card, address + offset + count, frame + offset + count, behind)
+    elif behind > 0:
+        rows[run, ADDRESS], rows[run, FRAME], rows[run, LENGTH] = address + count, frame + count, behind
+    else:
+        for k in range(run + 1, frames.counts[card, TAKEN]):
+            for field in range(3):
+                rows[k - 1, field] = rows[k, field]
+        frames.counts[card, TAKEN] -= 1
+
+
+MODES = ("neutral", "4k", "64k", "2m", "largest")
+"""How large pages are: 2 MiB without a look at frames; one size; the largest that a run allows (spec 6, R10)."""
+NEEDS_ROOM = -2
+"""Instead of the number of pages: the arrays must grow first."""
+SHIFTS = (12, 16, 21)
+"""Bits of an address within a page of each class: 4 KiB, 64 KiB, 2 MiB."""
+_LARGEST = len(SHIFTS) - 1
+_TWO_MIB = 1 << SHIFTS[_LARGEST]
+_BY_APPLICATION, _BY_CLASS = 48, 44
+
+
+class StretchFields(NamedTuple):
+    """What is known of a stretch of pages of one size."""
+
+    mapping: int
+    first_page: int
+    """Within its mapping."""
+    begin: int
+    """Bytes of the mapping before it."""
+    address: int
+    size: int
+    """The class of its pages."""
+
+
+STRETCH = numbered(StretchFields)
+_WIDTH = len(StretchFields._fields)
+
+
+class Pages(NamedTuple):
+    """The pages of all regions that are mapped; a mapping is the number of a region."""
+
+    fixed: int
+    """The class of all pages; -1 = the largest that fit."""
+    next_address: np.ndarray
+    """int64[applications]."""
+    count: np.ndarray  # type: ignore[assignment]
+    """int64[mappings], pages; 0 = it is not mapped."""
+    asked: np.ndarray
+    """int64[mappings], bytes that were asked for: those that are used."""
+    application: np.ndarray
+    mapped: np.ndarray
+    """int64[mappings], bytes of its pages."""
+    first: np.ndarray
+    """int64[mappings], where its stretches begin."""
+    held: np.ndarray
+    """int64[mappings], stretches."""
+    used: np.ndarray
+    """int64[1], stretches of all mappings, those that were unmapped since the last clearing among them."""
+    stretches: np.ndarray
+    """int64[room, fields], those of each mapping in the order of its pages, mappings in the order of mapping."""
+
+
+def new_pages(mappings: int, applications: int, mode: str, room: int = 64) -> Pages:
+    """Return address spaces in which nothing is mapped.
+
+    Parameters
+    ----------
+    mappings : int
+        How many regions there may be.
+    applications : int
+        Each has addresses of its own, from 0 on.
+    mode : str
+        One of `MODES`.
+    room : int
+        Stretches of pages at a time.
+
+    Examples
+    --------
+    >>> pages = new_pages(mappings=1, applications=1, mode="largest")
+    >>> open_mapping(pages, 0, 0, 8 << 20)
+    0
+    >>> map_run(pages, 0, 64 << 10, 8 << 20), page_bytes(pages, 0, 0), page_bytes(pages, 0, 31)
+    (35, 65536, 2097152)
+    """
+    columns = (np.zeros(mappings, np.int64) for _ in range(6))
+    fixed = {"neutral": _LARGEST, "largest": -1}.get(mode, MODES.index(mode) - 1)
+    addresses, used = np.zeros(applications, np.int64), np.zeros(1, np.int64)
+    return Pages(fixed, addresses, *columns, used, np.zeros((room, _WIDTH), np.int64))  # type: ignore[call-arg]
+
+
+def with_room(pages: Pages, room: int) -> Pages:
+    """Return the same pages with room for so many stretches, not fewer than before."""
+    stretches = np.zeros((room, _WIDTH), np.int64)
+    stretches[: pages.stretches.shape[0]] = pages.stretches
+    return pages._replace(stretches=stretches)
+
+
+def rounding_of(mode: str) -> int:
+    """Return the bytes to whose multiples requests are rounded up: whole pages, 4 KiB where these are the largest.
+
+    >>> [rounding_of(mode) >> 10 for mode in MODES]
+    [2048, 4, 64, 2048, 4]
+    """
+    return 1 << SHIFTS[{"neutral": _LARGEST, "largest": 0}.get(mode, MODES.index(mode) - 1)]
+
+
+@routine
+def open_mapping(pages: Pages, mapping: int, application: int, size: int) -> int:
+    """Let a region of an application have pages from now on, for so many bytes that were asked for; return 0."""
+    pages.application[mapping], pages.asked[mapping] = application, size
+    pages.count[mapping] = pages.mapped[mapping] = pages.held[mapping] = 0
+    return 0
+
+
+@routine
+def map_run(pages: Pages, mapping: int, start: int, length: int) -> int:
+    """Map a run of frames behind what a region has; runs of other regions come before or after all of its own.
+
+    Parameters
+    ----------
+    start, length : int
+        The first byte on its card, and bytes: whole pages, of which the first begins where such a page may.
+
+    Returns
+    -------
+    pages : int
+        How many the region has now; `NEEDS_ROOM` where nothing has been mapped.
+    """
+    if pages.used[0] + 2 * len(SHIFTS) > pages.stretches.shape[0]:
+        _clear(pages)
+        if pages.used[0] + 2 * len(SHIFTS) > pages.stretches.shape[0]:
+            return NEEDS_ROOM
+    if pages.held[mapping] == 0:
+        pages.first[mapping] = pages.used[0]
+    application = pages.application[mapping]
+    address = _congruent(pages.next_address[application], start)
+    pages.next_address[application] = address + length
+    end = address + length
+    while address < end:
+        size = pages.fixed if pages.fixed >= 0 else _largest_at(address, end)
+        there = _stretch_end(address, end, size) if pages.fixed < 0 else end
+        _put_stretch(pages, mapping, address, size, there)
+        address = there
+    return int(pages.count[mapping])
+
+
+@routine
+def close_mapping(pages: Pages, mapping: int) -> int:
+    """Unmap all pages of a region; return how many there were."""
+    count = pages.count[mapping]
+    pages.count[mapping] = pages.held[mapping] = 0
+    return int(count)
+
+
+@routine
+def page_tag(pages: Pages, mapping: int, page: int) -> int:
+    """Return the number that tells a page from every other one of the node."""
+    stretch = pages.stretches[_find_stretch(pages, mapping, page)]
+    shift = _shift(stretch[STRETCH.size])
+    number = (stretch[STRETCH.address] >> shift) + page - stretch[STRETCH.first_page]
+    return int((pages.application[mapping] << _BY_APPLICATION) + (stretch[STRETCH.size] << _BY_CLASS) + number)
+
+
+@routine
+def page_bytes(pages: Pages, mapping: int, page: int) -> int:
+    """Return how large a page is."""
+    return 1 << _shift(pages.stretches[_find_stretch(pages, mapping, page), STRETCH.size])
+
+
+@routine
+def page_begin(pages: Pages, mapping: int, page: int) -> int:
+    """Return the byte of a region at which a page begins."""
+    stretch = pages.stretches[_find_stretch(pages, mapping, page)]
+    return int(stretch[STRETCH.begin] + ((page - stretch[STRETCH.first_page]) << _shift(stretch[STRETCH.size])))
+
+
+@routine
+def page_at(pages: Pages, mapping: int, byte: int) -> int:
+    """Return the page that holds a byte of a region."""
+    low, high = pages.first[mapping], pages.first[mapping] + pages.held[mapping] - 1
+    while low < high:
+        middle = (low + high + 1) >> 1
+        if pages.stretches[middle, STRETCH.begin] <= byte:
+            low = middle
+        else:
+            high = middle - 1
+    stretch = pages.stretches[low]
+    return int(stretch[STRETCH.first_page] + ((byte - stretch[STRETCH.begin]) >> _shift(stretch[STRETCH.size])))
+
+
+@kernel
+def _shift(size: int) -> int:
+    """Return the bits of an address within a page of a class."""
+    return 12 if size == 0 else 16 if size == 1 else 21
+
+
+@kernel
+def _congruent(address: int, start: int) -> int:
+    """Return the first address from one on that is congruent to a frame modulo the largest page."""
+    return address + ((start - address) & (_TWO_MIB - 1))
+
+
+@kernel
+def _largest_at(address: int, end: int) -> int:
+    """Return the class of the largest page that begins at an address and ends within its run."""
+    size = _LARGEST
+    while size > 0 and (address & ((1 << _shift(size)) - 1) != 0 or address + (1 << _shift(size)) > end):
+        size -= 1
+    return size
+
+
+@kernel
+def _stretch_end(address: int, end: int, size: int) -> int:
+    """Return where a stretch ends that begins with the largest page that fits: where a larger one fits, or none of its
+    size does."""
+    shift = _shift(size)
+    last = address + ((end - address) >> shift << shift)
+    if size == _LARGEST:
+        return last
+    above = 1 << _shift(size + 1)
+    boundary = -(-address // above) * above
+    return boundary if boundary > address and boundary + above <= end else last
+
+
+@kernel
+def _put_stretch(pages: Pages, mapping: int, address: int, size: int, end: int) -> None:
+    """Add a stretch to a mapping, to the one before where it goes on."""
+    shift, at = _shift(size), pages.used[0]
+    goes_on = pages.held[mapping] > 0
+    if goes_on:
+        before = pages.stretches[at - 1]
+        covered = pages.mapped[mapping] - before[STRETCH.begin]
+        goes_on = before[STRETCH.size] == size and before[STRETCH.address] + covered == address
+    if not goes_on:
+        row = pages.stretches[at]
+        row[STRETCH.mapping], row[STRETCH.first_page], row[STRETCH.begin] = (
+            mapping,
+            pages.count[mapping],
+            pages.mapped[mapping],
+        )
+        row[STRETCH.address], row[STRETCH.size] = address, size
+        pages.held[mapping] += 1
+        pages.used[0] += 1
+    pages.count[mapping] += (end - address) >> shift
+    pages.mapped[mapping] += end - address
+
+
+@kernel
+def _find_stretch(pages: Pages, mapping: int, page: int) -> int:
+    """Return the stretch of a mapping that holds a page."""
+    low, high = pages.first[mapping], pages.first[mapping] + pages.held[mapping] - 1
+    while low < high:
+        middle = (low + high + 1) >> 1
+        if pages.stretches[middle, STRETCH.first_page] <= page:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@kernel
+def _clear(pages: Pages) -> None:
+    """Move the stretches of what is still mapped together; of each mapping they stay side by side."""
+    to, at = 0, 0
+    while at < pages.used[0]:
+        mapping = pages.stretches[at, STRETCH.mapping]
+        held = pages.held[mapping] if pages.first[mapping] == at else 0
+        for k in range(held):
+            for field in range(_WIDTH):
+                pages.stretches[to + k, field] = pages.stretches[at + k, field]
+        if held > 0:
+            pages.first[mapping] = to
+        to += held
+        at += max(held, 1)
+    pages.used[0] = to

@@ -1,0 +1,430 @@
+"""A grant on one card: a cached block, several, or the driver (spec 5, R10-R13, R23, E1, E2), and what goes back.
+
+Segments that grow and shrink are ranges of addresses of which pages are mapped as they are needed; free memory goes
+back to the driver from any place in them. A segment begins with a block of no bytes, its origin, which is never given
+back; between two blocks that do not touch lie pages that are not mapped. After a release cached memory goes back to the
+driver (R29, E6, E7).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.compiled import RAISED, kernel, noinline, routine
+from workbench.engines.kit.faults import FINE, STOP
+from workbench.engines.pool.blocks import (
+    called,
+    forget_block,
+    from_driver,
+    has_bytes,
+    is_cached_part,
+    join,
+    new_block,
+    put_behind,
+    return_to_driver,
+    to_cache,
+    use,
+)
+from workbench.engines.pool.state import (
+    COUNT,
+    FAULT,
+    POOLS,
+    Columns,
+    Policies,
+    Rules,
+    State,
+    note_mappings,
+    note_stitching,
+    stopped,
+)
+from workbench.policies.pool.fit import FIT, FitView
+from workbench.policies.pool.idle import BYTES, EACH, IN_USE, NEWER, OLDER, RELEASE, IdleView
+from workbench.records.pool import CACHED, PHYSICAL, STITCHED
+from workbench.structures.size_index import (
+    ABOVE,
+    ADDRESS,
+    AFTER,
+    BEFORE,
+    FIELDS,
+    NONE,
+    ORIGIN,
+    OUTSIDE,
+    SIZE,
+    largest,
+    remove,
+    smallest_at_least,
+)
+
+ask_fit = FIT.ask
+LARGEST, SUM_OF_ONE, SUM_OF_ALL = range(3)
+"""When a card has room: by its largest cached block or its physical bytes; by the sum of either; by the sum of both."""
+
+
+@kernel
+def pool_of(columns: Columns, rules: Rules, row: int, card: int) -> int:
+    """Return the pool of a card that serves a request."""
+    return card * POOLS + (1 if columns.size[row] <= rules.small_most else 0)
+
+
+@routine
+def cached_block(columns: Columns, policies: Policies, state: State, row: int, pool: int) -> int:
+    """Choose the cached block that the policy takes, -1 = none."""
+    index, need = state.blocks, columns.need[row]
+    candidate = ask_fit(
+        policies.fit,
+        FitView(
+            need, pool, state.first[pool], index.roots, index.filled, index.nodes, policies.fit_params, state.fit_memory
+        ),
+    )
+    if candidate == NONE:
+        return NONE
+    wrong = candidate < 0 or candidate >= state.piece.size
+    if not wrong:
+        at = candidate * FIELDS
+        inside = index.nodes[at + ABOVE] != OUTSIDE and index.nodes[at + SIZE] >= need
+        wrong = not inside or state.pool[index.nodes[at + ORIGIN]] != pool
+    if wrong:
+        stopped(state, FAULT.fit_raised if candidate == RAISED else FAULT.fit_wrong, row, candidate)
+        return NONE
+    return int(candidate)
+
+
+@kernel
+def least_segment(columns: Columns, rules: Rules, row: int) -> int:
+    """Return the bytes that the driver must have for a request."""
+    need = columns.need[row]
+    if columns.size[row] <= rules.small_most:
+        return max(rules.small_segment, need)
+    if need < rules.middle_most:
+        return rules.middle_segment
+    rounded = -(-need // rules.segment_granule) * rules.segment_granule
+    return rounded if rules.grows else max(rounded, rules.first_segment)
+
+
+@kernel
+def _segment(columns: Columns, rules: Rules, state: State, row: int, card: int) -> int:
+    """Return the bytes that the driver is asked for: more than needed where a card grows, halved until the driver has
+    them."""
+    least = least_segment(columns, rules, row)
+    if rules.grows == 0:
+        return least
+    wanted = rules.first_segment
+    if state.grown[card] > 0:
+        wanted = max(state.grown[card], wanted) if rules.grows == 1 else state.cached[card] + state.held[card]
+    while rules.grows == 1 and wanted < least:
+        wanted *= 2
+    wanted = max(wanted, least)
+    while wanted > least and not has_bytes(state, row, card, wanted):
+        wanted = max(wanted // 2, least)
+    return wanted
+
+
+@kernel
+def ask_driver(columns: Columns, rules: Rules, state: State, row: int, of: int, pool: int) -> int:
+    """Take a block from the driver for the region `of` an allocation, asked for by a request, -1 = it has too
+    little."""
+    card = pool // POOLS
+    if rules.pages:
+        return grow(rules, state, row, pool, columns.need[of])
+    size = _segment(columns, rules, state, of, card)
+    block = from_driver(rules, state, row, pool, size)
+    if block != NONE:
+        state.grown[card] = 2 * size
+    return block
+
+
+@routine
+def has_room(columns: Columns, rules: Rules, policies: Policies, state: State, row: int, card: int) -> bool:
+    """Return whether a card qualifies, by the lever `free_metric` (spec 5, R10, R15, E1)."""
+    cached, physical = state.cached[card], state.physical[card]
+    need, least = columns.need[row], least_segment(columns, rules, row)
+    if rules.metric == SUM_OF_ALL:
+        return bool(cached + physical >= least)
+    if rules.metric == SUM_OF_ONE:
+        return bool(physical >= least or cached >= need)
+    if has_bytes(state, row, card, least):
+        return True
+    pool = pool_of(columns, rules, row, card)
+    if cached >= need and cached_block(columns, policies, state, row, pool) != NONE:
+        return True
+    if rules.pages:
+        return bytes_to_map(rules, state, pool, need) <= physical
+    return rules.stitches > 0 and cached >= need and _stitchable(rules, state, pool, need)
+
+
+@kernel
+def serve(columns: Columns, rules: Rules, policies: Policies, state: State, row: int, card: int) -> bool:
+    """Grant a request on a card, if that has one region of the size; on the own card also by flushing."""
+    pool, own = pool_of(columns, rules, row, card), card == columns.borrower[row]
+    since = state.counters[COUNT.calls]
+    block, source = cached_block(columns, policies, state, row, pool), CACHED
+    if block == NONE and state.counters[STOP.fault] != FINE:
+        return False
+    if block == NONE and rules.stitches:
+        block, source = _stitched(columns, rules, state, row, pool), STITCHED
+    flushing = own and rules.flushes != 0
+    while block == NONE:
+        block, source = ask_driver(columns, rules, state, row, row, pool), PHYSICAL
+        if block != NONE or not flushing or not flush(rules, state, row, card):
+            break
+    if block == NONE:
+        return False
+    if source != STITCHED:
+        use(rules, state, pool, block, columns.need[row], source == PHYSICAL)
+        state.taken[row] = state.blocks.nodes[block * FIELDS + SIZE]
+    state.block[row], state.outcome[row], state.card[row] = block, source, card
+    state.identifier[row] = state.blocks.nodes[block * FIELDS + ADDRESS]
+    state.counters[COUNT.reused] = state.taken[row] - _given_since(
+        state, since, state.identifier[row], state.taken[row]
+    )
+    return True
+
+
+@kernel
+def _given_since(state: State, since: int, address: int, size: int) -> int:
+    """Return how many bytes of a region the driver has given by its latest calls; none of one that is stitched."""
+    given_bytes = 0
+    for call in range(since, state.counters[COUNT.calls]):
+        begin, got = state.calls[call, 2], state.calls[call, 3]
+        given_bytes += max(min(begin + got, address + size) - max(begin, address), 0)
+    return given_bytes
+
+
+@kernel
+def flush(rules: Rules, state: State, row: int, card: int) -> bool:
+    """Give back everything that can go; whether anything did."""
+    if rules.pages:
+        return unmap_free(rules, state, row, card, state.cached[card])
+    any_went = state.oldest[card] != NONE
+    while state.oldest[card] != NONE:
+        return_to_driver(rules, state, row, state.oldest[card])
+    return bool(any_went)
+
+
+@kernel
+def _stitched(columns: Columns, rules: Rules, state: State, row: int, pool: int) -> int:
+    """Return the first of several cached blocks that together have the size, -1 = there is too little.
+
+    The largest goes first; the last one is the smallest that completes the request.
+    """
+    index, nodes, left = state.blocks, state.blocks.nodes, columns.need[row]
+    if not _stitchable(rules, state, pool, left):
+        return NONE
+    first, latest = NONE, NONE
+    while left > 0:
+        block = smallest_at_least(index.roots, index.filled, nodes, pool, max(left, rules.stitches))
+        if block == NONE:
+            block = largest(index.roots, index.filled, nodes, pool)
+        use(rules, state, pool, block, min(left, nodes[block * FIELDS + SIZE]), False)
+        if latest == NONE:
+            first = block
+        else:
+            state.piece[latest] = block
+        latest = block
+        left -= nodes[block * FIELDS + SIZE]
+        state.taken[row] += nodes[block * FIELDS + SIZE]
+    note_stitching(rules, state, row, first, 1)
+    return int(first)
+
+
+@kernel
+def _stitchable(rules: Rules, state: State, pool: int, need: int) -> bool:
+    """Return whether the blocks that are large enough to be stitched have the size together."""
+    nodes, block, together = state.blocks.nodes, state.first[pool], 0
+    while block != NONE and together < need:
+        if nodes[block * FIELDS + ABOVE] != OUTSIDE and nodes[block * FIELDS + SIZE] >= rules.stitches:
+            together += nodes[block * FIELDS + SIZE]
+        block = nodes[block * FIELDS + AFTER]
+    return bool(together >= need)
+
+
+SPARE_SPACE = 8
+"""A segment's addresses are as many as the card has bytes, and one in so many more."""
+
+
+@kernel
+def page_of(rules: Rules, pool: int) -> int:
+    """Return the bytes of a page of a pool."""
+    return rules.small_segment if pool % POOLS == 1 else rules.segment_granule
+
+
+@noinline
+def bytes_to_map(rules: Rules, state: State, pool: int, need: int) -> int:
+    """Return the bytes that the driver must give for a block of a size."""
+    return _lowest_run(rules, state, pool, need)[1]
+
+
+@noinline
+def grow(rules: Rules, state: State, row: int, pool: int, need: int) -> int:
+    """Take a block of at least a size, not cached, for which pages are mapped; -1 = the driver has too few."""
+    before, missing = _lowest_run(rules, state, pool, need)
+    if missing > state.physical[pool // POOLS]:
+        return NONE
+    if before == NONE:
+        before = _new_segment(rules, state, pool)
+    return _fill_behind(rules, state, row, pool, before, need)
+
+
+@noinline
+def _lowest_run(rules: Rules, state: State, pool: int, need: int) -> tuple[int, int]:
+    """Find behind which block the lowest free and unmapped addresses have room, -1 = nowhere, and the bytes to be
+    mapped."""
+    nodes, page, before = state.blocks.nodes, page_of(rules, pool), state.first[pool]
+    while before != NONE:
+        origin, at = nodes[before * FIELDS + ORIGIN], _end(nodes, before)
+        room, missing, block = 0, 0, nodes[before * FIELDS + AFTER]
+        while True:
+            until = _next_mapped(state, origin, block)
+            if room < need:
+                missing += min(-(-(need - room) // page) * page, until - at)
+            room += until - at
+            if not is_cached_part(state, block, origin):
+                break
+            room, at = room + nodes[block * FIELDS + SIZE], _end(nodes, block)
+            block = nodes[block * FIELDS + AFTER]
+        if room >= need and missing > 0:
+            return int(before), int(missing)
+        before = block
+    return NONE, -(-need // page) * page
+
+
+@kernel
+def _next_mapped(state: State, origin: int, block: int) -> int:
+    """Return the address of a block of a segment, or where the segment ends if the block is not in it."""
+    nodes = state.blocks.nodes
+    if block != NONE and nodes[block * FIELDS + ORIGIN] == origin:
+        return int(nodes[block * FIELDS + ADDRESS])
+    return int(nodes[origin * FIELDS + ADDRESS] + state.origins[origin * EACH + BYTES])
+
+
+@kernel
+def _end(nodes: np.ndarray, block: int) -> int:
+    """Return the address behind a block."""
+    return int(nodes[block * FIELDS + ADDRESS] + nodes[block * FIELDS + SIZE])
+
+
+@kernel
+def _new_segment(rules: Rules, state: State, pool: int) -> int:
+    """Return the block of no bytes at which a new segment of a pool begins."""
+    card, page = pool // POOLS, page_of(rules, pool)
+    capacity = state.physical[card] + state.cached[card] + state.held[card]
+    span = -(-(capacity + capacity // SPARE_SPACE) // page) * page
+    origin = _empty_block(state, pool, state.last[pool], state.address[card], NONE)
+    state.origins[origin * EACH + BYTES], state.origins[origin * EACH + IN_USE] = span, 1
+    state.origins[origin * EACH + OLDER], state.origins[origin * EACH + NEWER] = NONE, NONE
+    state.pool[origin] = pool
+    state.address[card] += span
+    return origin
+
+
+@noinline
+def _empty_block(state: State, pool: int, before: int, address: int, origin: int) -> int:
+    """Return a block of no bytes behind another; without an origin it is its own."""
+    block, nodes = new_block(state), state.blocks.nodes
+    at = block * FIELDS
+    nodes[at + SIZE], nodes[at + ADDRESS], nodes[at + ABOVE] = 0, address, OUTSIDE
+    nodes[at + ORIGIN] = block if origin == NONE else origin
+    put_behind(state, pool, block, before)
+    return block
+
+
+@kernel
+def _fill_behind(rules: Rules, state: State, row: int, pool: int, before: int, need: int) -> int:
+    """Join the free blocks behind a block, and map the pages between them, until the size is reached."""
+    nodes, page = state.blocks.nodes, page_of(rules, pool)
+    origin = nodes[before * FIELDS + ORIGIN]
+    block = _empty_block(state, pool, before, _end(nodes, before), origin)
+    while True:
+        following, size = nodes[block * FIELDS + AFTER], nodes[block * FIELDS + SIZE]
+        unmapped = _next_mapped(state, origin, following) - _end(nodes, block)
+        if unmapped > 0 and size < need:
+            more = min(-(-(need - size) // page) * page, unmapped)
+            _map(rules, state, row, pool, _end(nodes, block), more)
+            nodes[block * FIELDS + SIZE] += more
+        elif unmapped == 0 and is_cached_part(state, following, origin):
+            join(state, pool, block, following, following)
+        else:
+            return block
+
+
+@kernel
+def _map(rules: Rules, state: State, row: int, pool: int, address: int, size: int) -> None:
+    """Map pages side by side: one is mapped by each call, access is set by one for all."""
+    state.physical[pool // POOLS] -= size
+    called(rules, state, row, pool // POOLS, address, size)
+    note_mappings(rules, state, row, size // page_of(rules, pool) + 1)
+
+
+@noinline
+def unmap_free(rules: Rules, state: State, row: int, card: int, excess: int) -> bool:
+    """Give pages back that are wholly free, the highest address first, until so many bytes went; whether any went."""
+    nodes, left = state.blocks.nodes, excess
+    for pool in range(card * POOLS, (card + 1) * POOLS):
+        block = state.last[pool]
+        while block != NONE and left > 0:
+            before = nodes[block * FIELDS + BEFORE]
+            if nodes[block * FIELDS + ABOVE] != OUTSIDE:
+                left -= _unmap_in(rules, state, row, pool, block, left)
+            block = before
+    return bool(left < excess)
+
+
+@kernel
+def _unmap_in(rules: Rules, state: State, row: int, pool: int, block: int, excess: int) -> int:
+    """Unmap the highest whole pages of a free block, what is beside them stays cached; how many bytes that were."""
+    nodes, page = state.blocks.nodes, page_of(rules, pool)
+    at, origin = nodes[block * FIELDS + ADDRESS], nodes[block * FIELDS + ORIGIN]
+    base, end = nodes[origin * FIELDS + ADDRESS], _end(nodes, block)
+    high = base + (end - base) // page * page
+    low = max(base - (base - at) // page * page, high - -(-excess // page) * page)
+    if low >= high:
+        return 0
+    remove(state.blocks, pool, block)
+    state.cached[pool // POOLS] -= end - at
+    if end > high:
+        rest = _empty_block(state, pool, block, high, origin)
+        nodes[rest * FIELDS + SIZE] = end - high
+        to_cache(state, pool, rest)
+    nodes[block * FIELDS + SIZE] = low - at
+    if low > at:
+        to_cache(state, pool, block)
+    else:
+        forget_block(state, pool, block)
+    state.physical[pool // POOLS] += high - low
+    called(rules, state, row, pool // POOLS, low, low - high)
+    note_mappings(rules, state, row, (high - low) // page)
+    return int(high - low)
+
+
+ask_idle = RELEASE.ask
+
+
+@routine
+def trim(policies: Policies, rules: Rules, state: State, row: int, card: int) -> None:
+    """Give back whole driver allocations until the cached bytes are within the limit (spec 5, R29, E6, E7).
+
+    Of segments that grow by pages, which are no driver allocations, pages go back and no policy is asked which.
+    """
+    limit = policies.idle_limit if rules.keeps else 0
+    if rules.pages and state.cached[card] > limit:
+        unmap_free(rules, state, row, card, state.cached[card] - limit)
+    while state.cached[card] > limit and state.oldest[card] != NONE:
+        candidate = state.oldest[card]
+        if rules.keeps:
+            excess = state.cached[card] - limit
+            candidate = ask_idle(policies.idle, IdleView(excess, candidate, state.origins, policies.idle_params))
+        if candidate == NONE:
+            return
+        if not _can_go(state, card, candidate):
+            stopped(state, FAULT.idle_raised if candidate == RAISED else FAULT.idle_wrong, row, candidate)
+            return
+        return_to_driver(rules, state, row, candidate)
+
+
+@kernel
+def _can_go(state: State, card: int, origin: int) -> bool:
+    """Return whether it is a driver allocation of the card that is wholly cached."""
+    if origin < 0 or origin >= state.piece.size or state.blocks.nodes[origin * FIELDS + SIZE] == 0:
+        return False
+    is_one = state.blocks.nodes[origin * FIELDS + ORIGIN] == origin and state.origins[origin * EACH + IN_USE] == 0
+    return bool(is_one and state.pool[origin] // POOLS == card)

@@ -1,0 +1,475 @@
+"""The way of a miss: whom it asks before the shared TLB, and what its answer does (spec 4, R6, R14-R21, T8, T9).
+
+It asks directories, a central one, a ring of neighbours or a cluster's TLB; each routine handles one event of its way.
+Its answer serves those that wait, frees the register, and fills the core as its rules say.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.compiled import NO_BITS, RAISED, inlined, kernel, noinline, trailing_zeros
+from workbench.engines.kit import fail
+from workbench.engines.translation.directory import has_record, known_row, learn, note_record, others_known, unlearn
+from workbench.engines.translation.events import (
+    ANSWERS,
+    KIND,
+    REQUESTS,
+    SAYS,
+    fill_comes_first,
+    next_cycle,
+    schedule_miss,
+    tell_answer,
+    tell_holders,
+    tell_row,
+    wake,
+)
+from workbench.engines.translation.fill import (
+    UNUSED,
+    cluster_set,
+    fill_as_the_rule_says,
+    fill_cluster,
+    fill_private,
+    held_by,
+    tell_use,
+)
+from workbench.engines.translation.lookup import (
+    FOR_CORE,
+    FOR_REGISTER,
+    NOWHERE,
+    find,
+    free_register,
+    port_cycle,
+    release_warp,
+    unpark,
+)
+from workbench.engines.translation.network import send_miss
+from workbench.engines.translation.state import COUNT, FAULT, MISS, OF, PARKED, WAITING, Run
+from workbench.engines.translation.statistics import count_served, sample_if_due
+from workbench.policies.translation.locate import CENTRAL, CLUSTER, DIRECTORY, ON_RESPONSE, RING
+from workbench.policies.translation.peer import PEER, PeerView
+from workbench.policies.translation.remote_fill import REMOTE_FILL, RemoteFillView
+from workbench.records.translation import MESSAGES, SERVED_BY
+from workbench.structures.bitmaps import (
+    FIRST_WORD,
+    NOBODY,
+    add_core,
+    copy_cores,
+    count_cores,
+    drop_core,
+    has_core,
+    next_core,
+)
+from workbench.structures.set_assoc import NONE, set_of, touch
+
+NO_PEER: Any = np.int64(-1)
+FROM_PEER: Any = np.int64(SERVED_BY.index("peer"))
+REQUEST: Any = np.int64(MESSAGES.index("request"))
+ANSWER: Any = np.int64(MESSAGES.index("answer"))
+choose_peer = PEER.ask
+
+
+@inlined
+def ask_near(run: Run, miss: int, read: int, at: int, now: int) -> None:
+    """Ask whoever the plan says about a miss that goes on at a cycle; `read` is when it was looked up."""
+    plan, core = run.policies.plan, run.state.misses[miss * MISS + OF.core]
+    if plan.kind == DIRECTORY and plan.parallel:
+        _read_directory(run, miss, max(at, read + plan.look_up_cycles), now)
+    elif plan.kind == DIRECTORY and _is_undisturbed(run, at):
+        _read_directory(run, miss, at + plan.look_up_cycles, now)
+    elif plan.kind == DIRECTORY:
+        schedule_miss(run, at, now, KIND.directory, REQUESTS, miss)
+    elif plan.kind == CENTRAL:
+        _travel(run, miss, KIND.centre, core, run.rules.cores // 2, at, now)
+    elif plan.kind == RING:
+        _ask_next_neighbour(run, miss, core, at, now)
+    elif plan.kind == CLUSTER:
+        schedule_miss(run, at, now, KIND.cluster, REQUESTS, miss)
+    else:
+        ask_shared(run, miss, at, now)
+
+
+@inlined
+def _is_undisturbed(run: Run, at: int) -> bool:
+    """Return whether a directory says at a cycle, before its issues, what it says now.
+
+    Nothing happens until then but issues, none of them an unmapping: those change no entry that a directory knows of.
+    """
+    rows = run.rows
+    if not run.rules.reads_ahead or rows.unmap.size > 0 or rows.cycle.size == 0:
+        return False
+    return bool(rows.cycle[rows.cycle.size - 1] >= at and next_cycle(run) > at)
+
+
+@noinline
+def ask_shared(run: Run, miss: int, at: int, now: int) -> None:
+    """Send a miss to the shared TLB, or to the walkers where there is none."""
+    kind = KIND.shared if run.rules.shared_entries else KIND.walkers
+    schedule_miss(run, at, now, kind, REQUESTS, miss)
+
+
+@inlined
+def _travel(run: Run, miss: int, kind: int, sender: int, receiver: int, leave: int, now: int) -> None:
+    """Send a request of a miss."""
+    send_miss(run, kind, REQUESTS, miss, sender, receiver, leave, now, REQUEST)
+
+
+@inlined
+def _ask(run: Run, miss: int, sender: int, peer: int, leave: int, now: int) -> None:
+    """Ask a peer."""
+    run.state.misses[miss * MISS + OF.peer] = peer
+    run.state.counters[COUNT.remote] += 1
+    run.state.load[peer] += 1
+    _travel(run, miss, KIND.peer, sender, peer, leave, now)
+
+
+@inlined
+def directory_is_read(run: Run, miss: int, now: int) -> None:
+    """Read the directory of a miss's core; its answer is there after the look-up (T4)."""
+    _read_directory(run, miss, now + run.policies.plan.look_up_cycles, now)
+
+
+@noinline
+def _read_directory(run: Run, miss: int, at: int, now: int) -> None:
+    rules, state, row = run.rules, run.state, miss * MISS
+    core, page = state.misses[row + OF.core], state.misses[row + OF.page]
+    if not has_record(run, core, page):
+        if rules.keeps_rows:
+            tell_holders(run, miss, 0, now)
+        ask_shared(run, miss, at, now)
+        return
+    if rules.finite:
+        note_record(run, core, page)
+    in_shared = rules.shared_entries > 0 and find(run, rules.tlbs - 1, page) != NOWHERE
+    state.misses[row + OF.in_shared] = 1 if in_shared else 0
+    _copy_holders(run, miss, core, page)
+    if rules.keeps_rows:
+        tell_holders(run, miss, state.misses[row + OF.holders], now)
+    _ask_or_go_on(run, miss, at, now)
+
+
+@inlined
+def _copy_holders(run: Run, miss: int, core: int, page: int) -> None:
+    """Copy the other cores that the record of a page names."""
+    rules, state, first = run.rules, run.state, miss * run.rules.words
+    words, row = (state.belief if rules.beliefs else state.held), known_row(run, core, page)
+    copy_cores(state.left, first, words, row, rules.words)
+    drop_core(state.left, first, core)
+    state.misses[miss * MISS + OF.holders] = count_cores(state.left, first, rules.words)
+
+
+@inlined
+def _ask_or_go_on(run: Run, miss: int, at: int, now: int) -> None:
+    """Ask a holder that is left, where another may be asked, else go on to the shared TLB or the walkers."""
+    plan, misses, row = run.policies.plan, run.state.misses, miss * MISS
+    left = misses[row + OF.holders]
+    if left > 0 and misses[row + OF.tries] < plan.tries:
+        if run.rules.asks_nearest:
+            _depart(run, miss, at, now)
+            return
+        schedule_miss(run, at, now, KIND.departure, REQUESTS, miss)
+    elif plan.use_l2_bit and left == 0 and run.rules.shared_entries > 0 and not misses[row + OF.in_shared]:
+        schedule_miss(run, at, now, KIND.walkers, REQUESTS, miss)
+    else:
+        ask_shared(run, miss, at, now)
+
+
+@inlined
+def request_departs(run: Run, miss: int, now: int) -> None:
+    """Choose a holder and ask it now."""
+    _depart(run, miss, now, now)
+
+
+@noinline
+def _depart(run: Run, miss: int, leave: int, now: int) -> None:
+    """Choose a holder and ask it at a cycle, from the core or from the centre.
+
+    The nearest is the same now and later, so that its request need not be chosen when it leaves.
+    """
+    plan, core = run.policies.plan, run.state.misses[miss * MISS + OF.core]
+    peer = _choose(run, miss, core, now)
+    if peer < 0:
+        return
+    if plan.kind == CENTRAL:
+        _ask(run, miss, run.rules.cores // 2, peer, leave, now)
+    elif plan.use_l2_bit and run.state.misses[miss * MISS + OF.in_shared] and _is_far(run, core, peer):
+        ask_shared(run, miss, leave, now)
+    else:
+        _ask(run, miss, core, peer, leave, now)
+
+
+@inlined
+def _choose(run: Run, miss: int, core: int, now: int) -> int:
+    """Return the holder that the policy chooses; -1 where it broke its contract."""
+    if run.rules.asks_nearest:
+        return nearest(run, core, run.state.left, miss * run.rules.words)
+    return _ask_whom(run, miss, core, now)
+
+
+@kernel
+def nearest(run: Run, core: int, holders: np.ndarray, first: int) -> int:
+    """Return the holder that is fewest links away, the lowest of several: the usual answer, one ring after the other.
+
+    The core itself is not asked; -1 where nobody else holds the page.
+    """
+    rules, state = run.rules, run.state
+    ring = core * (rules.most_hops + 1) * rules.words
+    for _ in range(rules.most_hops):
+        ring += rules.words
+        for word in range(rules.words):
+            there = holders[first + word] & state.rings[ring + word]
+            if there != NO_BITS:
+                return word * 64 + trailing_zeros(there)
+    return NO_PEER
+
+
+@noinline
+def _ask_whom(run: Run, miss: int, core: int, now: int) -> int:
+    """Ask the policy which holder is asked."""
+    rules, state, policy = run.rules, run.state, run.policies.peer
+    copy_cores(state.others, FIRST_WORD, state.left, miss * rules.words, rules.words)
+    see = PeerView(core, rules.cores, state.others, state.hops, state.load, policy.params, policy.memory)
+    peer = choose_peer(policy.answer, see)
+    if 0 <= peer < rules.cores and has_core(state.others, FIRST_WORD, peer):
+        return peer
+    fail(state.counters, FAULT.peer_raised if peer == RAISED else FAULT.no_peer, now, core, peer)
+    return NO_PEER
+
+
+@kernel
+def _is_far(run: Run, core: int, peer: int) -> bool:
+    """Return whether the shared TLB answers sooner than a peer would."""
+    rules = run.rules
+    there_and_back = 2 * run.state.hops[core * rules.cores + peer] * rules.hop_cycles
+    return bool(there_and_back + rules.private_cycles > rules.shared_cycles)
+
+
+@inlined
+def request_at_peer(run: Run, miss: int, now: int) -> None:
+    """Let a request at a peer wait for a port of its TLB."""
+    start = port_cycle(run.state.ports, run.state.misses[miss * MISS + OF.peer], run.rules.private_ports, now)
+    if start > now:
+        schedule_miss(run, start, now, KIND.peer_port, REQUESTS, miss)
+    else:
+        peer_looks_up(run, miss, now)
+
+
+@noinline
+def peer_looks_up(run: Run, miss: int, now: int) -> None:
+    """Look a page up at a peer, which answers, refuses, or hands the probe on."""
+    state, plan, row = run.state, run.policies.plan, miss * MISS
+    peer, page = state.misses[row + OF.peer], state.misses[row + OF.page]
+    entry, leave = find(run, peer, page), now + run.rules.private_cycles
+    tell_row(run, miss, SAYS.peer, 2 * peer + (entry != NOWHERE), now)
+    if entry != NOWHERE:
+        if plan.refreshes_peer:
+            _refresh(run, peer, state.misses[row + OF.key], entry, now)
+        if plan.update == ON_RESPONSE and plan.kind == DIRECTORY:
+            _copy_what_peer_knows(run, miss, peer, page)
+        state.misses[row + OF.source] = FROM_PEER
+        _reply(run, miss, KIND.answer, peer, leave, now)
+        return
+    state.counters[COUNT.stale] += 1
+    if plan.kind == RING:
+        _ask_next_neighbour(run, miss, peer, leave, now)
+    else:
+        _reply(run, miss, KIND.refusal, peer, leave, now)
+
+
+@inlined
+def _refresh(run: Run, peer: int, key: int, entry: int, now: int) -> None:
+    """Count a remote hit as a use of the peer's entry."""
+    at_set = peer * run.rules.private_sets + set_of(key, run.rules.private_sets)
+    touch(run.state.tlbs, at_set, entry)
+    tell_use(run, run.policies.eviction, entry, at_set, UNUSED, UNUSED, now)
+
+
+@kernel
+def _copy_what_peer_knows(run: Run, miss: int, peer: int, page: int) -> None:
+    """Let an answer carry what the peer's record names, itself among them."""
+    state, words = run.state, run.rules.words
+    copy_cores(state.left, miss * words, state.belief, known_row(run, peer, page), words)
+
+
+@inlined
+def _reply(run: Run, miss: int, kind: int, peer: int, leave: int, now: int) -> None:
+    send_miss(run, kind, ANSWERS, miss, peer, run.state.misses[miss * MISS + OF.core], leave, now, ANSWER)
+
+
+@noinline
+def refusal_arrives(run: Run, miss: int, now: int) -> None:
+    """Clear the bit of a peer that does not hold the page, and ask the next (spec 4, R11)."""
+    state, row = run.state, miss * MISS
+    if run.policies.plan.kind == CENTRAL:
+        ask_shared(run, miss, now, now)
+        return
+    core, page, peer = state.misses[row + OF.core], state.misses[row + OF.page], state.misses[row + OF.peer]
+    drop_core(state.left, miss * run.rules.words, peer)
+    state.misses[row + OF.peer] = NO_PEER
+    state.misses[row + OF.holders] -= 1
+    state.misses[row + OF.tries] += 1
+    if run.rules.beliefs:
+        unlearn(run, core, page, peer)
+    _ask_or_go_on(run, miss, now, now)
+
+
+@noinline
+def request_at_centre(run: Run, miss: int, now: int) -> None:
+    """Read the central directory, which is always right; the request goes on from there."""
+    row, misses = miss * MISS, run.state.misses
+    _copy_holders(run, miss, misses[row + OF.core], misses[row + OF.page])
+    _ask_or_go_on(run, miss, now + run.policies.plan.look_up_cycles, now)
+
+
+@noinline
+def _ask_next_neighbour(run: Run, miss: int, here: int, leave: int, now: int) -> None:
+    """Send the probe to the next core of the ring, or, after the last, ask the shared TLB."""
+    rules, misses, row = run.rules, run.state.misses, miss * MISS
+    misses[row + OF.tries] += 1
+    if misses[row + OF.tries] > min(run.policies.plan.reach, rules.cores - 1):
+        misses[row + OF.peer] = NO_PEER
+        ask_shared(run, miss, leave, now)
+    else:
+        _ask(run, miss, here, (here + 1) % rules.cores, leave, now)
+
+
+@noinline
+def cluster_looks_up(run: Run, miss: int, now: int) -> None:
+    """Look a page up in the TLB of the core's cluster."""
+    state, plan, row = run.state, run.policies.plan, miss * MISS
+    cluster, key = state.misses[row + OF.core] // plan.cluster_cores, state.misses[row + OF.key]
+    entry = find(run, run.rules.cores + cluster, state.misses[row + OF.page])
+    if entry == NOWHERE:
+        ask_shared(run, miss, now + plan.look_up_cycles, now)
+        return
+    touch(state.tlbs, cluster_set(run, cluster, key), entry)
+    state.misses[row + OF.source], state.misses[row + OF.peer] = FROM_PEER, cluster
+    schedule_miss(run, now + plan.look_up_cycles, now, KIND.answer, ANSWERS, miss)
+
+
+MERGED: Any = np.int64(SERVED_BY.index("merged"))
+keep_copy = REMOTE_FILL.ask
+
+
+@noinline
+def answer_arrives(run: Run, miss: int, now: int) -> None:
+    """Serve the access that missed and those that joined it, free the register, and fill."""
+    state, row = run.state, miss * MISS
+    core, page, key = state.misses[row + OF.core], state.misses[row + OF.page], state.misses[row + OF.key]
+    ordinal, source, peer = state.misses[row + OF.ordinal], state.misses[row + OF.source], state.misses[row + OF.peer]
+    dead, first = state.misses[row + OF.dead], state.counters[COUNT.answered]
+    _serve(run, miss, core, now)
+    if not dead:
+        if source == FROM_PEER:
+            _keep(run, miss, core, page, key, peer, ordinal, now)
+        else:
+            _fill(run, core, page, key, ordinal, now)
+        if run.rules.keeps_rows:
+            fill_comes_first(run, first)
+    sample_if_due(run)
+
+
+@inlined
+def _serve(run: Run, miss: int, core: int, now: int) -> None:
+    """Count the access that missed and those that joined it as served."""
+    state, row = run.state, miss * MISS
+    source, peer = state.misses[row + OF.source], state.misses[row + OF.peer]
+    if source != FROM_PEER:
+        peer = NONE
+    count_served(run, core, state.misses[row + OF.name], state.misses[row + OF.since], now, source, peer)
+    if run.rules.keeps_answers:
+        tell_answer(run, miss, state.misses[row + OF.ordinal], source, now, now)
+    release_warp(run, core, now, now)
+    _serve_joined(run, miss, core, state.misses[row + OF.joined], now)
+    free_register(run, miss)
+    blocked = state.blocked[core]
+    if blocked != NONE and state.parking[blocked * PARKED + WAITING.why] == FOR_REGISTER:
+        state.parking[blocked * PARKED + WAITING.why] = FOR_CORE
+        wake(run, core, now, now)
+
+
+@inlined
+def _serve_joined(run: Run, miss: int, core: int, place: int, now: int) -> None:
+    parking = run.state.parking
+    while place != NONE:
+        at = place * PARKED
+        done, following = max(now, parking[at + WAITING.known]), parking[at + WAITING.next]
+        count_served(run, core, parking[at + WAITING.name], parking[at + WAITING.since], done, MERGED, NONE)
+        if run.rules.keeps_answers:
+            tell_answer(run, miss, parking[at + WAITING.ordinal], MERGED, done, now)
+        release_warp(run, core, done, now)
+        unpark(run, place)
+        place = following
+
+
+@inlined
+def _fill(run: Run, core: int, page: int, key: int, ordinal: int, now: int) -> None:
+    """Fill after an answer of the shared TLB or of a walk."""
+    plan = run.policies.plan
+    if plan.kind == CLUSTER:
+        fill_cluster(run, core, page, key)
+    if not run.rules.fills_always:
+        fill_as_the_rule_says(run, core, page, key, ordinal, now)
+    elif find(run, core, page) == NOWHERE:
+        fill_private(run, core, page, key, NONE, ordinal, now)
+    if plan.kind == DIRECTORY and plan.update == ON_RESPONSE:
+        _learn_from_shared(run, core, page)
+
+
+@inlined
+def _keep(run: Run, miss: int, core: int, page: int, key: int, peer: int, ordinal: int, now: int) -> None:
+    """Keep a copy of what a peer, or a cluster's TLB, answered, where the policy says so; directories may learn."""
+    rules, plan = run.rules, run.policies.plan
+    known = plan.kind == DIRECTORY
+    learns = known and plan.update == ON_RESPONSE
+    if learns:
+        _learn_from_peer(run, miss, core, page)
+    answer = 1 if rules.keeps_always else _ask_whether_to_keep(run, core, page, peer, known)
+    if answer == RAISED:
+        fail(run.state.counters, FAULT.remote_raised, now, core, answer)
+    elif answer:
+        if find(run, core, page) == NOWHERE:
+            fill_private(run, core, page, key, NONE, ordinal, now)
+        if learns:
+            learn(run, peer, page, core)
+
+
+@noinline
+def _ask_whether_to_keep(run: Run, core: int, page: int, peer: int, known: bool) -> int:
+    """Ask the policy whether a copy is kept."""
+    rules, policy = run.rules, run.policies.remote_fill
+    degree, held = (others_known(run, core, page) if known else 1), held_by(run, core)
+    return keep_copy(
+        policy.answer,
+        RemoteFillView(
+            core, peer, rules.cores, rules.private_entries, held, degree, run.state.pairs, policy.params, policy.memory
+        ),
+    )
+
+
+@noinline
+def _learn_from_peer(run: Run, miss: int, core: int, page: int) -> None:
+    """Learn who holds a page from what a peer's answer carries."""
+    state, words = run.state, run.rules.words
+    other = next_core(state.left, miss * words, words, FIRST_WORD)
+    while other != NOBODY:
+        if other != core:
+            learn(run, core, page, other)
+        other = next_core(state.left, miss * words, words, other + 1)
+
+
+@noinline
+def _learn_from_shared(run: Run, core: int, page: int) -> None:
+    """Learn from the shared TLB's answer whom it has given the entry to; it notes the core, if that holds it now."""
+    rules, state, row = run.rules, run.state, page * run.rules.words
+    if rules.shared_entries == 0:
+        return
+    peer = next_core(state.given, row, rules.words, FIRST_WORD)
+    while peer != NOBODY:
+        if peer != core:
+            learn(run, core, page, peer)
+        peer = next_core(state.given, row, rules.words, peer + 1)
+    if has_core(state.held, row, core) and find(run, rules.tlbs - 1, page) != NOWHERE:
+        add_core(state.given, row, core)
