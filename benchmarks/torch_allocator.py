@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.pool_replay import tensor_sizes
 from benchmarks.row import fastest, row
-from workbench.engines.torch_allocator.play import play
+from workbench.engines.torch_allocator.replay import play
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.engines.torch_allocator.state import ALLOC, FREE, NOTHING, Requests
 

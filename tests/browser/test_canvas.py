@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from workbench.dashboards.panels.canvas_widget import script
+from workbench.dashboards.canvas import script
 
 _MODEL = """
 const listeners = [];

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.dashboards.pulse import Pulse
+from workbench.dashboards.page import Heartbeat
 
 _MODEL = """
 const questions = [], heard = [];
@@ -23,7 +23,7 @@ def page(visit, request):
     visit.page.set_content("<body></body>")
     visit.page.clock.install(time=0)
     visit.page.clock.pause_at(1000)
-    source = Pulse._esm if isinstance(Pulse._esm, str) else str(Pulse._esm)
+    source = Heartbeat._esm if isinstance(Heartbeat._esm, str) else str(Heartbeat._esm)
     script = source.replace("export default { render };", "") + _MODEL.replace("ALONE", request.param)
     visit.page.evaluate(f"() => {{ {script} }}")
     visit.page.cure = "Reload the page" if request.param == "true" else "Run the cell again"

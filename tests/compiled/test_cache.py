@@ -117,8 +117,8 @@ def test_the_modules_that_hold_compiled_functions_stand_for_an_engine(root):
     assert Sources(root).kernels("engines.malloc") == ["engines.malloc.loop"]
     assert Sources(root).kernels("engines.pool") == []
     assert sources().kernels("engines.shared_memory") == [
-        "engines.shared_memory_asking",
         "engines.shared_memory_loop",
+        "engines.shared_memory_part_api",
     ]
 
 

@@ -10,9 +10,9 @@ import pytest
 
 import workbench as wb
 from tests.depth import thinned
+from workbench.dashboards.canvas import difference_words
 from workbench.dashboards.paired_dashboard import heading
 from workbench.dashboards.paired_runs import PairedRuns
-from workbench.dashboards.panels.histogram import words
 from workbench.figures.savings import drain_difference_data
 from workbench.studies.statistics import compare
 
@@ -61,5 +61,5 @@ def test_a_share_is_never_without_the_word_undecided_where_its_interval_holds_ze
     if seeds > 1:
         interval = compare(np.array(baseline), np.array(other), better="lower").interval
         holds_zero = not (interval.above(0) or interval.below(0))
-    message = words(drain_difference_data(runs, "drain_cycles"))
+    message = difference_words(drain_difference_data(runs, "drain_cycles"))
     assert ("undecided at" in message) == holds_zero

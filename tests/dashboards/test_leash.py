@@ -12,7 +12,7 @@ import pytest
 
 from tests.depth import long
 from tests.waiting import wait_until
-from workbench.dashboards.leash import call_on_leash, descendants
+from workbench.dashboards.child_process import call_on_leash, descendants
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -33,7 +33,7 @@ HOLDER = """
 import sys
 import importlib
 room = importlib.import_module("workbench.cli.main")
-from workbench.dashboards.leash import call_on_leash
+from workbench.dashboards.child_process import call_on_leash
 room._run = lambda words: call_on_leash([sys.executable, "-c", *words])
 sys.exit(room.main(sys.argv[1:]))
 """

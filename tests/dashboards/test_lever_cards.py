@@ -10,8 +10,7 @@ import pytest
 import workbench as wb
 from tests.depth import long
 from workbench.dashboards.dispatch import OPENING
-from workbench.dashboards.dispatch_levers import seven_levers
-from workbench.dashboards.lever_bounds import blocks_allowed, waves_allowed
+from workbench.dashboards.dispatch_levers import blocks_allowed, seven_levers, waves_allowed
 from workbench.dashboards.lever_cards import BOTH, LeverCards
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError

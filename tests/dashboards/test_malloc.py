@@ -10,7 +10,7 @@ import pytest
 import workbench as wb
 from tests.depth import thinned
 from workbench.dashboards.malloc import OPENING, MallocPanels
-from workbench.dashboards.opening import NothingToChoose
+from workbench.dashboards.paired_runs import NothingToChoose
 from workbench.dashboards.sidebar import Sidebar
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import plan_different_runs

@@ -9,12 +9,19 @@ import pytest
 
 from tests.oracles.torch_allocator import MIB, Rules
 from tests.recorded_torch import Recorder, exercised
-from workbench.dashboards.panels.advice import AdvicePanel
-from workbench.dashboards.panels.dropped_trace import snapshot_of, trace_of
-from workbench.dashboards.panels.memory_curves import Line, curves_scene, highest
-from workbench.dashboards.panels.memory_history import MemoryHistoryPanel
-from workbench.dashboards.panels.segment_map import AGE_KEY, ROWS, age_fills, map_scene, places_of
+from workbench.dashboards.dropped_file import AdvicePanel, snapshot_of, trace_of
 from workbench.dashboards.pool import SnapshotAnswer
+from workbench.dashboards.snapshot import (
+    AGE_KEY,
+    ROWS,
+    Line,
+    MemoryHistoryPanel,
+    age_fills,
+    curves_scene,
+    highest,
+    map_scene,
+    places_of,
+)
 from workbench.studies.torch_memory.card_history import CardHistory
 from workbench.workloads.importers import torch_snapshot
 from workbench.workloads.importers.source import Source
@@ -231,7 +238,7 @@ def test_a_dropped_snapshot_is_read_once_for_its_advice_and_its_history(made, tm
         return whole(content, where)
 
     monkeypatch.setattr(torch_snapshot, "_logs", noting)
-    monkeypatch.setattr("workbench.dashboards.panels.advice.caches_of", lambda _: "")
+    monkeypatch.setattr("workbench.dashboards.dropped_file.caches_of", lambda _: "")
     answer = SnapshotAnswer(AdvicePanel())
     assert answer.show(TracePool(trace=str(place)))
     answer.history.wait()

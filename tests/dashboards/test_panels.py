@@ -12,12 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import workbench as wb
+from workbench.dashboards import canvas, shared_memory
+from workbench.dashboards.canvas import HistogramPanel, histogram_scene, measures_table, number, sampled
 from workbench.dashboards.paired_runs import PairedRuns
-from workbench.dashboards.panels import curves, time_panels
-from workbench.dashboards.panels.curves import sampled
-from workbench.dashboards.panels.histogram import HistogramPanel, histogram_scene
-from workbench.dashboards.panels.measures_table import measures_table, number
-from workbench.dashboards.panels.time_panels import TimePanels, time_scene
+from workbench.dashboards.shared_memory import TimePanels, time_scene
 from workbench.figures.savings import drain_difference_data
 from workbench.metrics.statistics import Steps
 
@@ -62,7 +60,7 @@ def value_at(curve: dict[str, bytes], cycle: int) -> float:
 
 
 def test_of_a_long_run_the_beginning_is_drawn_and_that_is_said(monkeypatch):
-    monkeypatch.setattr(time_panels, "MOST_GRANTS", 40)
+    monkeypatch.setattr(shared_memory, "MOST_GRANTS", 40)
     records = PairedRuns(said()).records(0)
     scene = time_scene(["a", "b"], records)
     whole = max(int(record.release.max()) for record in records)
@@ -90,7 +88,7 @@ def test_a_sampled_line_passes_through_every_step_while_there_are_few(cycles, un
 
 
 def test_a_line_of_many_steps_is_sampled(monkeypatch):
-    monkeypatch.setattr(curves, "MOST_PLACES", 50)
+    monkeypatch.setattr(canvas, "MOST_PLACES", 50)
     steps = Steps(0, np.arange(1, 1001), np.arange(1, 1001))
     places, values = sampled(steps, 1000)
     assert len(places) <= 52

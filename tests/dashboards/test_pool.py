@@ -17,8 +17,7 @@ from tests.depth import long, thinned
 from tests.engines.pool_cases import Case, crowd, line
 from tests.oracles import pool_memory as slow
 from tests.recorded_snapshots import Recorder
-from workbench.dashboards.panels.card_memory import PLACES, memory_scene
-from workbench.dashboards.pool import OPENING, latency_note, lent_note, source_note, used_note
+from workbench.dashboards.pool import OPENING, PLACES, latency_note, lent_note, memory_scene, source_note, used_note
 from workbench.dashboards.sidebar import Sidebar
 from workbench.engines.pool import Pool
 from workbench.experiments.mechanism import mechanism

@@ -12,8 +12,8 @@ import yaml
 import workbench as wb
 from tests.work_counts import instructions
 from workbench.dashboards import paired_dashboard
+from workbench.dashboards.page import Heartbeat
 from workbench.dashboards.paired_runs import PairedRuns
-from workbench.dashboards.pulse import Pulse
 from workbench.errors import InputError
 
 
@@ -208,8 +208,8 @@ def test_nothing_is_to_be_called_off_where_all_is_done(shown):
 
 def test_the_kernel_answers_the_page(monkeypatch):
     answers = []
-    monkeypatch.setattr(Pulse, "send", lambda _pulse, message: answers.append(message))
-    Pulse()._handle_custom_msg({"what": "there?"}, [])
+    monkeypatch.setattr(Heartbeat, "send", lambda _pulse, message: answers.append(message))
+    Heartbeat()._handle_custom_msg({"what": "there?"}, [])
     assert answers == [{"what": "here"}]
 
 

@@ -13,7 +13,7 @@ import yaml
 
 import workbench as wb
 from tests.depth import thinned
-from workbench.dashboards.panels.intervals import Side, intervals_scene
+from workbench.dashboards.canvas import Side, intervals_scene
 from workbench.dashboards.sidebar import Sidebar
 from workbench.dashboards.translation import OPENING, degrees_note, hierarchy_note, latency_note, load_note, served_note
 from workbench.engines.translation import Translation

@@ -8,9 +8,8 @@ import pytest
 
 import workbench as wb
 from tests.depth import thinned
+from workbench.dashboards.decision import answer_words, decision_picture, decision_words
 from workbench.dashboards.paired_runs import PairedRuns
-from workbench.dashboards.panels.decision_picture import decision_picture
-from workbench.dashboards.panels.decision_words import answer_words, decision_words
 from workbench.dashboards.sidebar import Sidebar
 from workbench.experiments.mechanism import mechanism
 from workbench.policies.placement import FirstFit

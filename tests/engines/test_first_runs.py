@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.engines.first_runs import FirstRuns
-from workbench.engines.kit.log_room import with_room
+from workbench.engines.kit.columns import with_room
+from workbench.engines.kit.frame import FirstRuns
 from workbench.policies.placement import FirstFit, Placement
 
 

@@ -19,13 +19,13 @@ from tests.engines.test_shared_memory import Fixed, Memory
 from workbench.compiled import bound
 from workbench.engines.engine import Setup
 from workbench.engines.kit.order import RANK, moment
-from workbench.engines.shared_memory import SharedMemory, SharedMemoryOptions
-from workbench.engines.shared_memory_asking import REFUSED, advance_to, ask_end, ask_workgroup, next_moment
-from workbench.engines.shared_memory_part import (
+from workbench.engines.shared_memory import (
     NEVER,
     End,
     Part,
     Request,
+    SharedMemory,
+    SharedMemoryOptions,
     Told,
     advance,
     ask,
@@ -34,6 +34,7 @@ from workbench.engines.shared_memory_part import (
     next_event,
     record_of,
 )
+from workbench.engines.shared_memory_part_api import REFUSED, advance_to, ask_end, ask_workgroup, next_moment
 from workbench.errors import InputError, PolicyError
 from workbench.policies.catalogue import load_all
 from workbench.policies.placement import Compaction, FirstFit

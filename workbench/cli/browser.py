@@ -15,7 +15,7 @@ from pathlib import Path
 import workbench
 from workbench.cli.main import DONE, Command
 from workbench.dashboards import DASHBOARDS
-from workbench.dashboards.leash import call_on_leash
+from workbench.dashboards.child_process import call_on_leash
 from workbench.dashboards.serve import MOST_PAGES, serve
 from workbench.errors import InputError, WorkbenchError
 

@@ -78,8 +78,7 @@ def dashboard(name: str = "shared_memory") -> Widget:
 
 
 def _opened(name: str) -> Widget:
-    from workbench.dashboards.opening import comparing
-    from workbench.dashboards.saved import read_saved
+    from workbench.dashboards.paired_runs import comparing, read_saved
 
     saved = read_saved(name)
     with comparing(saved.differing):
@@ -100,7 +99,7 @@ def is_saved(name: str) -> bool:
 def check_name(name: str) -> str:
     """Return a dashboard's name, of `FILE.py:NAME` that which the file adds; else one sentence."""
     if is_saved(name):
-        from workbench.dashboards.saved import read_saved
+        from workbench.dashboards.paired_runs import read_saved
 
         name = read_saved(name).engine
     if is_in_file(name):

@@ -27,7 +27,7 @@ from traitlets import Integer, default
 from voila.app import Voila
 from voila.tornado.handler import TornadoVoilaHandler
 
-from workbench.dashboards import markup
+from workbench.dashboards import page
 from workbench.dashboards.serve import MOST_PAGES, TOKEN
 
 TICKET_SECONDS = 30.0
@@ -266,7 +266,7 @@ class Server(Voila):
     def launch_browser(self) -> None:
         """Send the user's browser to the page by a file that nobody else can read: others see a command's arguments."""
         file = Path(self.connection_dir, "open.html")
-        refresh = f'<meta http-equiv="refresh" content="0;url={markup.text(self.display_url)}">'
+        refresh = f'<meta http-equiv="refresh" content="0;url={page.text(self.display_url)}">'
         file.write_text(refresh, encoding="utf-8")
         threading.Thread(target=webbrowser.open, args=(file.as_uri(), 2), daemon=True).start()
 

@@ -8,12 +8,11 @@ from typing import Literal
 import ipywidgets as widgets
 import numpy as np
 
+from workbench.dashboards.canvas import IntervalsPanel, Side
+from workbench.dashboards.dispatch_drawings import DispatchTimelinePanel
 from workbench.dashboards.dispatch_levers import seven_levers
-from workbench.dashboards.opening import Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import PairedRuns
-from workbench.dashboards.panels.dispatch_timeline import DispatchTimelinePanel
-from workbench.dashboards.panels.intervals import IntervalsPanel, Side
+from workbench.dashboards.paired_runs import Opening, PairedRuns
 from workbench.engines.dispatch import Dispatch
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet

@@ -1,25 +1,18 @@
-"""The seven levers of the source document's dispatcher, each with the policy that it belongs to (spec 3, section 2)."""
+"""The seven levers of the source document's dispatcher, each with its policy (spec 3, section 2).
+
+And what each of them may be, given the others: where a card's slider stops.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from workbench.dashboards.history import Setting
-from workbench.dashboards.lever_bounds import (
-    blocks_allowed,
-    groups_allowed,
-    largest_share,
-    probed_blocks,
-    vgpr_blocks,
-    waves_allowed,
-)
-from workbench.dashboards.lever_cards import BOTH, CardLever, Change, State
-from workbench.dashboards.lever_cures import nearest_of
-from workbench.dashboards.lever_drawings import (
+from workbench.dashboards.dispatch_drawings import (
+    FILLS,
     blocks_drawing,
     groups_drawing,
     history_drawing,
@@ -28,8 +21,8 @@ from workbench.dashboards.lever_drawings import (
     waves_drawing,
     windows_drawing,
 )
-from workbench.dashboards.panels.dispatch_timeline import FILLS
-from workbench.dashboards.setting import found, look_up, path_of, put
+from workbench.dashboards.lever_cards import BOTH, CardLever, Change, State, nearest_of
+from workbench.dashboards.page import Setting, found, look_up, path_of, put
 from workbench.errors import InputError
 from workbench.levers import Lever
 from workbench.machine import Machine
@@ -42,11 +35,14 @@ from workbench.policies.probes.shift_probe import (
     GroupedRun,
     GroupedSampledRun,
     SampledRun,
+    dividing,
     powers_and_halfway,
     stepped,
     wrong_lengths,
 )
+from workbench.workloads.synthetic.group_demand import laws_of
 from workbench.workloads.synthetic.laws import Law
+from workbench.workloads.synthetic.random_groups import RandomGroups
 
 _PATHS = {"baseline": "policy", "other": "other"}
 _PLAIN = (ExactRun.name, "static_priority", NeverSplit.name, "most_residual")
@@ -293,6 +289,19 @@ def drawn_in(law: Any, most: int) -> Any:
     return {"uniform": {"low": min(law_read.span()[0], most), "high": most}}
 
 
+def _holds_name(names: Sequence[str], sentence: str) -> bool:
+    return any(f".{name} must" in sentence for name in names)
+
+
+def effective(setting: Setting, side: str, slot: str) -> Any:
+    """Return the policy that a side has in a slot, in plain types: the baseline's where the other has none."""
+    return setting[side][slot] if setting[side][slot] != SAME else setting["baseline"][slot]
+
+
+def _name(policy: Any) -> str:
+    return policy if isinstance(policy, str) else next(iter(policy))
+
+
 class Sampling(OfPolicy):
     """The run lengths of a probe; those that the resource is too short for are not built, and not seen."""
 
@@ -330,22 +339,9 @@ class Sampling(OfPolicy):
         return longer if not wrong_lengths(longer) else list(stepped(longer))
 
 
-def _holds_name(names: Sequence[str], sentence: str) -> bool:
-    return any(f".{name} must" in sentence for name in names)
-
-
-def effective(setting: Setting, side: str, slot: str) -> Any:
-    """Return the policy that a side has in a slot, in plain types: the baseline's where the other has none."""
-    return setting[side][slot] if setting[side][slot] != SAME else setting["baseline"][slot]
-
-
 def _waves(setting: Setting) -> Any:
     """Return the law of the waves in plain types; None where a file or a trace says how many there are."""
     return setting["workload"].get("random_groups", {}).get("waves")
-
-
-def _name(policy: Any) -> str:
-    return policy if isinstance(policy, str) else next(iter(policy))
 
 
 def _shift_probe(name: str, before: Any, **levers: Any) -> Any:
@@ -426,3 +422,76 @@ def _windows(setting: Setting) -> list[int]:
     law = setting["workload"].get("random_groups", {}).get("priority")
     levels = Law.read(law).span()[1] if law else LEVELS
     return [PriorityWindows.levers["shortest"].default * (levels - place) for place in range(levels)]
+
+
+MOST_BLOCKS = 512
+"""Where the slider of N ends; the box beside it takes all that the machine's lever does."""
+
+
+def vgpr_blocks(setting: Mapping[str, Any]) -> int:
+    """Return N of a setting: the blocks of vector registers of each SIMD.
+
+    >>> vgpr_blocks({"machine": {"preset": "patent_dispatch"}})
+    128
+    """
+    return probed_blocks(setting)["vgpr"]
+
+
+def probed_blocks(setting: Mapping[str, Any]) -> dict[str, int]:
+    """Return the blocks of every resource whose longest free run is probed, by its label.
+
+    >>> probed_blocks({"machine": {"preset": "patent_dispatch"}})
+    {'vgpr': 128, 'sgpr': 64, 'shared': 128}
+    """
+    resources = Machine.read(setting["machine"]).resources()
+    return {resource.label: resource.blocks for resource in resources if resource.contiguous}
+
+
+def groups_allowed(setting: Mapping[str, Any]) -> list[int]:
+    """Return the numbers of groups that divide the blocks of every resource that is probed (spec 3, Z).
+
+    >>> groups_allowed({"machine": {"preset": "patent_dispatch"}})
+    [1, 2, 4, 8, 16, 32]
+    """
+    each = [set(dividing(blocks)) for blocks in probed_blocks(setting).values()]
+    return sorted(set.intersection(*each))
+
+
+def blocks_allowed(setting: Mapping[str, Any]) -> list[int]:
+    """Return the numbers of vector register blocks that the groups of both sides divide and every workgroup fits."""
+    cut = {found(setting[side]["probe"], "groups") for side in ("baseline", "other")} - {None}
+    least = largest_share(setting)
+    steps = range(1, MOST_BLOCKS + 1) if cut else [*range(1, 65), *range(66, 129, 2), *range(132, MOST_BLOCKS + 1, 4)]
+    kept = (blocks for blocks in sorted({*steps, least}) if blocks >= least)
+    return [blocks for blocks in kept if all(blocks % groups == 0 and blocks > groups for groups in cut)]
+
+
+def waves_allowed(setting: Mapping[str, Any]) -> list[int]:
+    """Return the most waves that a workgroup may have, so that an empty module has room for the largest."""
+    machine, most = Machine.read(setting["machine"]), _most_a_wave(setting)
+    of_units = [resource for resource in machine.resources() if resource.level == "unit"]
+    share = min(resource.blocks // max(most.get(resource.label, 1), 1) for resource in of_units)
+    return list(range(1, share * machine.simds_a_unit + 1))
+
+
+def largest_share(setting: Mapping[str, Any]) -> int:
+    """Return the most vector register blocks that a workgroup may take of one SIMD of an empty module."""
+    return _share(setting) * _most_a_wave(setting).get("vgpr", 1)
+
+
+def _share(setting: Mapping[str, Any]) -> int:
+    """Return the most waves of the largest group that some SIMD gets."""
+    workload = _random_groups(setting)
+    return -(-workload.waves.span()[1] // Machine.read(setting["machine"]).simds_a_unit) if workload else 1
+
+
+def _most_a_wave(setting: Mapping[str, Any]) -> dict[str, int]:
+    """Return the most blocks of each resource that a wave may ask for; nothing where a file says it."""
+    workload = _random_groups(setting)
+    laws = laws_of(workload, Machine.read(setting["machine"]), "") if workload else {}
+    return {label: max(law.span()[1], 1) for label, law in laws.items()}
+
+
+def _random_groups(setting: Mapping[str, Any]) -> RandomGroups | None:
+    levers = setting["workload"].get("random_groups")
+    return None if levers is None else RandomGroups.read(levers)

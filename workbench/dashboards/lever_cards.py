@@ -1,24 +1,27 @@
-"""The levers that a page is about, on top of it: a card each, for both sides, with a drawing of what it does."""
+"""The levers that a page is about, on top of it: a card each, for both sides, with a drawing of what it does.
+
+Beside the card that a refusal is about stands what would cure it. A cure turns one lever, to the nearest value that
+goes with the others or to the one that the refusal names; each is tried before it is offered.
+"""
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import itertools
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import ipywidgets as widgets
 
-from workbench.dashboards import markup
-from workbench.dashboards.controls import Control, control_for
-from workbench.dashboards.controls.number import NumberControl
-from workbench.dashboards.history import Setting
-from workbench.dashboards.later import Later
-from workbench.dashboards.lever_cures import Check, Cure, concerned, cures_of, mending, nearest_of, shortly
-from workbench.dashboards.number_chips import LengthsControl, NumbersControl
+from workbench.dashboards import page
+from workbench.dashboards.controls import Control, LengthsControl, NumberControl, NumbersControl
+from workbench.dashboards.page import Later, Setting, put
 from workbench.dashboards.sidebar import Sidebar
+from workbench.dashboards.spec_controls import control_for
 from workbench.errors import WorkbenchError
 from workbench.levers import Lever
 
@@ -167,7 +170,7 @@ class Card:
     def __init__(self, lever: CardLever, moved: Listener, turned_off: Listener) -> None:
         """Call `moved` and `turned_off` with the letter of the lever and the side."""
         self.lever = lever
-        letter, title = markup.text(lever.letter), markup.text(lever.title)
+        letter, title = page.text(lever.letter), page.text(lever.title)
         head = widgets.HTML(f"<b>{letter}</b> {title}", tooltip=lever.lever.description)
         head.add_class("wb-card-head")
         self.drawing = widgets.HTML()
@@ -198,7 +201,7 @@ class Card:
         buttons = [widgets.Button(description=words) for words, _ in cures]
         for button, (_, mend) in zip(buttons, cures, strict=True):
             button.on_click(lambda _, mend=mend: mend())
-        self.refusal.children = [widgets.HTML(markup.mistake(sentence)), *buttons]
+        self.refusal.children = [widgets.HTML(page.mistake(sentence)), *buttons]
 
 
 class CardSide:
@@ -219,7 +222,7 @@ class CardSide:
 
     def show(self, state: State, offers: Sequence[float], can_turn_off: bool) -> None:
         """Show a state and where the slider stops; nobody is called."""
-        self.words.value = f"<b>{markup.text(self._side)}</b> {markup.text(state.words)}"
+        self.words.value = f"<b>{page.text(self._side)}</b> {page.text(state.words)}"
         self.own = can_turn_off
         self.switch.description, way = ("×", "off") if can_turn_off else ("on", "on, with the value below,")
         self.switch.tooltip = f"turn it {way} on this side"
@@ -242,3 +245,93 @@ def _control(lever: Lever) -> Control:
     if lever.kind == "integer":
         return control_for(nameless)
     return LengthsControl(nameless) if lever.name == "run_lengths" else NumbersControl(nameless)
+
+
+if TYPE_CHECKING:
+    pass
+
+MOST_CURES = 3
+_ROOTS = {"policy": "baseline"}
+_REFUSED = re.compile(r"(?:[\w\[\]]+\.)+(\w+) (must .*?)\. Got (.*?)\.(?: Nearest: (.*))?$")
+
+Check = Callable[[Setting], object]
+
+
+class Cure(NamedTuple):
+    """One thing to turn."""
+
+    words: str
+    change: Change
+
+
+def concerned(levers: Iterable[CardLever], sentence: str, moved: str = "") -> list[CardLever]:
+    """Return the levers that a refusal is about, the one that was moved last before the others."""
+    hits = [lever for lever in levers if re.search(lever.refused_by, sentence)]
+    return sorted(hits, key=lambda lever: lever.letter != moved)
+
+
+def shortly(levers: Sequence[CardLever], sentence: str) -> str:
+    """Return a refusal as a card says it: the lever by its letter, without its path and the nearest value.
+
+    >>> shortly([], "policy.probe.grouped_run.groups must divide vgpr (112 blocks). Got 32. Nearest: 16.")
+    'groups must divide N = 112 (vgpr). Got 32.'
+    >>> shortly([], "where policy.stuck = never_split: group 3 needs 9 blocks.")
+    'group 3 needs 9 blocks.'
+    """
+    hit = _REFUSED.search(sentence)
+    if hit is None:
+        return re.sub(r"^where policy\..*?: (?=\w+ \d)", "", sentence)
+    name, expected, got, _ = hit.groups()
+    letters = {one: lever.letter for lever in levers for one in lever.names}
+    expected = re.sub(r"vgpr \((\d+) blocks\)", r"N = \1 (vgpr)", expected)
+    if name not in letters:
+        return f"{name.replace('_', ' ')} {expected}. Got {got}."
+    return f"{letters[name]} = {got} {expected}."
+
+
+def nearest_of(sentence: str) -> tuple[Any, Any] | None:
+    """Return what a refusal got and what it says is nearest, where both are values; None otherwise.
+
+    >>> nearest_of("policy.priority.priority_windows.lengths must not grow. Got (1, 2). Nearest: (2, 1).")
+    ((1, 2), (2, 1))
+    """
+    hit = _REFUSED.search(sentence)
+    try:
+        return None if hit is None else (ast.literal_eval(hit[3]), ast.literal_eval((hit[4] or "").rstrip(".")))
+    except (ValueError, SyntaxError):
+        return None
+
+
+def cures_of(levers: Iterable[CardLever], sentence: str, setting: Setting, check: Check) -> list[Cure]:
+    """Return what would mend a refused setting, a few of each lever, and nothing that would be refused again."""
+    offered = ((lever, *one) for lever in levers for one in lever.cures(setting, sentence))
+    return list(itertools.islice(mending(offered, setting, check), MOST_CURES))
+
+
+def mending(offered: Iterable[tuple[CardLever, Any, Change]], setting: Setting, check: Check) -> Iterator[Cure]:
+    """Yield those of some values of levers, each with what is turned for it, that are not refused."""
+    for lever, value, change in offered:
+        if _mends(changed(setting, change), check):
+            listed = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
+            yield Cure(f"set {lever.letter} = {listed}", change)
+
+
+def changed(setting: Setting, change: Change) -> Setting:
+    """Return a setting in which something else is turned.
+
+    >>> changed({"baseline": {"probe": "exact_run"}, "seeds": 3}, {"policy.probe": {"grouped_run": {"groups": 4}}})
+    {'baseline': {'probe': {'grouped_run': {'groups': 4}}}, 'seeds': 3}
+    """
+    result = dict(setting)
+    for path, value in change.items():
+        root, _, rest = path.partition(".")
+        result = put(result, f"{_ROOTS.get(root, root)}.{rest}", value)
+    return result
+
+
+def _mends(setting: Setting, check: Check) -> bool:
+    try:
+        check(setting)
+    except WorkbenchError:
+        return False
+    return True

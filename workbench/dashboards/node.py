@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import ipywidgets as widgets
 import numpy as np
 
-from workbench.dashboards.opening import NothingToChoose, Opening
+from workbench.dashboards.canvas import IntervalsPanel, Side
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import PairedRuns
-from workbench.dashboards.panels.intervals import IntervalsPanel, Side
+from workbench.dashboards.paired_runs import NothingToChoose, Opening, PairedRuns
 from workbench.experiments.run_set import RunSet
 from workbench.figures.estimates import Means, mean_curve, rests_on
 from workbench.machine.board import board_note

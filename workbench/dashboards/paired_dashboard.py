@@ -15,34 +15,44 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as widgets
 import yaml
 
-from workbench.dashboards import markup
-from workbench.dashboards.address import Address
-from workbench.dashboards.catalogue_watch import CatalogueWatch
-from workbench.dashboards.history import History, Setting
-from workbench.dashboards.later import Later
+from workbench.dashboards import page
+from workbench.dashboards.canvas import HistogramPanel, measures_table
+from workbench.dashboards.decision import WhyPanel
 from workbench.dashboards.lever_cards import LeverCards
-from workbench.dashboards.offers import Offers
-from workbench.dashboards.opened import OpenedPoints, setting_of
-from workbench.dashboards.opening import Answer, Opening, Panels, widened
-from workbench.dashboards.paired_runs import Notes, PairedRuns
-from workbench.dashboards.panels.histogram import HistogramPanel
-from workbench.dashboards.panels.measures_table import measures_table
-from workbench.dashboards.panels.why import WhyPanel
-from workbench.dashboards.pulse import Pulse
-from workbench.dashboards.save_box import SaveBox
-from workbench.dashboards.saved import Saved, SavedPoint
-from workbench.dashboards.setting import as_link, differences, from_link
-from workbench.dashboards.several import SeveralPolicies
-from workbench.dashboards.sidebar import Sidebar
-from workbench.dashboards.still import is_wanted, still
-from workbench.dashboards.toolbar import Toolbar
+from workbench.dashboards.page import (
+    Address,
+    Heartbeat,
+    History,
+    Later,
+    Setting,
+    Toolbar,
+    as_link,
+    differences,
+    from_link,
+)
+from workbench.dashboards.paired_runs import (
+    Answer,
+    Notes,
+    Opening,
+    PairedRuns,
+    Panels,
+    SaveBox,
+    Saved,
+    SavedPoint,
+    is_wanted,
+    static_view,
+    widened,
+)
+from workbench.dashboards.part_controls import CatalogueWatch
+from workbench.dashboards.sidebar import Offers, Sidebar
+from workbench.dashboards.views import OpenedPoints, SeveralPolicies, setting_of
 from workbench.engines.engine import Setup
 from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.run_set import RunSet
 
 if TYPE_CHECKING:
-    from workbench.dashboards.study_view import StudyView
+    from workbench.dashboards.views import StudyView
 
 COARSE_SECONDS = 0.08
 """How long the runs of one move may take; what is left follows when the lever rests."""
@@ -97,7 +107,7 @@ class PairedDashboard(widgets.HBox):
         above = [self.heading, self.cards.widget] if self.cards.cards else []
         beside = [] if above else [self.heading]
         right = widgets.VBox(
-            [*beside, self.opened, Pulse(), widgets.HBox([self.status, self.stop]), self.board],
+            [*beside, self.opened, Heartbeat(), widgets.HBox([self.status, self.stop]), self.board],
             layout={"flex": "4 1 480px", "min_width": "0"},
         )
         self.opened_with = self.sidebar.setting()
@@ -124,7 +134,7 @@ class PairedDashboard(widgets.HBox):
     def _repr_mimebundle_(self, **choices: Any) -> Any:
         """Return what a notebook shows: the widget, and where nobody watches a picture in its place."""
         bundle = super()._repr_mimebundle_(**choices)
-        return {**(bundle or {}), **still(self.sidebar)} if is_wanted() else bundle
+        return {**(bundle or {}), **static_view(self.sidebar)} if is_wanted() else bundle
 
     def update(self) -> None:
         """Run and show what the sidebar says; a mistake is one sentence above the panels, which stay as they were."""
@@ -173,7 +183,7 @@ class PairedDashboard(widgets.HBox):
         """Return the view of the study whose front was opened; nothing where it is no study."""
         if saved.study is None:
             return []
-        from workbench.dashboards.study_view import StudyView
+        from workbench.dashboards.views import StudyView
 
         def clicked(point: str) -> None:
             place = next((k for k, one in enumerate(saved.points) if one.id == point), None)
@@ -329,19 +339,19 @@ class PairedDashboard(widgets.HBox):
             yield
         except WorkbenchError as mistake:
             message = str(mistake).removeprefix("sweep: ")  # there is no file that the sentence could be about
-            self.status.value = markup.mistake(message)
+            self.status.value = page.mistake(message)
             if stale:
                 self.sidebar.mark(message)
                 self.cards.refuse(message)
                 self.board.add_class("wb-stale")
 
     def _say(self, sentence: str) -> None:
-        self.status.value = markup.fine(sentence)
+        self.status.value = page.fine(sentence)
 
 
 def heading(opening: Opening) -> str:
     """Return what a page says before anything else: a title, what one sees, and what the colours mean, as HTML."""
-    title, seen = markup.text(opening.title), markup.text(opening.seen)
+    title, seen = page.text(opening.title), page.text(opening.seen)
     return f'<div class="wb-heading"><h2>{title}</h2><p>{seen}</p><p class="wb-legend">{_LEGEND}</p></div>'
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.dashboards import check_name
-from workbench.dashboards.leash import call_on_leash
-from workbench.dashboards.page import ALONE
+from workbench.dashboards.child_process import call_on_leash
 from workbench.errors import InputError, missing_extra, wrong_value
 
 HOST = "127.0.0.1"
@@ -152,3 +151,7 @@ def _notebook(name: str) -> Iterator[Path]:
         path = Path(folder, f"{Path(name.rpartition(':')[2]).stem or 'dashboard'}.ipynb")
         path.write_text(json.dumps(notebook_of(name, Path.cwd())))
         yield path
+
+
+ALONE = "WORKBENCH_DASHBOARD_PAGE"
+"""The variable that the cell of such a page sets."""

@@ -8,10 +8,9 @@ from typing import Any
 import ipywidgets as widgets
 import numpy as np
 
-from workbench.dashboards.opening import NothingToChoose, Opening
+from workbench.dashboards.canvas import IntervalsPanel, Side
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import PairedRuns
-from workbench.dashboards.panels.intervals import IntervalsPanel, Side
+from workbench.dashboards.paired_runs import NothingToChoose, Opening, PairedRuns
 from workbench.engines.translation import Translation
 from workbench.experiments.run_set import RunSet
 from workbench.figures.curves import load_between

@@ -4,7 +4,7 @@ Cycles in which nothing can change are skipped. At a cycle, in this order (the o
 releases that are due, then attempts of the allocator on the head of the queue and the workgroups within its look-ahead.
 A refused head is asked about again at the first due retry after something happened that could help it. Where a run
 stands lies in its counters, so it may be left before any event and gone on with later; meanwhile workgroups and ends
-may be asked (`shared_memory_part`).
+may be asked (`shared_memory_part_api`).
 """
 
 from __future__ import annotations
@@ -132,6 +132,15 @@ class State(NamedTuple):
     """Cycle, row, old start, new start, the row for which room was made."""
     refusals: np.ndarray = log("refusals", 3)
     """Cycle, row, free segments."""
+
+
+class Play(NamedTuple):
+    """The arguments of the loop."""
+
+    jobs: Jobs
+    rules: Rules
+    policy: ReadyPlacement
+    state: State
 
 
 def new_state(jobs: Jobs, rules: Rules, room: Mapping[str, int]) -> State:

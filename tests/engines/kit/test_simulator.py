@@ -11,7 +11,7 @@ from tests.engines import toy_mechanism
 from tests.engines.toy_mechanism import FirstCome, LeastPatient, Slots, Till, TillEngine, TillOptions
 from workbench.engines.engine import Setup
 from workbench.engines.kit import Given, given
-from workbench.engines.kit.slots import defaults_of, question_of
+from workbench.engines.kit.frame import defaults_of, question_of
 from workbench.errors import InputError, PolicyError
 from workbench.experiments.mechanism import Mechanism, enter
 from workbench.identity import current

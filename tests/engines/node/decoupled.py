@@ -14,8 +14,8 @@ from workbench.engines.dispatch import Dispatch
 from workbench.engines.dispatch.part import record_of as dispatch_record
 from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt
+from workbench.engines.kit.frame import defaults_of, question_of
 from workbench.engines.kit.order import cycle_of
-from workbench.engines.kit.slots import defaults_of, question_of
 from workbench.engines.malloc import Malloc
 from workbench.engines.malloc.part import record_of as malloc_record
 from workbench.engines.node.engine import Node, Play

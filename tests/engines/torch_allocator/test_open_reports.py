@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.engines.torch_allocator.play import play
+from workbench.engines.torch_allocator.replay import play
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.engines.torch_allocator.state import ALLOC, COMPLETE, DEFER, FREE, NOTHING, Requests
 

@@ -8,7 +8,7 @@ import pytest
 from tests.depth import seeds
 from tests.oracles.torch_allocator import MIB, UNLIMITED, Allocator
 from tests.oracles.torch_allocator import Rules as Plain
-from workbench.engines.torch_allocator.play import play
+from workbench.engines.torch_allocator.replay import play
 from workbench.engines.torch_allocator.settings import INTERVALS, AllocatorSettings
 from workbench.engines.torch_allocator.state import (
     ALLOC,

@@ -10,8 +10,8 @@ from tests import public_traces
 from tests.depth import thinned
 from tests.oracles.torch_allocator import MIB, UNLIMITED, Rules
 from tests.recorded_torch import Recorder, exercised
-from workbench.engines.torch_allocator.exactness import exactness_of, replay_as_recorded, replay_of
 from workbench.engines.torch_allocator.recording import recording_of, without_releases
+from workbench.engines.torch_allocator.replay import exactness_of, replay_as_recorded, replay_of
 from workbench.workloads.importers import read_trace
 
 ONE, STREAMS = ((0, (0, 0)),), tuple((k * 0x5000, (0, 0)) for k in range(10))

@@ -36,7 +36,7 @@ from workbench.engines.dispatch.prepare import (
 from workbench.engines.dispatch.state import COUNT, FAULT, NEVER, NONE, Columns, Play, Rules, Shape, State
 from workbench.engines.engine import at_slot
 from workbench.engines.kit import Attempt, Simulator, Stop, made
-from workbench.engines.kit.tables import check_column, padded
+from workbench.engines.kit.columns import check_column, padded
 from workbench.errors import InputError, unknown_name
 from workbench.machine import Machine
 from workbench.machine.machine import Resource

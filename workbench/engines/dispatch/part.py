@@ -28,9 +28,9 @@ from workbench.engines.dispatch.prepare import reads_pages, rules_of
 from workbench.engines.dispatch.state import COUNT, NONE, Columns, Play, Rules
 from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt
-from workbench.engines.kit import part as kit
+from workbench.engines.kit import frame as kit
 from workbench.engines.kit.columns import logs_of
-from workbench.engines.kit.part import NEVER, next_event
+from workbench.engines.kit.frame import NEVER, next_event
 from workbench.errors import InputError
 from workbench.records.dispatch import DispatchRecord
 

@@ -35,8 +35,7 @@ from workbench.engines.dispatch.history import (
 from workbench.engines.dispatch.loop import begin, make_present, next_cycle, next_rank, precedes, take_event
 from workbench.engines.dispatch.state import COUNT, NEVER, NONE, Columns, Play, Policies, Rules, State, to_int64
 from workbench.engines.kit.faults import FINE, STOP
-from workbench.engines.kit.order import cycle_of, moment, rank_of
-from workbench.engines.kit.shares import share
+from workbench.engines.kit.order import cycle_of, moment, rank_of, share
 from workbench.structures.bitmaps import count_free, longest_run
 from workbench.structures.timetable import NOW, put
 
@@ -230,7 +229,7 @@ def enter_history(play: Play, module: int, kind: int, first: int, cycles: int, a
 
 @entry_point
 def scattered_of(play: Play, module: int, own: int) -> int:
-    """Return the share of a module's free blocks that lie outside the longest free run, in parts of `ONE`.
+    """Return the share of a module's free blocks that lie outside the longest free run, in parts of `WHOLE_SHARE`.
 
     It is the mean over the free maps of its units (`own` = 0), or over those of the module's own resources (1), of
     1 - longest free run / free blocks; a map without free blocks counts 0.

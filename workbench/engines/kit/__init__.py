@@ -1,11 +1,21 @@
 """What every engine is built from: the frame, columns of a state, counters and faults by name, slots, order."""
 
 from workbench.engines.kit.columns import column, log, made
-from workbench.engines.kit.faults import FINE, STOP, Stop, fail, full, policy_error, raised, stop_of, stuck, wrong
-from workbench.engines.kit.names import numbered
+from workbench.engines.kit.faults import (
+    FINE,
+    STOP,
+    Stop,
+    fail,
+    full,
+    numbered,
+    policy_error,
+    raised,
+    stop_of,
+    stuck,
+    wrong,
+)
+from workbench.engines.kit.frame import Attempt, Given, Simulator, given, slot
 from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of
-from workbench.engines.kit.simulator import Attempt, Given, Simulator, given
-from workbench.engines.kit.slots import slot
 
 __all__ = [
     "FINE",

@@ -1,31 +1,22 @@
-"""The arrays of a run's state, each declared once: its type, its axes and what it is filled with, at its field."""
+"""The arrays of a run's state, each declared once at its field; room for its logs; tables of numbers of a workload.
+
+A declaration is an array's type, its axes and what it is filled with. Kernels allocate nothing, and how much room a log
+needs is known when the run has ended: then it is played again.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+from workbench.errors import InputError, wrong_value
+
 State = TypeVar("State")
-
-
-class Column(NamedTuple):
-    """An array that is made at the start of a run."""
-
-    dtype: np.dtype[Any]
-    axes: tuple[tuple[int, tuple[str, ...]], ...]
-    """Of each a number, and the sizes that it is multiplied by."""
-    fill: int | float | bool
-    log: str = ""
-    """`events` or `always`: of a log, when it is kept; empty for what is no log."""
-
-    def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
-        """Return the lengths of its axes with these sizes."""
-        return tuple(math.prod([sizes[name] for name in names], start=times) for times, names in self.axes)
 
 
 def column(dtype: DTypeLike, *axes: str | int, fill: int | float | bool = 0) -> Any:
@@ -68,6 +59,28 @@ def log(name: str, width: int, kept: str = "events") -> Any:
         Whether it is kept where only the event log needs it, or in every run.
     """
     return column(np.int64, name, width)._replace(log=kept)
+
+
+def _factors(axis: str | int) -> tuple[int, tuple[str, ...]]:
+    """Return the number and the sizes whose product an axis names."""
+    parts = str(axis).split(" * ")
+    names = tuple(part for part in parts if not part.isdecimal())
+    return math.prod(int(part) for part in parts if part.isdecimal()), names
+
+
+class Column(NamedTuple):
+    """An array that is made at the start of a run."""
+
+    dtype: np.dtype[Any]
+    axes: tuple[tuple[int, tuple[str, ...]], ...]
+    """Of each a number, and the sizes that it is multiplied by."""
+    fill: int | float | bool
+    log: str = ""
+    """`events` or `always`: of a log, when it is kept; empty for what is no log."""
+
+    def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """Return the lengths of its axes with these sizes."""
+        return tuple(math.prod([sizes[name] for name in names], start=times) for times, names in self.axes)
 
 
 @cache
@@ -152,8 +165,105 @@ def _declared(state: type) -> dict[str, Column]:
     return {name: one for name, one in declared.items() if isinstance(one, Column)}
 
 
-def _factors(axis: str | int) -> tuple[int, tuple[str, ...]]:
-    """Return the number and the sizes whose product an axis names."""
-    parts = str(axis).split(" * ")
-    names = tuple(part for part in parts if not part.isdecimal())
-    return math.prod(int(part) for part in parts if part.isdecimal()), names
+Played = TypeVar("Played")
+Sizes = Mapping[str, int]
+
+
+def with_room(play: Callable[[Sizes], Played], needed: Callable[[Played, Sizes], Sizes], sizes: Sizes) -> Played:
+    """Return a run that had room for everything: played once, and again with more room as long as some was missing.
+
+    All plays are the same to the bit, for a log that is full is counted on and changes nothing else.
+
+    Parameters
+    ----------
+    play : function of sizes
+        Plays the run from its start.
+    needed : function of what came of a play and its sizes
+        The sizes that it would have needed.
+    sizes : mapping of str to int
+        Of the first play: 0 for a log of which nothing is known.
+
+    Examples
+    --------
+    >>> with_room(lambda sizes: list(range(7))[: sizes["rows"]], lambda played, sizes: {"rows": 7}, {"rows": 0})
+    [0, 1, 2, 3, 4, 5, 6]
+    """
+    while True:
+        played = play(sizes)
+        more = {name: size for name, size in needed(played, sizes).items() if size > sizes[name]}
+        if not more:
+            return played
+        sizes = {**sizes, **more}
+
+
+def check_column(row: str, name: str, column: np.ndarray, rows: int, least: int, most: int, width: int = 1) -> None:
+    """Refuse a column that has not a number a row, or one that is no whole number of a range; the first is named.
+
+    Parameters
+    ----------
+    row, name : str
+        What a row is called, and the column.
+    least, most : int
+        The first and the last number that are allowed.
+    width : int, optional
+        How many numbers a row has.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> check_column("access", "page", np.array([3, -1]), 2, 0, 9)
+    Traceback (most recent call last):
+    ...
+    workbench.errors.InputError: access 1: page must be a whole number from 0 to 9. Got -1. Nearest: 0.
+    """
+    check_whole(row, name, column, rows, least, most, width=width)
+    if column.size and (column.min() < least or column.max() > most):
+        refuse_number(row, name, int(np.argmax((column < least) | (column > most))), column, least, most)
+
+
+def check_whole(
+    row: str, name: str, column: np.ndarray, rows: int, least: int, most: int, first: int = 0, width: int = 1
+) -> None:
+    """Refuse a column that has not a whole number a row, whatever their range is; `first` is the number of its first
+    row."""
+    shape = (rows,) if width == 1 else (rows, width)
+    if column.shape != shape:
+        numbers, article = "a number" if width == 1 else f"{width} numbers", "an" if row[0] in "aeiou" else "a"
+        expected = f"must have {numbers} {article} {row}, {_sizes(shape)}"
+        raise InputError(f"the workload's {name} {expected}. Got {_sizes(column.shape)}.")
+    if column.size and column.dtype.kind not in "iub":
+        raise wrong_value("", f"{row} {first}: {name}", _expected(least, most), column.ravel().tolist()[0])
+
+
+def refuse_number(row: str, name: str, place: int, column: np.ndarray, least: int, most: int, first: int = 0) -> None:
+    """Refuse the number at a place of a column of whole numbers, row by row, with the nearest that is allowed."""
+    got, number = int(column.ravel()[place]), first + place // (column.size // len(column))
+    raise wrong_value("", f"{row} {number}: {name}", _expected(least, most), got, min(max(got, least), most))
+
+
+def _sizes(shape: tuple[int, ...]) -> str:
+    """Return the sizes of an array in words: `3 x 6`."""
+    return " x ".join(map(str, shape)) or "a single number"
+
+
+def _expected(least: int, most: int) -> str:
+    return f"must be a whole number from {least} to {most}"
+
+
+def padded(rows: Sequence[np.ndarray]) -> np.ndarray:
+    """Return rows one below the other, each filled up with zeros: at least one column.
+
+    Examples
+    --------
+    >>> padded([np.array([1.0, 2.0]), np.array([3.0])]).tolist()
+    [[1.0, 2.0], [3.0, 0.0]]
+    >>> padded([np.zeros(0)]).tolist()
+    [[0.0]]
+    """
+    table = np.zeros((len(rows), max([row.size for row in rows], default=0) or 1), rows[0].dtype if rows else np.int64)
+    for line, row in zip(table, rows, strict=True):
+        line[: row.size] = row
+    return table

@@ -1,15 +1,14 @@
-"""What stops a run: each fault declared once, at its name; one kernel keeps the first, one function words it."""
+"""Counters and faults by name, a number each; one kernel keeps the first fault, one function words what stops a run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from workbench.compiled import kernel
-from workbench.engines.kit.names import numbered
 from workbench.errors import PolicyError
 from workbench.policies.policy import Policy
 from workbench.policies.scenes import why_it_failed
@@ -27,7 +26,40 @@ class Stop(NamedTuple):
     answer: int
 
 
+Names = TypeVar("Names")
+
+
+def numbered(names: type[Names], after: tuple[int, ...] = ()) -> Names:
+    """Return the place of each name of a named tuple: 0, 1, 2 ... in the order of its fields.
+
+    Compiled code takes `NAMES.served` of a module's constant as the number itself.
+
+    Parameters
+    ----------
+    names : class
+        A named tuple with an `int` field for each name, described below it.
+    after : tuple
+        Numbered names that come before: an engine's counters come after `STOP`.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> class Counters(NamedTuple):
+    ...     status: int
+    ...     served: int
+    >>> numbered(Counters)
+    Counters(status=0, served=1)
+    """
+    fields = cast(Any, names)._fields
+    return names(*range(len(after), len(after) + len(fields)))
+
+
 STOP = numbered(Stop)
+
+
+def raised(slot: str) -> Any:
+    """Declare that the policy of a slot raised, or never ended."""
+    return Fault(slot, raised=True)
 
 
 class Fault(NamedTuple):
@@ -41,11 +73,6 @@ class Fault(NamedTuple):
     """Whether the policy raised, or never ended, instead of giving an answer."""
     log: str = ""
     """The log that is full, of a run that is played again with more room."""
-
-
-def raised(slot: str) -> Any:
-    """Declare that the policy of a slot raised, or never ended."""
-    return Fault(slot, raised=True)
 
 
 def wrong(slot: str, sentence: str = "") -> Any:

@@ -12,14 +12,16 @@ with the lower number of what it happens to. Ranks are those of spec 6, R3; each
 | `pool` | none: one request after another, as the service takes them | row; of those who wait as the lever says |
 
 A tournament or a heap that compares one number takes `moment(cycle, rank)`.
+
+Shares of a whole are whole numbers too, for routines by address return nothing else.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from workbench.compiled import kernel
-from workbench.engines.kit.names import numbered
+from workbench.compiled import inlined, kernel
+from workbench.engines.kit.faults import numbered
 
 RANKS = 32
 """Ranks of a cycle, at most: five bits."""
@@ -78,3 +80,17 @@ def cycle_of(moment: int) -> int:
 def rank_of(moment: int) -> int:
     """Return the rank of a moment."""
     return moment & 31
+
+
+WHOLE_SHARE = 1 << 32
+"""A share of 1."""
+
+
+@inlined
+def share(part: int, whole: int) -> int:
+    """Return part over whole in parts of `WHOLE_SHARE`, rounded down; 0 of nothing.
+
+    >>> share(1, 4) / WHOLE_SHARE, share(0, 0)
+    (0.25, 0)
+    """
+    return part * WHOLE_SHARE // whole if whole > 0 else 0

@@ -14,9 +14,9 @@ import numpy as np
 
 from workbench.engines.engine import Setup, at_slot
 from workbench.engines.kit import Attempt
-from workbench.engines.kit import part as kit
+from workbench.engines.kit import frame as kit
+from workbench.engines.kit.frame import NEVER, advance, next_event
 from workbench.engines.kit.order import LAST_CYCLE
-from workbench.engines.kit.part import NEVER, advance, next_event
 from workbench.engines.malloc import part_api
 from workbench.engines.malloc.engine import Malloc, Play, Reading
 from workbench.engines.malloc.part_api import REFUSED

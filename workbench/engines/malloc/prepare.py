@@ -14,8 +14,8 @@ import numpy as np
 from workbench.compiled import NO_ANSWER
 from workbench.engines.engine import at_slot
 from workbench.engines.kit import Given, made, slot
+from workbench.engines.kit.columns import check_column
 from workbench.engines.kit.order import LAST_CYCLE
-from workbench.engines.kit.tables import check_column
 from workbench.engines.malloc.state import (
     AFTER,
     ALL_NULL,

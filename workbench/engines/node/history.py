@@ -20,7 +20,7 @@ import numpy as np
 from workbench.compiled import noinline
 from workbench.compiled.entry import call
 from workbench.engines.kit import numbered
-from workbench.engines.kit.shares import ONE
+from workbench.engines.kit.order import WHOLE_SHARE
 from workbench.engines.node.pool_api import LIVE, RESERVED, SCATTERED
 from workbench.engines.node.pool_service import (
     ANSWER,
@@ -175,7 +175,7 @@ def note_module(run: Run, card: int, module: int) -> None:
     part, first = part_of_dispatch(run, card), (card * run.rules.modules + module) * OF_MODULE
     for which in range(OF_MODULE):
         scattered = call(run.ports.scattered_of[part], run.ports.lent[part], (module, which))
-        _set(run, first + which, scattered / ONE)
+        _set(run, first + which, scattered / WHOLE_SHARE)
 
 
 @noinline
@@ -184,7 +184,7 @@ def note_pool(run: Run) -> None:
     ports, part = run.ports, part_of_pool(run)
     first, places = OF_MODULE * run.rules.cards * run.rules.modules, run.rules.places
     for card in range(places):
-        _set(run, first + card, call(ports.memory_of[part], ports.lent[part], (SCATTERED, card)) / ONE)
+        _set(run, first + card, call(ports.memory_of[part], ports.lent[part], (SCATTERED, card)) / WHOLE_SHARE)
     for which in (LIVE, RESERVED):
         _set(run, first + places + which, float(call(ports.memory_of[part], ports.lent[part], (which, 0))))
 

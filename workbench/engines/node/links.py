@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.compiled import kernel, noinline, routine
-from workbench.engines.kit.names import numbered
+from workbench.engines.kit.faults import numbered
 from workbench.engines.kit.order import RANK, moment
 from workbench.machine.board import Board, network_of
 from workbench.machine.paths import Paths

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.compiled import RAISED, Answer, kernel, noinline, routine
-from workbench.engines.kit.faults import FINE, STOP, fail, raised, wrong
-from workbench.engines.kit.names import numbered
+from workbench.engines.kit.faults import FINE, STOP, fail, numbered, raised, wrong
 from workbench.policies.pool.frames import FRAMES, Frames, FramesView
 
 ask_frames = FRAMES.ask

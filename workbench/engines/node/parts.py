@@ -18,10 +18,9 @@ from workbench.compiled.entry import entry_of
 from workbench.engines.dispatch import part as dispatch_part
 from workbench.engines.dispatch import part_api as dispatch_api
 from workbench.engines.engine import Setup
-from workbench.engines.kit import part as kit
+from workbench.engines.kit import frame as kit
 from workbench.engines.kit.faults import FINE, policy_error, stop_of
-from workbench.engines.kit.part import Part
-from workbench.engines.kit.slots import defaults_of
+from workbench.engines.kit.frame import Part, defaults_of
 from workbench.engines.malloc import part as malloc_part
 from workbench.engines.malloc import part_api as malloc_api
 from workbench.engines.node import memory, pool_api

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.compiled import kernel, noinline
-from workbench.engines.kit.faults import FINE, STOP
-from workbench.engines.kit.names import numbered
+from workbench.engines.kit.faults import FINE, STOP, numbered
 from workbench.engines.node.memory import FrameMap, frame_of, give, run_length, take
 from workbench.engines.pool import loop
 from workbench.engines.pool.state import ANSWERED, HEAD, Service

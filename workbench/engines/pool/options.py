@@ -8,8 +8,8 @@ import numpy as np
 
 from workbench.engines.engine import at_path
 from workbench.engines.kit import Given, slot
+from workbench.engines.kit.columns import check_column
 from workbench.engines.kit.order import LAST_CYCLE
-from workbench.engines.kit.tables import check_column
 from workbench.errors import InputError
 from workbench.levers import Spec, lever
 from workbench.machine.board import Board

@@ -16,9 +16,9 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from workbench.engines.engine import Setup
-from workbench.engines.kit import part as kit
+from workbench.engines.kit import frame as kit
+from workbench.engines.kit.frame import NEVER, advance, next_event
 from workbench.engines.kit.order import LAST_CYCLE
-from workbench.engines.kit.part import NEVER, advance, next_event
 from workbench.engines.pool import part_api
 from workbench.engines.pool.engine import Beginning, Play, Pool, Run, answered, reclaimed, room_for, rows_of
 from workbench.engines.pool.live import carry

@@ -9,10 +9,8 @@ import numpy as np
 
 from workbench.engines.engine import Setup
 from workbench.engines.torch_allocator import state as rows
-from workbench.engines.torch_allocator.asking import Asking, asking_of
-from workbench.engines.torch_allocator.exactness import NOTHING_TO_COMPARE, replay_of
-from workbench.engines.torch_allocator.play import Played, play
 from workbench.engines.torch_allocator.recording import live_before, recorded_bytes, recording_of
+from workbench.engines.torch_allocator.replay import NOTHING_TO_COMPARE, Asking, Played, asking_of, play, replay_of
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import InputError
 from workbench.levers import lever

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.torch_allocator import state as rows
-from workbench.engines.torch_allocator.beginning import NO_ENDS, beginning
+from workbench.engines.torch_allocator.initial_state import NO_ENDS, beginning
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.engines.torch_allocator.state import MIB, SMALL_BUFFER, Requests, Start, Supply
 from workbench.workloads.allocator_log import (

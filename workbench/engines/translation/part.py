@@ -16,10 +16,10 @@ import numpy as np
 from workbench.compiled import bound
 from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt
-from workbench.engines.kit import part as kit
+from workbench.engines.kit import frame as kit
 from workbench.engines.kit.columns import logs_of
+from workbench.engines.kit.frame import NEVER, advance, next_event
 from workbench.engines.kit.order import LAST_CYCLE, RANK
-from workbench.engines.kit.part import NEVER, advance, next_event
 from workbench.engines.translation import part_api
 from workbench.engines.translation.engine import PartRules, Play, Translation
 from workbench.engines.translation.engine import record_of as record_of_play

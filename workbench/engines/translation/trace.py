@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import kernel, prefetch
+from workbench.engines.kit.columns import check_whole, refuse_number
 from workbench.engines.kit.order import LAST_CYCLE
-from workbench.engines.kit.tables import check_whole, refuse_number
 from workbench.engines.translation.lookup import UNKNOWN
 from workbench.engines.translation.options import Case
 from workbench.engines.translation.page_table import Tags

@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.compiled import Question, fields_of
 from workbench.engines.engine import Setup
-from workbench.engines.kit.simulator import Simulator
+from workbench.engines.kit.frame import Simulator
 from workbench.errors import PolicyError, WorkbenchError
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.user_code import opened

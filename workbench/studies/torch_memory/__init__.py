@@ -1,7 +1,7 @@
 """PyTorch's allocator from a memory snapshot: replayed to the byte, and under other settings."""
 
-from workbench.engines.torch_allocator.exactness import Exactness, Replay, replay_of
 from workbench.engines.torch_allocator.recording import Recording, recording_of
+from workbench.engines.torch_allocator.replay import Exactness, Replay, replay_of
 from workbench.studies.torch_memory.advice import Advice, advice_or_still, advise
 from workbench.studies.torch_memory.replay import (
     EXACT_CACHES,

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.torch_allocator.asking import Asking, asking_of
-from workbench.engines.torch_allocator.exactness import Replay, replay_of
 from workbench.engines.torch_allocator.recording import RecordedBytes, recorded_bytes, summed
+from workbench.engines.torch_allocator.replay import Asking, Replay, asking_of, replay_of
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.studies.torch_memory.holdings import SegmentMap, segments_at
 from workbench.studies.torch_memory.lives import Lives, lives_of

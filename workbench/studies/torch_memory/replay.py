@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.engines.torch_allocator.exactness import NOTHING_TO_COMPARE, Exactness, Replay, replay_of
-from workbench.engines.torch_allocator.play import Played, play
 from workbench.engines.torch_allocator.recording import Recording, recorded_bytes, reserved_by_event, without_releases
+from workbench.engines.torch_allocator.replay import NOTHING_TO_COMPARE, Exactness, Played, Replay, play, replay_of
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import InputError
 from workbench.workloads.allocator_log import (

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.engines.torch_allocator import state as rows
-from workbench.engines.torch_allocator.asking import Asking
-from workbench.engines.torch_allocator.play import Played, play
+from workbench.engines.torch_allocator.replay import Asking, Played, play
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.engines.torch_allocator.state import ROUND_LARGE
 from workbench.metrics.torch_allocator import driver_ns

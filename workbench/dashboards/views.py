@@ -1,0 +1,450 @@
+"""Views beside the pair of a dashboard: the points of an opened file, several policies, a tuning study.
+
+Of the points of a file or folder one is shown. Up to eight policies of one slot stand against the baseline, at the same
+seeds. A study is watched while it is tuned and judged when it is done: its front over parallel axes, how its best grew,
+and shares of its levers.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import ipywidgets as widgets
+import numpy as np
+
+from workbench.dashboards import page
+from workbench.dashboards.canvas import CanvasWidget, MultiplesPanel, PointsPanel, number, script
+from workbench.dashboards.page import Later
+from workbench.dashboards.paired_runs import PairedRuns, Saved, SavedPoint
+from workbench.dashboards.sidebar import MOST_SEEDS, Sidebar
+from workbench.dashboards.sidebar_parts import SAME
+from workbench.errors import InputError, WorkbenchError
+from workbench.experiments.results_folder import is_held
+from workbench.figures.savings import drain_difference_data
+from workbench.metrics.measure import Measure
+from workbench.studies.tuning import StudyResults, open_study
+from workbench.studies.tuning.results import INERT, ParallelAxis, parallel_axes
+from workbench.studies.tuning.storages import JOURNAL
+from workbench.studies.tuning.study import Trial
+
+
+class OpenedPoints:
+    """A drop-down of the points, and a picture of what is known of them in which one is clicked."""
+
+    def __init__(self, saved: Saved, chosen: Callable[[SavedPoint], None]) -> None:
+        self.saved, self._chosen = saved, chosen
+        options = [(_words(saved, point), k) for k, point in enumerate(saved.points)]
+        self.names = widgets.Dropdown(options=options, description=f"{len(options)} points")
+        self.names.layout.width = "auto"
+        self.names.observe(self._picked, "value")
+        title = widgets.HTML()
+        title.value = f"<b>Opened: {page.text(saved.title)}.</b> A point that is chosen sets every lever."
+        inside: list[widgets.Widget] = [title, self.names]
+        places = [point.values for point in saved.points]
+        self.picture = PointsPanel(self.pick)
+        known = sum(all(map(math.isfinite, place)) for place in places)
+        if saved.study is None and len(saved.measures) == 2 and known > 1:
+            self.picture.show(saved.measures, places, [point.label for point in saved.points], 0)
+            inside.append(self.picture)
+        self.widget = widgets.VBox(inside)
+        self.widget.add_class("wb-opened")
+
+    def pick(self, place: int) -> None:
+        """Choose a point, as a click into the picture does."""
+        self.names.value = place
+
+    def _picked(self, _change: object) -> None:
+        place = self.names.value
+        self.picture.choose(place)
+        self._chosen(self.saved.points[place])
+
+
+def _words(saved: Saved, point: SavedPoint) -> str:
+    known = [
+        f"{label} {number(value)}"
+        for label, value in zip(saved.measures, point.values, strict=True)
+        if math.isfinite(value)
+    ]
+    return f"{point.label}: {', '.join(known)}" if known else point.label
+
+
+def setting_of(sidebar: Sidebar, saved: Saved, point: SavedPoint) -> dict[str, Any]:
+    """Return the setting of a page that shows a point beside its baseline.
+
+    Raises
+    ------
+    InputError
+        The two sides differ in something that the page has once for both.
+    """
+    one, two = point.baseline, point.other
+    for part in ("machine", "workload", "options"):
+        if getattr(one, part) != getattr(two, part):
+            raise InputError(f"{saved.title}: {point.label} has another {part} than its baseline; a page has one.")
+    policies = sidebar.policies
+    for slot in policies.common:
+        if one.policies[slot] != two.policies[slot]:
+            raise InputError(f"{saved.title}: {point.label} has another {slot} than its baseline; this page has one.")
+    alone = len(policies.compared) == 1
+    aliases = {slot: default for slot, default in policies.slots.items() if default in policies.slots}
+    own = {slot: _named(one.policies, slot, aliases) for slot in policies.slots}
+    other = {
+        slot: two.policies[slot] if alone or two.policies[slot] != one.policies[slot] else SAME
+        for slot in policies.compared
+    }
+    return {
+        **sidebar.setting(),
+        "machine": one.machine if saved.machine is None else saved.machine,
+        "workload": one.workload,
+        "options": one.options,
+        "seeds": min(saved.seeds, MOST_SEEDS),
+        "baseline": {slot: own[slot] for slot in policies.compared},
+        "other": other,
+        "common": {slot: own[slot] for slot in policies.common},
+    }
+
+
+def _named(policies: Any, slot: str, aliases: dict[str, str]) -> Any:
+    """Return the policy of a slot, or the name of the slot whose policy it takes."""
+    alias = aliases.get(slot)
+    return alias if alias is not None and policies[alias] == policies[slot] else policies[slot]
+
+
+MOST_POLICIES = 8
+"""Policies beside the baseline."""
+SLICE_SECONDS = 0.25
+
+
+class SeveralPolicies:
+    """A slot, a list of its policies, and a small histogram of each; a click makes one the other side."""
+
+    def __init__(self, sidebar: Sidebar, chosen: Callable[[], None]) -> None:
+        """Call `chosen` when a click has made a policy the other side."""
+        self._sidebar, self._chosen = sidebar, chosen
+        slots = list(sidebar.policies.compared)
+        start = next((slot for slot in slots if sidebar.policies.other[slot].names.value), slots[0])
+        words = [(slot.replace("_", " "), slot) for slot in slots]
+        self.slot = widgets.Dropdown(options=words, value=start, description="slot")
+        self.slot.observe(lambda _: self._offer(), "value")
+        self.names = widgets.SelectMultiple(rows=8, description="policies", layout={"width": "auto"})
+        self.begin = widgets.Button(description="compare", tooltip="run them all at the seeds of this page")
+        self.begin.on_click(lambda _: self.compare())
+        self.words = widgets.HTML(page.fine(f"Choose two to {MOST_POLICIES} policies (Ctrl or Shift for several)."))
+        self.picture = MultiplesPanel(self._pick)
+        self._runs: PairedRuns | None = None
+        self._kept: list[Any] = []
+        self._rest = Later(self._continue)
+        left = widgets.VBox([self.slot, self.names, self.begin], layout={"flex": "0 1 260px"})
+        right = widgets.VBox([self.words, self.picture], layout={"flex": "1 1 320px", "min_width": "0"})
+        self.widget = widgets.HBox([left, right])
+        self.widget.add_class("wb-several")
+        self._offer()
+
+    def compare(self) -> None:
+        """Run what is chosen; the picture grows as seeds are done."""
+        self._rest.cancel()
+        try:
+            self._runs = PairedRuns(self._said())
+            self._show(SLICE_SECONDS)
+        except WorkbenchError as mistake:
+            self._say_mistake(mistake)
+
+    def stop(self) -> None:
+        """Run no more."""
+        self._rest.cancel()
+
+    def _offer(self) -> None:
+        """Offer the policies of the slot; its baseline stands beside all of them anyway."""
+        control = self._sidebar.policies.baseline[self.slot.value]
+        offered = [(words, name) for words, name in control.names.options if name not in self._sidebar.policies.slots]
+        self.names.options = offered
+        self.names.value = [name for _, name in offered if name != control.names.value][:4]
+
+    def _said(self) -> dict[str, Any]:
+        """Return the sweep: the baseline's policies everywhere, but several in the slot."""
+        slot, policies = self.slot.value, self._sidebar.policies
+        own = policies.baseline[slot].plain()
+        self._kept = [self._policy(slot, name) for name in self.names.value if self._policy(slot, name) != own]
+        if not 1 <= len(self._kept) <= MOST_POLICIES:
+            raise InputError(
+                f"choose 1 to {MOST_POLICIES} policies that are not the baseline's. Got {len(self._kept)}."
+            )
+        everywhere = {one: control.plain() for one, control in {**policies.baseline, **policies.common}.items()}
+        varied = {**everywhere, slot: {"vary": [own, *self._kept]}}
+        return {**self._sidebar.said(), "policy": varied, "baseline": {slot: own}}
+
+    def _policy(self, slot: str, name: str) -> Any:
+        """Return a policy as either side has it, else with its defaults."""
+        for side in (self._sidebar.policies.other, self._sidebar.policies.baseline):
+            if side[slot].names.value == name:
+                return side[slot].plain()
+        return name
+
+    def _continue(self) -> None:
+        try:
+            self._show(SLICE_SECONDS)
+        except WorkbenchError as mistake:
+            self._say_mistake(mistake)
+
+    def _show(self, seconds: float) -> None:
+        runs = self._runs
+        if runs is None:
+            return
+        run_set = runs.advance(seconds)
+        if run_set.failures:
+            raise WorkbenchError(f"{run_set.failures[0].error}")
+        difference = drain_difference_data(run_set, self._sidebar.measure.plain())
+        self.picture.show(difference, list(range(len(difference.panels))))
+        left = runs.asked - runs.done
+        done = f"{runs.done} of {runs.asked}" if left else f"{runs.done}"
+        self.words.value = page.fine(f"{done} seeds, each policy against the baseline. Click one to see it large.")
+        if left:
+            self._rest.start(0)
+
+    def _pick(self, place: int) -> None:
+        """Make a policy the other side, alone."""
+        if place >= len(self._kept):
+            return
+        policies = self._sidebar.policies
+        same = {
+            slot: policies.baseline[slot].plain() if len(policies.compared) == 1 else "" for slot in policies.compared
+        }
+        policies.show({"other": {**same, self.slot.value: self._kept[place]}})
+        self._chosen()
+
+    def _say_mistake(self, mistake: WorkbenchError) -> None:
+        self.picture.clear()
+        message = str(mistake).removeprefix("sweep: ")
+        self.words.value = page.mistake(message)
+
+
+LOOK_SECONDS = 2.0
+"""How often a study that is tuned just now is looked at."""
+LEVERS = "importances.csv"
+"""What a study that is done keeps of its levers' shares."""
+MOST_LEVERS = 10
+
+
+class StudyView:
+    """Shows a study: its front in two of its measures, over parallel axes, its history, the shares of its levers."""
+
+    def __init__(self, folder: Path, picked: Callable[[str], None]) -> None:
+        """Tell `picked` the id of the point of a trial that is clicked."""
+        self._folder, self._picked = folder, picked
+        self._size = -1
+        self.results: StudyResults = open_study(folder)
+        self._measures = _measures(self.results)
+        names = [one.name for one in self._measures]
+        self.across = widgets.Dropdown(options=names, value=names[0], description="across")
+        self.upward = widgets.Dropdown(options=names, value=names[min(1, len(names) - 1)], description="upward")
+        self.shares = _shares_of(folder)
+        self.goal = widgets.Dropdown(options=list(self.shares) or ["-"], description="levers for")
+        self.progress, self.note = widgets.HTML(), widgets.HTML()
+        self.points, self.panel = PointsPanel(self.pick), StudyPanel(self.pick)
+        for one in (self.across, self.upward, self.goal):
+            one.observe(lambda _change: self.draw(), "value")
+        chosen = [self.across, self.upward] if len(names) > 1 else []
+        self._rows = [widgets.HBox(chosen), self.points] if len(names) > 1 else []
+        rest = [self.goal] if self.shares else []
+        self.widget = widgets.VBox([self.progress, *self._rows, self.note, *rest, self.panel])
+        self.widget.add_class("wb-study")
+        self.chosen = 0
+        self._look = Later(self.look)
+        self.draw()
+        self._look_again()
+
+    @property
+    def is_tuned_now(self) -> bool:
+        """Return whether a driver tunes the study at this moment."""
+        return is_held(self._folder)
+
+    def look(self) -> None:
+        """Show what came since the last look, and look again while the study is tuned."""
+        size = (self._folder / JOURNAL).stat().st_size
+        if size != self._size:
+            self._size = size
+            self.results = open_study(self._folder)
+            self.shares = _shares_of(self._folder)
+            self.draw()
+        self._look_again()
+
+    def _look_again(self) -> None:
+        if self.is_tuned_now and self._look.can_wait:
+            self._look.start(LOOK_SECONDS)
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._look.cancel()
+
+    def pick(self, place: int) -> None:
+        """Choose a point of the front, as a click does."""
+        self.choose(place)
+        self._picked(self.results.best_trials[place].point)
+
+    def choose_point(self, point: str) -> None:
+        """Show the point of an id as the chosen one, if it is on the front."""
+        place = next((k for k, trial in enumerate(self.results.best_trials) if trial.point == point), None)
+        if place is not None:
+            self.choose(place)
+
+    def choose(self, place: int) -> None:
+        """Show a point of the front as the chosen one."""
+        self.chosen = place
+        self.points.choose(place)
+        self.panel.choose(place)
+
+    def draw(self) -> None:
+        """Draw all of it."""
+        self.progress.value = page.fine(_counted(self.results, self.is_tuned_now))
+        self._draw_points()
+        goal = str(self.goal.value)
+        rows, floor = self.shares.get(goal, ([], 0.0))
+        order = [lever for lever, _ in self.shares.get(goal, ([], 0.0))[0]]
+        names = [f"trial {trial.number}" for trial in self.results.best_trials]
+        title = f"Which levers matter: shares in {goal.replace('_', ' ')} (PED-ANOVA)"
+        shares = Shares(title, rows[:MOST_LEVERS], floor)
+        self.panel.show(parallel_axes(self.results, order), names, _growth(self.results), shares, self.chosen)
+
+    def _draw_points(self) -> None:
+        front = self.results.best_trials
+        if len(self._measures) < 2 or not front:
+            return
+        measures = [next(one for one in self._measures if one.name == box.value) for box in (self.across, self.upward)]
+        places, note = self._places(measures)
+        every = [_values(self.results, trial) for trial in self.results.found if trial.values is not None]
+        pale = [[values[one.name] for one in measures] for values in every]
+        names = [f"trial {trial.number}" for trial in front]
+        self.points.show([one.label for one in measures], places, names, self.chosen, pale)
+        self.note.value = page.fine(note)
+
+    def _places(self, measures: list[Measure]) -> tuple[list[list[float]], str]:
+        """Return where the points of the front lie, on fresh seeds where they were run there, and what to say of it."""
+        grey = "grey: every trial, on the seeds that it was tuned on"
+        if self.results.holdout is None:
+            values = [_values(self.results, trial) for trial in self.results.best_trials]
+            return [[one[measure.name] for measure in measures] for one in values], f"Rings: the front so far; {grey}."
+        table = self.results.pareto
+        places = table[[one.name for one in measures]].to_numpy(float).tolist()
+        taken = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in self.results.to_take]
+        rest = " ".join(["", *self.results.trades, *taken])
+        return places, f"Rings and lines: the front, on seeds that no trial has seen; {grey}.{rest}"
+
+
+def _measures(results: StudyResults) -> list[Measure]:
+    """Return what a point of the study has a mean of: its objectives, then what its constraints bound."""
+    measures = [*(one.measure for one in results.study.objectives), *(one.measure for one in results.study.constraints)]
+    return list({one.name: one for one in measures}.values())
+
+
+def _values(results: StudyResults, trial: Trial) -> dict[str, float]:
+    """Return the means of a trial by measure, on the study's own seeds."""
+    bounded = {one.measure.name: value for one, value in zip(results.study.constraints, trial.limits, strict=False)}
+    objectives = (one.measure.name for one in results.study.objectives)
+    return {**bounded, **dict(zip(objectives, trial.values or (), strict=False))}
+
+
+def _growth(results: StudyResults) -> Growth:
+    """Return how the best grew: the hypervolume so far, or with one objective its best value so far."""
+    objectives, costs = results.study.objectives, results.costs()
+    trials = max(results.study.trials, len(costs))
+    if len(objectives) > 1:
+        shares = 100 * results.history.shares if len(costs) else np.empty(0)
+        return Growth("How fast the front was found", "hypervolume (%)", shares.tolist(), trials)
+    sign = 1.0 if objectives[0].direction == "minimize" else -1.0
+    best = np.minimum.accumulate([math.inf if one is None else one[0] for one in costs]) if costs else np.empty(0)
+    name = objectives[0].measure.label
+    return Growth(f"The best {name} so far", name, (sign * best).tolist(), trials)
+
+
+def _shares_of(folder: Path) -> dict[str, tuple[list[tuple[str, float]], float]]:
+    """Return, by goal, the share of each lever, the largest first, and what noise alone reaches; empty until the study
+    is done."""
+    if not (folder / LEVERS).is_file():
+        return {}
+    with (folder / LEVERS).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    goals = [name for name in (rows[0] if rows else {}) if name != "lever"]
+    return {goal: _of_goal(rows, goal) for goal in goals}
+
+
+def _of_goal(rows: list[dict[str, str]], goal: str) -> tuple[list[tuple[str, float]], float]:
+    shares = {row["lever"]: float(row[goal] or 0) for row in rows}
+    floor = shares.pop(INERT, 0.0)
+    return sorted(shares.items(), key=lambda one: -one[1]), floor
+
+
+def _counted(results: StudyResults, is_tuned_now: bool) -> str:
+    """Return how far the study is, in words."""
+    trials = max(results.study.trials, len(results.found))
+    further = {"failed": len(results.failures), "given up": len(results.pruned)}
+    words = "".join(f", {count} {word}" for word, count in further.items() if count)
+    rest = "; it is tuned just now, and this page follows" if is_tuned_now else ""
+    return f"{len(results.found)} of {trials} trials{words}, {len(results.best_trials)} on the front{rest}."
+
+
+class Shares(NamedTuple):
+    """What the levers of a study share in one goal."""
+
+    title: str
+    rows: Sequence[tuple[str, float]]
+    floor: float
+    """What a lever that changes nothing reaches."""
+
+
+class Growth(NamedTuple):
+    """How the best of a study grew, trial by trial."""
+
+    title: str
+    label: str
+    values: Sequence[float]
+    trials: int
+    """How many there are to be."""
+
+
+class StudyPanel(CanvasWidget):
+    """Draws a study; a click on a line chooses its point."""
+
+    _esm = script("study.js")
+
+    def __init__(self, picked: Callable[[int], None]) -> None:
+        super().__init__()
+        self._picked = picked
+        self.on_msg(self._heard)
+
+    def show(
+        self, axes: Sequence[ParallelAxis], names: Sequence[str], growth: Growth, shares: Shares, chosen: int
+    ) -> None:
+        """Show the front, the history and the shares, each left out where there is nothing of the kind."""
+        self.put(
+            {
+                "parallel": {"axes": [_plain(axis) for axis in axes], "names": list(names)},
+                "history": {**growth._asdict(), "values": [_finite(value) for value in growth.values]},
+                "shares": {
+                    "title": shares.title,
+                    "floor": shares.floor,
+                    "rows": [{"lever": lever, "share": share} for lever, share in shares.rows],
+                },
+                "chosen": chosen,
+            }
+        )
+
+    def choose(self, place: int) -> None:
+        """Draw another line on top."""
+        if self.scene and self.scene["chosen"] != place:
+            self.put({**self.scene, "chosen": place})
+
+    def _heard(self, _widget: object, message: dict[str, Any], _pieces: object) -> None:
+        if message.get("what") == "pick":
+            self._picked(int(message["k"]))
+
+
+def _plain(axis: ParallelAxis) -> dict[str, Any]:
+    words = {"name": axis.name, "ends": list(axis.ends), "words": list(axis.words)}
+    return {**words, "at": [_finite(at) for at in axis.at]}
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
