@@ -54,7 +54,7 @@ run: $(READY)
 
 # From runs to a PDF; without a TeX all but the PDF, and it says so.
 paper: $(READY)
-	$(BIN)/python -m workbench.cli.paper_job
+	$(BIN)/python -m workbench.paper
 
 # Every engine is compiled once before the tests, or each of their workers would compile it. Two at a time, for the type
 # checker and the browser use one core each.

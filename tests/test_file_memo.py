@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench import file_memo, file_systems
-from workbench.file_memo import GRAIN_NS, FileMemo, State
+from workbench import files
+from workbench.files import GRAIN_NS, FileMemo, State
 
 
 class Clock:
@@ -25,7 +25,7 @@ class Clock:
 def clock(monkeypatch) -> Clock:
     """A clock that stands still, and a file system whose times and sizes tell only what they told long ago."""
     clock = Clock()
-    monkeypatch.setattr(file_memo, "time", clock)
+    monkeypatch.setattr(files, "time", clock)
     return clock
 
 
@@ -33,7 +33,7 @@ def clock(monkeypatch) -> Clock:
 def written(monkeypatch, tmp_path, clock):
     """Write a file with a stamp that says so many nanoseconds ago, the same for every content."""
     path, stamp = tmp_path / "a", [0]
-    monkeypatch.setattr(file_memo, "state_of", lambda file: State(stamp[0], stamp[0], Path(file).stat().st_size, 1))
+    monkeypatch.setattr(files, "state_of", lambda file: State(stamp[0], stamp[0], Path(file).stat().st_size, 1))
 
     def write(text: str, ago: int) -> Path:
         path.write_text(text)
@@ -91,7 +91,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(written, clock):
 def test_on_a_network_what_was_read_counts_for_two_seconds_and_not_for_a_plan(written, clock, monkeypatch, tmp_path):
     mounts = tmp_path / "mounts"
     mounts.write_text(f"22 1 8:1 / / rw - ext4 /dev/a rw\n23 22 0:9 / {tmp_path} rw - nfs4 host:/x rw\n")
-    monkeypatch.setattr(file_systems, "_MOUNTS", mounts)
+    monkeypatch.setattr(files, "_MOUNTS", mounts)
     read = reader(written("one", 10**10))
     assert [read(), read()] == [("one", True), ("one", False)]
     written("two", 10**10)

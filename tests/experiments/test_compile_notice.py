@@ -17,9 +17,9 @@ from tests.recorded_snapshots import Recorder
 from workbench import cli
 from workbench.cli.main import Command
 from workbench.compiled import kernel
-from workbench.compiling import COMPILING, working_clock
 from workbench.experiments import mechanism
 from workbench.experiments.progress import LogLines, Pace, Silent
+from workbench.process import COMPILING, working_clock
 
 SWEEP = {
     "engine": "shared_memory",

@@ -15,7 +15,7 @@ import pytest
 import workbench as wb
 from tests.depth import long
 from workbench.errors import WorkbenchError
-from workbench.hash_seed import FIXED
+from workbench.process import FIXED
 
 WORDS = tuple(f"lane {number}" for number in range(40))
 FILE = f"""
@@ -138,7 +138,7 @@ def seed_of(given: str, *flags: str, first: str = "") -> str:
         sys.executable,
         *flags,
         "-c",
-        f"import sys; {first}\nimport workbench.hash_seed as h; print(h.hash_seed())",
+        f"import sys; {first}\nimport workbench.process as h; print(h.hash_seed())",
     ]
     environment = {**os.environ, "PYTHONHASHSEED": given}
     reply = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=True)

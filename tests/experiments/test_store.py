@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import workbench as wb
 from tests.depth import LONG, long
 from tests.experiments.stores import rows_of
-from workbench import file_systems
+from workbench import files
 from workbench.cli import main
 from workbench.errors import StoreError
 from workbench.experiments.progress import status
@@ -107,7 +107,7 @@ def test_one_folder_keeps_rows_in_one_way(tmp_path):
 def test_on_a_network_file_system_rows_go_to_files(tmp_path, monkeypatch):
     mounts = tmp_path / "mounts"
     mounts.write_text(f"22 1 8:1 / / rw - ext4 /dev/a rw\n23 22 0:9 / {tmp_path}/far rw - nfs4 host:/x rw\n")
-    monkeypatch.setattr(file_systems, "_MOUNTS", mounts)
+    monkeypatch.setattr(files, "_MOUNTS", mounts)
     for name, kind in (("far", ROWS), ("near", STORE)):
         wb.run(SWEEP, tmp_path / name)
         assert {ROWS, STORE} & {path.name for path in (tmp_path / name).iterdir()} == {kind}

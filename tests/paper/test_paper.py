@@ -8,9 +8,9 @@ import yaml
 
 from tests.depth import long
 from tests.needs import TRACES, needs
-from workbench.cli import paper_job
 from workbench.export.manifest import digests
 from workbench.export.verify import verify
+from workbench.paper import __main__ as paper_job
 from workbench.paper import evidence as gathering
 from workbench.paper import gathered, set_pdf, write_paper
 

@@ -9,8 +9,7 @@ import pytest
 
 from tests.waiting import wait_until
 from workbench.pool_service import PoolClient
-from workbench.pool_service.service import Service
-from workbench.pool_service.settings import ServiceSettings
+from workbench.pool_service.service import Service, ServiceSettings
 
 SMALL = {"card_bytes": 1 << 20}
 

@@ -16,8 +16,7 @@ from workbench.pool_service import PoolClient, Refused
 from workbench.pool_service.__main__ import main
 from workbench.pool_service.arenas import attach_arena, detach_arena, make_arena, unlink_arena
 from workbench.pool_service.folder import ServiceFolder
-from workbench.pool_service.service import Service
-from workbench.pool_service.settings import ServiceSettings
+from workbench.pool_service.service import Service, ServiceSettings
 
 NAME = "pool_0123456789ab_0"
 NOBODY = 65534

@@ -7,9 +7,9 @@ import pytest
 from tests.pool_service.test_ledger import BOARD, KINDS, over
 from tests.pool_service.test_restart import SlowService
 from workbench.errors import InputError
+from workbench.pool_service.arenas import Slots
+from workbench.pool_service.journal import CLIENT, HOLD, SEGMENT, packed
 from workbench.pool_service.protocol import region_id
-from workbench.pool_service.records import CLIENT, HOLD, SEGMENT, packed
-from workbench.pool_service.slots import Slots
 
 BYTES = BOARD.cards[1].memory_bytes
 AT = Slots(BYTES).take(64)

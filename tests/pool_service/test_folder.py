@@ -10,7 +10,7 @@ from workbench.errors import InputError
 from workbench.pool_service import PoolClient, running_service
 from workbench.pool_service.__main__ import main
 from workbench.pool_service.folder import ServiceFolder
-from workbench.pool_service.refusals import Refused
+from workbench.pool_service.protocol import Refused
 
 
 @pytest.mark.parametrize("name", ["journal", "socket", "service.new", "journal.new", "thesis.tex", "service.json"])

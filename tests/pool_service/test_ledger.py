@@ -25,13 +25,11 @@ from workbench.policies.pool import (
     SplitAndCoalesce,
     WeightedCards,
 )
-from workbench.pool_service.driver import Driver
+from workbench.pool_service.arenas import PAGE, Slots, addresses_for
 from workbench.pool_service.holdings import Holdings
-from workbench.pool_service.journal import Journal
-from workbench.pool_service.ledger import Ledger
+from workbench.pool_service.journal import CLIENT, GONE, HOLD, Journal
+from workbench.pool_service.ledger import Driver, Ledger
 from workbench.pool_service.protocol import NO_JOURNAL, NO_PAGES, OUT_OF_MEMORY, POLICY_FAILED, Refusal, place_of
-from workbench.pool_service.records import CLIENT, GONE, HOLD
-from workbench.pool_service.slots import PAGE, Slots, addresses_for
 from workbench.records.pool import CACHED, STITCHED
 from workbench.workloads.pool_requests import ALLOC, FREE
 

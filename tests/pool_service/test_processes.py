@@ -13,8 +13,7 @@ from tests.pool_service.conftest import SMALL, soon
 from workbench.errors import WorkbenchError
 from workbench.pool_service import PoolClient, Refused
 from workbench.pool_service.arenas import attach_arena
-from workbench.pool_service.folder import ServiceFolder
-from workbench.pool_service.running import running_service, start_service
+from workbench.pool_service.folder import ServiceFolder, running_service, start_service
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,10 +11,9 @@ from tests.pool_service.conftest import SMALL, in_thread
 from tests.pool_service.test_service import _killed
 from workbench.errors import InputError
 from workbench.pool_service import PoolClient, Refused
-from workbench.pool_service.channel import Channel
-from workbench.pool_service.folder import ServiceFolder
-from workbench.pool_service.opening import Opening
-from workbench.pool_service.running import start_service
+from workbench.pool_service.client import Channel
+from workbench.pool_service.folder import ServiceFolder, start_service
+from workbench.pool_service.listener import Opening
 
 ROOT = Path(__file__).parents[2]
 HELD_UP = """

@@ -13,13 +13,12 @@ from workbench.errors import InputError
 from workbench.machine import preset
 from workbench.pool_service import OutOfMemory, PoolClient, Refused, ServiceSettings
 from workbench.pool_service.__main__ import main
+from workbench.pool_service.arenas import Slots
 from workbench.pool_service.folder import ServiceFolder
-from workbench.pool_service.journal import Journal
-from workbench.pool_service.processes import started
+from workbench.pool_service.journal import CLIENT, HOLD, SEGMENT, Journal
+from workbench.pool_service.listener import started
 from workbench.pool_service.protocol import BAD_REQUEST, REPLY, REQUEST, region_id
-from workbench.pool_service.records import CLIENT, HOLD, SEGMENT
 from workbench.pool_service.service import Service
-from workbench.pool_service.slots import Slots
 from workbench.streams import Streams
 from workbench.workloads.pool_requests import ALLOC
 from workbench.workloads.synthetic.full_card import FullCard

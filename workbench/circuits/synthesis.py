@@ -43,7 +43,7 @@ from typing import NamedTuple
 from workbench.circuits.netlist import Circuit
 from workbench.circuits.verilog import verilog
 from workbench.errors import WorkbenchError, missing_extra
-from workbench.folders import cache_home
+from workbench.files import cache_home
 
 SECONDS = 600.0
 """How long one synthesis may take, unless said otherwise."""

@@ -19,9 +19,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
-from workbench.compiling import COMPILING
 from workbench.errors import InputError, WorkbenchError, unknown_name
-from workbench.hash_seed import ENVIRONMENT, has_fixed_hash_seed
+from workbench.process import COMPILING, ENVIRONMENT, has_fixed_hash_seed
 
 COMMANDS = {
     "plan": "run",

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench.folders import cache_home
+from workbench.files import cache_home
 
 ROOMS = ("compiled", "structures", "policies", "engines", "metrics")
 """The rooms of this package that may hold compiled code."""

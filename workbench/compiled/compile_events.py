@@ -7,7 +7,7 @@ from typing import Any
 
 from numba.core import event
 
-from workbench.compiling import COMPILING, Compiling
+from workbench.process import COMPILING, Compiling
 
 SELDOM = (50_000, 20, 100)
 """How seldom garbage is collected while something is compiled: what a compiler makes is kept until it is done, and

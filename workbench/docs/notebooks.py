@@ -20,7 +20,7 @@ from workbench.docs.folders import NOTEBOOKS, ROOT, SWEEPS
 from workbench.docs.page import sections
 from workbench.errors import WorkbenchError
 from workbench.experiments.notebooks.execution import STILL
-from workbench.folders import cache_home
+from workbench.files import cache_home
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _FORM = 2

@@ -21,14 +21,14 @@ import numpy as np
 
 from workbench.compiled import INTERPRETED
 from workbench.compiled.cache import code_home, sources
-from workbench.compiling import COMPILING
 from workbench.engines.engine import RENAMED, Engine, Setup
 from workbench.errors import WorkbenchError
 from workbench.experiments.row import Revision, digest
-from workbench.folders import cache_home
+from workbench.files import cache_home
 from workbench.identity import current
 from workbench.metrics.measure import Measure
 from workbench.parts.registry import Registry, attribute, take_old_words
+from workbench.process import COMPILING
 
 
 class Mechanism(NamedTuple):

@@ -15,11 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from workbench.compiling import working_clock
 from workbench.errors import StoreError
 from workbench.experiments.results_folder import STORE, is_held
 from workbench.experiments.row import Kept, Row
 from workbench.experiments.store import Store, has_store
+from workbench.process import working_clock
 
 SPAN_SECONDS = 30.0
 """The pace is that of the last so many seconds."""

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench import IMPORTED_NS
 from workbench.errors import WorkbenchError
 from workbench.experiments.row import Row, canonical, digest
-from workbench.file_systems import on_network
-from workbench.hash_seed import FIXED, VARIABLE, has_fixed_hash_seed, hash_seed
+from workbench.files import on_network
+from workbench.process import FIXED, VARIABLE, has_fixed_hash_seed, hash_seed
 
 if TYPE_CHECKING:
     from workbench.experiments.run_set import RunSet

@@ -15,7 +15,6 @@ from collections.abc import Callable, Collection, Generator, Iterator
 from concurrent.futures import Executor
 from contextlib import closing
 
-from workbench.compiling import working_clock
 from workbench.errors import WorkbenchError, wrong_value
 from workbench.experiments.failures import held_back, noticed, raise_swallowed
 from workbench.experiments.mechanism import say_compiling
@@ -32,8 +31,8 @@ from workbench.experiments.store import Store
 from workbench.experiments.user_code import PointIds, has_own_code
 from workbench.experiments.watchdog import SILENT
 from workbench.experiments.worker import Done, Own, Runs, work_within
-from workbench.hash_seed import FIXED, VARIABLE, has_fixed_hash_seed
 from workbench.identity import one_moment
+from workbench.process import FIXED, VARIABLE, has_fixed_hash_seed, working_clock
 
 TRY_SECONDS = 1.0
 """How long runs are done in this process before it is decided whether workers pay off."""

@@ -22,7 +22,7 @@ from workbench.experiments.reproducibility import Verdict
 from workbench.experiments.row import Kept, MeasuredBy, Row, kept, lacking, origin_id
 from workbench.experiments.row_files import SUFFIX, RowFiles
 from workbench.experiments.sqlite_store import Damaged, SqliteRows
-from workbench.file_systems import on_network
+from workbench.files import on_network
 
 ROWS = "rows"
 """The folder of row files, beside the SQLite file or instead of it."""

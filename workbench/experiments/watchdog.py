@@ -19,10 +19,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench.compiling import COMPILING
 from workbench.experiments.mechanism import COMPILING_SECONDS
 from workbench.experiments.output_capture import Printed, captured
 from workbench.experiments.row import Row
+from workbench.process import COMPILING
 
 _PLACE = struct.Struct("<qqqd")
 """Serial number of the bundle, process, index of the run in the bundle, deadline."""

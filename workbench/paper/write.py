@@ -23,8 +23,8 @@ from workbench.export.tables import SAVING, file_stem
 from workbench.export.tex import escape, render, style
 from workbench.figures.panels import measure_label
 from workbench.figures.registry import as_csv, save
-from workbench.paper import evidence as heat
-from workbench.paper.evidence import RULES, Evidence
+from workbench.paper.evidence import RULES, Evidence, by_granule, by_rule
+from workbench.paper.evidence import draw as drawn_survey
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,9 +151,9 @@ def _residency(evidence: Evidence, folder: Path) -> dict[str, Any]:
     for name in ("told", "granules", "rules"):
         table: pd.DataFrame = getattr(survey, name)
         write_whole(folder / f"{name}.csv", as_csv({str(key): table[key].to_numpy() for key in table}).encode())
-    for name, data in (("by_granule", heat.by_granule(survey)), ("by_rule", heat.by_rule(survey))):
+    for name, data in (("by_granule", by_granule(survey)), ("by_rule", by_rule(survey))):
         with formatted(style(STYLE).figures(1)):
-            sheet = heat.draw(data)
+            sheet = drawn_survey(data)
         for path in save(sheet, data, folder, name):
             if path.suffix == ".png":
                 path.unlink()

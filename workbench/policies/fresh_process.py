@@ -22,7 +22,7 @@ from pkgutil import iter_modules
 from typing import IO, NamedTuple
 
 from workbench import policies
-from workbench.hash_seed import ENVIRONMENT
+from workbench.process import ENVIRONMENT
 
 _SERVE = "from workbench.policies.fresh_process import serve; serve()"
 

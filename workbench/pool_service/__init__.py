@@ -13,11 +13,11 @@ questions. An application connects, asks, and writes; another opens what it got 
 from typing import TYPE_CHECKING, Any
 
 from workbench.pool_service.client import PoolClient, Region
-from workbench.pool_service.refusals import OutOfMemory, Refused
-from workbench.pool_service.running import running_service
+from workbench.pool_service.folder import running_service
+from workbench.pool_service.protocol import OutOfMemory, Refused
 
 if TYPE_CHECKING:
-    from workbench.pool_service.settings import ServiceSettings
+    from workbench.pool_service.service import ServiceSettings
 
 __all__ = ["OutOfMemory", "PoolClient", "Refused", "Region", "ServiceSettings", "running_service"]
 
@@ -26,7 +26,7 @@ def __getattr__(name: str) -> Any:
     """Return the settings, when they are asked for: they bring policies and their compiler, which no application
     needs."""
     if name == "ServiceSettings":
-        from workbench.pool_service.settings import ServiceSettings
+        from workbench.pool_service.service import ServiceSettings
 
         return ServiceSettings
     raise AttributeError(f"module {__name__} has no attribute {name}")

@@ -11,9 +11,8 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from workbench.errors import InputError, WorkbenchError
-from workbench.pool_service.folder import ServiceFolder
-from workbench.pool_service.opening import Opening
-from workbench.pool_service.running import SERVING
+from workbench.pool_service.folder import SERVING, ServiceFolder
+from workbench.pool_service.listener import Opening
 from workbench.units import parse_bytes
 
 if TYPE_CHECKING:
@@ -57,8 +56,7 @@ def _started(folder: str, settings: dict[str, Any]) -> Service:
     """Start the service; the folder is taken before the policies and their compiler are imported."""
     opening = Opening.of(folder)
     try:
-        from workbench.pool_service.service import Service
-        from workbench.pool_service.settings import ServiceSettings
+        from workbench.pool_service.service import Service, ServiceSettings
 
         read = ServiceSettings.read(settings, "settings")
     except BaseException:

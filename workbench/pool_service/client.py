@@ -1,13 +1,19 @@
 """The client library: what an application calls (spec 5, R2, R4, R5, R25-R27).
 
-A client keeps what it holds when the service is killed and started again: it connects anew, says who it is, and asks
-again for what was not answered.
+A client keeps what it holds when the service is killed and started again: it waits, connects anew, says who it is, and
+asks again for what was not answered. Requests go over one connection, and replies come in their order.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
+import socket
+import struct
+import threading
+import time
 import weakref
+from collections import deque
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from multiprocessing.shared_memory import SharedMemory
@@ -15,13 +21,29 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from workbench.errors import InputError, unknown_name
-from workbench.pool_service import protocol
 from workbench.pool_service.arenas import attach_arena, detach_arena, memory_of
-from workbench.pool_service.asked import ANY, whole_number
-from workbench.pool_service.channel import Channel
 from workbench.pool_service.folder import ServiceFolder
-from workbench.pool_service.protocol import Reply
-from workbench.pool_service.refusals import Refused, refusal
+from workbench.pool_service.protocol import (
+    ALLOC,
+    ALLOC_AGAIN,
+    ANY,
+    BAD_REQUEST,
+    FINE,
+    FREE,
+    HELLO,
+    NOT_HELD,
+    OPEN,
+    REPLY,
+    REQUEST,
+    STATE,
+    UNKNOWN_REGION,
+    Refused,
+    Reply,
+    Request,
+    place_of,
+    refusal,
+    whole_number,
+)
 
 
 class Region(NamedTuple):
@@ -121,11 +143,11 @@ class PoolClient:
         """
         wanted = [whole_number("alloc: a size", size, 1) for size in sizes]
         start = self._number_of(card) if card else -1
-        replies = self._channel.ask([(protocol.ALLOC, start, size, self._next()) for size in wanted])
-        refused = next((place for place, reply in enumerate(replies) if reply[0] != protocol.FINE), None)
+        replies = self._channel.ask([(ALLOC, start, size, self._next()) for size in wanted])
+        refused = next((place for place, reply in enumerate(replies) if reply[0] != FINE), None)
         if refused is not None:
-            granted = [reply[2] for reply in replies if reply[0] == protocol.FINE]
-            self._channel.ask([(protocol.FREE, 0, region, 0) for region in granted])
+            granted = [reply[2] for reply in replies if reply[0] == FINE]
+            self._channel.ask([(FREE, 0, region, 0) for region in granted])
             raise refusal(replies[refused], wanted[refused])
         return [self._region(reply, size) for reply, size in zip(replies, wanted, strict=True)]
 
@@ -148,9 +170,9 @@ class PoolClient:
         names = [self._named(region) for region in regions]
         self._release_views(names)
         self._let_go_of(names)
-        replies = self._channel.ask([(protocol.FREE, 0, name, 0) for name in names])
+        replies = self._channel.ask([(FREE, 0, name, 0) for name in names])
         for reply, name in zip(replies, names, strict=True):
-            if reply[0] != protocol.FINE:
+            if reply[0] != FINE:
                 raise refusal(reply, name)
 
     def free_later(self, region: Region | int) -> None:
@@ -163,10 +185,10 @@ class PoolClient:
         """
         name = self._named(region)
         if name not in self._held:
-            raise refusal((protocol.UNKNOWN_REGION, 0, name, 0), name)
+            raise refusal((UNKNOWN_REGION, 0, name, 0), name)
         self._release_views([name])
         self._let_go_of([name])
-        self._channel.later((protocol.FREE, 0, name, 0))
+        self._channel.later((FREE, 0, name, 0))
 
     def open(self, region: int) -> Region:
         """Open a region that another process holds, by its identifier; it stays until the last one lets go of it.
@@ -177,8 +199,8 @@ class PoolClient:
             Nobody holds a region of this identifier.
         """
         number = whole_number("a region", region, ANY)
-        (reply,) = self._channel.ask([(protocol.OPEN, 0, number, 0)])
-        if reply[0] != protocol.FINE:
+        (reply,) = self._channel.ask([(OPEN, 0, number, 0)])
+        if reply[0] != FINE:
             raise refusal(reply, number)
         return self._region(reply, reply[3])
 
@@ -190,7 +212,7 @@ class PoolClient:
 
     def state(self, card: str) -> tuple[int, int]:
         """Return the bytes of a card that are in use, and bytes that are cached."""
-        (reply,) = self._channel.ask([(protocol.STATE, self._number_of(card), 0, 0)])
+        (reply,) = self._channel.ask([(STATE, self._number_of(card), 0, 0)])
         return reply[2], reply[3]
 
     def close(self) -> None:
@@ -226,7 +248,7 @@ class PoolClient:
             if arena is None:
                 raise Refused(f"the arena of {self.cards[card]} is gone; the service was stopped.")
             self._arenas[card] = arena
-        _, offset = protocol.place_of(region)
+        _, offset = place_of(region)
         self._held.add(region)
         bytes_of = (ctypes.c_char * size).from_buffer(memory_of(self._arenas[card]), offset)
         view = memoryview(bytes_of).cast("B")
@@ -258,3 +280,202 @@ class PoolClient:
         for name in names:
             self._held.discard(name)
             self._pointers.pop(self._addresses.pop(name, 0), None)
+
+
+_PAUSE_S = 0.02
+_CREDENTIALS = struct.Struct("3i")
+"""What Linux tells of the process at the other end: its number, user and group."""
+_AT_ONCE = 512
+"""Requests that are sent before their replies are read: the socket has room for these, so neither end waits for the
+other to read."""
+_FREED_BEFORE = (UNKNOWN_REGION, NOT_HELD)
+"""What a release that is asked again may be told: the service was killed after it had written the release down."""
+
+
+class _Dropped(Refused):
+    """The service closed the connection instead of answering the first request."""
+
+
+class Channel:
+    """A connection to the service of a folder; one thread uses it at a time.
+
+    Parameters
+    ----------
+    folder : ServiceFolder
+    patience_s : float
+        How long to wait for a service that is not there.
+
+    Raises
+    ------
+    Refused
+        There is no service, or it does not serve this user.
+    """
+
+    def __init__(self, folder: ServiceFolder, patience_s: float) -> None:
+        self._folder, self._patience_s = folder, patience_s
+        self._card = self._client = 0
+        self._process = os.getpid()
+        self._later: list[Request] = []
+        """Releases that go with the next request."""
+        self._unread: deque[int] = deque()
+        """What was wanted by each request that was sent and of which the reply was not read."""
+        self._received = b""
+        self._closed = self._half_sent = False
+        self._turn = threading.Lock()
+        self._socket = self._opened()
+
+    def greet(self, card: int) -> None:
+        """Say who is there, and on which card."""
+        self._card = card
+        self._hello()
+
+    def later(self, request: Request) -> None:
+        """Let a release go with the next request, before it."""
+        self._later.append(request)
+
+    def ask(self, requests: Sequence[Request]) -> list[Reply]:
+        """Ask for the replies to some requests, again where the service was killed before it answered.
+
+        Raises
+        ------
+        Refused
+            The connection is closed, or no service came within the client's patience.
+        """
+        with self._turn:
+            self._check()
+            self._read_rest()
+            waiting = len(self._later)
+            replies = self._exchanged([*self._later, *requests])
+            del self._later[:waiting]
+            return replies[waiting:]
+
+    def close(self) -> None:
+        """End the connection; the service takes back what is still held."""
+        self._closed = True
+        self._socket.close()
+
+    def _check(self) -> None:
+        where = f"{self._folder.path}: this connection"
+        if self._closed:
+            raise Refused(f"{where} was closed.")
+        if self._process != os.getpid():
+            raise Refused(f"{where} belongs to another process; connect anew after a fork.")
+        if self._half_sent:
+            raise Refused(f"{where} was interrupted in the middle of a request; connect anew.")
+
+    def _read_rest(self) -> None:
+        """Read the replies that an interrupted `ask` did not, and let go of what they grant."""
+        try:
+            while self._unread:
+                wanted = self._unread[0]
+                self._forgotten(wanted, self._receive())
+        except OSError:
+            self._connect_again()
+
+    def _forgotten(self, wanted: int, reply: Reply) -> None:
+        if wanted in (ALLOC, ALLOC_AGAIN) and reply[0] == FINE:
+            self._later.append((FREE, 0, reply[2], 0))
+
+    def _exchanged(self, requests: list[Request]) -> list[Reply]:
+        replies: list[Reply] = []
+        again = False
+        try:
+            while len(replies) < len(requests):
+                try:
+                    self._exchange(requests[len(replies) : len(replies) + _AT_ONCE], replies, again)
+                except OSError:
+                    self._connect_again()
+                    again = True
+        except BaseException:  # an interrupt among them: who asked will never see these
+            for request, reply in zip(requests, replies):
+                self._forgotten(request[0], reply)
+            raise
+        return replies
+
+    def _exchange(self, requests: list[Request], replies: list[Reply], again: bool) -> None:
+        if again:
+            requests = [(ALLOC_AGAIN if it[0] == ALLOC else it[0], *it[1:]) for it in requests]
+        self._send(requests)
+        for wanted, *_ in requests:
+            reply = self._receive()
+            gone = again and wanted == FREE and reply[0] in _FREED_BEFORE
+            replies.append((FINE, *reply[1:]) if gone else reply)
+
+    def _send(self, requests: Sequence[Request]) -> None:
+        self._half_sent = True
+        self._socket.sendall(b"".join([REQUEST.pack(*request) for request in requests]))
+        self._unread.extend([request[0] for request in requests])
+        self._half_sent = False
+
+    def _receive(self) -> Reply:
+        reply = self._reply()
+        self._unread.popleft()
+        return reply
+
+    def _reply(self) -> Reply:
+        while len(self._received) < REPLY.size:
+            piece = self._socket.recv(1 << 16)
+            if not piece:
+                raise ConnectionResetError
+            self._received += piece
+        reply = REPLY.unpack_from(self._received)
+        self._received = self._received[REPLY.size :]
+        return reply
+
+    def _connect_again(self) -> None:
+        """Come back to a service that was started again; one that is just ending may take a connection and drop it."""
+        self._half_sent = False
+        until = time.monotonic() + self._patience_s
+        while True:
+            self._socket.close()
+            self._socket = self._opened()
+            try:
+                return self._hello()
+            except _Dropped:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(_PAUSE_S)
+
+    def _opened(self) -> socket.socket:
+        """Open a connection, waited for as long as patience lasts."""
+        until = time.monotonic() + self._patience_s
+        self._received = b""
+        self._unread.clear()
+        while True:
+            opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            try:
+                opened.connect(str(self._folder.socket))
+                self._check_peer(opened)
+                return opened
+            except (FileNotFoundError, ConnectionRefusedError):
+                opened.close()
+                if time.monotonic() > until:
+                    raise Refused(f"{self._folder.path}: no service runs in this folder.") from None
+                time.sleep(_PAUSE_S)
+            except PermissionError:
+                opened.close()
+                raise Refused(f"{self._folder.path}: the service belongs to another user.") from None
+            except OSError as problem:
+                opened.close()
+                raise Refused(f"{self._folder.path}: there is no service ({problem.strerror}).") from None
+
+    def _check_peer(self, opened: socket.socket) -> None:
+        """Refuse a service that another user runs."""
+        credentials = opened.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        if _CREDENTIALS.unpack(credentials)[1] != os.geteuid():
+            opened.close()
+            raise Refused(f"{self._folder.path}: the service belongs to another user.")
+
+    def _hello(self) -> None:
+        """Say who is there; a service that closes the connection serves another user."""
+        try:
+            with suppress(OSError):  # the connection is closed already; what was said before that can be read
+                self._socket.sendall(REQUEST.pack(HELLO, self._card, self._client, 0))
+            status, _, client, _ = reply_status = self._reply()
+        except OSError:
+            raise _Dropped(f"{self._folder.path}: the service does not serve this user, or ended.") from None
+        if status == BAD_REQUEST:
+            raise Refused(f"{self._folder.path}: the service does not know this client any more; what it held is gone.")
+        if status != FINE:
+            raise refusal(reply_status, 0)
+        self._client = client

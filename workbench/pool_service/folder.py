@@ -1,4 +1,8 @@
-"""The folder of a service: its socket, its journal, what it was started with, and a lock, for one user alone."""
+"""The folder of a service: its socket, its journal, what it was started with, and a lock, for one user alone.
+
+Also what a killed service left in it (its arenas, where they are all there, whole and this user's alone), and a service
+that is started on a folder, in a process of its own, for as long as a block of code runs.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,16 @@ import os
 import re
 import secrets
 import stat
-from contextlib import suppress
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workbench.errors import InputError
-from workbench.pool_service.arenas import unlink_left
+from workbench.errors import InputError, WorkbenchError
+from workbench.pool_service.arenas import addresses_for, attach_arena, detach_arena, unlink_left
 
 _MOST_PATH = 100
 """A socket's path has 108 bytes on Linux."""
@@ -224,3 +232,66 @@ def _described(content: Any, status: os.stat_result) -> Description:
     if not all(_ARENA.fullmatch(arena) if size else arena == "" for size, arena in zip(sizes, arenas, strict=True)):
         raise ValueError
     return Description(cards, sizes, arenas)
+
+
+ArenasLeft = list[SharedMemory | None]
+"""One a card; None for a card without memory."""
+
+
+def whole_arenas(left: Description) -> ArenasLeft | None:
+    """Attach the arenas of a description; None = one is gone, is another user's, or has another size."""
+    arenas = [attach_arena(name) if name else None for name in left.arenas]
+    if [arena.size if arena else 0 for arena in arenas] == [addresses_for(size) for size in left.sizes]:
+        return arenas
+    detach_all(arenas)
+    return None
+
+
+def detach_all(arenas: ArenasLeft) -> None:
+    """Let go of arenas that stay where they are."""
+    for arena in filter(None, arenas):
+        detach_arena(arena)
+
+
+SERVING = "serving"
+"""How the line begins that a service prints when clients may come."""
+_START_SECONDS = 30.0
+
+
+@contextmanager
+def running_service(folder: Path | str, config: Mapping[str, Any] | None = None) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a service, wait until it serves, and stop it properly in the end.
+
+    Parameters
+    ----------
+    folder : path
+        The service's folder.
+    config : mapping, optional
+        What the service is started with, as `ServiceSettings` reads it.
+
+    Raises
+    ------
+    WorkbenchError
+        It does not start; the sentence is its own.
+    """
+    process = start_service(folder, config)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.communicate(timeout=_START_SECONDS)
+
+
+def start_service(folder: Path | str, config: Mapping[str, Any] | None = None) -> subprocess.Popen[bytes]:
+    """Start the same without an end, in a process of its own that serves already."""
+    words = [sys.executable, "-m", "workbench.pool_service", str(folder), "--settings", json.dumps(dict(config or {}))]
+    pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    process = subprocess.Popen(words, **pipes)
+    assert process.stdout is not None
+    first = process.stdout.readline().decode(errors="replace").strip()
+    if not first.startswith(SERVING):
+        process.kill()
+        process.communicate()
+        raise WorkbenchError(first.removeprefix("workbench: ") or "the service did not start.")
+    return process

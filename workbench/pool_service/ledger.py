@@ -1,22 +1,25 @@
 """Which memory does a request get? What the engine `pool` grants it, in the arenas (spec 5, R6-R24).
 
 The engine counts addresses of each card on and on, as drivers of GPUs do with virtual ones; a driver allocation lies in
-an arena as long as it exists.
+an arena as long as it exists. The driver of a card gives ranges of its arena, with pages behind them, and takes them
+back as zeros. After a kill the regions in use alone are known, and how their driver allocations were cut follows.
 """
 
 from __future__ import annotations
 
 import sys
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from multiprocessing.shared_memory import SharedMemory
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from workbench.engines.engine import Setup
 from workbench.engines.pool.live import Granted, Live
 from workbench.errors import PolicyError
-from workbench.pool_service.driver import Driver
-from workbench.pool_service.layout import halves, pieces
-from workbench.pool_service.protocol import OUT_OF_MEMORY, POLICY_FAILED, Refusal, place_of, region_id
+from workbench.pool_service.arenas import PAGE, Slots, discard_pages, memory_of, reserve_pages
+from workbench.pool_service.protocol import NO_PAGES, OUT_OF_MEMORY, POLICY_FAILED, Refusal, place_of, region_id
 
 
 class Segment(NamedTuple):
@@ -56,7 +59,7 @@ class Ledger:
 
     Examples
     --------
-    >>> from workbench.pool_service.settings import ServiceSettings
+    >>> from workbench.pool_service.service import ServiceSettings
     >>> settings = ServiceSettings(card_bytes=100)
     >>> ledger = Ledger(settings.setup(), [Driver(100)] * 3, False, lambda segment: print(segment.card, segment.bytes))
     >>> one, other = ledger.alloc(1, 80), ledger.alloc(1, 50)    # the second does not fit gpu0: gpu1 is next by NVLink
@@ -160,3 +163,95 @@ class Ledger:
             assert grant is not None
             self._live.take_back(grant.row)
             raise
+
+
+class Driver:
+    """The arena of a card, of which whole ranges are given and taken back.
+
+    Parameters
+    ----------
+    size : int
+        Bytes of the card; who asks never has more of them at a time.
+    arena : SharedMemory or None
+        None = a card without memory, or addresses alone.
+
+    Examples
+    --------
+    >>> driver = Driver(1 << 20)
+    >>> one, other = driver.take(5000), driver.take(5000)
+    >>> other - one, driver.give_back(one, 5000), driver.take(6000) == one
+    (8192, None, True)
+
+    References
+    ----------
+    spec 5, R7, R13, R29, E20.
+    """
+
+    def __init__(self, size: int, arena: SharedMemory | None = None) -> None:
+        self._slots, self._arena, self.bytes = Slots(size), arena, size
+
+    def take(self, size: int) -> int:
+        """Take the start of a range of zeros that nobody else has.
+
+        Raises
+        ------
+        Refusal
+            The system has no pages left; nothing has changed.
+        """
+        start = self._slots.take(size)
+        try:
+            if self._arena is not None:
+                reserve_pages(self._arena, start, size)
+        except OSError:
+            self._slots.give_back(start, size)
+            raise Refusal(NO_PAGES) from None
+        return start
+
+    def gives(self, start: int, size: int) -> bool:
+        """Return whether a range is one that `take` may return for a size."""
+        return self._slots.is_slot(start, size)
+
+    def take_all(self, taken: list[tuple[int, int]]) -> None:
+        """Begin with these (start, bytes) given, as a service that was killed had given them."""
+        self._slots.take_all(taken)
+
+    def give_back(self, start: int, size: int) -> None:
+        """Give a range back; whoever gets it next finds zeros, as from a driver."""
+        if self._arena is not None:
+            if size >= PAGE:
+                discard_pages(self._arena, start, size)
+            else:
+                self.zero(start, size)
+        self._slots.give_back(start, size)
+
+    def zero(self, start: int, size: int) -> None:
+        """Fill a range with zeros (spec 5, E20)."""
+        if self._arena is not None:
+            np.frombuffer(memory_of(self._arena), np.uint8)[start : start + size] = 0
+
+
+def pieces(start: int, size: int, regions: Mapping[int, int]) -> list[tuple[int, bool]]:
+    """Return the blocks of a driver allocation, (bytes, whether in use): what lies between two regions is one block.
+
+    >>> pieces(100, 50, {110: 5, 115: 5, 500: 8})
+    [(10, False), (5, True), (5, True), (30, False)]
+    """
+    blocks, at = [], start
+    for region in sorted(it for it in regions if start <= it < start + size):
+        blocks += [(region - at, False), (regions[region], True)]
+        at = region + regions[region]
+    return [piece for piece in [*blocks, (start + size - at, False)] if piece[0]]
+
+
+def halves(start: int, size: int, regions: Mapping[int, int]) -> list[tuple[int, bool]]:
+    """Return the same where blocks are halves of halves: a half without a region is one block.
+
+    >>> halves(0, 64, {16: 16})
+    [(16, False), (16, True), (32, False)]
+    """
+    if regions.get(start) == size:
+        return [(size, True)]
+    if not any(start <= it < start + size for it in regions):
+        return [(size, False)]
+    half = size // 2
+    return halves(start, half, regions) + halves(start + half, half, regions)

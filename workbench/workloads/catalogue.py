@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.errors import InputError, WorkbenchError, missing_extra, nearest_name, unknown_name
-from workbench.file_memo import FileMemo
-from workbench.folders import cache_home
+from workbench.files import FileMemo, cache_home
 from workbench.strict_yaml import read_mapping
 
 FOLDER_VARIABLE = "WORKBENCH_TRACES"

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.file_memo import FileMemo
+from workbench.files import FileMemo
 from workbench.identity import current
 from workbench.levers import lever
 from workbench.workloads.csv_columns import row_place

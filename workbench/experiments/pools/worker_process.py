@@ -27,8 +27,8 @@ from typing import Any
 from workbench.errors import WorkbenchError
 from workbench.experiments.failures import WorkerFailure, fault
 from workbench.experiments.worker import fit_or_told, work_in_worker
-from workbench.hash_seed import ENVIRONMENT, FIXED, VARIABLE
 from workbench.identity.observed import observe
+from workbench.process import ENVIRONMENT, FIXED, VARIABLE
 
 WORKER_ENVIRONMENT = {
     **dict.fromkeys(

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.files import as_utf8
 from workbench.levers import Spec, lever
 from workbench.machine.topologies import amd_smi_topo, nccl_xml, nvidia_smi_topo, p2p_matrices, rocm_smi_topo
 from workbench.machine.topologies.regular import RegularBoard
 from workbench.machine.topologies.speeds import card_names, generation_named, nvlink_gbps
 from workbench.machine.topologies.topology import Node, Topology, Wire, check_connected
-from workbench.text_encoding import as_utf8
 
 MOST_BYTES = 1 << 22
 """The largest files of the formats, of machines with 72 cards, have a few hundred kilobytes."""

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.compiling import working_clock
 from workbench.errors import InputError, StoreError
 from workbench.experiments.plan import Plan, PlannedPoint
 from workbench.experiments.pools import cores
@@ -23,6 +22,7 @@ from workbench.experiments.progress import skip
 from workbench.experiments.row import lacking, run_id
 from workbench.experiments.runner import TRY_SECONDS, WORTH_SECONDS, Progress, Silent
 from workbench.experiments.store import Row, Store
+from workbench.process import working_clock
 from workbench.studies.adaptive import run_plan
 from workbench.studies.tuning.objectives import Costs, Incumbent, Incumbents, beaten_by, costs_of
 from workbench.studies.tuning.space import Dimension, dimensions

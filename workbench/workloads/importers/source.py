@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import IO, NamedTuple
 
 from workbench.errors import InputError, shown
-from workbench.text_encoding import as_utf8
+from workbench.files import as_utf8
 from workbench.units import bytes_said, parse_bytes
 
 HEAD_BYTES = 1 << 20

@@ -11,7 +11,7 @@ from workbench.errors import WorkbenchError
 SWEEP = "sweeps/placement/six_open_gpus.yaml"
 
 
-def make(seeds: int, to: Path) -> int:
+def make_paper(seeds: int, to: Path) -> int:
     """Make the paper and say what it rests on; return 1 if TeX is there and could not set it."""
     from workbench.paper import gathered, set_pdf, write_paper
 
@@ -35,7 +35,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--to", type=Path, default=Path("results/paper"), help="where (default: results/paper)")
     given = parser.parse_args(words)
     try:
-        return make(given.seeds, given.to)
+        return make_paper(given.seeds, given.to)
     except WorkbenchError as problem:
         print(f"workbench: {problem}", file=sys.stderr)
         return 2
