@@ -12,7 +12,7 @@ import numpy as np
 
 from tests.depth import compiled_only, long
 from workbench.compiled import kernel, noinline
-from workbench.compiled.by_symbol import Needed, needed_by
+from workbench.compiled.kernel import Needed, needed_by
 
 LOADS = """
 from workbench.compiled import bound

@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from tests.depth import compiled_only
 from workbench.compiled import kernel, noinline
-from workbench.compiled.call_slots import leave_unfilled
+from workbench.compiled.kernel import leave_unfilled
 
 WORD = ir.IntType(64)
 

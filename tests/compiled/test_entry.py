@@ -8,9 +8,8 @@ import pytest
 
 from tests.depth import compiled_only
 from workbench.compiled import bound, kernel, routine
-from workbench.compiled.bound import Referent
-from workbench.compiled.entry import call, entry_of
 from workbench.compiled.kernel import INTERPRETED
+from workbench.compiled.memory_access import Referent, call, entry_of
 from workbench.compiled.question import RAISED
 
 

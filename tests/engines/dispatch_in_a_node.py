@@ -18,8 +18,7 @@ from tests.oracles.node.description import Dispatch, Kernel, Policies
 from tests.oracles.node.dispatcher import Dispatcher
 from tests.oracles.node.log import Log
 from workbench.compiled import kernel
-from workbench.compiled.bound import Referent
-from workbench.compiled.entry import entry_of
+from workbench.compiled.memory_access import Referent, entry_of
 from workbench.engines.dispatch.channels import CANCELLED, ENDED, FAILED, FIELDS, GRANTED, SPLIT, VERDICT
 from workbench.engines.dispatch.state import COUNT
 from workbench.engines.kit.order import RANK, cycle_of, rank_of

@@ -14,8 +14,7 @@ from tests.engines.dispatch_in_a_node import Played, Twin, drawn_plan
 from tests.engines.dispatch_policies import EVERY
 from tests.engines.dispatch_stepping import part_of
 from tests.engines.test_dispatch import crowded
-from workbench.compiled.bound import Referent
-from workbench.compiled.entry import call, entry_of
+from workbench.compiled.memory_access import Referent, call, entry_of
 from workbench.engines.dispatch import part_api
 from workbench.engines.dispatch.channels import CANCELLED, CYCLE, DISPATCH, ENDED, GRANTED, KIND, TICKET
 from workbench.engines.dispatch.part import (

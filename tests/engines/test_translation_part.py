@@ -15,7 +15,7 @@ from tests.engines.translation_load_cases import Case, Row, drawn, drawn_with_wa
 from tests.engines.translation_node_cases import PartRun, TwinRun
 from tests.engines.translation_node_cases import drawn as drawn_load
 from workbench.compiled import INTERPRETED
-from workbench.compiled.entry import call, entry_of
+from workbench.compiled.memory_access import call, entry_of
 from workbench.engines.kit import RANK
 from workbench.engines.translation import Translation, engine, part_api
 from workbench.engines.translation.part import (

@@ -19,7 +19,7 @@ from tests.oracles.node.log import Log
 from tests.oracles.node.pages import Page
 from tests.oracles.node.touch import Access, Walk
 from tests.oracles.node.translation import Translation as Twin
-from workbench.compiled.entry import call, entry_of
+from workbench.compiled.memory_access import call, entry_of
 from workbench.engines.engine import Setup
 from workbench.engines.kit import RANK
 from workbench.engines.kit.order import cycle_of, moment

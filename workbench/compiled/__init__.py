@@ -12,10 +12,7 @@ from workbench.compiled.bits import (
     wrapped_product,
     wrapped_sum,
 )
-from workbench.compiled.black_box import failed_call, forget_failed_call, keep_failed_call
-from workbench.compiled.bound import bound
-from workbench.compiled.by_reference import by_reference
-from workbench.compiled.compile_events import report_compiling
+from workbench.compiled.diagnostics import failed_call, forget_failed_call, keep_failed_call, report_compiling
 from workbench.compiled.kernel import (
     INTERPRETED,
     allocating,
@@ -26,8 +23,8 @@ from workbench.compiled.kernel import (
     noinline,
     routine,
 )
+from workbench.compiled.memory_access import bound, by_reference, prefetch
 from workbench.compiled.meter import MOST_TURNS, ran_out
-from workbench.compiled.prefetch import prefetch
 from workbench.compiled.question import NO_ANSWER, RAISED, Answer, Answers, Question, addresses, asked
 from workbench.compiled.views import MEMORY, PARAMS, fields_of, guarded, number, readable, view, writable
 

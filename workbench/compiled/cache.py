@@ -2,8 +2,11 @@
 
 Numba notices an edit of the file that holds a function, not of a file that the function calls. So the folder of a
 module is named after a digest of the module and of all that it imports, directly or not: whatever a compiled function
-takes in, it takes by a name that its module has from there. An edit of a measure compiles no engine, one in the pool's
-engine compiles the pool and the node, and an engine never runs yesterday's code.
+takes in, it takes by a name that its module has from there. An edit of a measure compiles no engine, one in the
+pool's engine compiles the pool and the node, and an engine never runs yesterday's code.
+
+Numba's own locators name the folder after the absolute path of the source, so that a second clone with equal sources
+would compile everything again.
 """
 
 from __future__ import annotations
@@ -14,7 +17,10 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numba
+from numba.core.caching import IndexDataCacheFile, UserProvidedCacheLocator
 
 from workbench.files import cache_home
 
@@ -167,3 +173,33 @@ def cache_folder(module: str) -> Path:
 def is_current(folder: Path) -> bool:
     """Return whether a folder below `code_home` is of a module's sources as they are now."""
     return folder == cache_folder(folder.parent.name)
+
+
+_config: Any = numba.config
+
+
+class PackageCacheLocator(UserProvidedCacheLocator):
+    """Puts a function into the folder that Numba's setting names while it is defined, wherever the clone lies.
+
+    The index holds a digest of the file's contents beside it, as with Numba's own locators.
+    """
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        super().__init__(py_func, py_file)
+        self._cache_path = _config.CACHE_DIR
+
+
+LOCATOR = f"{__name__}.{PackageCacheLocator.__name__}"
+"""The locator by name, as Numba's setting takes it."""
+
+
+class KeptIndex(IndexDataCacheFile):
+    """The index of a function's compiled forms; empty where it names a class that has moved to another module since,
+    which would raise in whoever loads it."""
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            kept: dict[Any, str] = super()._load_index()
+        except (ImportError, AttributeError):
+            return {}
+        return kept

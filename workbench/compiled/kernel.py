@@ -1,26 +1,64 @@
-"""`kernel`: a plain function over arrays and numbers, compiled once and kept on disk.
+"""`kernel`: a plain function over arrays and numbers, compiled once and kept on disk, and how its calls are compiled.
 
 With `NUMBA_DISABLE_JIT=1` every kernel stays the Python function that it was written as: for debugging, for line
 coverage, and as the reference that compiled results are compared with.
+
+- Never inlined: Numba hands LLVM a function together with all that it calls, and LLVM copies what is called in one
+  place only into its caller. Of the path of an access through a translation hierarchy, some sixty functions, it thus
+  made one function that took two minutes to optimise; not inlined it takes a sixth of that, and a call costs a
+  nanosecond.
+- Called by symbol: where a callee may not be copied nothing is gained by optimising it again at each level above. A
+  caller's machine code needs the callee's symbol alone, which the machine's linker resolves. A function that comes
+  from the cache on disk says which others it calls so, and they are loaded before it.
+- Not filled with zeros: Numba fills every place on the stack with zeros on entry. A call has two, one for its result
+  and one for what it raises, both of which the callee writes before they are read. The routine of the engine
+  `translation` that handles an event wrote 35 zeros each time, a quarter of what an event took.
+- SciPy's linear algebra is imported when compiled code calls it: Numba asks at its first compilation, or first look
+  at a compiled file, whether there is a BLAS, by importing SciPy's, a quarter of a second in every process, though no
+  kernel of this package calls it. Until somebody reads an attribute of that module, a stand-in takes its place.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
-from collections.abc import Callable
-from typing import Any, TypeVar
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from types import ModuleType
+from typing import Any, NamedTuple, TypeVar
 
+import llvmlite.binding as llvm
 import numba
+from llvmlite.ir.instructions import AllocaInstr, CallInstr, StoreInstr
 from numba import types
 from numba.core import caching
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import AnalysisPass, FunctionPass, register_pass
+from numba.core.lowering import Lower
+from numba.core.typed_passes import AnnotateTypes, BaseNativeLowering, NativeLowering
+from numba.core.untyped_passes import IRProcessing
+from numba.extending import intrinsic
 
-from workbench.compiled.blas_later import import_blas_later
-from workbench.compiled.by_symbol import KeepingCompiler
-from workbench.compiled.cache import cache_folder, may_be_kept
-from workbench.compiled.cache_locator import LOCATOR, KeptIndex
-from workbench.compiled.call_slots import KernelCompiler
-from workbench.compiled.meter import MeteredCompiler
-from workbench.compiled.noinline import EntryPointCompiler, NoInlineCompiler
+from workbench.compiled.cache import LOCATOR, KeptIndex, cache_folder, may_be_kept
+from workbench.compiled.meter import MeteredCompiler, call_first
+
+NAME = "scipy.linalg.cython_blas"
+
+
+class _Later(ModuleType):
+    """Stands for the module until an attribute of it is read."""
+
+    def __getattr__(self, name: str) -> Any:
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(importlib.import_module(self.__name__), name)
+
+
+def import_blas_later() -> None:
+    """Let the stand-in take its place, unless the module itself is there."""
+    sys.modules.setdefault(NAME, _Later(NAME))
+
 
 import_blas_later()
 _config: Any = numba.config
@@ -133,3 +171,191 @@ def _compiled(function: _Function, *signature: Any, part: str = "", **options: A
         return numba.njit(*signature, **options)(function)
     finally:
         _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES, _caching.IndexDataCacheFile = theirs
+
+
+@intrinsic
+def _forbid_inlining(typing_context):  # type: ignore[no-untyped-def]
+    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.none(), code
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _NoInline(FunctionPass):
+    _name = "no_inline"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        blocks = state.func_ir.blocks
+        call_first(state.func_ir, blocks[min(blocks)], _forbid_inlining)
+        return True
+
+
+class NoInlineCompiler(CompilerBase):
+    """The passes of kernels, and the attribute that forbids copies."""
+
+    by_symbol = True
+    within_compiled_code = True
+
+    def define_pipelines(self) -> list[Any]:
+        passes = passes_of_kernels(self.state)
+        passes.add_pass_after(_NoInline, IRProcessing)
+        passes.finalize()
+        return [passes]
+
+
+_RAISED = "excinfo"
+"""What Numba calls the place for what a callee raises; it is the second argument, behind the place for the result."""
+
+
+def leave_unfilled(function: Any) -> None:
+    """Take the stores of zeros to the places of calls out of a function's first block, which stand there alone."""
+    places = {id(place) for place in _places(function)}
+    first = function.entry_basic_block
+    first.instructions = [
+        one for one in first.instructions if not (isinstance(one, StoreInstr) and id(one.operands[1]) in places)
+    ]
+
+
+def _places(function: Any) -> Iterator[Any]:
+    """Yield the places for the result and the exception of every call of a compiled function."""
+    for block in function.blocks:
+        for one in block.instructions:
+            if isinstance(one, CallInstr) and len(one.args) > 1:
+                result, raised = one.args[:2]
+                if isinstance(raised, AllocaInstr) and raised.name.startswith(_RAISED):
+                    yield from (result, raised)
+
+
+class _Lower(Lower):
+    """Numba's own; places of calls are left as they are, and what is never copied is called by its symbol."""
+
+    def _lower_call_normal(self, fnty: Any, expr: Any, signature: Any) -> Any:
+        result = super()._lower_call_normal(fnty, expr, signature)
+        theirs = called_by_symbol(fnty, signature)
+        if theirs is not None:
+            self.library._linking_libraries.remove(theirs)
+        return result
+
+    def post_lower(self) -> None:
+        super().post_lower()
+        leave_unfilled(self.function)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Lowering(BaseNativeLowering):
+    _name: Any = "lowering_of_kernels"
+
+    def run_pass(self, state: Any) -> bool:
+        """Compile a function, without what Python would call it by where it never does: it has no references."""
+        within = state.flags.forceinline or getattr(state.pipeline, "within_compiled_code", False)
+        if within and any(getattr(kind, "is_lent", False) for kind in state.args):
+            state.flags.no_cpython_wrapper = True
+        return bool(super().run_pass(state))
+
+    @property
+    def lowering_class(self) -> type[Lower]:
+        return _Lower
+
+
+def passes_of_kernels(state: Any) -> Any:
+    """Return Numba's usual passes over a kernel, with places of calls left as they are and no annotated listing; they
+    are still to be finalized."""
+    passes = DefaultPassBuilder.define_nopython_pipeline(state)
+    each = [(one, what) for one, what in passes.passes if one is not AnnotateTypes]
+    passes.passes = [(_Lowering if one is NativeLowering else one, what) for one, what in each]
+    passes.add_pass_after(KeepNeeded, _Lowering)
+    return passes
+
+
+class Needed(NamedTuple):
+    """A function that compiled code calls by a symbol."""
+
+    symbol: str
+    module: str
+    name: str
+    arguments: tuple[Any, ...]
+    """The types of its arguments."""
+
+    def __call__(self) -> None:
+        """Load the function, or compile it; the symbol leads to it, also where another process named it otherwise."""
+        _known[self.symbol] = self
+        function = getattr(import_module(self.module), self.name)
+        function.compile(self.arguments)
+        result = function.overloads[self.arguments]
+        symbol = result.fndesc.llvm_func_name
+        if symbol != self.symbol:
+            llvm.add_symbol(self.symbol, result.library.get_pointer_to_function(symbol))
+
+
+_known: dict[str, Needed] = {}
+"""Every function that is called by its symbol in this process."""
+
+
+def called_by_symbol(function: Any, signature: Any) -> Any | None:
+    """Return the library of a function that is called by its symbol; None for all others."""
+    if not isinstance(function, types.Dispatcher) or not _may_be(function.dispatcher):
+        return None
+    dispatcher, arguments = function.dispatcher, tuple(signature.args)
+    result = dispatcher.overloads[arguments]
+    symbol = result.fndesc.llvm_func_name
+    _known[symbol] = Needed(symbol, dispatcher.__module__, dispatcher.__qualname__, arguments)
+    return result.library
+
+
+def _may_be(dispatcher: Any) -> bool:
+    """Return whether a function is never copied, and another process would know it by its name."""
+    if not getattr(dispatcher._compiler.pipeline_class, "by_symbol", False):
+        return False
+    module = import_module(dispatcher.__module__)
+    return getattr(module, dispatcher.__qualname__, None) is dispatcher
+
+
+def needed_by(library: Any) -> Iterator[Needed]:
+    """Yield what the code of a library calls by symbols."""
+    for function in library._final_module.functions:
+        if function.is_declaration and function.name in _known:
+            yield _known[function.name]
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class KeepNeeded(AnalysisPass):
+    """Keeps with a compiled function what it calls by symbols, for whoever loads it; runs behind lowering."""
+
+    _name = "keep_needed"
+
+    def __init__(self) -> None:
+        AnalysisPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        state.reload_init[:] = [*state.reload_init, *needed_by(state.library)]
+        return False
+
+
+class EntryPointCompiler(NoInlineCompiler):
+    """The same for what Python calls too."""
+
+    within_compiled_code = False
+
+
+class KernelCompiler(CompilerBase):
+    """Numba's usual passes, and places of calls left as they are."""
+
+    def define_pipelines(self) -> list[Any]:
+        passes = passes_of_kernels(self.state)
+        passes.finalize()
+        return [passes]
+
+
+class KeepingCompiler(CompilerBase):
+    """Numba's usual passes, and what is needed is kept: for what may call kernels and is kept on disk itself."""
+
+    def define_pipelines(self) -> list[Any]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(KeepNeeded, NativeLowering)
+        passes.finalize()
+        return [passes]

@@ -1,12 +1,16 @@
-"""A meter on the loops of a user's answer: one that never ends is stopped and named instead of hanging the process.
+"""A meter on the loops of a user's answer, which is stopped and named instead of hanging, and its answer, kept whole.
 
-Compiled code cannot be interrupted. So an answer that is not part of this package is compiled with one more pass, which
-refills a counter at its entry and takes one from it at every turn of its loops; at zero the answer raises. A turn costs
-0.3 ns; built-in answers, whose loops are known to end, go without.
+Compiled code cannot be interrupted. So an answer that is not part of this package is compiled with one more pass,
+which refills a counter at its entry and takes one from it at every turn of its loops; at zero the answer raises. A
+turn costs 0.3 ns; built-in answers, whose loops are known to end, go without.
+
+What a user's answer returns must be a whole number, and nothing is cut off to make it one. Numba converts what a
+function returns to the type that was asked for, so an answer of 0.5 would silently be 0, and NaN the lowest number.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,13 +19,11 @@ from numba import types
 from numba.core import ir
 from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
-from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.compiler_machinery import AnalysisPass, FunctionPass, register_pass
 from numba.core.ir_utils import mk_unique_var
 from numba.core.typed_passes import NopythonTypeInference
 from numba.core.untyped_passes import IRProcessing
 from numba.extending import intrinsic
-
-from workbench.compiled.whole_answer import WholeAnswer
 
 MOST_TURNS = 1_000_000_000
 """Loop turns that one answer may take: about a second."""
@@ -100,3 +102,35 @@ class MeteredCompiler(CompilerBase):
         passes.add_pass_after(WholeAnswer, NopythonTypeInference)
         passes.finalize()
         return [passes]
+
+
+class NotWholeError(TypeError):
+    """An answer returns something else than a whole number."""
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class WholeAnswer(AnalysisPass):
+    """Refuses a function that returns a fraction on some path; runs when the types are known."""
+
+    _name = "whole_answer"
+
+    def __init__(self) -> None:
+        AnalysisPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        if isinstance(state.return_type, types.Integer):
+            for kind, line in _returned(state):
+                if isinstance(kind, (types.Float, types.Complex)):
+                    raise NotWholeError(
+                        f"it must return a whole number on every path, and returns a {kind} in line {line}; "
+                        "int(...) cuts the fraction off."
+                    )
+        return False
+
+
+def _returned(state: Any) -> Iterator[tuple[Any, int]]:
+    """Yield the type of each expression that is returned, before it is converted, and its line."""
+    for block in state.func_ir.blocks.values():
+        for one in block.find_insts(ir.Assign):
+            if isinstance(one.value, ir.Expr) and one.value.op == "cast":
+                yield state.typemap[one.value.value.name], one.loc.line

@@ -23,11 +23,10 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from workbench.compiled.black_box import keep_failed_call, register, report
+from workbench.compiled.diagnostics import keep_failed_call, register, report
 from workbench.compiled.kernel import INTERPRETED, compiled_answer, kernel
-from workbench.compiled.named_levers import Kinds, NamedLevers, plain_levers
 from workbench.compiled.versions import Versions
-from workbench.compiled.views import fields_of, guarded, view_type
+from workbench.compiled.views import Kinds, NamedLevers, fields_of, guarded, plain_levers, view_type
 from workbench.errors import PolicyError
 
 RAISED = -(1 << 62)

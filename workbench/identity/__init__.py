@@ -6,15 +6,16 @@ constants, lists and arrays by their values. Two digests are equal where nothing
 
 import sys
 
-from workbench.identity.caches import empty_caches, still
 from workbench.identity.snapshot import (
     Snapshot,
     current,
     digest_of,
+    empty_caches,
     look,
     once_a_moment,
     one_moment,
     snapshot,
+    still,
     tell_of_snapshots,
 )
 

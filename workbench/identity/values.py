@@ -1,4 +1,7 @@
-"""How each kind of value is written down: numbers and texts as they are, arrays by bytes, objects by their parts."""
+"""How each kind of value is written down: numbers and texts as they are, arrays by bytes, objects by their parts.
+
+A value that no digest can stand for is refused in a sentence.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,14 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.identity.guards import MISSING
-from workbench.identity.numba_values import is_numba, numba_value
-from workbench.identity.objects import undigestible, write_object
-from workbench.identity.owners import owner_of
-from workbench.identity.refused import is_random
+from workbench.errors import InputError
+from workbench.identity.objects import MISSING, is_numba, numba_value, undigestible, write_object
+from workbench.identity.owners import module_of_class, owner_of
 
 if TYPE_CHECKING:
     from workbench.identity.walk import Walk
@@ -188,6 +189,14 @@ def _descriptor(walk: Walk, value: Any) -> None:
     walk.put("descriptor", f"{value.__objclass__.__name__}.{value.__name__}")
 
 
+def is_random(value: Any) -> bool:
+    """Return whether a value draws random numbers from a state of its own."""
+    return any((module_of_class(base).partition(".")[0], base.__name__) in _GENERATORS for base in type(value).__mro__)
+
+
+_GENERATORS = {("random", "Random"), ("numpy", "Generator"), ("numpy", "RandomState"), ("numpy", "BitGenerator")}
+
+
 VALUES: dict[type, Callable[[Any, Any], None]] = {
     type(None): _text("none", lambda value: ""),
     bool: _text("bool", repr),
@@ -227,3 +236,30 @@ VALUES: dict[type, Callable[[Any, Any], None]] = {
     type(functools.lru_cache(len)): _cached,
 }
 """How a value is written down, by its very type."""
+
+
+def refused(within: Sequence[str], value: Any, what: str = "", cure: str = "") -> InputError:
+    """Return the refusal of a value: where it was met, under what name, and what it is.
+
+    >>> print(refused(["MyFit", "answer", "LOG"], open(0, closefd=False)))
+    MyFit.answer reads LOG, an open file: no run can be named by it; use numbers, texts, tuples or arrays instead.
+    """
+    *owners, name = within or ("",)
+    reader = ".".join(part for part in owners[-2:] if part)
+    kind = what or kind_of(value)
+    return InputError(
+        f"{reader or 'a policy'} reads {name or 'a value'}, {kind}: no run can be named by it; "
+        f"{cure or 'use numbers, texts, tuples or arrays instead'}."
+    )
+
+
+def kind_of(value: Any) -> str:
+    """Say what a value is, as a part of a sentence."""
+    kind = type(value)
+    if is_random(value):
+        return f"a random generator ({kind.__name__})"
+    if hasattr(value, "fileno"):
+        return "an open file" if hasattr(value, "read") or hasattr(value, "write") else f"an open {kind.__name__}"
+    if hasattr(value, "__next__"):
+        return f"an iterator ({kind.__name__}) that is used up as it is read"
+    return f"a {kind.__qualname__} of {kind.__module__}"

@@ -17,11 +17,19 @@ from typing import Any
 import msgspec
 
 from workbench.errors import InputError
-from workbench.identity.code import DOC, Reference, parsed
-from workbench.identity.guards import MISSING, Guards, content
-from workbench.identity.noted import note_content
-from workbench.identity.numba_values import is_numba, numba_value, overloads
-from workbench.identity.objects import attached, undigestible, write_attached
+from workbench.identity.code import DOC, Reference, parsed, unseen
+from workbench.identity.objects import (
+    MISSING,
+    Guards,
+    attached,
+    content,
+    is_numba,
+    note_content,
+    numba_value,
+    overloads,
+    undigestible,
+    write_attached,
+)
 from workbench.identity.owners import (
     Owner,
     label,
@@ -32,9 +40,7 @@ from workbench.identity.owners import (
     package_of,
     will_be_installed,
 )
-from workbench.identity.refused import is_random, refused
-from workbench.identity.unseen import unseen
-from workbench.identity.values import VALUES, other_value
+from workbench.identity.values import VALUES, is_random, other_value, refused
 
 _NOT_CODE = ("__dict__", "__weakref__", "__init_subclass__", "__subclasshook__")
 _NOTES = (

@@ -9,8 +9,7 @@ import pytest
 
 from tests.depth import LONG_WHERE_COMPILED, seeds
 from tests.oracles.node import frames as twin
-from workbench.compiled.bound import Referent
-from workbench.compiled.entry import call, entry_of
+from workbench.compiled.memory_access import Referent, call, entry_of
 from workbench.engines.kit.faults import STOP
 from workbench.engines.node.memory import (
     FRAME_FAULT,

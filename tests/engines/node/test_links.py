@@ -12,8 +12,7 @@ from tests.oracles.node.calendar import Calendar, Key, Rank
 from tests.oracles.node.description import Card, Link, Machine, Pool
 from tests.oracles.node.links import Links as TwinLinks
 from tests.oracles.node.log import Log
-from workbench.compiled.bound import Referent
-from workbench.compiled.entry import call, entry_of
+from workbench.compiled.memory_access import Referent, call, entry_of
 from workbench.engines.kit.order import RANK, cycle_of, moment
 from workbench.engines.node.links import (
     NEEDS_ROOM,

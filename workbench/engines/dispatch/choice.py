@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, inlined, kernel, noinline
-from workbench.compiled.entry import call
+from workbench.compiled.memory_access import call
 from workbench.engines.dispatch.channels import (
     VERDICT,
     first_wave_of,

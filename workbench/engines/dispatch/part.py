@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from workbench.compiled.entry import Entry
+from workbench.compiled.memory_access import Entry
 from workbench.engines.dispatch import part_api
 from workbench.engines.dispatch.channels import CANCELLED, ENDED, GRANTED
 from workbench.engines.dispatch.choice import ROUTINE, RUN

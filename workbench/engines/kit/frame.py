@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_type_hints
 import numpy as np
 
 from workbench.compiled import bound
-from workbench.compiled.bound import Referent
+from workbench.compiled.memory_access import Referent
 from workbench.engines.engine import Setup
 from workbench.engines.kit.columns import logs_of, with_room
 from workbench.engines.kit.faults import FINE, STOP, Stop, fault_of, policy_error, stop_of

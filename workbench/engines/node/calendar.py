@@ -8,7 +8,7 @@ and the calendar itself the part comes first, of two parts the one with the lowe
 from __future__ import annotations
 
 from workbench.compiled import RAISED, entry_point, noinline
-from workbench.compiled.entry import call
+from workbench.compiled.memory_access import call
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.engines.kit.order import cycle_of, moment
 from workbench.engines.node.directory import ask_again, shoot_down

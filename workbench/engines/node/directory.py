@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.compiled import NO_BITS, kernel, noinline, routine
-from workbench.compiled.entry import call
+from workbench.compiled.memory_access import call
 from workbench.engines.kit.faults import fail
 from workbench.engines.node.history import KIND, tell, tell_detail
 from workbench.engines.node.memory import page_tag

@@ -9,7 +9,7 @@ under way end (R9, E2, N13 to N19).
 from __future__ import annotations
 
 from workbench.compiled import kernel, noinline
-from workbench.compiled.entry import call
+from workbench.compiled.memory_access import call
 from workbench.engines.dispatch.channels import (
     CANCELLED,
     DISPATCH,

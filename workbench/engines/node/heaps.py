@@ -8,7 +8,7 @@ with their application (E8, N46, N51).
 from __future__ import annotations
 
 from workbench.compiled import noinline
-from workbench.compiled.entry import call
+from workbench.compiled.memory_access import call
 from workbench.engines.kit import fail
 from workbench.engines.kit.order import RANK
 from workbench.engines.node.directory import unmap

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.compiled import noinline
-from workbench.compiled.entry import call
+from workbench.compiled.memory_access import call
 from workbench.engines.kit import numbered
 from workbench.engines.kit.order import WHOLE_SHARE
 from workbench.engines.node.pool_api import LIVE, RESERVED, SCATTERED

@@ -13,8 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from workbench.compiled import INTERPRETED
-from workbench.compiled.bound import Referent
-from workbench.compiled.entry import entry_of
+from workbench.compiled.memory_access import Referent, entry_of
 from workbench.engines.dispatch import part as dispatch_part
 from workbench.engines.dispatch import part_api as dispatch_api
 from workbench.engines.engine import Setup

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from workbench.compiled import RAISED, kernel, noinline
-from workbench.compiled.entry import call
+from workbench.compiled.memory_access import call
 from workbench.engines.kit import numbered
 from workbench.engines.kit.faults import fail
 from workbench.engines.kit.order import RANK, RANKS, cycle_of, moment

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiled import kernel, noinline
-from workbench.compiled.entry import call
+from workbench.compiled.memory_access import call
 from workbench.engines.kit.faults import fail
 from workbench.engines.kit.order import RANK
 from workbench.engines.node.history import KIND, tell

@@ -1,21 +1,24 @@
-"""The black box: what an answer saw in the very call in which it raised, kept for the message that names the cause.
+"""What compiled code reports: which functions Numba compiles, and what an answer saw in the call in which it raised.
 
-Compiled code reports that an answer raised, and nothing else. On that branch alone, the words of the view are handed to
-this module, which copies what they point to before anything changes it; each thread has its own.
+Compiled code reports that an answer raised, and nothing else. On that branch alone, the words of the view are handed
+to this module, which copies what they point to before anything changes it; each thread has its own. What is compiled
+is reported once anything of this room is imported; what comes from the cache is not compiled.
 """
 
 from __future__ import annotations
 
 import ctypes
+import gc
 import threading
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils
+from numba.core import cgutils, event
 
 from workbench.compiled.views import Field, fields_of
+from workbench.process import COMPILING, Compiling
 
 SYMBOL = "workbench_keep_failed_call"
 """What compiled code calls; a symbol, so that code kept on disk finds it in every process."""
@@ -108,3 +111,46 @@ def _value(field: Field, words: np.ndarray) -> Any:
 
 
 llvm.add_symbol(SYMBOL, ctypes.cast(_keep, ctypes.c_void_p).value)
+
+SELDOM = (50_000, 20, 100)
+"""How seldom garbage is collected while something is compiled: what a compiler makes is kept until it is done, and
+looking through it again and again was a twelfth of its time."""
+
+
+class _Times(event.Listener):
+    """Reports when a thread wants the compiler, and when it has done with it."""
+
+    def __init__(self, known: Compiling) -> None:
+        self._known = known
+
+    def on_start(self, event: Any) -> None:
+        self._known.begins()
+
+    def on_end(self, event: Any) -> None:
+        self._known.ends()
+
+
+class _Functions(event.Listener):
+    """Reports what is compiled, but not what is compiled for its sake; the compiler's lock is held meanwhile."""
+
+    def __init__(self, known: Compiling) -> None:
+        self._known, self._depth = known, 0
+        self._thresholds = gc.get_threshold()
+
+    def on_start(self, event: Any) -> None:
+        self._depth += 1
+        if self._depth == 1:
+            self._thresholds = gc.get_threshold()
+            gc.set_threshold(*SELDOM)
+            self._known.compiles(event.data["dispatcher"].py_func.__module__)
+
+    def on_end(self, event: Any) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            gc.set_threshold(*self._thresholds)
+
+
+def report_compiling(known: Compiling = COMPILING) -> None:
+    """Report from now on what is compiled."""
+    event.register("numba:compiler_lock", _Times(known))
+    event.register("numba:compile", _Functions(known))
