@@ -31,8 +31,8 @@ from workbench.policies.probes import (
 from workbench.policies.translation.eviction import LRU
 from workbench.policies.translation.locate import FRAME_BITS
 from workbench.policies.translation.peer import FirstBit
-from workbench.studies.claims.dispatch.probe_accuracy import DENSITIES, capped
-from workbench.studies.claims.translation import equal_budget
+from workbench.studies.claims import translation
+from workbench.studies.claims.dispatch_probes import DENSITIES, capped
 from workbench.studies.probe_success import octave_lengths
 
 SIZES = (16, 32, 64, 128)
@@ -71,11 +71,11 @@ def compared() -> Iterator[tuple[Any, Any]]:
 
 def private_tlbs() -> Iterator[tuple[Any, Any]]:
     """Yield the directory of the pilot's cores, and private TLBs: their own, twice as large, and of equal area."""
-    machine = equal_budget.machine()
+    machine = translation.machine()
     entries, pages = machine.private_entries, machine.pages.bit_length() - 1
     yield FirstBit(), (machine.cores, 2 * entries, pages)
     yield from ((LRU(), (count, pages, FRAME_BITS)) for count in (entries, 2 * entries))
-    yield LRU(), (equal_budget.in_area().more, pages, FRAME_BITS)
+    yield LRU(), (translation.in_area().more, pages, FRAME_BITS)
 
 
 def probes(size: int) -> Iterator[Any]:

@@ -23,7 +23,7 @@ from workbench.circuits.composed_probes import composed, compositions
 from workbench.circuits.synthesis import synthesised_here
 from workbench.errors import WorkbenchError
 from workbench.policies.probes import GroupedRun, SampledRun
-from workbench.studies.claims.dispatch.probe_accuracy import DENSITIES
+from workbench.studies.claims.dispatch_probes import DENSITIES
 from workbench.studies.probe_success import octave_lengths
 
 CIRCUITS, SIZE, PROCESSES = 40, 128, 2

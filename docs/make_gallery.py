@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import workbench as wb
-from workbench.docs.folders import ROOT
-from workbench.docs.reference.figures import sweeps_with
+from workbench.docs import ROOT
+from workbench.docs.reference.results import sweeps_with
 from workbench.errors import WorkbenchError
 from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES
-from workbench.studies.malloc_on_card import Curve
+from workbench.studies.malloc_validation import Curve
 
 FOLDER = ROOT / "docs" / "pictures" / "gallery"
 KEPT = FOLDER / "sweeps.json"

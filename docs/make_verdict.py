@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.studies.claims import SEEDS, known_claims
-from workbench.studies.claims.in_order import in_order
+from workbench.studies.claims.claim import in_order
 from workbench.studies.statistics import WORDS
 
 README, DATA = Path("README.md"), Path("data/verdict")

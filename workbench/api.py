@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.studies.decisions import Steps
     from workbench.studies.discovery import Discovery
     from workbench.studies.sensitivity import Sensitivity
-    from workbench.studies.sensitivity.outputs import Of
+    from workbench.studies.sensitivity.analysis import Of
 
 MEASURE = "group_p99_cycles"
 """What blame looks at unless another measure is named."""
@@ -53,7 +53,7 @@ class Results(RunSet):
         return sentences(self, measure)
 
     def _repr_html_(self) -> str:
-        from workbench.studies.card import card
+        from workbench.studies.sentences import card
 
         return card(self)
 

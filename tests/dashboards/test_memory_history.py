@@ -22,7 +22,7 @@ from workbench.dashboards.snapshot import (
     map_scene,
     places_of,
 )
-from workbench.studies.torch_memory.card_history import CardHistory
+from workbench.studies.torch_memory.snapshot import CardHistory
 from workbench.workloads.importers import torch_snapshot
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_snapshot import read_snapshot

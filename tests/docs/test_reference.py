@@ -12,13 +12,11 @@ import workbench as wb
 from tests.house.test_every_lever import registered
 from tests.house.test_specification_references import TEXTS, Reference, references, resolves
 from workbench.cli.main import COMMANDS
-from workbench.docs.assemble import reference_pages
-from workbench.docs.folders import SWEEPS
-from workbench.docs.page import Page
+from workbench.docs import SWEEPS
+from workbench.docs.build import KINDS, reference_pages
+from workbench.docs.markdown import Page, linked
 from workbench.docs.reference.engines import can_be_planned, small_sweep
-from workbench.docs.reference.figures import GALLERY, gallery_sweeps
-from workbench.docs.reference.kinds import KINDS
-from workbench.docs.spec_links import linked
+from workbench.docs.reference.results import GALLERY, gallery_sweeps
 from workbench.experiments.mechanism import mechanism, mechanisms
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep

@@ -16,11 +16,10 @@ from nbformat.v4 import new_code_cell, new_notebook
 import workbench as wb
 from tests.depth import compiled_only, long
 from tests.docs.test_reference import TEXTS
-from workbench.docs import handwritten, notebooks, rewrite
+from workbench.docs import DOCS, PAGES, ROOT, sources
+from workbench.docs.build import dead_links, outside_requests
 from workbench.docs.drawings import DRAWINGS, drawn
-from workbench.docs.folders import DOCS, PAGES, ROOT
-from workbench.docs.links import dead_links, outside
-from workbench.docs.specification import anchors
+from workbench.docs.sources import anchors
 from workbench.errors import WorkbenchError
 from workbench.experiments.mechanism import mechanism
 
@@ -64,7 +63,7 @@ def test_three_pages_of_each_kind_and_all_written_by_hand_are_built_without_a_wa
 
 @long
 def test_no_page_fetches_anything_from_another_host(small):
-    assert outside(small) == []
+    assert outside_requests(small) == []
 
 
 @long
@@ -88,7 +87,7 @@ def test_links_between_pages_written_by_hand_lead_somewhere(small):
 @long
 def test_the_whole_site_is_built_and_has_no_dead_link(tmp_path):
     built(tmp_path)
-    assert dead_links(tmp_path / "html") == [] == outside(tmp_path / "html")
+    assert dead_links(tmp_path / "html") == [] == outside_requests(tmp_path / "html")
     assert len(list((tmp_path / "html" / "reference").rglob("*.html"))) > 1000
 
 
@@ -98,7 +97,7 @@ def test_a_dead_link_a_dead_anchor_and_a_foreign_script_are_noticed(tmp_path):
         '<a href="a.html#end">end</a><img src="c.png"><script src="https://x.org/y.js"></script>'
     )
     assert dead_links(tmp_path) == ["a.html: b.html#top", "b.html: a.html#end", "b.html: c.png"]
-    assert outside(tmp_path) == ["b.html: https://x.org/y.js"]
+    assert outside_requests(tmp_path) == ["b.html: https://x.org/y.js"]
 
 
 def test_every_drawing_says_what_it_shows_and_stands_on_a_page():
@@ -109,16 +108,16 @@ def test_every_drawing_says_what_it_shows_and_stands_on_a_page():
 
 
 def test_a_part_of_a_file_is_included_up_to_the_next_heading_outside_of_code():
-    text = handwritten.included("CONTRIBUTING.md ## Add a policy", "recipes")
+    text = sources.included("CONTRIBUTING.md ## Add a policy", "recipes")
     assert "workbench new-policy placement my_fit" in text and "A slot is a decision" not in text
     with pytest.raises(KeyError, match="no heading '## Add a moon'"):
-        handwritten.included("CONTRIBUTING.md ## Add a moon", "recipes")
+        sources.included("CONTRIBUTING.md ## Add a moon", "recipes")
 
 
 def test_links_of_the_project_become_links_of_the_site():
     text = "[spec](../specification/3-dispatch.md#r81) [code](../../workbench/api.py) [out](https://a.org)"
     expected = "[spec](specification/3-dispatch.html#r81) code (`workbench/api.py`) [out](https://a.org)"
-    assert rewrite.rewritten(text, "start", Path("docs/pages")) == expected
+    assert sources.rewritten(text, "start", Path("docs/pages")) == expected
 
 
 RELATIVE = re.compile(r"(?<!`)\[[^\[\]]*\]\((?![\w+.-]+:|#)([^()\s#]+)")
@@ -129,20 +128,20 @@ def test_a_page_written_by_hand_links_to_pages_and_files_that_there_are(file):
     """A link to no page is shown as the name of a file, which no look at the built site can tell from one that is."""
     for target in RELATIVE.findall(file.read_text()):
         place = os.path.relpath(file.parent / target, ROOT)
-        assert rewrite._page(place) is not None or (ROOT / place).exists(), target
+        assert sources._built_page(place) is not None or (ROOT / place).exists(), target
 
 
 def test_a_notebook_without_an_executed_copy_says_so(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
-    pages = notebooks.sources(execute=False)
+    pages = sources.notebook_sources(execute=False)
     assert "notebooks/01_placement.ipynb" in pages
     assert all("built without running notebooks" in text for name, text in pages.items() if name.endswith(".ipynb"))
 
 
 def test_an_executed_copy_is_shown_with_its_outputs(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
-    file = next(iter(sorted(notebooks.NOTEBOOKS.glob("*.ipynb"))))
-    copy = notebooks.kept(file)
+    file = next(iter(sorted(sources.NOTEBOOKS.glob("*.ipynb"))))
+    copy = sources.kept_copy(file)
     copy.parent.mkdir(parents=True)
     output = '{"output_type": "stream", "name": "stdout", "text": "drained sooner"}'
     copy.write_text(
@@ -150,7 +149,7 @@ def test_an_executed_copy_is_shown_with_its_outputs(tmp_path, monkeypatch):
         + output
         + ']}], "metadata": {"widgets": {}}, "nbformat": 4, "nbformat_minor": 5}'
     )
-    page = notebooks.sources(execute=False)[f"notebooks/{file.name}"]
+    page = sources.notebook_sources(execute=False)[f"notebooks/{file.name}"]
     assert "drained sooner" in page and "widgets" not in page
 
 
@@ -163,7 +162,7 @@ def test_of_a_widget_its_picture_is_shown_and_of_one_without_nothing():
         {"output_type": "stream", "name": "stdout", "text": "a result"},
     ]
     notebook = {"cells": [{"cell_type": "code", "outputs": outputs}], "metadata": {}}
-    (cell,) = notebooks._shown(notebook)["cells"]
+    (cell,) = sources._shown_outputs(notebook)["cells"]
     assert [list(out.get("data", out["output_type"])) for out in cell["outputs"]] == [
         ["text/plain", "image/png"],
         list("stream"),
@@ -173,20 +172,20 @@ def test_of_a_widget_its_picture_is_shown_and_of_one_without_nothing():
 def test_a_copy_is_of_one_notebook_and_of_the_engines_that_it_names(tmp_path, monkeypatch):
     notebook = tmp_path / "a.ipynb"
     notebook.write_text("engine: dispatch, sweeps/placement/drain.yaml")
-    first = notebooks.kept(notebook)
+    first = sources.kept_copy(notebook)
     monkeypatch.setattr(type(mechanism("malloc").engine), "revision", 1000)
-    assert notebooks.kept(notebook) == first
+    assert sources.kept_copy(notebook) == first
     monkeypatch.setattr(type(mechanism("shared_memory").engine), "revision", 1000)  # by the sweep
-    second = notebooks.kept(notebook)
+    second = sources.kept_copy(notebook)
     monkeypatch.setattr(type(mechanism("dispatch").engine), "revision", 1000)
-    assert len({first, second, notebooks.kept(notebook)}) == 3
+    assert len({first, second, sources.kept_copy(notebook)}) == 3
 
 
 @long
 def test_a_notebook_with_a_cell_that_fails_is_one_sentence(tmp_path):
     (tmp_path / "a.ipynb").write_text(nbformat.writes(new_notebook(cells=[new_code_cell("1 / 0")])))
     with pytest.raises(WorkbenchError, match=r"a\.ipynb: a cell fails: ZeroDivisionError: division by zero"):
-        notebooks.run(tmp_path / "a.ipynb", tmp_path / "copy.ipynb")
+        sources.run_notebook(tmp_path / "a.ipynb", tmp_path / "copy.ipynb")
     assert not (tmp_path / "copy.ipynb").exists()
 
 

@@ -17,7 +17,7 @@ from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.figures import calculated, calculations
 from workbench.figures.registry import CALCULATIONS, Column
-from workbench.studies.malloc_on_card import LockFit
+from workbench.studies.malloc_validation import LockFit
 from workbench.studies.probe_success import Setting
 
 

@@ -15,7 +15,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import read_sweep
 from workbench.figures import figure
 from workbench.figures.where_it_holds import edges
-from workbench.studies.where_it_holds import where_it_holds
+from workbench.studies.summary import where_it_holds
 
 WHERE = figure("where_it_holds")
 SEEDS, SIZES, COUNTS = 12, [32, 64, 128], [100, 200, 800]

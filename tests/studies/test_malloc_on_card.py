@@ -8,7 +8,7 @@ import pytest
 from tests.engines.malloc_cases import batch, simulate
 from tests.junk import refusal
 from workbench.policies.malloc import BumpPointer, PerThread
-from workbench.studies.malloc_on_card import Curve, LockFit, beside_model, fitted
+from workbench.studies.malloc_validation import Curve, LockFit, beside_model, fitted
 
 THREADS = np.array([1, 32, 256, 1024, 4096])
 

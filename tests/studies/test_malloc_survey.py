@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.studies import malloc_survey
-from workbench.studies.malloc_survey import DESIGNS, PUBLISHED_MS, survey_table
+from workbench.studies import malloc_validation
+from workbench.studies.malloc_validation import DESIGNS, PUBLISHED_MS, survey_table
 
 
 @pytest.fixture(scope="module")
 def table():
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(malloc_survey, "THREADS", 600)
-        patched.setattr(malloc_survey, "HEAP_BYTES", 1 << 24)
+        patched.setattr(malloc_validation, "THREADS", 600)
+        patched.setattr(malloc_validation, "HEAP_BYTES", 1 << 24)
         yield survey_table(seeds=1)
 
 

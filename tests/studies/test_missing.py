@@ -13,15 +13,13 @@ from workbench.api import planned
 from workbench.cli.main import main
 from workbench.experiments.row import Row
 from workbench.experiments.run_set import RunSet
+from workbench.studies.caveats import missing_notes
 from workbench.studies.claims import ClaimReport, Outcome
 from workbench.studies.claims.cases import better
 from workbench.studies.claims.claim import Claim
-from workbench.studies.missing import missing_notes
 from workbench.studies.statistics import holm
-from workbench.studies.summary import summary
+from workbench.studies.summary import by_seed, summary, where_it_holds
 from workbench.studies.tuning.front import Front
-from workbench.studies.values import by_seed
-from workbench.studies.where_it_holds import where_it_holds
 
 SWEEP = {
     "engine": "shared_memory",

@@ -9,7 +9,7 @@ from tests.depth import thinned
 from tests.house.test_sweeps import ROOT, SWEEPS, case
 from workbench.api import planned
 from workbench.cli.main import main
-from workbench.studies.reachable import Family, family_of
+from workbench.studies.caveats import Family, family_of
 from workbench.studies.statistics import compare, holm
 
 NAMED = {

@@ -60,7 +60,7 @@ def _arguments_of_run(parser: argparse.ArgumentParser) -> None:
 def _run_run(given: argparse.Namespace) -> int:
     from workbench.api import planned
     from workbench.api import run as run_sweep
-    from workbench.studies.reachable import family_of
+    from workbench.studies.caveats import family_of
 
     chosen = overrides(given)
     plan = planned(given.sweep, set=chosen)
@@ -142,8 +142,7 @@ def write_events(results: Results, folder: Path) -> None:
 
 
 def _report(results: Results, folder: Path, figures: list[Path], given: argparse.Namespace) -> None:
-    from workbench.studies.missing import missing_notes
-    from workbench.studies.saturation import saturation_notes
+    from workbench.studies.caveats import missing_notes, saturation_notes
 
     failures = results.failures
     if given.json:
@@ -219,7 +218,7 @@ def _arguments_of_plan(parser: argparse.ArgumentParser) -> None:
 
 def _run_plan(given: argparse.Namespace) -> int:
     from workbench.api import planned
-    from workbench.studies.reachable import family_of
+    from workbench.studies.caveats import family_of
 
     plan = planned(given.sweep, set=overrides(given))
     kept, note = _kept_runs(plan, Path(given.out) if given.out else default_folder(given.sweep))

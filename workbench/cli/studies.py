@@ -280,8 +280,7 @@ def _write_claims(folder: Path, report: Any) -> None:
 
     from workbench.experiments.provenance import environment
     from workbench.experiments.results_folder import write_whole
-    from workbench.studies.claims.evidence import FIRST_SEED
-    from workbench.studies.claims.registered import MARGINS
+    from workbench.studies.claims.claim import FIRST_SEED, MARGINS
 
     seeds = {"first": FIRST_SEED, "count": report.seeds}
     margins = {name: one._asdict() for name, one in MARGINS.items()}

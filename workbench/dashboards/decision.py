@@ -17,9 +17,7 @@ from workbench.dashboards import page
 from workbench.dashboards.canvas import number
 from workbench.engines.engine import Setup
 from workbench.errors import WorkbenchError
-from workbench.studies.decisions import Decision, decisions_of, first_difference
-from workbench.studies.decisions.decision import OWN
-from workbench.studies.decisions.holes import holes
+from workbench.studies.decisions import OWN, Decision, decisions_of, first_difference, holes
 
 ALL = ""
 _ASKS = (

@@ -20,10 +20,9 @@ from workbench.dashboards.canvas import CanvasWidget, column, script
 from workbench.dashboards.dropped_file import reading_of
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import WorkbenchError
-from workbench.studies.torch_memory.candidates import DEFAULTS, grid
-from workbench.studies.torch_memory.card_history import CardHistory, card_histories, failed_first
-from workbench.studies.torch_memory.lives import Lives
-from workbench.studies.torch_memory.moment import Moment
+from workbench.studies.torch_memory.lives import Lives, Moment
+from workbench.studies.torch_memory.snapshot import CardHistory, card_histories, failed_first
+from workbench.studies.torch_memory.trial import DEFAULTS, grid
 from workbench.units import bytes_said
 from workbench.workloads.allocator_log import ACTIONS
 

@@ -10,8 +10,8 @@ from pathlib import Path
 # Pages ask policies and draw small runs: as plain Python that is quicker than any compilation.
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
+from workbench.docs import BUILD
 from workbench.docs.build import build
-from workbench.docs.folders import BUILD
 from workbench.errors import WorkbenchError
 
 

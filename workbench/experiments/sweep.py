@@ -40,7 +40,7 @@ KEYS = {
 VARIED = ("machine", "workload", "policy", "options")
 """The keys under which `vary` may stand."""
 ESTIMANDS = ("median", "mean")
-"""What is judged of paired differences (`studies/statistics/paired.py`)."""
+"""What is judged of paired differences (`studies/statistics/comparison.py`)."""
 MEAN_FROM = 40
 """Seeds from which a mean can be judged."""
 REQUIRED = ("engine", "workload")

@@ -13,8 +13,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.panels import panels
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import Interval, PairedComparison, holm
-from workbench.studies.summary import comparison, point_mean
-from workbench.studies.values import by_seed
+from workbench.studies.summary import by_seed, comparison, point_mean
 
 
 class Place(NamedTuple):

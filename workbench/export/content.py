@@ -29,8 +29,7 @@ from workbench.identity import current
 from workbench.levers import Spec, identity_of
 from workbench.metrics.measure import Measure
 from workbench.parts.user_files import file_of, module_of
-from workbench.studies.missing import missing_notes
-from workbench.studies.saturation import saturation_notes
+from workbench.studies.caveats import missing_notes, saturation_notes
 from workbench.studies.sentences import blocks, looks_note, too_few_seeds
 
 MAIN, NUMBERS, ROWS, TABLES = "main.tex", "numbers.tex", "runs.csv", "tables"

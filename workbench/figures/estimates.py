@@ -17,10 +17,10 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.panels import Line, measure_words, panels, undefined, values
 from workbench.figures.registry import Column
 from workbench.metrics.measure import Measure
-from workbench.studies.adaptive.schedule import looks_of
+from workbench.studies.adaptive import looks_of
 from workbench.studies.statistics import Estimand, Interval, compare
+from workbench.studies.statistics.comparison import Better
 from workbench.studies.statistics.interval import t_quantile
-from workbench.studies.statistics.paired import Better
 
 LEVEL = 0.95
 """The confidence level of every interval that a figure shows."""

@@ -19,8 +19,15 @@ from workbench.figures.estimates import Means, means_of
 from workbench.figures.panels import check_room
 from workbench.figures.registry import Calculation, Column, on_paper
 from workbench.policies.probes import GroupedRun, Probe, SampledRun
-from workbench.studies.probe_success import Setting, failure, lost_dispatches, octave_lengths, simulated, under_report
-from workbench.studies.probe_success.table import LEVELS
+from workbench.studies.probe_success import (
+    LEVELS,
+    Setting,
+    failure,
+    lost_dispatches,
+    octave_lengths,
+    simulated,
+    under_report,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -26,9 +26,9 @@ from workbench.figures.estimates import (
 )
 from workbench.figures.panels import Line, check_room, none_finished, panels
 from workbench.figures.registry import ANY, Column, Recipe, on_paper
-from workbench.studies.pool.over_bound import OverBound, over_bound
+from workbench.studies.pool.remote_bound import OverBound, over_bound
 from workbench.studies.statistics import Interval, median_interval
-from workbench.studies.statistics.equivalence import ratios
+from workbench.studies.statistics.comparison import ratios
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

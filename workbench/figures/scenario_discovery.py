@@ -13,8 +13,7 @@ from workbench.figures.panels import axis_label, measure_words
 from workbench.figures.registry import ANY, Column, Recipe, on_paper
 from workbench.studies.discovery import Column as Lever
 from workbench.studies.discovery import Scenario, discover, interest_of
-from workbench.studies.discovery.discover import inside_of
-from workbench.studies.discovery.words import noun, where
+from workbench.studies.discovery.scenario import inside_of, noun, where
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,10 +17,8 @@ from workbench.figures.estimates import Means, chosen_measure
 from workbench.figures.panels import check_room, levers_on, measure_words
 from workbench.figures.registry import ANY, Column, Recipe, on_paper
 from workbench.studies.factorial import Effect, factorial
-from workbench.studies.sensitivity.analyse import Analysis, analyse
-from workbench.studies.sensitivity.effects import Effects
-from workbench.studies.sensitivity.indices import Indices
-from workbench.studies.sensitivity.outputs import Of
+from workbench.studies.sensitivity.analysis import Analysis, Of, analyse
+from workbench.studies.sensitivity.estimates import Effects, Indices
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

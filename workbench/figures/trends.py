@@ -37,7 +37,7 @@ from workbench.figures.panels import (
 from workbench.figures.registry import ANY, Column, Recipe, on_paper
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import mean_interval, median_interval, pair
-from workbench.studies.statistics.equivalence import ratios
+from workbench.studies.statistics.comparison import ratios
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.estimates import chosen_measure, gain_label
 from workbench.figures.panels import axis_label, check_room, words_of
 from workbench.figures.registry import ANY, Column, Recipe, on_paper
-from workbench.studies.where_it_holds import ALPHA, Place, numbers, where_it_holds
+from workbench.studies.summary import ALPHA, Place, numbers, where_it_holds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,7 +18,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import Sweep
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import PairedComparison, compare, holm, mean_interval
-from workbench.studies.values import by_seed, values_of
+from workbench.studies.summary import by_seed, values_of
 
 if TYPE_CHECKING:
     import pandas as pd

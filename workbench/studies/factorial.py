@@ -22,7 +22,7 @@ from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import Interval, compare, false_discovery
-from workbench.studies.values import by_seed
+from workbench.studies.summary import by_seed
 
 ALPHA = 0.05
 

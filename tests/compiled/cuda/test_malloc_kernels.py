@@ -12,7 +12,7 @@ import pytest
 
 from workbench.compiled.cuda import card
 from workbench.errors import WorkbenchError
-from workbench.studies.malloc_on_card import measured
+from workbench.studies.malloc_validation import measured
 
 PROGRAM = """
 import json

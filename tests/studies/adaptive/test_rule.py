@@ -12,7 +12,7 @@ from workbench.errors import InputError
 from workbench.experiments.seeds import Bound, Until, bound_of
 from workbench.experiments.sweep import read_sweep
 from workbench.metrics.measure import Measure
-from workbench.studies.adaptive.stop import half_width
+from workbench.studies.adaptive import half_width
 from workbench.studies.statistics import median_interval
 
 SWEEP = {

@@ -10,10 +10,7 @@ import pytest
 
 from workbench.studies import claims as room
 from workbench.studies.claims import ClaimReport, known_claims
-from workbench.studies.claims.claim import Claim
-from workbench.studies.claims.evidence import Evidence
-from workbench.studies.claims.in_order import in_order
-from workbench.studies.claims.registered import MARGINS
+from workbench.studies.claims.claim import MARGINS, Claim, Evidence, in_order
 from workbench.studies.statistics import compare, fact, some, superior
 
 NO_RUNS = Evidence(2, None, 1, None)

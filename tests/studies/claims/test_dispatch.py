@@ -7,9 +7,9 @@ import importlib
 import pytest
 
 from tests.depth import long, thinned
-from workbench.studies.claims.dispatch import CLAIMS, matching, recent_past, splitting, starvation
-from workbench.studies.claims.dispatch.modules import calibrated, residual
-from workbench.studies.claims.evidence import Evidence
+from workbench.studies.claims import dispatch
+from workbench.studies.claims.claim import Evidence
+from workbench.studies.claims.dispatch import CLAIMS, calibrated, residual
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SEEDS = 3
@@ -24,11 +24,11 @@ def evidence():
 def short(evidence):
     """Long runs made short: what comes out is not judged here, only that it comes out."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setitem(splitting.STUCK, "count", 200)
-        patched.setitem(recent_past.LONG, "count", 2000)
-        patched.setattr(recent_past, "NX", [16, 256, 1024])
-        patched.setattr(starvation, "SHORT", 500)
-        patched.setattr(starvation, "LONG", 1000)
+        patched.setitem(dispatch.STUCK, "count", 200)
+        patched.setitem(dispatch.HISTORY_LONG, "count", 2000)
+        patched.setattr(dispatch, "NX", [16, 256, 1024])
+        patched.setattr(dispatch, "SHORT", 500)
+        patched.setattr(dispatch, "STARVATION_LONG", 1000)
         yield evidence
 
 
@@ -59,7 +59,7 @@ def test_grouping_at_the_demands_of_the_document(evidence):
 
 def test_sampled_probes_are_chosen_by_their_gates_alone():
     """0.4 took the best of 20 probes after it had seen what each loses."""
-    from workbench.studies.claims.dispatch.probe_accuracy import LONGEST, within_budget
+    from workbench.studies.claims.dispatch_probes import LONGEST, within_budget
 
     for budget in (3000, 6000, 12000):
         gates, probe = within_budget(budget)
@@ -136,8 +136,8 @@ def test_another_synthesiser_is_not_kept_busy_for_what_the_package_knows(id, evi
 
 def test_a_sampled_probe_is_chosen_by_its_area_alone():
     from workbench.policies.probes import GroupedRun
-    from workbench.studies.claims.dispatch.probe_synthesised import within_area
-    from workbench.studies.claims.synthesised import area
+    from workbench.studies.claims.cases import area
+    from workbench.studies.claims.dispatch_probes import within_area
 
     grouped = area((GroupedRun(groups=32), 128))
     assert area((within_area(grouped, 128), 128)) <= grouped
@@ -152,8 +152,8 @@ def test_the_more_channels_the_more_reports_are_saved(evidence):
 
 def test_a_claim_that_is_wrong_fails(monkeypatch):
     """Plain random in the place of the marks: it serves less evenly, and waits longer than 2c - 1 services."""
-    monkeypatch.setattr(matching, "FAIR", {"vary": ["served_marks", "plain_random"]})
-    monkeypatch.setattr(matching, "CHANNELS", [4])
+    monkeypatch.setattr(dispatch, "FAIR", {"vary": ["served_marks", "plain_random"]})
+    monkeypatch.setattr(dispatch, "CHANNELS", [4])
     whole, result = BY_ID["H3.3"].found(Evidence(8, None, 1, None))
     assert BY_ID["H3.3"].judged(result, 1).word in ("fails_where", "contradicted")
     assert whole.side == "against" and result[1].side == "against" and result[0].estimate < 0
@@ -166,4 +166,4 @@ def test_calibrated_weights_have_the_ratios_of_the_power_model():
 
 
 def test_a_mixture_of_nothing_is_what_is_left_alone():
-    assert recent_past.mixture(0.25)["weighted_choice"]["weights"] == [0.75, 0.25]
+    assert dispatch.mixture(0.25)["weighted_choice"]["weights"] == [0.75, 0.25]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.depth import thinned
-from workbench.studies.claims.evidence import Evidence
-from workbench.studies.claims.malloc import CLAIMS, contention, effort, experiment, pieces
+from workbench.studies.claims import malloc
+from workbench.studies.claims.claim import Evidence
+from workbench.studies.claims.malloc import CLAIMS
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SEEDS = 3
@@ -16,9 +17,9 @@ SEEDS = 3
 def evidence():
     """Loads made small: what comes out of them is judged only where it is exact."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setitem(experiment.CHANGED, "threads", 96)
-        patched.setattr(contention, "THREADS", [1, 2, 8, 60, 1000])
-        patched.setattr(effort, "THREADS", [1, 2, 8, 60, 1000])
+        patched.setitem(malloc.CHANGED, "threads", 96)
+        patched.setattr(malloc, "THREADS", [1, 2, 8, 60, 1000])
+        patched.setattr(malloc, "THREADS", [1, 2, 8, 60, 1000])
         yield Evidence(SEEDS, None, 1, None)
 
 
@@ -52,12 +53,12 @@ def test_aggregation_pays_from_two_lanes_on(evidence):
 
 def test_overlap_saves_what_the_specification_says(evidence):
     (case,) = BY_ID["H2.5"].parts(evidence)
-    assert case.estimate == (effort.WARPS - 1) * effort.SPLIT
+    assert case.estimate == (malloc.WARPS - 1) * malloc.SPLIT
 
 
 def test_a_claim_that_is_wrong_fails(evidence, monkeypatch):
     """Equal sizes among those that must differ: the written rule does not break there."""
-    monkeypatch.setattr(pieces, "UNEQUAL", ["2 B"])
+    monkeypatch.setattr(malloc, "UNEQUAL", ["2 B"])
     whole, cases = BY_ID["H2.6"].found(evidence)
     assert whole.side == "against"
     assert [case.side for case in cases if case.id == "as_written, 2 B"] == ["against"]

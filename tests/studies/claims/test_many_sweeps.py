@@ -5,13 +5,13 @@ import sys
 import pytest
 
 from workbench.experiments.runner import WORTH_SECONDS
-from workbench.studies.claims import claims, evidence, placement
-from workbench.studies.claims.evidence import Evidence
+from workbench.studies.claims import claim, claims, placement
+from workbench.studies.claims.claim import Evidence
 
 SWEEP = {"engine": "shared_memory", "workload": {"synthetic": "random_workgroups", "count": 20}}
 
 
-@pytest.mark.parametrize(("asked", "expected"), [(None, [None, None, evidence.cores()]), (1, [1, 1, 1])])
+@pytest.mark.parametrize(("asked", "expected"), [(None, [None, None, claim.cores()]), (1, [1, 1, 1])])
 def test_workers_start_once_all_sweeps_together_take_long(monkeypatch, asked, expected):
     """What is asked for stays: 1 is one process however long it takes."""
     given = []
@@ -20,7 +20,7 @@ def test_workers_start_once_all_sweeps_together_take_long(monkeypatch, asked, ex
         given.append(workers)
         return 0.6 * WORTH_SECONDS
 
-    monkeypatch.setattr(evidence, "run_plan", run_plan)
+    monkeypatch.setattr(claim, "run_plan", run_plan)
     runs = Evidence(2, None, asked, None)
     for name in ("first", "second", "third"):
         runs.runs(name, SWEEP)

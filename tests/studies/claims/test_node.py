@@ -6,19 +6,9 @@ import numpy as np
 import pytest
 
 from tests.node_families import tiny_regimes
-from workbench.studies.claims.evidence import Evidence
-from workbench.studies.claims.node import (
-    CLAIMS,
-    additive,
-    balance,
-    experiment,
-    five,
-    fragmentation,
-    lending,
-    locality,
-    slowest,
-    splitting,
-)
+from workbench.studies.claims import node
+from workbench.studies.claims.claim import Evidence
+from workbench.studies.claims.node import CLAIMS
 from workbench.studies.factorial import Effect, Factorial
 from workbench.studies.statistics import Interval
 from workbench.workloads.synthetic import regimes
@@ -38,19 +28,19 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Evidence:
         regimes, "regimes", lambda wants="workgroups": small if wants == "applications" else known(wants)
     )
     machine = {"cards": 2, "modules": 2, "left_mib": 4}
-    for module in (experiment, five):
+    for module in (node, node):
         monkeypatch.setattr(module, "MACHINE", machine)
-    monkeypatch.setattr(fragmentation, "SHORT", machine)
-    monkeypatch.setattr(fragmentation, "ENOUGH", {**machine, "left_mib": 1024})
-    for module in (additive, balance, locality, slowest):
+    monkeypatch.setattr(node, "SHORT", machine)
+    monkeypatch.setattr(node, "ENOUGH", {**machine, "left_mib": 1024})
+    for module in (node, node, node, node):
         monkeypatch.setattr(module, "FAMILIES", ["gather", "small_kernels"])
-    monkeypatch.setattr(five, "FAMILIES", ["gather"])
-    monkeypatch.setattr(additive, "COMPUTE", (5_000, 500))
-    monkeypatch.setattr(lending, "BORROWING", ("gather",))
-    monkeypatch.setattr(lending, "AT_LEISURE", {**lending.AT_LEISURE, "footprint": 1.5})
-    monkeypatch.setattr(splitting, "THRESHOLDS", [16])
+    monkeypatch.setattr(node, "FAMILIES", ["gather"])
+    monkeypatch.setattr(node, "COMPUTE", (5_000, 500))
+    monkeypatch.setattr(node, "BORROWING", ("gather",))
+    monkeypatch.setattr(node, "AT_LEISURE", {**node.AT_LEISURE, "footprint": 1.5})
+    monkeypatch.setattr(node, "THRESHOLDS", [16])
     few = {"kernel_groups": 3, "count": 2, "lanes": 2}
-    monkeypatch.setattr(splitting, "CALLING", {**splitting.CALLING, **few})
+    monkeypatch.setattr(node, "CALLING", {**node.CALLING, **few})
     return Evidence(SEEDS, None, 1, None)
 
 
@@ -76,7 +66,7 @@ def test_every_claim_has_cases_that_are_told_apart(id, tiny):
 
 def test_larger_tlbs_have_the_bits_of_a_directory():
     """Spec 4, V16: 64 records of 41 bits are worth 31 entries of 84 bits."""
-    entries = five.machine()["private_entries"]["vary"]
+    entries = node.machine()["private_entries"]["vary"]
     assert entries == [32 + 64 * (36 + 4 + 1) // 84, 32]
 
 
@@ -97,7 +87,7 @@ def test_a_mechanism_that_costs_time_contradicts_h6_5(monkeypatch, tiny):
             class sweep:
                 name = "by hand"
 
-    monkeypatch.setattr(five, "_design", lambda evidence, family: (Runs, made))
+    monkeypatch.setattr(node, "_design", lambda evidence, family: (Runs, made))
     cases = BY_ID["H6.5"].parts(tiny)
     assert [case.side for case in cases] == ["for"] * 4 + ["against"]
     names = ["translation", "placement", "malloc", "dispatch", "pool"]  # directories and entries step first
@@ -120,10 +110,10 @@ def test_an_interaction_beyond_its_margin_is_not_additive(monkeypatch, tiny):
             class sweep:
                 name = "by hand"
 
-    levels = {additive.FIRST: 0, additive.BOUNDARY: 1, additive.NONE: 0, additive.DIRECTORY: 1}
-    monkeypatch.setattr(additive, "_runs", lambda evidence, family, cycles: Runs)
-    monkeypatch.setattr(additive, "point", lambda runs, placement, locate: (levels[placement], levels[locate]))
-    monkeypatch.setattr(additive, "by_seed", by_hand)
+    levels = {node.FIRST: 0, node.BOUNDARY: 1, node.NONE: 0, node.DIRECTORY: 1}
+    monkeypatch.setattr(node, "_additive_runs", lambda evidence, family, cycles: Runs)
+    monkeypatch.setattr(node, "point", lambda runs, placement, locate: (levels[placement], levels[locate]))
+    monkeypatch.setattr(node, "by_seed", by_hand)
     case = BY_ID["H6.2"].parts(tiny)[0]
     assert case.estimate == pytest.approx(1, abs=0.1) and case.side == "against"
     makespans[1, 1] = 960

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.depth import long, thinned
-from workbench.studies.claims.evidence import Evidence, point
-from workbench.studies.claims.pool import CLAIMS, borrowing, caching, experiment, real_service, targets
+from workbench.studies.claims import pool
+from workbench.studies.claims.claim import Evidence, point
+from workbench.studies.claims.pool import CLAIMS
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SEEDS = 3
@@ -16,12 +17,12 @@ SEEDS = 3
 def short():
     """Jobs made few: what comes out is not judged here, only that it comes out."""
     with pytest.MonkeyPatch.context() as patched:
-        for workload in (experiment.BUSY, experiment.SKEWED):
+        for workload in (pool.BUSY, pool.SKEWED):
             patched.setitem(workload, "jobs", 25)
-        patched.setitem(experiment.FITS, "iterations", 2)
-        patched.setattr(real_service, "EVERY", ("local_only", "round_robin"))
+        patched.setitem(pool.FITS, "iterations", 2)
+        patched.setattr(pool, "EVERY", ("local_only", "round_robin"))
         for name, few in (("CLIENTS", (1, 2)), ("BLOCKS", SEEDS), ("ALLOCATIONS", 20)):
-            patched.setattr(real_service, name, few)
+            patched.setattr(pool, name, few)
         yield Evidence(SEEDS, None, 1, None)
 
 
@@ -57,10 +58,10 @@ def test_a_full_card_borrows_all_that_it_lacks(short):
 
 def test_without_a_cache_every_request_is_a_driver_call(short):
     result = cases("H5.3", short)
-    for workload in (experiment.BUSY, experiment.FITS):
+    for workload in (pool.BUSY, pool.FITS):
         regime = workload["regime"]
         caches = {"vary": ["no_cache", "split_and_coalesce"]}
-        runs = short.runs(f"pool_cache_{regime}", experiment.experiment(workload, cache=caches))
+        runs = short.runs(f"pool_cache_{regime}", pool.experiment(workload, cache=caches))
         assert set(runs.values(point(runs, cache="no_cache"), "driver_calls_per_request").values()) == {1}
         case = result[f"{regime}, driver_calls_per_request"]
         assert 0 < case.estimate < 1
@@ -69,7 +70,7 @@ def test_without_a_cache_every_request_is_a_driver_call(short):
 def test_whole_blocks_keep_the_limit_to_the_byte(short):
     """Spec 5, R29, E5, E7: what is never split goes back whole, so that no card keeps more than the limit."""
     result = cases("H5.8", short)
-    for limit in caching.LIMITS:
+    for limit in pool.LIMITS:
         case = result[f"whole blocks, {limit >> 20} MiB"]
         assert case.side == "for" and case.estimate <= limit
 
@@ -82,13 +83,13 @@ def test_eight_clients_wait_longer_than_one(short):
 @long
 def test_a_claim_that_is_wrong_fails(monkeypatch):
     """A lender that lends nothing, and the most free card in the place of the one with the fastest link."""
-    monkeypatch.setattr(borrowing, "LENDING", "local_only")
-    monkeypatch.setattr(borrowing, "ALONE", "max_bandwidth")
-    monkeypatch.setattr(borrowing, "FOOTPRINTS", (2.0,))
+    monkeypatch.setattr(pool, "BORROWING_LENDING", "local_only")
+    monkeypatch.setattr(pool, "BORROWING_ALONE", "max_bandwidth")
+    monkeypatch.setattr(pool, "FOOTPRINTS", (2.0,))
     evidence = Evidence(9, None, 1, None)
     assert BY_ID["H5.1"].judged(BY_ID["H5.1"].parts(evidence), 1).word == "contradicted"
     (fewer,) = BY_ID["H5.1b"].parts(evidence)
     assert fewer.estimate < 0
-    monkeypatch.setattr(targets, "FAST", "most_free")
-    monkeypatch.setattr(targets, "RIVALS", ("max_bandwidth",))
+    monkeypatch.setattr(pool, "FAST", "most_free")
+    monkeypatch.setattr(pool, "TARGET_RIVALS", ("max_bandwidth",))
     assert BY_ID["H5.5"].found(Evidence(8, None, 1, None))[0].side == "against"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from workbench.studies import claims as room
-from workbench.studies.claims.evidence import Evidence
-from workbench.studies.claims.pool.real_service import CLIENTS, EVERY, GAPS, REAL_SERVICE
+from workbench.studies.claims.claim import Evidence
+from workbench.studies.claims.pool import CLIENTS, EVERY, REAL_SERVICE, SERVICE_GAPS
 
 TRANSPARENT, BOTTLENECK = REAL_SERVICE
 GOOD = {"ended": True, "regions": 9, "intact": 9, "borrowed": 3}
@@ -37,7 +37,7 @@ def test_an_application_ends_and_reads_back_what_it_wrote(monkeypatch, changed, 
 def test_a_bottleneck_is_waiting_that_grows_with_the_clients(monkeypatch, times, verdict):
     draws = np.random.default_rng(1)
     waits = {str(clients): (1000 * times(clients) + draws.normal(0, 9, 30)).tolist() for clients in CLIENTS}
-    judged = outcome(BOTTLENECK, monkeypatch, "service_clients", dict.fromkeys(GAPS, waits))
+    judged = outcome(BOTTLENECK, monkeypatch, "service_clients", dict.fromkeys(SERVICE_GAPS, waits))
     assert (judged.verdict, judged.kind, len(judged.cases)) == (verdict, "measured", 8)
     kinds = [claim.kind for claim in room.known_claims().values() if claim.family == "H5"]
     assert judged.family_size == len(kinds) - kinds.count("counted") - kinds.count("by_construction") == 9

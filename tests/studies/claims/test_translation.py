@@ -15,10 +15,10 @@ from workbench.policies.translation import directory_bits, entry_bits
 from workbench.policies.translation.eviction import LRU
 from workbench.policies.translation.locate import FRAME_BITS
 from workbench.policies.translation.peer import FirstBit
-from workbench.studies.claims.evidence import Evidence
-from workbench.studies.claims.synthesised import area
-from workbench.studies.claims.translation import CLAIMS, benefit, equal_budget, experiment, filling, objections
-from workbench.studies.claims.translation.experiment import factorial
+from workbench.studies.claims import translation
+from workbench.studies.claims.cases import area
+from workbench.studies.claims.claim import Evidence
+from workbench.studies.claims.translation import CLAIMS, factorial
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SEEDS = 3
@@ -63,9 +63,9 @@ def longer():
 
 
 def test_the_sides_of_equal_bits_have_the_entries_that_the_bits_buy():
-    sizes = equal_budget.in_bits()
+    sizes = translation.in_bits()
     records, entries, more = sizes
-    plan = wb.planned(equal_budget.against("pilot_zipf", sizes))
+    plan = wb.planned(translation.against("pilot_zipf", sizes))
     machine = plan.points[0].setup.machine
     pages = machine.pages.bit_length() - 1
     spare = directory_bits(records, pages, machine.cores) - (more - entries) * entry_bits(pages)
@@ -78,8 +78,8 @@ def test_the_sides_of_equal_bits_have_the_entries_that_the_bits_buy():
 
 def test_the_sides_of_equal_area_have_the_entries_that_the_area_buys():
     """By the figures of all three circuits, and the one that has the entries: within an entry's area."""
-    records, entries, more = equal_budget.in_area()
-    machine = equal_budget.machine()
+    records, entries, more = translation.in_area()
+    machine = translation.machine()
     pages = machine.pages.bit_length() - 1
     few, large = (area((LRU(), (count, pages, FRAME_BITS))) for count in (entries, more))
     budget = few + area((FirstBit(), (machine.cores, records, pages)))
@@ -88,8 +88,8 @@ def test_the_sides_of_equal_area_have_the_entries_that_the_area_buys():
 
 def of_shared_loop(monkeypatch, count):
     """Return the accesses to the shared TLB of a loop of all cores, under LRU, without the directory and with it."""
-    monkeypatch.setattr(experiment, "BASES", ("lru",))
-    ((_, runs, without, having),) = experiment.factorial(Short(3, count), ("pilot_cyclic_shared",))
+    monkeypatch.setattr(translation, "BASES", ("lru",))
+    ((_, runs, without, having),) = translation.factorial(Short(3, count), ("pilot_cyclic_shared",))
     return [list(runs.values(one, "shared_per_kilo").values()) for one in (without, having)]
 
 
@@ -108,7 +108,7 @@ def test_a_loop_of_all_cores_that_lag_behind_is_served_by_no_peer(monkeypatch):
 
 
 def test_where_nothing_is_shared_a_miss_takes_the_look_up_longer(monkeypatch):
-    monkeypatch.setattr(objections, "BASES", ("lru",))
+    monkeypatch.setattr(translation, "BASES", ("lru",))
     result = {case.id: case for case in BY_ID["H4.7"].parts(Short(60, 2400))}
     case = result["pilot_cyclic_private, lru, miss_latency_mean_cycles"]
     assert (case.side, case.estimate, case.interval.low, case.interval.high) == ("for", 1.0, 1.0, 1.0)
@@ -132,7 +132,7 @@ def test_the_directory_pays_as_far_as_the_algebra_says(short):
 
 def test_the_literal_rule_fills_nothing(short):
     """Spec 4, V15 and E1: every local hit is lost."""
-    runs = filling._runs(short, "pilot_zipf")
+    runs = translation._fill_runs(short, "pilot_zipf")
     always, empty = (
         next(p for p in runs.points if p.setup.policies["fill"].name == name) for name in ("demand_always", "gate_any")
     )
@@ -154,18 +154,18 @@ def test_a_claim_that_is_wrong_fails(monkeypatch):
     """The directory taken away in the name of having it."""
 
     def exchanged(evidence):
-        for about, runs, without, having in experiment.factorial(evidence, ("pilot_half_shared",)):
+        for about, runs, without, having in factorial(evidence, ("pilot_half_shared",)):
             yield about, runs, having, without
 
-    monkeypatch.setattr(benefit, "factorial", exchanged)
+    monkeypatch.setattr(translation, "factorial", exchanged)
     for id, parts in (("H4.1", 2), ("H4.3", 4)):
         whole, result = BY_ID[id].found(Short(14, 2400))
         assert (whole.side, len(result)) == ("against", parts)
 
 
 def test_without_slow_links_no_load_takes_the_gain_away(longer, monkeypatch):
-    monkeypatch.setattr(objections, "SLOW_LINKS", experiment.MACHINE)
-    monkeypatch.setattr(objections, "BUSY", "pilot_cyclic_shared")
-    monkeypatch.setattr(objections, "GAPS", (512, 1024))
+    monkeypatch.setattr(translation, "SLOW_LINKS", translation.MACHINE)
+    monkeypatch.setattr(translation, "OBJECTION_BUSY", "pilot_cyclic_shared")
+    monkeypatch.setattr(translation, "GAPS", (512, 1024))
     whole, result = BY_ID["H4.8"].found(longer)
     assert [whole.side, *(case.side for case in result)] == ["against"] * 3

@@ -12,16 +12,15 @@ import workbench as wb
 from tests.depth import long
 from tests.studies.discovery.made_up import SWEEP, runs_of
 from workbench.errors import InputError
-from workbench.studies.discovery import Interest, cases_of, chance, discover
-from workbench.studies.discovery.discover import corrected
-from workbench.studies.discovery.words import sentence
+from workbench.studies.discovery import Interest, cases_of, discover, scenario
+from workbench.studies.discovery.scenario import corrected, sentence
 
-search = importlib.import_module("workbench.studies.discovery.discover")
+search = importlib.import_module("workbench.studies.discovery.scenario")
 
 
 @pytest.fixture(autouse=True)
 def _few_shuffles(monkeypatch):
-    monkeypatch.setattr(search, "p_by_chance", functools.partial(chance.p_by_chance, shuffles=79))
+    monkeypatch.setattr(search, "p_by_chance", functools.partial(scenario.p_by_chance, shuffles=79))
 
 
 def planted(point):
@@ -74,9 +73,9 @@ def test_where_all_points_or_none_are_losses_there_is_nothing_to_search(loses, w
 
 @long
 def test_false_alarms_of_a_search_in_noise_are_as_rare_as_promised():
-    from workbench.studies.discovery.chance import clearest, p_by_chance
-    from workbench.studies.discovery.column import column
-    from workbench.studies.discovery.peel import peel
+    from workbench.studies.discovery.cases import column
+    from workbench.studies.discovery.prim import peel
+    from workbench.studies.discovery.scenario import clearest, p_by_chance
 
     draws, alarms = np.random.default_rng(0), 0
     for _ in range(40):

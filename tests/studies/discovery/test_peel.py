@@ -7,11 +7,8 @@ import pytest
 
 from tests.oracles.scenario_discovery import peeled
 from tests.studies.discovery.made_up import random_points
-from workbench.studies.discovery.box import members, whole
-from workbench.studies.discovery.column import column
-from workbench.studies.discovery.limits import limits, quasi_p, without_idle
-from workbench.studies.discovery.paste import paste
-from workbench.studies.discovery.peel import peel
+from workbench.studies.discovery.cases import column
+from workbench.studies.discovery.prim import limits, members, paste, peel, quasi_p, whole, without_idle
 
 
 def columns_of(points, levers):

@@ -19,10 +19,8 @@ from workbench.metrics.pool import measure
 from workbench.policies.pool import LocalOnly, ManagedMemory, MaxBandwidth, MigrateBack, MostFree, RoundRobin
 from workbench.records.pool import granted
 from workbench.studies.pool import Demand, demand_of, fixed_bound, granted_in_order, most_granted, moving_bound
-from workbench.studies.pool.completion import cuts_of
-from workbench.studies.pool.demand import loads
-from workbench.studies.pool.over_bound import over_bound
-from workbench.studies.pool.transport import by_flow, is_nested, least_reading
+from workbench.studies.pool.demand import cuts_of, loads
+from workbench.studies.pool.remote_bound import by_flow, is_nested, least_reading, over_bound
 
 METRICS = ("bottleneck", "hop_penalised", "direct_only")
 

@@ -24,8 +24,15 @@ from workbench.policies.probes import (
     ShiftDoubling,
 )
 from workbench.policies.probes.reports import reports
-from workbench.studies.probe_success import Setting, failure, lost_dispatches, mean_report, simulated, under_report
-from workbench.studies.probe_success.simulate import packed_rows
+from workbench.studies.probe_success import (
+    Setting,
+    failure,
+    lost_dispatches,
+    mean_report,
+    packed_rows,
+    simulated,
+    under_report,
+)
 
 BLOCKS = 12
 SAMPLES = (1, 2, 4, 8)
@@ -97,7 +104,7 @@ def test_drawing_counts_by_hand():
 
 
 def test_the_same_states_in_batches_of_any_size(monkeypatch):
-    import workbench.studies.probe_success.simulate as module
+    import workbench.studies.probe_success as module
 
     whole = simulated(ExactRun(), [4], machines=3)
     monkeypatch.setattr(module, "_BLOCKS_AT_ONCE", 128 * 7)

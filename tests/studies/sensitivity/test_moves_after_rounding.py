@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from workbench.experiments.designs import Axis, Morris
-from workbench.studies.sensitivity.effects import elementary_effects
+from workbench.studies.sensitivity.estimates import elementary_effects
 
 AXES = [
     Axis("three", "integer", 1, 3),

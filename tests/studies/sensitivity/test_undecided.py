@@ -8,8 +8,7 @@ import pytest
 from workbench.experiments.designs import Axis, Morris, Saltelli
 from workbench.metrics.measure import Measure
 from workbench.studies.sensitivity import elementary_effects, sobol_indices
-from workbench.studies.sensitivity.analyse import Analysis
-from workbench.studies.sensitivity.undecided import samples_needed, undecided
+from workbench.studies.sensitivity.analysis import Analysis, samples_needed, undecided
 
 AXES = [Axis(name, "number", 0, 1) for name in "abc"]
 MEASURE = Measure("waits", "cycles", "lower", "how long")

@@ -14,7 +14,7 @@ from benchmarks.statistics import error_and_power
 from tests.depth import long
 from workbench.errors import InputError
 from workbench.studies.statistics import compare, least_p, median_interval, sign_p
-from workbench.studies.statistics.median import one_sided_p
+from workbench.studies.statistics.interval import one_sided_p
 
 TABLE = Path(__file__).parents[3] / "data" / "statistics.csv"
 counts = st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))

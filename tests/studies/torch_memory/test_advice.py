@@ -20,8 +20,7 @@ from workbench.records.torch_allocator import CallCosts
 from workbench.studies.torch_memory import advice_or_still, replay_of
 from workbench.studies.torch_memory.advice import Curve
 from workbench.studies.torch_memory.holdings import pins, segments_at, segments_at_end
-from workbench.studies.torch_memory.lives import lives_of
-from workbench.studies.torch_memory.moment import moment_of
+from workbench.studies.torch_memory.lives import lives_of, moment_of
 from workbench.studies.torch_memory.page import curve_chart
 from workbench.studies.torch_memory.trial import played_on, tried, with_smallest_card
 from workbench.workloads.importers import read_trace

@@ -17,9 +17,8 @@ from workbench.errors import InputError
 from workbench.studies.torch_memory import Still, advice_or_still
 from workbench.studies.torch_memory import advice as advice_module
 from workbench.studies.torch_memory.advice import best_first
-from workbench.studies.torch_memory.candidates import EXPANDABLE
-from workbench.studies.torch_memory.card_history import card_histories
-from workbench.studies.torch_memory.trial import CardTrial, Trial, played_on, tried, with_smallest_card
+from workbench.studies.torch_memory.snapshot import card_histories
+from workbench.studies.torch_memory.trial import EXPANDABLE, CardTrial, Trial, played_on, tried, with_smallest_card
 from workbench.workloads.importers import read_trace
 
 

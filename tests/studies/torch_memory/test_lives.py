@@ -16,9 +16,9 @@ from tests.oracles import torch_memory
 from tests.oracles.torch_allocator import MIB, Rules
 from tests.recorded_torch import Recorder, exercised
 from workbench.engines.torch_allocator.replay import asking_of
-from workbench.studies.torch_memory.card_history import card_histories
 from workbench.studies.torch_memory.holdings import pins, segments_at
-from workbench.studies.torch_memory.moment import moment_of
+from workbench.studies.torch_memory.lives import moment_of
+from workbench.studies.torch_memory.snapshot import card_histories
 from workbench.studies.torch_memory.trial import tried
 from workbench.workloads.allocator_log import ALLOC, OOM, SEGMENT_ALLOC
 

@@ -6,8 +6,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.policies.translation import eviction
-from workbench.studies.translation import eviction_misses
-from workbench.studies.translation.eviction_bound import EVICTIONS
+from workbench.studies.translation import EVICTIONS, eviction_misses
 
 
 def test_a_loop_larger_than_the_tlb_is_kept_best_by_mru_and_not_at_all_by_lru():

@@ -1,9 +1,133 @@
 """Drawings that the code makes: small SVG pictures of what a policy or an engine really did.
 
 A drawing never repeats by hand what the code decides: it asks the policy or runs the engine, and draws the reply.
-`{{drawing NAME}}` on a page stands for the drawing of that name; reference pages have some of their own.
+`{{drawing NAME}}` on a page stands for the drawing of that name; reference pages have some of their own. A notebook
+shows one with the colours that pages of the site take from their style sheet.
 """
 
-from workbench.docs.drawings.known import DRAWINGS, drawn, of_policy, of_preset, of_question
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from workbench.docs import ROOT
+from workbench.docs.drawings import dispatch, memory
+
+DRAWINGS: dict[str, Callable[[], str]] = {
+    "nearest_boundary": dispatch.nearest_boundary,
+    "first_fit": dispatch.first_fit,
+    "drain": dispatch.drain,
+    "exact_run": dispatch.run_lengths,
+    "grouped_run": dispatch.grouped_run,
+    "windows": dispatch.windows,
+    "rotated_split": dispatch.rotated_split,
+    "module_choice": dispatch.module_choice,
+    "prefix_sum": memory.corrected,
+    "prefix_sum_as_written": memory.as_written,
+    "one_lock": memory.one_lock,
+    "directory": memory.directory,
+    "protected_eviction": memory.protected_eviction,
+    "served_by": memory.served_by,
+    "board": memory.dgx_1v,
+    "best_fit_split": memory.best_fit_split_drawing,
+    "lending": memory.lending,
+    "decisions": dispatch.decisions,
+}
+
+
+def drawn(name: str) -> str:
+    """Return a drawing as a block of a page.
+
+    Raises
+    ------
+    KeyError
+        There is no drawing of that name.
+    """
+    return block(DRAWINGS[name]())
+
+
+def block(svg: str) -> str:
+    """Return SVG as a block of Markdown that the page holds as it is."""
+    return f'```{{raw}} html\n<figure class="drawing">\n{svg}\n</figure>\n```'
+
+
+def of_policy(cls: type[Any]) -> str:
+    """Return the drawing of a policy's page; empty where its question has none, where it needs levers of its own, and
+    where it is no policy of the package: a drawing asks, and what somebody else's answers is not known to be right."""
+    draw = _POLICIES.get(cls.question) if cls.__module__.startswith("workbench.") else None
+    if draw is None or any(one.required for one in cls.levers.values()):
+        return ""
+    svg = draw(cls())
+    return block(svg) if svg else ""
+
+
+def of_question(question: str) -> str:
+    """Return the drawing of a question's page; empty where there is none."""
+    return drawn(_QUESTIONS[question]) if question in _QUESTIONS else ""
+
+
+def of_preset(one: Any) -> str:
+    """Return the drawing of a preset's page: a board as its cards and links."""
+    return block(memory.of_machine(one.machine(), one.title)) if one.of.name == "board" else ""
+
+
+_POLICIES: dict[str, Callable[[Any], str]] = {
+    "placement": dispatch.placement_steps,
+    "probe": dispatch.probe,
+    "units": dispatch.units,
+    "priority": dispatch.priorities,
+    "target": memory.target,
+    "eviction": memory.eviction,
+    "serve": memory.serve,
+}
+_QUESTIONS = {
+    "placement": "nearest_boundary",
+    "probe": "exact_run",
+    "priority": "windows",
+    "units": "rotated_split",
+    "choice": "module_choice",
+    "serve": "prefix_sum",
+    "locate": "directory",
+    "eviction": "protected_eviction",
+    "target": "board",
+}
+
+_SHEET = ROOT / "docs" / "static" / "site.css"
+_LIGHT_PAGE = "--font-stack: sans-serif; --color-background-primary: #fff; background: #fff; padding: 6px"
+
+
+class Shown(NamedTuple):
+    """One drawing, as the last line of a cell."""
+
+    svg: str
+
+    def _repr_html_(self) -> str:
+        return f"<style>{_style()}</style>{self.svg}"
+
+
+def shown(name: str) -> Shown:
+    """Return a drawing by its name, for a notebook.
+
+    Raises
+    ------
+    KeyError
+        There is no drawing of that name.
+
+    Examples
+    --------
+    >>> "svg.drawing .free" in shown("first_fit")._repr_html_()
+    True
+    """
+    return Shown(DRAWINGS[name]())
+
+
+def _style() -> str:
+    """Return the rules of the site about drawings, with its light colours on white, which every theme can show."""
+    sheet = _SHEET.read_text("utf-8")
+    colours = sheet[sheet.index("body {") + 6 : sheet.index("}")]
+    rules = "\n".join(re.findall(r"^svg\.drawing[^{}]*\{[^}]*\}", sheet, re.MULTILINE))
+    return f"svg.drawing {{ {colours} {_LIGHT_PAGE} }}\n{rules}"
+
 
 __all__ = ["DRAWINGS", "drawn", "of_policy", "of_preset", "of_question"]

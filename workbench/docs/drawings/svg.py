@@ -1,9 +1,15 @@
-"""A picture as SVG that stands in a page: colours come from the page's style, so that it is right in the dark too."""
+"""A picture as SVG that stands in a page, and a policy by name to draw one of.
+
+Colours come from the page's style, so that it is right in the dark too.
+"""
 
 from __future__ import annotations
 
 import html
 from typing import Any
+
+from workbench.policies.catalogue import load_all
+from workbench.policies.policy import read_policy
 
 
 class Svg:
@@ -58,3 +64,13 @@ def _attributes(more: dict[str, Any]) -> str:
 
 def _n(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
+
+
+def policy_of(question: str, name: str, **levers: Any) -> Any:
+    """Return a policy with some of its levers set.
+
+    >>> policy("placement", "best_fit").place("0111100111111100", 5)
+    7
+    """
+    load_all()
+    return read_policy(question, {name: levers})

@@ -1,4 +1,8 @@
-"""A page for every engine: the decisions that it leaves to policies, its options, its machine, its measures."""
+"""A page for every engine and for every measure of one.
+
+Of an engine: the decisions that it leaves to policies, its options, its machine, its measures. Of a measure: its unit,
+which direction is better, what it is, how it is asked for.
+"""
 
 from __future__ import annotations
 
@@ -9,35 +13,46 @@ from typing import Any
 
 import yaml
 
-from workbench.docs.docstring import docstring_page, references
-from workbench.docs.folders import SWEEPS
-from workbench.docs.levers import lever_table
-from workbench.docs.page import Page, address, code, sections, table
-from workbench.docs.prose import first_sentence, prose
-from workbench.docs.reference.kind import Kind, crumbs
+from workbench.docs import SWEEPS
+from workbench.docs.markdown import (
+    Kind,
+    Page,
+    address,
+    code,
+    crumbs,
+    docstring_page,
+    first_sentence,
+    lever_table,
+    prose,
+    references,
+    sections,
+    table,
+)
 from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
+from workbench.experiments.user_measures import of_setup
+from workbench.metrics.measure import Measure, Measures
 from workbench.strict_yaml import read_mapping
 from workbench.workloads.synthetic.generators import generators
 from workbench.workloads.synthetic.regimes import regimes
 
 
-def path(name: str) -> str:
+def engine_path(name: str) -> str:
     """Return the path of an engine's page."""
     return f"reference/engines/{name}"
 
 
-def pages() -> Iterator[Page]:
+def engine_pages() -> Iterator[Page]:
     """Yield a page for every engine."""
     for name in mechanisms():
-        yield _page(name, mechanism(name))
+        yield _engine_page(name, mechanism(name))
 
 
-def names() -> list[str]:
+def engine_names() -> list[str]:
     """Return the path of every engine's page."""
-    return [path(name) for name in mechanisms()]
+    return [engine_path(name) for name in mechanisms()]
 
 
 @functools.cache
@@ -106,8 +121,8 @@ def flow(value: Any) -> str:
     return json.dumps(value)
 
 
-def _page(name: str, there: Mechanism) -> Page:
-    here, engine = path(name), there.engine
+def _engine_page(name: str, there: Mechanism) -> Page:
+    here, engine = engine_path(name), there.engine
     cls = type(engine)
     options = lever_table(engine.options, here)
     return Page(
@@ -117,12 +132,12 @@ def _page(name: str, there: Mechanism) -> Page:
             crumbs(here, ("Engines", "reference/engines/index")),
             f"# {name}",
             docstring_page(cls, here, whole=False),
-            _facts(there, here),
+            _engine_facts(there, here),
             _slots(there, here),
             f"## Options\n\nWritten below `options:` of a sweep.\n\n{options}" if options else "",
             "## Machine\n\nWritten below `machine:`, as levers or as a preset's name.\n\n"
             + lever_table(engine.machine, here),
-            _measures(name, there, here),
+            _measures_of(name, there, here),
             references(cls, here),
             sections("## A sweep", code(sweep, "yaml")) if (sweep := small_sweep(name)) else "",
         ),
@@ -130,7 +145,7 @@ def _page(name: str, there: Mechanism) -> Page:
     )
 
 
-def _facts(there: Mechanism, here: str) -> str:
+def _engine_facts(there: Mechanism, here: str) -> str:
     engine = there.engine
     rows = [
         [
@@ -157,7 +172,7 @@ def _slots(there: Mechanism, here: str) -> str:
     return sections("## Decisions", table(["slot", "question", "default, or the slot whose policy is taken"], rows))
 
 
-def _measures(name: str, there: Mechanism, here: str) -> str:
+def _measures_of(name: str, there: Mechanism, here: str) -> str:
     rows = [
         [
             f"[`{one.name}`]({address(here, f'reference/measures/{name}/{one.name}')})",
@@ -169,10 +184,91 @@ def _measures(name: str, there: Mechanism, here: str) -> str:
     return sections("## Measures", table(["measure", "unit", "what it is"], rows))
 
 
-KIND = Kind(
+ENGINE_KIND = Kind(
     "engines",
     "Engines",
     "A simulator each: one compiled loop that owns time and truth, and asks policies for every decision.",
-    pages,
-    names,
+    engine_pages,
+    engine_names,
+)
+
+MEASURES_INDEX = "reference/measures/index"
+
+
+def measure_path(engine: str, name: str) -> str:
+    """Return the path of a measure's page."""
+    return f"reference/measures/{engine}/{name}"
+
+
+def measure_pages() -> Iterator[Page]:
+    """Yield a page for every measure of every engine."""
+    for engine in mechanisms():
+        there = mechanism(engine)
+        for measure in _measures_with_setup(engine):
+            yield _measure_page(engine, there, measure)
+
+
+def measure_names() -> list[str]:
+    """Return the path of every measure's page."""
+    return [measure_path(engine, measure.name) for engine in mechanisms() for measure in _measures_with_setup(engine)]
+
+
+def _measures_with_setup(engine: str) -> list[Measure]:
+    """Return the measures of an engine: of its records, then of its setups."""
+    return [*mechanism(engine).measures.values(), *(one.declared for one in of_setup(engine).values())]
+
+
+def _measure_page(engine: str, there: Mechanism, measure: Measure) -> Page:
+    here = measure_path(engine, measure.name)
+    return Page(
+        here,
+        measure.name,
+        sections(
+            crumbs(here, ("Measures", "reference/measures/index"), (engine, f"reference/engines/{engine}")),
+            f"# {measure.name}",
+            f"{prose(measure.description, here)}.",
+            _measure_facts(engine, measure, here),
+            _parts(there, measure),
+            _in_a_sweep(engine, measure.name),
+        ),
+        summary=f"{prose(measure.description, MEASURES_INDEX)}{f' ({measure.unit})' if measure.unit else ''}",
+        group=engine,
+    )
+
+
+def _in_a_sweep(engine: str, name: str) -> str:
+    sweep = small_sweep(engine, measures=[name]) or f"measures: [{name}]"
+    return sections("## In a sweep", code(sweep, "yaml"))
+
+
+def _measure_facts(engine: str, measure: Measure, here: str) -> str:
+    rows = [
+        ["engine", f"[`{engine}`]({address(here, f'reference/engines/{engine}')})"],
+        ["unit", measure.unit or "none: a pure number"],
+        ["better", {"lower": "lower", "higher": "higher"}.get(measure.better, "neither direction")],
+        ["axis label", prose(measure.label, here)],
+    ]
+    return table(["", ""], rows)
+
+
+def _parts(there: Mechanism, measure: Measure) -> str:
+    """Return what brackets may hold behind the name, such as a priority."""
+    known = there.measures
+    families = getattr(known, "_families", ()) if isinstance(known, Measures) else ()
+    lines = [
+        f"It is also there of {family.of.replace('{}', 'n')} alone, as `{measure.name}[n]` with n like `{family.part}`."
+        for family in families
+        if measure.name in family.stems
+    ]
+    return "\n\n".join(lines)
+
+
+MEASURE_KIND = Kind(
+    "measures",
+    "Measures",
+    "A measure is a number that is computed from the record of a run; it knows neither engine nor policy. The area and "
+    "the delay of circuits are of a setup, and computed where a sweep names them. Those of one's own join with "
+    "`wb.add_measure`.",
+    measure_pages,
+    measure_names,
 )

@@ -11,10 +11,8 @@ from workbench.errors import unknown_name, wrong_value
 from workbench.experiments.runner import Progress
 from workbench.identity import one_moment
 from workbench.parts import Registry, file_and_name, is_in_file, module_in_file
-from workbench.studies.claims.claim import Claim
-from workbench.studies.claims.evidence import FIRST_QUICK_SEED, FIRST_SEED, Evidence
-from workbench.studies.claims.outcome import Outcome
-from workbench.studies.claims.report import ClaimReport
+from workbench.studies.claims.claim import FIRST_QUICK_SEED, FIRST_SEED, Claim, Evidence
+from workbench.studies.claims.report import ClaimReport, Outcome
 
 _ROOMS = tuple(
     f"workbench.studies.claims.{room}" for room in ("placement", "malloc", "dispatch", "translation", "pool", "node")

@@ -1,13 +1,135 @@
-"""A claim of a source document, with the experiment that tests it."""
+"""A claim of a source document, the runs that it is tested on, and the margins that it is judged by.
+
+Each sweep is run once, however many claims look at it. Margins were registered with a date before anything was run on
+the seeds that judge. A margin is never changed: another one makes another claim, with an id of its own. A test holds
+this table's digest.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
-from workbench.studies.claims.evidence import Evidence
-from workbench.studies.statistics import Finding, OverCases, every, over_cases, some
+from workbench.errors import InputError
+from workbench.experiments.plan import PlannedPoint, make_plan
+from workbench.experiments.pools import cores
+from workbench.experiments.provenance import environment
+from workbench.experiments.results_folder import STORE, held, write_whole
+from workbench.experiments.run_set import RunSet, gather
+from workbench.experiments.runner import WORTH_SECONDS, Progress
+from workbench.experiments.saved_results import write_results, write_sweep
+from workbench.experiments.store import Store
+from workbench.experiments.sweep import read_sweep
+from workbench.studies.adaptive import run_plan
+from workbench.studies.statistics import (
+    Estimand,
+    Finding,
+    OverCases,
+    PairedComparison,
+    compare,
+    every,
+    over_cases,
+    some,
+)
+from workbench.studies.summary import by_seed
+
+FIRST_SEED, FIRST_QUICK_SEED = 1_000_000, 2_000_000
+"""Claims are judged on seeds from here on: the specifications' pilots and all shipped sweeps used small ones. A quick
+report has seeds of its own, so that who looks at it has not looked at the verdict's."""
+
+
+class Evidence:
+    """Sweeps by name, run when a claim first asks; with a folder each is kept as an ordinary results folder in it."""
+
+    def __init__(
+        self,
+        seeds: int,
+        out: Path | None,
+        workers: int | None,
+        progress: Progress | None,
+        first: int = FIRST_SEED,
+    ) -> None:
+        self.seeds, self.first = seeds, first
+        self._out, self._workers, self._progress = out, workers, progress
+        self._seconds = 0.0
+        self._runs: dict[str, RunSet] = {}
+        self._asked: dict[str, Mapping[str, Any]] = {}
+        self._measured: dict[str, Mapping[str, Any]] = {}
+
+    def runs(self, name: str, sweep: Mapping[str, Any], seeds: int | None = None) -> RunSet:
+        """Return the runs of a sweep; with a folder they are kept there, and what is kept is not run again.
+
+        Parameters
+        ----------
+        seeds : int, optional
+            As many as the report has; 1 where a workload has one run, which is counted and no sample.
+
+        Raises
+        ------
+        InputError
+            Another claim has another sweep of that name.
+        """
+        if name not in self._runs:
+            self._asked[name] = sweep
+            count = self.seeds if seeds is None else seeds
+            self._runs[name] = self._run(name, {**sweep, "seeds": {"first": self.first, "count": count}})
+        if sweep != self._asked[name]:
+            raise InputError(f"two claims call different sweeps {name!r}; give each sweep a name of its own.")
+        return self._runs[name]
+
+    def measured(self, name: str, make: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+        """Return what was measured on this machine, outside of all simulations; kept like runs, and not done again.
+
+        Parameters
+        ----------
+        name : str
+            Of the file in the folder `measured` beside the sweeps.
+        make : function
+            Measures it; what it returns is plain data.
+        """
+        if name not in self._measured:
+            file = self._out / "measured" / f"{name}.json" if self._out is not None else None
+            if file is not None and file.exists():
+                self._measured[name] = json.loads(file.read_text())["measured"]
+            else:
+                self._measured[name] = make()
+                if file is not None:
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    settings = {"environment": environment(), "measured": self._measured[name]}
+                    write_whole(file, json.dumps(settings, indent=1, default=str) + "\n")
+        return self._measured[name]
+
+    def _run(self, name: str, sweep: Mapping[str, Any]) -> RunSet:
+        plan = make_plan(read_sweep(sweep)._replace(name=name))
+        if self._out is None:
+            return self._filled(plan, Store(None), None)
+        with held(self._out / name) as folder:
+            store = Store(folder / STORE, name)
+            try:
+                write_sweep(RunSet(plan, ()), folder)
+                runs = self._filled(plan, store, folder)
+                write_results(runs, folder)
+                return runs
+            finally:
+                store.close()
+
+    def _filled(self, plan: Any, store: Store, folder: Path | None) -> RunSet:
+        seconds = run_plan(plan, store, self._crew(), progress=self._progress)
+        self._seconds += seconds
+        return gather(plan, store, folder, seconds)
+
+    def _crew(self) -> int | None:
+        """Return how many workers do the next sweep: one a core once all sweeps together have taken long.
+
+        A sweep by itself starts workers when they pay off for it. Most sweeps of claims take a few seconds, so that
+        one process would do each; but workers stay for the next sweep, and all of them together take minutes.
+        """
+        return cores() if self._workers is None and self._seconds > WORTH_SECONDS else self._workers
+
 
 Parts = Callable[[Evidence], Sequence[Finding]]
 Kind = Literal["tested", "counted", "by_construction", "measured"]
@@ -76,3 +198,94 @@ class Claim(NamedTuple):
     def judged(self, cases: Sequence[Finding], size: int) -> OverCases:
         """Return what becomes of it, corrected over its cases and the size of its family."""
         return over_cases(cases, family=size, joined="some" if self.joined is some else "every")
+
+
+def point(runs: RunSet, **displayed: Any) -> PlannedPoint:
+    """Return the point whose coordinates end in the given names and have the given values.
+
+    Raises
+    ------
+    InputError
+        There is no such point, or more than one.
+    """
+    matches = [p for p in runs.points if all(_coordinate(p, name) == value for name, value in displayed.items())]
+    if len(matches) != 1:
+        raise InputError(f"{len(matches)} points of the sweep have {displayed}; one is needed.")
+    return matches[0]
+
+
+def _coordinate(p: PlannedPoint, name: str) -> Any:
+    return next((value for path, value in p.coordinates.items() if path.rsplit(".", 1)[-1] == name), None)
+
+
+def unit_of(runs: RunSet, measure: str) -> str:
+    """Return the unit of a measure."""
+    return str(runs.plan.sweep.mechanism.measures[measure].unit)
+
+
+def compared(
+    runs: RunSet, baseline: PlannedPoint, other: PlannedPoint, measure: str, estimand: Estimand = "median"
+) -> PairedComparison:
+    """Compare two points on one measure, seed by seed."""
+    better = runs.plan.sweep.mechanism.measures[measure].better
+    names = f"{runs.label(baseline)}", f"{runs.label(other)}"
+    sides = by_seed(runs, baseline, measure), by_seed(runs, other, measure)
+    return compare(*sides, names=names, better="higher" if better == "higher" else "lower", estimand=estimand)
+
+
+def finite(runs: RunSet, p: PlannedPoint, measure: str) -> dict[int, float]:
+    """Return a measure by seed where it is defined."""
+    return {seed: value for seed, value in runs.values(p, measure).items() if math.isfinite(value)}
+
+
+class Margin(NamedTuple):
+    """A number that decides whether something counts as equal, as worse, as bounded."""
+
+    value: float
+    since: str
+    """The date of its registration."""
+    says: str
+
+
+MARGINS: dict[str, Margin] = {
+    "H1.5 halves": Margin(0.05, "2026-11-22", "low half over high half of grants within 1 give or take this"),
+    "H1.6 ends": Margin(0.02, "2026-11-22", "share of low grants within one half give or take this"),
+    "H2.8 same": Margin(0.01, "2026-11-22", "any leader within this share of the first"),
+    "H3.1 first priority": Margin(0.10, "2026-11-22", "by what share the highest priority may wait longer"),
+    "H3.5 p99": Margin(1.5, "2026-11-22", "a bounded 99th percentile grows less in a run four times as long"),
+    "H3.5 maximum": Margin(2.0, "2026-11-22", "a bounded maximum grows less in a run four times as long"),
+    "H3.5 unbounded": Margin(2.0, "2026-11-22", "an unbounded wait grows more in a run four times as long"),
+    "H3.9b clock": Margin(1.10, "2026-11-22", "what counts as a higher clock: ten per cent, not one gate level in 515"),
+    "H3.10 negligible": Margin(0.01, "2026-11-22", "share of dispatches that may be lost"),
+    "H3.12 slower": Margin(0.01, "2026-11-22", "by what share the same queue may take longer"),
+    "H4.3 local": Margin(0.01, "2026-11-22", "what the share of local hits may lose and count as not lower"),
+    "H4.7 nothing": Margin(0.05, "2026-11-22", "cycles of a miss that count as nothing"),
+    "H5.11b grows": Margin(1.1, "2026-11-22", "how many times as long clients of the real service wait, likewise"),
+    "H5.11 grows": Margin(1.1, "2026-11-22", "how many times as long eight clients wait, if it is a bottleneck"),
+    "H6.1 slices": Margin(
+        0.05, "2026-11-22", "makespan of slices with large pages over that with small ones, 1 +- this"
+    ),
+    "H6.2 additive": Margin(0.01, "2026-11-22", "share of the makespan that two mechanisms may gain beyond the sum"),
+    "H6.2 quarter": Margin(
+        0.25, "2026-11-27", "what two mechanisms may gain beyond the sum, as a share of the smaller gain alone"
+    ),
+}
+
+
+def margin(name: str) -> float:
+    """Return a registered margin.
+
+    >>> margin("H1.6 ends")
+    0.02
+    """
+    return MARGINS[name].value
+
+
+def in_order(id: str) -> tuple[int, str]:
+    """Return the number of a claim in its specification, then the letter of one that is stated beside it.
+
+    >>> sorted(["H3.10", "H3.9b", "H3.9"], key=in_order)
+    ['H3.9', 'H3.9b', 'H3.10']
+    """
+    last = id.rsplit(".", 1)[1]
+    return int(last.rstrip("bcd")), last

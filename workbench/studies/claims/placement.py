@@ -13,13 +13,10 @@ from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.policies.placement import Placement
 from workbench.policies.placement.circuit import cost
-from workbench.studies.claims.cases import better, of
-from workbench.studies.claims.claim import Claim, Parts
-from workbench.studies.claims.evidence import Evidence
-from workbench.studies.claims.registered import margin
-from workbench.studies.claims.synthesised import counts
+from workbench.studies.claims.cases import better, counts, of
+from workbench.studies.claims.claim import Claim, Evidence, Parts, margin
 from workbench.studies.statistics import Finding, equivalent, fact, median_within
-from workbench.studies.values import values_of
+from workbench.studies.summary import values_of
 
 SIZES: list[Any] = [
     *({"uniform": [1, most]} for most in (16, 32, 64)),

@@ -1,11 +1,15 @@
-"""What became of claims: verdicts, the cases behind them, as tables and as text."""
+"""What became of claims: verdicts and the cases behind them, as tables and as text.
+
+An outcome is one claim as it came out: the verdict, and one case's measure, unit, estimate, interval and p beside it.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.studies.claims.outcome import Outcome
-from workbench.studies.statistics import Finding
+from workbench.studies.claims.claim import Claim, Kind
+from workbench.studies.statistics import Finding, OverCases, Side, Word
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,6 +19,100 @@ HAVE_P = ("tested", "measured")
 """The kinds of claim that are members of a family."""
 _CHANGE = {"for": "gains", "against": "costs", "neither": "or not"}
 """What a measure beside a claim did."""
+
+IN_THE_WORLD: dict[Word, str] = {"holds": "yes", "contradicted": "no", "fails_where": "no"}
+"""The word of 0.4 for a verdict; any other is `undecided`."""
+
+
+class Outcome(NamedTuple):
+    """What became of a claim."""
+
+    claim: Claim
+    found: OverCases
+    cases: list[Finding]
+    costs: list[Finding]
+    """What else became better (`for`) or worse (`against`) with it, no part of the verdict."""
+    family_size: int
+
+    @property
+    def id(self) -> str:
+        """Return the claim's number in its specification."""
+        return self.claim.id
+
+    @property
+    def verdict(self) -> Word:
+        """Return one of holds, holds_where, undecided, fails_where, contradicted."""
+        return self.found.word
+
+    @property
+    def holds(self) -> str:
+        """Return the verdict in 0.4's words: yes, no or undecided."""
+        return IN_THE_WORLD.get(self.verdict, "undecided")
+
+    @property
+    def kind(self) -> Kind:
+        """Return how it was shown: tested by runs, counted, or true by construction."""
+        return self.claim.kind
+
+    @property
+    def shown(self) -> Finding:
+        """Return the case that the verdict stands or falls with."""
+        return self.cases[self.found.shown]
+
+    @property
+    def p_adjusted(self) -> float | None:
+        """Return the p-value adjusted over the cases of the claim and the claims of the family."""
+        return self.found.p_adjusted
+
+    @property
+    def counts(self) -> dict[Side, int]:
+        """Return how many cases are for it, against it, and neither, after correction."""
+        return {side: self.found.sides.count(side) for side in ("for", "against", "neither")}
+
+    def row(self) -> dict[str, Any]:
+        """Return the claim as one row: every figure is of the case shown."""
+        counts = {f"cases_{side}": number for side, number in self.counts.items()}
+        settings = {
+            "id": self.claim.verdict_id,
+            "statement": self.claim.statement,
+            "verdict": self.verdict,
+            "kind": self.kind,
+        }
+        more = {"family": self.claim.family, "family_size": self.family_size, **counts}
+        return {**settings, "case": self.shown.id, **_figures_of(self.shown), "p_adjusted": self.p_adjusted, **more}
+
+    def case_rows(self) -> list[dict[str, Any]]:
+        """Return one row a case and one a cost, with the side after correction; a cost is not corrected."""
+        cases = zip(self.cases, self.found.sides, strict=True)
+        rows = [self._case_row("case", case, side) for case, side in cases]
+        return rows + [self._case_row("cost", cost, cost.side) for cost in self.costs]
+
+    def plain(self) -> dict[str, Any]:
+        """Return the claim as `workbench claims --json` gives it."""
+        used = dict.fromkeys(case.results for case in (*self.cases, *self.costs) if case.results)
+        cases = [{key: value for key, value in row.items() if key != "claim"} for row in self.case_rows()]
+        config = {**self.row(), "source": self.claim.source, "design": self.claim.design}
+        return _plain({**config, "holds": self.holds, "cases": cases, "results": list(used)})
+
+    def _case_row(self, part: str, case: Finding, side: Side) -> dict[str, Any]:
+        row = {"claim": self.id, "part": part, "case": case.id, "statement": case.statement, "side": side}
+        return {**row, **_figures_of(case), "results": case.results, "note": case.note}
+
+
+def _figures_of(case: Finding) -> dict[str, Any]:
+    low, high = (case.interval.low, case.interval.high) if case.interval else (None, None)
+    counts = {"n": case.n, "missing": case.missing}
+    ends = {"estimate": case.estimate, "low": low, "high": high}
+    return {"measure": case.measure, "unit": case.unit, **ends, "p": case.p_value, **counts}
+
+
+def _plain(value: Any) -> Any:
+    """Replace NaN and infinity, which JSON has not, by null."""
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class ClaimReport(NamedTuple):
@@ -95,8 +193,12 @@ def _line(one: Outcome) -> str:
 
 def _lines(one: Outcome) -> list[str]:
     sides = zip(one.cases, one.found.sides, strict=True)
-    cases = [f"      {side:<8} {case.id}: {_figures(case)}" for case, side in sides]
-    return [_line(one), *cases, *(f"      {_CHANGE[cost.side]:<8} {cost.id}: {_figures(cost)}" for cost in one.costs)]
+    cases = [f"      {side:<8} {case.id}: {_shown_figures(case)}" for case, side in sides]
+    return [
+        _line(one),
+        *cases,
+        *(f"      {_CHANGE[cost.side]:<8} {cost.id}: {_shown_figures(cost)}" for cost in one.costs),
+    ]
 
 
 def _word(one: Outcome) -> str:
@@ -116,7 +218,7 @@ def _shown(one: Outcome) -> str:
     return f"{case.id}: {case.measure} {case.interval}{unit}"
 
 
-def _figures(case: Finding) -> str:
+def _shown_figures(case: Finding) -> str:
     if case.interval is None or not case.n:
         return case.note
     tested = f", p = {case.p_value:.2g}" if case.p_value is not None else ""

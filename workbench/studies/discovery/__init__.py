@@ -8,12 +8,9 @@ peel(cases)             boxes, each smaller and denser than the one before      
 discover(runs, ...)     the box that tells losses best, with its limits and their tests      -> Discovery
 """
 
-from workbench.studies.discovery.box import Box
-from workbench.studies.discovery.cases import Cases, Interest, cases_of, check, interest_of
-from workbench.studies.discovery.column import Column
-from workbench.studies.discovery.discover import Scenario, scenarios
-from workbench.studies.discovery.peel import peel
-from workbench.studies.discovery.result import Discovery, discover
+from workbench.studies.discovery.cases import Cases, Column, Interest, cases_of, check, interest_of
+from workbench.studies.discovery.prim import Box, peel
+from workbench.studies.discovery.scenario import Discovery, Scenario, discover, scenarios
 
 __all__ = [
     "Box",

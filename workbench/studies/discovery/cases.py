@@ -1,4 +1,7 @@
-"""From the runs of a sweep to cases: the levers of each point, and whether its policy loses there."""
+"""Cases from the runs of a sweep: the levers of each point, and whether its policy loses there.
+
+A column is one lever over all points: its different values in order, and which of them each point has.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,8 @@ from workbench.errors import InputError, at, unknown_name
 from workbench.experiments.plan import Plan, PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
-from workbench.studies.discovery.column import Column, column
 from workbench.studies.statistics import PairedComparison, false_discovery
-from workbench.studies.summary import comparison
-from workbench.studies.values import by_seed
+from workbench.studies.summary import by_seed, comparison
 
 LEAST_CASES = 20
 """Fewer points have no boxes worth a name: 5 % of them is one."""
@@ -43,6 +44,27 @@ class Interest(NamedTuple):
 
 LOSSES = Interest()
 """Where a policy is worse than its baseline."""
+
+
+class Column(NamedTuple):
+    """A lever that differs between points."""
+
+    path: str
+    """The dotted path in the sweep."""
+    values: tuple[Any, ...]
+    """The different ones: numbers in rising order, categories in the order of the sweep."""
+    codes: np.ndarray
+    """int64[points], the place of each point's value; `len(values)` where the point has no such lever."""
+    is_number: bool
+
+    @property
+    def slots(self) -> int:
+        """Return the number of values, and one more for points that have no such lever."""
+        return len(self.values) + 1
+
+    def at(self, points: np.ndarray) -> Column:
+        """Return the lever over some of the points, bool[points]; values that none of them has are kept."""
+        return self._replace(codes=self.codes[points])
 
 
 class Cases(NamedTuple):
@@ -209,3 +231,20 @@ def _policy(runs: RunSet, point: PlannedPoint) -> str:
     """Return the policies of a point; one whose levers differ from point to point by its name alone."""
     paths = [path for path in runs.varied if _is_policy(path) and point.coordinates.get(path) is not None]
     return ", ".join(str(_value(runs, point, path)) for path in paths)
+
+
+def column(path: str, given: Sequence[Any]) -> Column:
+    """Return a lever from its value at each point, None where a point has none.
+
+    Numbers are ordered as such; switches and whatever has other values are categories.
+
+    >>> one = column("machine.segments", [128, 64, None, 64])
+    >>> one.values, one.codes.tolist(), one.is_number
+    ((64, 128), [1, 0, 2, 0], True)
+    """
+    there = [value for value in given if value is not None]
+    is_number = all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in there)
+    values = sorted(set(there)) if is_number else list(dict.fromkeys(map(str, there)))
+    place = {value: k for k, value in enumerate(values)}
+    codes = [len(values) if value is None else place[value if is_number else str(value)] for value in given]
+    return Column(path, tuple(values), np.array(codes, np.int64), is_number)

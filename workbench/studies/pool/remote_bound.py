@@ -1,15 +1,122 @@
-"""How near could borrowed memory lie at all? Bounds for every target policy, with the whole run known beforehand."""
+"""How near borrowed memory could lie at all: bounds for every target policy, and each policy beside them.
+
+The whole run is known beforehand. The least reading of memory that may lie anywhere and be divided at will is a
+transportation problem a moment; where regions stay as they were granted, it is an integer programme.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.studies.pool.demand import Demand, fullest_moments, loads
-from workbench.studies.pool.transport import least_reading
+from workbench.experiments.plan import PlannedPoint
+from workbench.experiments.run_set import RunSet
+from workbench.metrics.pool import borrowed_reading_mean_ns
+from workbench.records.pool import PoolRecord
+from workbench.studies.pool.demand import Demand, demand_of, fullest_moments, granted_in_order, loads
+
+FIXED_ENTRIES = 200_000
+"""Entries of the largest programme that is solved for every run: less than a second each."""
+
+
+class OverBound(NamedTuple):
+    """One run."""
+
+    point: PlannedPoint
+    seed: int
+    granted_percent: float
+    """Of the bytes that were asked for, those that the policy granted; NaN where nothing was asked for."""
+    grantable_percent: float
+    """Of the same bytes, those that are granted by a policy that refuses nothing that fits (`granted_in_order`)."""
+    value_ns: float
+    """The policy's own `borrowed_reading_mean_ns`."""
+    bound_ns: float
+    """The least that any policy needs for what this one granted (`moving_bound`)."""
+    fixed_bound_ns: float
+    """The least without moving regions (`fixed_bound`); NaN where its programme is too large."""
+    bound_of_all_ns: float
+    """The least for everything that was asked for; infinite where it does not fit as a whole."""
+
+    @property
+    def over(self) -> float:
+        """Return the value over the bound, at least 1; NaN where nothing had to be borrowed."""
+        return self.value_ns / self.bound_ns if self.bound_ns else math.nan
+
+
+def over_bound(runs: RunSet, fixed_entries: int = FIXED_ENTRIES) -> list[OverBound]:
+    """Return every finished run of a sweep of the pool beside its bounds, in the order of points and seeds.
+
+    Runs are simulated again. A policy that refuses something is held against the bounds of what it granted.
+
+    Parameters
+    ----------
+    runs : RunSet
+        What `workbench.run` returns for the engine pool.
+    fixed_entries : int
+        How large a programme (`entries_of`) is solved for `fixed_bound`; 0 = none.
+
+    References
+    ----------
+    spec 5, section 7 (offline optimum by min-cost flow: bound).
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> full = {"synthetic": "full_card", "footprint": 1.5}
+    >>> found = over_bound(wb.run({"engine": "pool", "workload": full, "seeds": 1}, workers=0))
+    >>> [(one.granted_percent, round(one.over, 3)) for one in found]
+    [(100.0, 2.322)]
+    >>> [round(one.value_ns / one.fixed_bound_ns, 2) for one in found]      # all the rest is what moving would gain
+    [1.0]
+    """
+    bounds = _Bounds(fixed_entries)
+    return [
+        _beside(point, seed, record, bounds)
+        for point in runs.points
+        for seed, record in zip(runs.values(point, "completed_rate"), runs.records(point), strict=True)
+    ]
+
+
+class _Bounds:
+    """Both bounds of a demand; of policies that grant the same they are calculated once."""
+
+    def __init__(self, fixed_entries: int) -> None:
+        self._most = fixed_entries
+        self._known: dict[tuple[bytes, ...], tuple[float, float]] = {}
+
+    def of(self, demand: Demand) -> tuple[float, float]:
+        key = tuple(column.tobytes() for column in demand)
+        if key not in self._known:
+            small = entries_of(demand) <= self._most
+            self._known[key] = moving_bound(demand), fixed_bound(demand) if small else math.nan
+        return self._known[key]
+
+
+def _beside(point: PlannedPoint, seed: int, record: PoolRecord, bounds: _Bounds) -> OverBound:
+    options: Any = point.setup.options
+    lends = ~record.hosts | options.cpus_lend
+    demand, had = demand_of(record, lends), demand_of(record, lends, granted_only=True)
+    everything = moving_bound(demand)
+    fits = granted_in_order(demand) if math.isinf(everything) else np.ones(demand.size.size, bool)
+    moving, fixed = bounds.of(had)
+    return OverBound(
+        point=point,
+        seed=seed,
+        granted_percent=_percent(had.size.sum(), demand),
+        grantable_percent=_percent(demand.size[fits].sum(), demand),
+        value_ns=borrowed_reading_mean_ns(record),
+        bound_ns=moving,
+        fixed_bound_ns=fixed,
+        bound_of_all_ns=everything,
+    )
+
+
+def _percent(size: int, demand: Demand) -> float:
+    return 100 * float(size) / float(demand.size.sum()) if demand.size.size else math.nan
+
 
 MOST_ENTRIES = 1_000_000
 MOST_WHOLE_ENTRIES = 4_000
@@ -151,3 +258,95 @@ def _room(demand: Demand, region: np.ndarray, card: np.ndarray) -> list[Any]:
         rows.append(csr_array((share[binds], (place, chosen[binds])), (tight.size, region.size)))
     table = vstack(rows, format="csr") if rows else csr_array((0, region.size))
     return [LinearConstraint(table, -np.inf, 1)] if table.shape[0] else []
+
+
+def least_reading(demand: Demand, load: np.ndarray) -> np.ndarray:
+    """Compute how long reading every live byte once over its path takes at the least: float64[moments], nanoseconds.
+
+    Each borrower's bytes go to cards that may hold them, no card gets more than it has, and a byte costs the
+    reciprocal of its path's bandwidth, nothing at home. Infinite where no card is left for some byte.
+
+    Where paths are the widest ones, cards that a bandwidth joins form groups within groups, and the minimum is a sum:
+    of each group, what its members need beyond what they have must leave it, which costs at least the difference
+    between the bandwidth that joins the group and the next lower one; filling the narrowest groups first costs no
+    more. All moments are then one calculation in whole bytes. For paths of any other kind (direct links alone, hops
+    that are penalised) HiGHS solves the min-cost flow, once for every different moment with a card too full.
+
+    Parameters
+    ----------
+    demand : Demand
+        Its cards and paths.
+    load : int64[moments, cards]
+        Bytes that the applications of each card have.
+
+    References
+    ----------
+    spec 5, section 7 (offline optimum by min-cost flow); F. L. Hitchcock, "The distribution of a product from several
+    sources to numerous localities", J. Math. Phys. 20, 1941.
+    """
+    if is_nested(demand.gbps):
+        return _of_groups(demand, load)
+    least, full = np.zeros(len(load)), np.flatnonzero((load > demand.capacity).any(axis=1))
+    different, place = np.unique(load[full], axis=0, return_inverse=True)
+    least[full] = np.array([by_flow(demand, one) for one in different])[place.reshape(-1)]
+    return least
+
+
+def is_nested(gbps: np.ndarray) -> bool:
+    """Return whether two cards are never joined worse than over a third one, in both directions alike.
+
+    >>> is_nested(np.array([[np.inf, 12], [12, np.inf]]))
+    True
+    """
+    over_a_third = np.minimum(gbps[:, :, None], gbps[None, :, :]).max(axis=1)
+    return bool((gbps == gbps.T).all() and (gbps >= over_a_third).all())
+
+
+def _of_groups(demand: Demand, load: np.ndarray) -> np.ndarray:
+    beyond = np.where(demand.lends, load - demand.capacity, np.maximum(load - demand.capacity, 0))
+    together, cost, least = np.eye(len(demand.capacity), dtype=bool), 0.0, np.zeros(len(load))
+    widths = np.unique(demand.gbps[np.isfinite(demand.gbps) & (demand.gbps > 0)])
+    for width in widths[::-1]:
+        least += (1 / width - cost) * _leaving(beyond, together)
+        together, cost = demand.gbps >= width, 1 / width
+    return np.where(_leaving(beyond, together) > 0, np.inf, least)
+
+
+def _leaving(beyond: np.ndarray, together: np.ndarray) -> np.ndarray:
+    """Return what all groups need beyond what they have: int64[moments]."""
+    groups = np.unique(together, axis=0).astype(np.int64)
+    left: np.ndarray = np.maximum(beyond @ groups.T, 0).sum(axis=1)
+    return left
+
+
+def by_flow(demand: Demand, load: np.ndarray) -> float:
+    """Compute the same of one moment by a general min-cost flow, for paths of every kind; nanoseconds, infinite = none.
+
+    Parameters
+    ----------
+    load : int64[cards]
+        Bytes that the applications of each card have.
+
+    Examples
+    --------
+    >>> gbps = np.array([[np.inf, 10, 5], [10, np.inf, 5], [5, 5, np.inf]])
+    >>> nothing, cards = np.zeros(0, np.int64), np.array([100, 20, 50])
+    >>> three = Demand(*[nothing] * 5, cards, gbps, np.ones(3, bool))
+    >>> by_flow(three, np.array([150, 0, 0])), least_reading(three, np.array([[150, 0, 0]])).tolist()
+    (8.0, [8.0])
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array
+
+    holder, borrower = np.nonzero(demand.allowed & (load > 0))
+    unit, arcs = float(max(demand.capacity.max(), 1)), np.arange(holder.size)
+    cards, ones = len(load), np.ones(holder.size)
+    needs: Any = csr_array((ones, (borrower, arcs)), (cards, holder.size))
+    holds: Any = csr_array((ones, (holder, arcs)), (cards, holder.size))
+    cost = 1 / demand.gbps[holder, borrower]
+    solution: Any = (
+        linprog(cost, holds, demand.capacity / unit, needs, load / unit, method="highs") if arcs.size else None
+    )
+    if solution is None:
+        return np.inf if load.any() else 0.0
+    return float(solution.fun) * unit if solution.status == 0 else np.inf

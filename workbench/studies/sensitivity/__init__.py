@@ -8,10 +8,8 @@ analyse(runs, ...)     one analysis a measure and way to run it      -> list of 
 Sensitivity            the same as tables
 """
 
-from workbench.studies.sensitivity.analyse import Analysis, analyse, check
-from workbench.studies.sensitivity.effects import Effects, elementary_effects
-from workbench.studies.sensitivity.indices import Indices, sobol_indices
-from workbench.studies.sensitivity.tables import Sensitivity
+from workbench.studies.sensitivity.analysis import Analysis, Sensitivity, analyse, check
+from workbench.studies.sensitivity.estimates import Effects, Indices, elementary_effects, sobol_indices
 
 __all__ = [
     "Analysis",

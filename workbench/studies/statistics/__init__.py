@@ -8,15 +8,38 @@ holm, false_discovery  what p-values are worth among many
 Looks(...)             what they are worth when data are looked at more than once
 """
 
-from workbench.studies.statistics.equivalence import Band, Equivalence, median_within, ratio_within
-from workbench.studies.statistics.family import false_discovery, holm
-from workbench.studies.statistics.finding import Finding, Side, equivalent, every, fact, some, superior
-from workbench.studies.statistics.interval import Interval, mean_interval, proportion_interval
-from workbench.studies.statistics.looks import Looks
-from workbench.studies.statistics.median import least_p, median_interval, sign_p
-from workbench.studies.statistics.over_cases import WORDS, OverCases, Word, over_cases
-from workbench.studies.statistics.paired import Estimand, PairedComparison, compare
-from workbench.studies.statistics.pairing import Pairs, pair
+from workbench.studies.statistics.comparison import (
+    Band,
+    Equivalence,
+    Estimand,
+    PairedComparison,
+    compare,
+    median_within,
+    ratio_within,
+)
+from workbench.studies.statistics.finding import (
+    WORDS,
+    Finding,
+    OverCases,
+    Side,
+    Word,
+    equivalent,
+    every,
+    fact,
+    over_cases,
+    some,
+    superior,
+)
+from workbench.studies.statistics.interval import (
+    Interval,
+    least_p,
+    mean_interval,
+    median_interval,
+    proportion_interval,
+    sign_p,
+)
+from workbench.studies.statistics.multiplicity import Looks, false_discovery, holm
+from workbench.studies.statistics.pairs import Pairs, pair
 
 __all__ = [
     "WORDS",

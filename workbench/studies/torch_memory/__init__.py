@@ -3,7 +3,8 @@
 from workbench.engines.torch_allocator.recording import Recording, recording_of
 from workbench.engines.torch_allocator.replay import Exactness, Replay, replay_of
 from workbench.studies.torch_memory.advice import Advice, advice_or_still, advise
-from workbench.studies.torch_memory.replay import (
+from workbench.studies.torch_memory.holdings import Still
+from workbench.studies.torch_memory.snapshot import (
     EXACT_CACHES,
     CacheRow,
     Recorded,
@@ -12,7 +13,6 @@ from workbench.studies.torch_memory.replay import (
     replay_of_file,
     snapshot_replay,
 )
-from workbench.studies.torch_memory.still import Still
 from workbench.studies.torch_memory.trial import RunsOut, Trial
 
 __all__ = [

@@ -14,12 +14,28 @@ from workbench.engines.torch_allocator.replay import MOST_BLOCKS, NOTHING_TO_COM
 from workbench.engines.torch_allocator.settings import AllocatorSettings, variable_of
 from workbench.errors import InputError
 from workbench.records.torch_allocator import CallCosts
-from workbench.studies.torch_memory.candidates import EXPANDABLE, grid, proposed
-from workbench.studies.torch_memory.card_history import CardHistory, Failure, Read, failed_first
-from workbench.studies.torch_memory.holdings import Holder, Pin, SegmentMap, by_site, by_size, pins
-from workbench.studies.torch_memory.replay import Recorded, SnapshotReplay, check_events, recorded_of
-from workbench.studies.torch_memory.still import Still, still_of
-from workbench.studies.torch_memory.trial import COSTS, Trial, given_back_at_once, on_card, tried, with_smallest_card
+from workbench.studies.torch_memory.holdings import Holder, Pin, SegmentMap, Still, by_site, by_size, pins, still_of
+from workbench.studies.torch_memory.snapshot import (
+    CardHistory,
+    Failure,
+    Read,
+    Recorded,
+    SnapshotReplay,
+    check_events,
+    failed_first,
+    recorded_of,
+)
+from workbench.studies.torch_memory.trial import (
+    COSTS,
+    EXPANDABLE,
+    Trial,
+    given_back_at_once,
+    grid,
+    on_card,
+    proposed,
+    tried,
+    with_smallest_card,
+)
 from workbench.workloads.allocator_log import FREE_COMPLETED, OTHER, AllocatorLog
 from workbench.workloads.importers.source import Source, as_one_sentence
 from workbench.workloads.importers.torch_snapshot import read_snapshot

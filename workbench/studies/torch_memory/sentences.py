@@ -11,7 +11,7 @@ from workbench.units import bytes_said
 
 if TYPE_CHECKING:
     from workbench.studies.torch_memory.advice import Advice, WhatIf
-    from workbench.studies.torch_memory.card_history import CardHistory
+    from workbench.studies.torch_memory.snapshot import CardHistory
     from workbench.studies.torch_memory.trial import Trial
 
 SCHEMA = "workbench.advise/1"

@@ -1,16 +1,20 @@
-"""One setting tried on a recorded program: what it reserves, and on how small a card it would still run."""
+"""Settings of PyTorch's allocator tried on a recorded program: what each reserves, and the smallest card it needs.
+
+The candidates are a grid of what people set, then what Optuna proposes.
+"""
 
 from __future__ import annotations
 
+import itertools
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from workbench.engines.torch_allocator import state as rows
 from workbench.engines.torch_allocator.replay import Asking, Played, play
-from workbench.engines.torch_allocator.settings import AllocatorSettings
+from workbench.engines.torch_allocator.settings import INTERVALS, AllocatorSettings
 from workbench.engines.torch_allocator.state import ROUND_LARGE
 from workbench.metrics.torch_allocator import driver_ns
 from workbench.records.torch_allocator import CallCosts
@@ -36,6 +40,17 @@ class CardTrial(NamedTuple):
     reserved_peak_bytes: int
     smallest_card_bytes: int | None = None
     """The smallest card on which nothing is refused; None = not looked for."""
+
+
+def runs_out(replay: Asking, played: Played) -> RunsOut:
+    """Return the request at which a card was too small."""
+    row = played.first_refused
+    return RunsOut(
+        event=int(replay.event[row]),
+        asked_bytes=int(replay.requests.size[row]),
+        live_bytes=int(replay.live[row - 1]) if row else 0,
+        reserved_bytes=int(played.reserved[row]),
+    )
 
 
 class Trial(NamedTuple):
@@ -151,17 +166,6 @@ def on_card(trial: Trial, requests: Sequence[Asking], card_bytes: int) -> Trial:
     return trial._replace(card_bytes=card_bytes, fits=out is None, runs_out=out)
 
 
-def runs_out(replay: Asking, played: Played) -> RunsOut:
-    """Return the request at which a card was too small."""
-    row = played.first_refused
-    return RunsOut(
-        event=int(replay.event[row]),
-        asked_bytes=int(replay.requests.size[row]),
-        live_bytes=int(replay.live[row - 1]) if row else 0,
-        reserved_bytes=int(played.reserved[row]),
-    )
-
-
 def given_back_at_once(requests: Asking, handles: np.ndarray) -> Asking:
     """Return the requests as if the program gave some of its blocks back as soon as it has them.
 
@@ -193,3 +197,72 @@ def given_back_at_once(requests: Asking, handles: np.ndarray) -> Asking:
         before=requests.before + int(gets[: requests.before].sum()),
         refused=np.flatnonzero(changed(is_refused, False)),
     )
+
+
+SPLITS = (0, 32, 64, 128, 256, 512, 1024)
+DRAWN_SPLITS = (0, 20, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048)
+DIVISIONS = (0, 2, 4, 8, 16)
+DEFAULTS = AllocatorSettings.parse("")
+"""PyTorch's own."""
+EXPANDABLE = DEFAULTS.but(expandable_segments=True)
+"""Expandable segments alone: what is recommended most."""
+Score = Callable[[AllocatorSettings], tuple[int, int]]
+"""What is to be small: the peak of reserved bytes, then driver calls."""
+
+
+def grid(own: AllocatorSettings) -> list[AllocatorSettings]:
+    """Return the recorded settings, PyTorch's defaults, and every combination of a few values of each lever.
+
+    >>> [settings.conf for settings in grid(AllocatorSettings())[:3]]
+    ['', 'expandable_segments:True', 'roundup_power2_divisions:2']
+    """
+    base = DEFAULTS
+    settings = [own, base, EXPANDABLE]
+    settings += [_with(0, divisions, False) for divisions in DIVISIONS[1:]]
+    settings += [_with(0, divisions, True) for divisions in DIVISIONS[1:]]
+    settings += [_with(split, divisions, False) for split, divisions in itertools.product(SPLITS[1:], (0, 4, 8))]
+    return list(dict.fromkeys(settings))
+
+
+def _with(split: int, divisions: int, expandable: bool) -> AllocatorSettings:
+    return DEFAULTS.but(
+        max_split_size_mb=split,
+        roundup_power2_divisions=(divisions,) * INTERVALS,
+        expandable_segments=expandable,
+    )
+
+
+def proposed(score: Score, known: dict[AllocatorSettings, tuple[int, int]], trials: int) -> None:
+    """Let Optuna propose so many settings, the same each time; those that it tries are entered in `known`."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(directions=["minimize", "minimize"], sampler=optuna.samplers.TPESampler(seed=0))
+    for _ in range(trials):
+        trial = study.ask()
+        settings = _drawn(trial)
+        if settings not in known:
+            known[settings] = score(settings)
+        study.tell(trial, known[settings])
+
+
+def _drawn(trial: object) -> AllocatorSettings:
+    """Return the settings as a trial of Optuna proposes them: sizes of several classes rounded apart, any limit of
+    splitting."""
+    suggest = trial.suggest_categorical  # type: ignore[attr-defined]
+    expandable = suggest("expandable_segments", [False, True])
+    split = 0 if expandable else suggest("max_split_size_mb", list(DRAWN_SPLITS))
+    rounding = suggest("max_non_split_rounding_mb", [20, 64, 256]) if split else 20
+    steps = list(_steps(suggest))
+    return DEFAULTS.but(
+        max_split_size_mb=split,
+        max_non_split_rounding_mb=rounding,
+        roundup_power2_divisions=tuple(steps),
+        expandable_segments=expandable,
+    )
+
+
+def _steps(suggest: Callable[..., int]) -> Iterator[int]:
+    """Yield three classes of sizes: below 16 MiB, below 256 MiB, above."""
+    for name, length in (("below_16_mib", 4), ("below_256_mib", 4), ("above", INTERVALS - 8)):
+        yield from [suggest(f"divisions_{name}", [0, 2, 4, 8, 16])] * length

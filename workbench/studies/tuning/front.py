@@ -24,9 +24,9 @@ from workbench.experiments.saved_results import named, shortest
 from workbench.experiments.sweep import KEYS, with_files
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import Interval, PairedComparison, compare, holm, mean_interval
+from workbench.studies.summary import by_seed, values_of
 from workbench.studies.tuning.objectives import Costs, Objective, costs_of
 from workbench.studies.tuning.study import Study, Trial
-from workbench.studies.values import by_seed, values_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,0 +1,246 @@
+"""What can be said of translation without a simulation: the break-even of a directory, the bound of eviction.
+
+Break-even (spec 4, section 4): of the translations that the shared TLB would have served, a share x finds a remote
+holder named; of these, a share f is stale, and the shared TLB is asked after all. The directory costs d at every miss,
+saves s - R where the holder has the page, and loses R where it has not. So it lowers the mean latency of a miss if and
+only if d < x (s - R - f s).
+
+Belady's bound: the fewest misses of a private TLB that knows the future, and how far each eviction is from it (spec 4,
+section 7).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError, wrong_value
+from workbench.experiments.plan import make_plan
+from workbench.experiments.run_set import RunSet
+from workbench.experiments.sweep import read_sweep
+from workbench.records.translation import SERVED_BY, TranslationRecord
+from workbench.streams import Streams
+
+CASES = ((12, 4, 1), (12, 6, 1), (12, 8, 1), (12, 12, 1), (19, 12, 1), (10, 6, 1))
+"""Shared access, remote round trip and directory look-up, in private accesses, of the specification's table."""
+STALE = (0.0, 0.1, 0.3)
+"""Shares of stale answers, of the same table."""
+
+
+class BreakEven(NamedTuple):
+    """One row of the table."""
+
+    shared_cycles: float
+    remote_cycles: float
+    look_up_cycles: float
+    stale_share: float
+    remote_share: float | None
+    """The share of remote hits from which it pays; None = never."""
+
+
+def break_even(
+    shared_cycles: float, remote_cycles: float, look_up_cycles: float, stale_share: float = 0.0
+) -> float | None:
+    """Compute the share of misses with a remote holder named above which the directory pays, None where it never does.
+
+    At the share itself it neither pays nor costs. A break-even of 1 is reached by no trace in practice, for then every
+    miss would have to find a holder; above 1 it is never reached.
+
+    Parameters
+    ----------
+    shared_cycles, remote_cycles, look_up_cycles : float
+        A shared access, the round trip to a peer, a directory look-up; in the same unit.
+    stale_share : float
+        Of the holders named, those that do not hold the page any more.
+
+    Raises
+    ------
+    InputError
+        A cost is negative, or the share is not from 0 to 1.
+
+    Examples
+    --------
+    >>> break_even(12, 4, 1), break_even(12, 12, 1)
+    (0.125, None)
+    """
+    for name, cost in (("shared", shared_cycles), ("remote", remote_cycles), ("look_up", look_up_cycles)):
+        if not cost >= 0:
+            raise wrong_value("", f"{name}_cycles", "must be at least 0", cost, 0)
+    if not 0 <= stale_share <= 1:
+        raise wrong_value("", "stale_share", "must be from 0 to 1", stale_share)
+    saved = shared_cycles - remote_cycles - stale_share * shared_cycles
+    if saved <= 0 or look_up_cycles > saved * (1 + 1e-12):
+        return None
+    return min(look_up_cycles / saved, 1.0)
+
+
+def pays(
+    remote_share: float,
+    shared_cycles: float,
+    remote_cycles: float,
+    look_up_cycles: float,
+    stale_share: float = 0.0,
+) -> bool:
+    """Return whether a directory lowers the mean latency of a miss when this share of misses finds a holder named.
+
+    >>> pays(0.2, 12, 4, 1), pays(0.1, 12, 4, 1)
+    (True, False)
+    """
+    least = break_even(shared_cycles, remote_cycles, look_up_cycles, stale_share)
+    return least is not None and remote_share > least
+
+
+def break_even_table() -> list[BreakEven]:
+    """Return the specification's table, calculated: a row a case and share of stale answers.
+
+    >>> len(break_even_table()), break_even_table()[0].remote_share
+    (18, 0.125)
+    """
+    return [BreakEven(*costs, stale, break_even(*costs, stale)) for costs in CASES for stale in STALE]
+
+
+EVICTIONS = ("lru", "fifo", "random", "tree_plru", "srrip", "drrip", "mru", "lfu", "arc", "s3fifo")
+_SERVED_AT_ONCE = [SERVED_BY.index("private"), SERVED_BY.index("merged")]
+
+
+class PrivateMisses(NamedTuple):
+    """The private TLBs of all cores under one eviction."""
+
+    eviction: str
+    misses: int
+    over_bound: float
+    """Its misses over Belady's, less 1."""
+
+
+def eviction_misses(
+    workload: Any, evictions: Sequence[Any] = EVICTIONS, machine: str = "patent_pilot", seed: int = 0
+) -> list[PrivateMisses]:
+    """Return the misses of private TLBs that share nothing, an eviction a row; Belady's bound first, then as asked for.
+
+    Each core fills what it misses and asks no other, and translations take no time: whether an access hits depends on
+    the order of accesses alone, as in the bound.
+
+    Parameters
+    ----------
+    workload : str or mapping
+        As a sweep says it: accesses to pages.
+    machine : str
+        A preset, of which cores and private TLBs count.
+    evictions : sequence
+        As a sweep says them.
+    seed : int
+        Of the accesses and of evictions that draw.
+
+    Raises
+    ------
+    InputError
+        There is no eviction, or a part is not known.
+
+    References
+    ----------
+    spec 4, section 7 (Belady's optimum per private TLB: bound for eviction).
+
+    Examples
+    --------
+    >>> pages = {"regime": "pilot_cyclic_private", "count": 4000}  # each core sweeps 48 pages, and holds 32
+    >>> for row in eviction_misses(pages, ["lru", "mru"]):
+    ...     print(row.eviction, row.misses, round(row.over_bound, 2))
+    belady 1536 0.0
+    lru 4000 1.6
+    mru 1536 0.0
+    """
+    if not evictions:
+        raise InputError("eviction_misses needs at least one eviction. Got none.")
+    policy = {"locate": "no_directory", "fill": "demand_always", "eviction": {"vary": list(evictions)}}
+    timeless = {"preset": machine, "private_cycles": 0, "level_cycles": 0, "shared_entries": 0}
+    config = {"engine": "translation", "machine": timeless, "workload": workload, "policy": policy, "seeds": 1}
+    plan = make_plan(read_sweep(config))
+    names, engine = RunSet(plan, []), plan.sweep.mechanism.engine
+    least = _fewest(plan.points[0].setup, seed)
+    rows = [(names.label(it), _missed(engine.simulate(it.setup, seed))) for it in plan.points]
+    return [PrivateMisses(name, misses, misses / least - 1) for name, misses in [("belady", least), *rows]]
+
+
+def _missed(record: TranslationRecord) -> int:
+    return int(record.served.sum() - record.served[:, _SERVED_AT_ONCE].sum())
+
+
+def _fewest(setup: Any, seed: int) -> int:
+    """Count Belady's misses of every core, each on its own accesses."""
+    blocks = list(setup.workload.accesses(setup.machine, Streams(seed)))
+    core, page = (np.concatenate([getattr(block, column) for block in blocks]) for column in ("core", "page"))
+    tlb = setup.machine.private_entries, setup.machine.private_ways
+    return sum(belady_misses(page[core == k], *tlb) for k in range(setup.machine.cores))
+
+
+def belady_misses(page: Sequence[int] | np.ndarray, entries: int, ways: int = 0) -> int:
+    """Return the misses of the policy that evicts the page whose next use is farthest off: no other has fewer.
+
+    Each access fills its page, and nobody else does. Pages are laid over the sets by their number.
+
+    Parameters
+    ----------
+    page : int64[accesses]
+        The pages that one core accesses, in order.
+    entries, ways : int
+        Of the TLB; 0 ways = fully associative.
+
+    Raises
+    ------
+    InputError
+        There is no entry, or the ways do not divide the entries.
+
+    References
+    ----------
+    Belady, "A study of replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966.
+
+    Examples
+    --------
+    >>> belady_misses([1, 2, 3, 1, 2, 3, 1, 2, 3], entries=2)
+    6
+    """
+    if entries < 1:
+        raise wrong_value("", "entries", "must be at least 1", entries, 1)
+    if ways and entries % ways:
+        raise wrong_value("", "ways", f"must divide entries ({entries})", ways)
+    sets = entries // ways if ways else 1
+    pages = np.asarray(page, np.int64)
+    return sum(_misses(pages[pages % sets == k], ways or entries) for k in range(sets))
+
+
+def _misses(pages: np.ndarray, entries: int) -> int:
+    """Count the misses of one set: the heap holds each use by its next, farthest first; what has been used since is
+    passed over."""
+    following = next_uses(pages)
+    held: dict[int, int] = {}
+    heap: list[tuple[int, int]] = []
+    misses = 0
+    for at, wanted in enumerate(pages.tolist()):
+        if wanted not in held:
+            misses += 1
+            while len(held) >= entries:
+                use, gone = heapq.heappop(heap)
+                if held.get(gone) == -use:
+                    del held[gone]
+        held[wanted] = int(following[at])
+        heapq.heappush(heap, (-held[wanted], wanted))
+    return misses
+
+
+def next_uses(pages: np.ndarray) -> np.ndarray:
+    """Return for each access the next one to the same page: int64[accesses], their number where there is none.
+
+    >>> next_uses(np.array([5, 7, 5])).tolist()
+    [2, 3, 3]
+    """
+    order = np.argsort(pages, kind="stable")
+    following = np.full(pages.size, pages.size, np.int64)
+    same = pages[order[1:]] == pages[order[:-1]]
+    following[order[:-1][same]] = order[1:][same]
+    return following
+
+
+__all__ = ["BreakEven", "PrivateMisses", "belady_misses", "break_even", "break_even_table", "eviction_misses", "pays"]
