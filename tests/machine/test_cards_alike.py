@@ -7,7 +7,7 @@ import pytest
 from workbench.api import planned
 from workbench.errors import InputError
 from workbench.machine import NodeMachine
-from workbench.machine.node import MIB, CardsAlike
+from workbench.machine.board import MIB, CardsAlike
 
 
 def test_the_first_card_is_nearly_full_and_the_others_are_empty():

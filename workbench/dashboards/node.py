@@ -12,8 +12,8 @@ from workbench.dashboards.paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import NothingToChoose, Opening, PairedRuns
 from workbench.experiments.run_set import RunSet
 from workbench.figures.estimates import Means, mean_curve, rests_on
-from workbench.machine.board import board_note
-from workbench.machine.node import CardsAlike, NodeMachine
+from workbench.machine.board import CardsAlike, board_note
+from workbench.machine.node import NodeMachine
 from workbench.metrics.node import TIMES
 from workbench.records.node import NodeRecord
 
