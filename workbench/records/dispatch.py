@@ -1,6 +1,6 @@
-"""What happened in a dispatcher: enough to replay every dispatch, and nothing that can be derived from it.
+"""The record of a dispatcher's run, enough to replay every dispatch, and the event log derived from it.
 
-The event log is derived from the record: arrive, dispatch, free, stuck, fallback.
+The kinds of events: give, dispatch, take, round_failed, split. The record holds nothing that can be derived from it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What happened when threads asked for memory: enough to replay every event, nothing that can be derived.
+"""The record of a run of device malloc, enough to replay every event, and the event log derived from it.
 
-The event log of a heap, derived from its record: acquire, refuse, grant, release.
+The kinds of events: release, acquire, refuse, grant. The record holds nothing that can be derived from it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""What a run of the engine `node` leaves behind.
-
-What passes between the parts of a node: kinds of messages, and of whom they are (spec 6, R2).
-
-The event log of a node: what passes between its parts, a row a message (spec 6, R2).
-"""
+"""The record of a node's run, and its event log: a row a message between the parts of the node (spec 6, R2)."""
 
 from __future__ import annotations
 

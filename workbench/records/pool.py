@@ -1,8 +1,7 @@
-"""What happened in a memory pool: enough to replay every event, and nothing that can be derived from it.
+"""The record of a memory pool's run, the stays of its regions on cards, and the event log, both derived from it.
 
-Where every region of a memory pool lay, and how long: from its grant, through its moves, to its release.
-
-The event log of a memory pool, derived from its record: grant, release, move, return_to_driver, refuse, misuse.
+The record is enough to replay every event and holds nothing that can be derived. A region stays on a card from its
+grant, through its moves, to its release. The kinds of events: release, move, return_to_driver, grant, refuse, misuse.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What happened in a shared memory: enough to replay every event, and nothing that can be derived from it.
+"""The record of a shared memory's run, enough to replay every event, and the event log derived from it.
 
-The event log of a shared memory, derived from its record: grant, release, refuse, move.
+The kinds of events: grant, release, refuse, move. The record holds nothing that can be derived from it.
 """
 
 from __future__ import annotations

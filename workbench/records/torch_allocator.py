@@ -1,6 +1,6 @@
-"""What PyTorch's allocator did with a program: enough to replay every call of the driver.
+"""The record of a run of PyTorch's allocator, enough to replay every call of the driver, and its event log.
 
-The event log of PyTorch's allocator, derived from its record: blocks got and given back, calls of the driver.
+The kinds of events: driver_alloc and driver_free, the calls of the driver; grant, refuse and release of blocks.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""What happened in an address-translation hierarchy: totals that stay small however long the trace is.
+"""The record of a run of address translation, in totals that stay small however long the trace is, and its event log.
 
-A trace of a hundred million accesses leaves no row an access: latencies are counted by their length, everything else
-by core, by kind or by window of time. Single accesses are kept only where events are asked for.
-
-The event log of a translation hierarchy: access, fill, push, evict, invalidate.
+A trace of a hundred million accesses leaves no row an access: latencies are counted by their length, everything else by
+core, by kind or by window of time. Single accesses are kept only where events are asked for: access, fill, push, evict,
+invalidate.
 """
 
 from __future__ import annotations
