@@ -3,12 +3,6 @@
 Averages over time run from cycle 0 to the last release. Waiting times are also given by static priority,
 `wait_p99_cycles[4]`, and utilisation by resource, `utilisation[vgpr]`. A measure that is not defined for a run (the
 waiting of a priority that has no groups, power that was not simulated) is NaN.
-
-How evenly are the channels served that compete at one priority? (spec 3, H3.3)
-
-At a dispatch the channels compete whose next group had arrived and is dispatched under the same priority in the end.
-Each of them is owed an equal share of the dispatch. What a channel got less what it was owed is its lag; while all
-compete all the time, lags differ between channels as their counts of services do.
 """
 
 from __future__ import annotations
@@ -213,8 +207,14 @@ class Service(NamedTuple):
 
 
 def service_measures(record: DispatchRecord) -> dict[str, float]:
-    """Compute the variance of services over competing channels, averaged over the dispatches that two or more compete
-    for, and the largest gap: dispatches at a priority from one of a waiting channel to its next, that one counted."""
+    """Compute how evenly channels are served that compete at one priority (spec 3, H3.3).
+
+    They are the variance of services over competing channels, averaged over the dispatches that two or more compete
+    for, and the largest gap: dispatches at a priority from one of a waiting channel to its next, that one counted. At a
+    dispatch the channels compete whose next group had arrived and is dispatched under the same priority in the end.
+    Each is owed an equal share of the dispatch; what a channel got less what it was owed is its lag. While all compete
+    all the time, lags differ between channels as their counts of services do.
+    """
     levels = int(record.level.max(initial=0)) + 1
     service = Service(
         np.full(len(record.group), NOBODY),

@@ -1,16 +1,7 @@
-"""How fully are the modules used, and how evenly: over modules, over time, over the units of a module?
+"""What dispatch does to each module: use and its evenness, places of waves on units, energy, power and temperature.
 
-How even are power and temperature over the modules, and how well does the recent past foretell what follows?
-
-Power is that of a module in a window of time: its idle power and the energy of its instructions over the window.
-(spec 3, H3.14 to H3.16)
-
-How much energy does each module spend in each window of time?
-
-Instructions of a group are spread evenly over the life of each of its dispatches, in fixed point: what is counted are
-whole 2^-20ths of instructions, so that nothing is lost or drifts however long a run is.
-
-Where on a unit do the waves of a dispatch run? Each takes the lowest place that is free, as wave slots are given.
+Use is over modules, over time and over the units of a module. Power is that of a module in a window of time: its idle
+power and the energy of its instructions over the window (spec 3, H3.14 to H3.16).
 """
 
 from __future__ import annotations
@@ -361,7 +352,9 @@ def course(record: DispatchRecord) -> Course:
 def windows(record: DispatchRecord, cycles: int, along: Course | None = None) -> Iterator[np.ndarray]:
     """Yield the energy that instructions cost each module in windows of so many cycles, from cycle 0 on.
 
-    The last window is the one in which the last group is released; it may reach beyond that.
+    The last window is the one in which the last group is released; it may reach beyond that. Instructions of a group
+    are spread evenly over the life of each of its dispatches, in fixed point: what is counted are whole 2^-20ths of
+    instructions, so that nothing is lost or drifts however long a run is.
 
     Parameters
     ----------
@@ -455,6 +448,8 @@ class Lanes(NamedTuple):
 
 def lanes(record: DispatchRecord, kept: np.ndarray, one_each: bool = False) -> Lanes:
     """Return the places of some dispatches on the units that they send waves to.
+
+    Each wave takes the lowest place that is free, as wave slots are given.
 
     Parameters
     ----------

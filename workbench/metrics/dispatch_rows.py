@@ -1,10 +1,7 @@
-"""A dispatcher's record as the passes over it read it, and what a dispatch takes.
+"""Columns of a dispatcher's record, what each dispatch takes, how long groups wait, and what runs over time.
 
-How long do groups wait, and which of them at the head of their channel? (spec 3, H3.1, H3.5, H3.7, H3.18)
-
-A group waits from its arrival until the last part of it is dispatched.
-
-What a dispatcher's record says over time: exact step functions of the cycle.
+Waiting is that of all groups, and of those at the head of their channel (spec 3, H3.1, H3.5, H3.7, H3.18). What is over
+time is an exact step function of the cycle.
 """
 
 from __future__ import annotations
@@ -95,7 +92,7 @@ LARGE = 0.75
 
 
 def waits(record: DispatchRecord) -> np.ndarray:
-    """Return the cycles that each group waits: int64[groups]."""
+    """Return the cycles from each group's arrival to the dispatch of its last part: int64[groups]."""
     return last_dispatch(record) - record.arrival
 
 

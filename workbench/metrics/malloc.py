@@ -1,12 +1,8 @@
 """The measures of a heap: time, tries, atomics, traffic, waste, and whether pieces are apart (spec 2, section 6).
 
-Cycles count from 0. A measure that is not defined for a run (the latency where nobody was served) is NaN.
-
-How much memory is held over time, and how much of it for nothing (spec 2, V14, H2.7, H2.10, E3).
-
-Do the pieces of a block lie apart, and inside of it? (spec 2, R20, E1, H2.6)
-
-Who waits for memory over time, and how long the calls of a run take, from the shortest to the longest.
+Cycles count from 0. A measure that is not defined for a run (the latency where nobody was served) is NaN. Over time:
+the bytes held, and held for nothing (spec 2, V14, H2.7, H2.10, E3), and the threads that wait. Pieces are looked at for
+overlaps, and for ends beyond their block (spec 2, R20, E1, H2.6).
 """
 
 from __future__ import annotations

@@ -1,21 +1,14 @@
-"""The measures of a whole node (spec 6, section 7).
+"""The measures of a whole node: groups, applications, memory, power and heat, translations (spec 6, section 7).
 
-Means over time run from cycle 0 to the makespan. A measure that is not defined for a run (power that was not
-simulated, slowdown without runs alone) is NaN. So are the times of a run in which an application was refused memory,
-which has done less: of such a run the table holds what was done, and what was not.
+Means over time run from cycle 0 to the makespan. A measure that is not defined for a run (power that was not simulated,
+slowdown without runs alone) is NaN. So are the times of a run in which an application was refused memory, which has
+done less: of such a run the table holds what was done, and what was not.
 
-How long groups take, and where their time goes (spec 6, R18).
-
-What applications cost each other: slowdown against running alone, and its fairness (spec 6, section 7).
-
-How scattered what is free lies, and what memory is reserved for, as means over time (spec 6, section 7).
-
-How even power and temperature are over the modules of a node (spec 3, H3.14, H3.15; spec 6, section 7).
-
-They are those of the engine `dispatch`: power is idle power and the energy of instructions over a window; each GPU is
-one piece of silicon, over which heat spreads.
-
-Who gives the translations of touches (spec 6, R15; the measures are those of the engine `translation`).
+The parts of a group's time are those of spec 6, R18. Applications are compared with runs of their own alone: slowdown,
+and its fairness. Memory: how scattered what is free lies, and what is reserved for. Power and heat are those of the
+engine `dispatch` (spec 3, H3.14, H3.15): idle power and the energy of instructions over a window; each GPU is one piece
+of silicon, over which heat spreads. Who gives the translations of touches (spec 6, R15) is measured as in the engine
+`translation`.
 """
 
 from __future__ import annotations

@@ -2,12 +2,8 @@
 
 A request is an allocation or a free; one that was never asked counts as an allocation that was not granted, and for
 nothing else. A measure that is not defined for a run (the bandwidth of what was borrowed, when nothing was) is NaN.
-
-How far away borrowed memory lies: the reading of it over its paths, at every moment of a run (spec 5, section 7).
-
-The regions of a card as rectangles: from which request to which, at which addresses.
-
-Memory by card after every request of a pool, from its record.
+Beside the measures: the regions of a card as rectangles of requests and addresses, and memory by card after every
+request.
 """
 
 from __future__ import annotations

@@ -1,18 +1,8 @@
 """The measures of a shared memory: completion, queue, fragmentation, wear (spec 1, section 6).
 
 Time averages of free memory and fragmentation run over the cycles in which a request waits (spec 1, H1.3): a memory
-that empties because nothing is left to do is not fragmented.
-
-One pass over what happened in a shared memory: exact integrals over the event times, and wear by segment.
-
-The pass rebuilds the free map from the record alone. Between two events nothing changes, so every time average is a sum
-of products of whole numbers, exact whatever the number of cycles.
-
-How often each segment of a shared memory was granted, and for how long it was held.
-
-Who held which segments from when to when: the layout of a shared memory over time, as rectangles.
-
-What a shared memory's record says over time: exact step functions of the cycle (spec 1, R33).
+that empties because nothing is left to do is not fragmented. Beside the measures: grants and held cycles by segment,
+the layout over time as rectangles (who held which segments from when to when), and step functions of the cycle (R33).
 """
 
 from __future__ import annotations
@@ -215,7 +205,10 @@ class Totals(NamedTuple):
 
 
 def replay(record: SharedMemoryRecord) -> Totals:
-    """Add up one run, from the first arrival to the last release.
+    """Add up one run, from the first arrival to the last release: exact integrals over the event times, and wear.
+
+    The pass rebuilds the free map from the record alone. Between two events nothing changes, so every time average is a
+    sum of products of whole numbers, exact whatever the number of cycles.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""The statistics that rooms of measures share; what is not defined is NaN, never an exception, never 0.
+"""The statistics that rooms of measures share, and exact step functions of the cycle.
 
-A quantity that changes at whole cycles, as an exact step function of the cycle.
+What is not defined is NaN, never an exception, never 0.
 """
 
 from __future__ import annotations

@@ -1,13 +1,9 @@
 """The measures of address translation: where it is served, how long it takes, what it costs (spec 4, section 6).
 
-Rates are per access; `_per_kilo` is per 1,000 accesses. Latency runs from an access's issue to its translation. A
-measure that is not defined for a run (the stale rate of one that asks no peers) is NaN.
-
-How long does a translation take? (spec 4, H4.2 and H4.6)
-
-What does it cost: messages, pushes, waiting for links, ports and walkers? (spec 4, H4.5, H4.8, H4.9)
-
-What a translation record says over time: counts by window of the issue.
+Rates are per access; `_per_kilo` is per 1,000 accesses. Latency runs from an access's issue to its translation (spec 4,
+H4.2, H4.6). Costs are messages, pushes, and waiting for links, ports and walkers (H4.5, H4.8, H4.9). A measure that is
+not defined for a run (the stale rate of one that asks no peers) is NaN. Over time, accesses are counted by the window
+of their issue.
 """
 
 from __future__ import annotations
