@@ -1,30 +1,20 @@
-"""Bit maps in 64-bit words: which segments of a memory are free, and which cores hold something.
+"""Bit maps in 64-bit words: the free map of a memory and searches in it, blocks of buddies, and sets of cores.
 
-The free map: which segments of a memory are free, one bit a segment, 64 segments a word.
+In a free map bit k of word w stands for segment 64 w + k; 1 means free. Bits beyond the last segment are always 0, so
+no free run can reach past the end. As a vector of booleans, segment or block 0 first, it is what circuits of masks and
+shifts are written on. In a set of cores, core c is bit c % 64 of word c // 64; its functions take the words, where the
+row begins in them, and its length in words.
 
-Bit k of word w stands for segment 64 w + k; 1 means free. Bits beyond the last segment are always 0, so no free run can
-reach past the end.
+Searches for a window of a given length look at a word at a time. A window lies in one word, which a running AND finds
+(it doubles its reach at each step), or it crosses a word's edge, which a carry finds: the length of the free run that
+the words before have left at the edge. So any length takes the same few operations a word, and the loop's one branch is
+easily foreseen: at 1,824 segments nine tenths full a search takes 40 ns; stopping at a step's empty result takes 150
+ns.
 
-Maximal runs of free segments: a walk over those that are long enough, and where the run around a segment begins.
-
-Windows of free segments: where in a free map may a range of a given length start?
-
-The searches look at a word of 64 segments at a time. A window lies in one word, which a running AND finds (it doubles
-its reach at each step), or it crosses a word's edge, which a carry finds: the length of the free run that the words
-before have left at the edge. So any length takes the same few operations a word, and the loop's one branch is easily
-foreseen: at 1,824 segments nine tenths full a search takes 40 ns; stopping at a step's empty result takes 150 ns.
-
-Aligned free blocks of 2**order segments: the state of a buddy allocator, read from the free map.
-
-Buddies that are both free are always joined, so the free blocks of a buddy allocator are the largest aligned blocks
-that are free: those whose buddy is not. Nothing has to be remembered beside the map. A block lies wholly within the
-memory, so any number of segments will do: 1,824 is one block of 1,024 and blocks of 512, 256 and 32 behind it.
-
-A free map as a vector of booleans, segment or block 0 first: what circuits of masks and shifts are written on.
-
-Sets of cores as bits of 64-bit words: core c is bit c % 64 of word c // 64; a row of words begins anywhere.
-
-All functions take the words, where the row begins, and its length in words.
+Buddies that are both free are always joined, so the free blocks of a buddy allocator are the largest aligned blocks of
+2**order segments that are free: those whose buddy is not. Nothing is remembered beside the map. A block lies wholly
+within the memory, so any number of segments will do: 1,824 is one block of 1,024 and blocks of 512, 256 and 32 behind
+it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An agenda: events in a total order, for simulators whose next event is rarely far in the future.
+"""An agenda of events in a total order, for simulators whose next event is rarely far in the future.
 
 A wheel of 1,024 cycles holds what is due within its turn: a sorted list a cycle, and a bitmap of the cycles that hold
 something. What is due later lies in a binary heap and moves to the wheel as time goes on. Events of one cycle come out

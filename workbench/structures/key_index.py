@@ -1,13 +1,8 @@
-"""Tables by open addressing: from whole numbers to whole numbers, and from pages to short numbers.
+"""Hash tables by open addressing: from whole numbers to whole numbers, and from pages to short numbers.
 
-Tables from whole numbers to whole numbers by open addressing: several in one pair of arrays, each a power of two.
-
-A key lies at the first free place from its home on, in a circle; when one is taken out, those behind it move up, so a
-look-up ends at the first free place. A table is at most half full.
-
-Short numbers for pages: 0, 1, 2, ... in the order in which they appear, so that tables by page stay small.
-
-Pages below 2**20 are found in a plain table, all others by open addressing; both grow between blocks.
+Several tables lie in one pair of arrays, each a power of two and at most half full. A key lies at the first free place
+from its home on, in a circle; when one is taken out, those behind it move up, so a look-up ends at the first free
+place.
 """
 
 from __future__ import annotations
@@ -94,7 +89,11 @@ NEAR = 1 << 20
 
 
 class PageNumbers(NamedTuple):
-    """The arrays of one numbering."""
+    """The arrays of one numbering: pages have the numbers 0, 1, 2, ... in the order in which they appear.
+
+    So tables by page stay small. Pages below 2**20 are found in a plain table, all others by open addressing; both grow
+    between blocks.
+    """
 
     near: np.ndarray
     """int32[2**20], the number of each low page, -1 = none yet."""

@@ -1,4 +1,4 @@
-"""A look at every opcode of a pickle before anything of it is executed: what would it take to load it?
+"""A walk through the opcodes of a pickle, before anything of it is executed, that refuses what would be dear to load.
 
 Loading a pickle allocates what the file says: a memo entry with the number 2**32 makes a table of as many, a length
 makes a string of as much, and a tuple that holds one tuple twenty times, which holds another twenty times, has a hash

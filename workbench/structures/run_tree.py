@@ -1,8 +1,8 @@
-"""A summary over a large free map: where is a run of a given length, without looking at every word?
+"""A binary tree over the words of a large free map that finds a free run of a given length without a scan.
 
-A binary tree over the words of a free map; each node says of the segments below it how many are free from the lower
-end on, how many up to the upper end, and how long the longest free run is. A search goes down one path, a change goes
-up one: some eighteen steps for the 16.7 million granules of a heap of 256 MB, where a scan reads 262,144 words.
+Each node says of the segments below it how many are free from the lower end on, how many up to the upper end, and how
+long the longest free run is. A search goes down one path, a change goes up one: some eighteen steps for the 16.7
+million granules of a heap of 256 MB, where a scan reads 262,144 words.
 """
 
 from __future__ import annotations

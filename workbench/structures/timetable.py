@@ -1,22 +1,12 @@
-"""What is due when: a timetable of the near future, and which of a fixed number of parties is due first.
+"""What is due next: a timetable of the near future, and tournaments over a fixed number of places or parties.
 
-A timetable: what is due when, for events that are rarely far in the future.
-
-A wheel of 1,024 cycles holds what is due within its turn (a list a cycle, and a bitmap of the cycles that hold
-something, searched a word at a time); what is due later lies in a binary heap. Entries come out ordered by (cycle,
+A wheel of 1,024 cycles holds what is due within its turn: a list a cycle, and a bitmap of the cycles that hold
+something, searched a word at a time. What is due later lies in a binary heap. Entries come out ordered by (cycle,
 serial number of their entry), whichever part holds them. At the handful of entries of one compute unit this takes a
 third of a binary heap's time (benchmarks, `timetable`).
 
-A wheel of 1,024 cycles: which cycles of the turn to come hold something, a bit each, searched a word at a time.
-
-A tournament over a fixed number of times: which comes first? The lowest place wins a tie.
-
-For a few to some thousand things of which each has one time that may move both ways: the arenas of a heap.
-
-Turns: which of a fixed number of parties is due first? Of those due at the same time, the lowest number.
-
-For processes that ask one thing after another, each with one time and one number at a time: the number of a request
-tells its party, so that the root of the tree is the whole answer.
+A tournament has one time a place, which may move both ways, for a few to some thousand places (the arenas of a heap);
+of those due first, the lowest wins. Turns have a number beside each time.
 """
 
 from __future__ import annotations
@@ -230,7 +220,11 @@ def first_place(tournament: np.ndarray) -> int:
 
 
 class Turns(NamedTuple):
-    """A tournament of pairs; party k at leaves + k, the first of all at 1."""
+    """A tournament of pairs; party k at leaves + k, the first of all at 1; at one time the lowest is first.
+
+    It is for processes that ask one thing after another, each with one time and one number at a time: the number of a
+    request tells its party, so that the root of the tree is the whole answer.
+    """
 
     time: np.ndarray
     """int64[2 leaves], when the first of a subtree is due; `NEVER` = nobody in it is."""
