@@ -1,4 +1,4 @@
-"""A lever (parameter) is declared once: range, step, scale, unit, meaning.
+"""Levers: parameters that are declared once, with range, step, scale, unit and meaning.
 
 The declaration is the single source of validation (YAML and Python alike), of the slider or drop-down in a dashboard,
 of the tuner's distribution, of the axis label, of the table in the documentation and of the JSON schema of sweep files.

@@ -1,9 +1,8 @@
-"""A family is a lever that holds one of several specs, chosen by name: `{uniform: [1, 32]}`, `all_at_once`.
+"""Families: levers that hold one of several specs, chosen by name, as `{uniform: [1, 32]}` or `all_at_once`.
 
 The base of a family says what a member is called; its members are the classes that derive from it, in this package or
-in a notebook cell. A cell that is run again replaces its earlier definition, and nobody replaces a built-in one.
-
-The JSON schema of a family: a number alone, a name alone, or one member's name with its levers.
+in a notebook cell. A cell that is run again replaces its earlier definition, and nobody replaces a built-in one. In the
+JSON schema a member is a number alone, a name alone, or one member's name with its levers.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
-"""One declared parameter: what it may be, and how it is checked, shown, written down and described.
+"""One declared parameter: its name, kind, range and words, how a value is checked, and how its JSON schema reads.
 
-How a value is checked against its lever: one function a kind, each returns the value in its own type or raises.
-
-What a lever is made of: its name, its kind, its range, its words. How it is checked and written is elsewhere.
-
-How a lever is described as a JSON schema: one function a kind.
+Checks and schemas are one function a kind; a check returns the value in its own type or raises.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""A spec is a frozen, validated value whose fields are levers; it reads, writes, describes and names itself.
+"""Frozen, validated values whose fields are levers; a spec reads, writes, describes and names itself.
 
-From the annotations and `lever(...)` of a class body to its levers; a mistake of the author is one sentence.
+Its levers are read from the annotations and the `lever(...)` of the class body; a mistake of the author is one
+sentence.
 """
 
 from __future__ import annotations

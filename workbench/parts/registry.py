@@ -1,7 +1,8 @@
-"""A registry: the parts of one kind by name. Policies, engines, importers, generators, measures, figures, claims and
-dashboards are all entered in one of these, the package's own and the user's alike.
+"""Registries, each of the parts of one kind by name, and the words of 0.4 that parts may still be written with.
 
-Words of 0.4 that have another name now: taken and read for one release, with a warning.
+Policies, engines, importers, generators, measures, figures, claims and dashboards are all entered in one of these, the
+package's own and the user's alike. Words of 0.4 that have another name now are taken and read for one release, with a
+warning.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Parts that live in a user's own file: `my_fit.py:MyFit`, `my_measures.py:slack`.
+"""Parts and modules from a user's own files, such as `my_fit.py:MyFit` or `my_measures.py:slack`.
 
-Modules from files of a user's: a file imports what lies beside it, without any search path.
-
-Each file becomes a module under a name of its own, and has what lies beside it to itself, so that `helper.py` of one
-folder is never that of another. What lies beside a file comes before installed packages of the same name, and after
-Python's own modules and the workbench.
+A file imports what lies beside it, without any search path. Each file becomes a module under a name of its own, and has
+what lies beside it to itself, so that `helper.py` of one folder is never that of another. What lies beside a file comes
+before installed packages of the same name, and after Python's own modules and the workbench.
 """
 
 from __future__ import annotations
