@@ -1,15 +1,11 @@
-"""Gates of two inputs: netlists that are counted and evaluated, and numbers on wires.
+"""Netlists of two-input gates that are counted and evaluated, and numbers on their wires.
 
-Probes count them; circuits add names, registers and Verilog.
+Gates are generated row by row over numbered wires. What is made of constants costs nothing: `x AND 0` is 0, `x AND 1`
+is x. So the trimmed figures of the specification come out of the count, not out of a formula, and the same list is
+evaluated to prove that it computes what it should. Probes count them; circuits add names, registers and Verilog.
 
-A gate list: two-input gates over numbered wires, generated row by row, then counted and evaluated.
-
-What is made of constants costs nothing: `x AND 0` is 0, `x AND 1` is x. So the trimmed figures of the specification
-come out of the count, not out of a formula, and the same list is evaluated to prove that it computes what it should.
-
-Numbers as vectors of wires, the lowest bit first: sum, comparison, maximum, counted as gates of two inputs.
-
-A number may also be a row a bit of many numbers at once: int32[bits, numbers].
+A number is a vector of wires, the lowest bit first, or a row a bit of many numbers at once: int32[bits, numbers]. Sum,
+comparison and maximum are counted as gates of two inputs.
 """
 
 from __future__ import annotations

@@ -1,30 +1,7 @@
-"""Circuits of dispatch: which priority is on top, which module takes a group.
+"""Circuits of dispatch: priority windows, most residual, least recent energy, rotated split (spec 3).
 
-Priority windows: a cyclic counter of two registers, and a comparator a group (spec 3, R16-R20).
-
-Input: `level`, the priority of a group, from 1. Output: `rank`, 0 = on top. Registers: `window`, from 0, and
-`left`, the cycles that the window has left. One step is one cycle, the first after a reset is cycle 0.
-
-Most residual: a weighted sum a module, and the first of the largest by a tree of comparators (spec 3, R69-R72).
-
-Inputs: `candidates`, a bit a module, and for each module and resource `left_M_R`, the free amount (or the longest run,
-by the lever `of`). Outputs: `any`, and `taken`, the lowest of those with the largest sum; 0 where there is no
-candidate. The size is the number of modules and the blocks of each resource, those of an empty module. Weights are
-whole numbers. Where the policy normalises, w x left / total of each resource is multiplied by the least common multiple
-of the totals, so that nothing is divided and nothing rounds. The policy divides in floating point: `cases` judges the
-module only where exact sums say who is first by more than rounding can change.
-
-Least recent energy: a weighted sum of counters a module, and the first of the smallest (spec 3, R74-R80).
-
-Inputs: `candidates`, a bit a module, and for each module and class of instructions `recent_M_S`, how many ran in the
-recent past. Outputs: `any`, and `taken`, the lowest of those with the smallest sum; 0 where there is no candidate. The
-size is the number of modules and the bits of a counter. Weights are whole numbers, of which only the ratios matter.
-
-Rotated split: a division by the units, a size mask turned by the pointer, and the pointer (spec 3, R60-R68).
-
-Inputs: `waves` of the group, and `dispatched`, whether the module takes it. Outputs: `count_U` for each unit, and
-`after`, the pointer if the group is taken. Register: `pointer`, which moves with a group that is taken.
-The size is the units of a module, and the waves that a unit can hold.
+A counter says which priority is on top; weighted sums and a tree of comparators say which module takes a group; a
+division and a turned mask split it over the module's units. Weights are whole numbers.
 """
 
 from __future__ import annotations
@@ -62,7 +39,15 @@ MOST_LEVELS = 64
 
 
 def build_windows(policy: Any, levels: int) -> Circuit:
-    """Build the counter of the windows for so many priorities."""
+    """Build the cyclic counter of the windows for so many priorities, of two registers, and the comparator of a group.
+
+    Input: `level`, the priority of a group, from 1. Output: `rank`, 0 = on top. Registers: `window`, from 0, and
+    `left`, the cycles that the window has left. One step is one cycle, the first after a reset is cycle 0.
+
+    References
+    ----------
+    spec 3, R16-R20.
+    """
     lengths = _lengths(policy, levels)
     windows, bits = len(lengths), max(lengths).bit_length()
     place, wide = max((windows - 1).bit_length(), 1), levels.bit_length()
@@ -116,7 +101,20 @@ ROUNDING = Fraction(1, 10**12)
 
 
 def build_residual(policy: Any, size: Sequence[int]) -> Circuit:
-    """Build the scores of all modules side by side, and their arg-max."""
+    """Build the weighted sums of all modules side by side, and the first of the largest, by a tree of comparators.
+
+    Inputs: `candidates`, a bit a module, and for each module and resource `left_M_R`, the free amount (or the longest
+    run, by the lever `of`). Outputs: `any`, and `taken`, the lowest of those with the largest sum; 0 where there is no
+    candidate. The size is the number of modules and the blocks of each resource, those of an empty module.
+
+    Where the policy normalises, w x left / total of each resource is multiplied by the least common multiple of the
+    totals, so that nothing is divided and nothing rounds. The policy divides in floating point: `cases_of_residual`
+    judges the module only where exact sums say who is first by more than rounding can change.
+
+    References
+    ----------
+    spec 3, R69-R72.
+    """
     modules, blocks = _size_of_residual(size)
     weights = _weights_of_residual(policy, blocks)
     net = Circuit(policy.name, source_of(policy), levers_of(policy), {"MODULES": modules, "RESOURCES": len(blocks)})
@@ -209,7 +207,16 @@ MOST_BITS = 32
 
 
 def build_energy(policy: Any, size: Sequence[int]) -> Circuit:
-    """Build the energies of all modules side by side, and the arg-max of what they leave."""
+    """Build the weighted sums of counters of all modules side by side, and the first of the smallest.
+
+    Inputs: `candidates`, a bit a module, and for each module and class of instructions `recent_M_S`, how many ran in
+    the recent past. Outputs: `any`, and `taken`, the lowest of those with the smallest sum; 0 where there is no
+    candidate. The size is the number of modules and the bits of a counter. Only the ratios of the weights matter.
+
+    References
+    ----------
+    spec 3, R74-R80.
+    """
     modules, bits = _size_of_energy(size)
     weights = _weights_of_energy(policy)
     net = Circuit(policy.name, source_of(policy), levers_of(policy), {"MODULES": modules, "BITS": bits})
@@ -266,7 +273,16 @@ SPLIT_STEPS = 16
 
 
 def build_split(policy: Any, size: Sequence[int]) -> Circuit:
-    """Build the counts of all units side by side, and the pointer's next value."""
+    """Build a division by the units, a size mask turned by the pointer, and the pointer's next value.
+
+    Inputs: `waves` of the group, and `dispatched`, whether the module takes it. Outputs: `count_U` for each unit, and
+    `after`, the pointer if the group is taken. Register: `pointer`, which moves with a group that is taken. The size is
+    the units of a module, and the waves that a unit can hold.
+
+    References
+    ----------
+    spec 3, R60-R68.
+    """
     units, deep = _size_of_split(size)
     net = Circuit(policy.name, source_of(policy), levers_of(policy), {"UNITS": units, "WAVES_A_UNIT": deep})
     waves, dispatched = net.input("waves", (units * deep).bit_length()), net.input("dispatched")

@@ -1,12 +1,4 @@
-"""Circuits of device malloc: the prefix sum of a warp.
-
-The prefix sum of a warp: which lane asks, for how many bytes, and where each lane's piece begins (spec 2, R1-R20).
-
-Inputs: `active`, a bit a lane, and `asked_0`, `asked_1`, ... of `BITS` bits, bytes each. Outputs: `asks`, `leader` (a
-lane), `total` (bytes that it asks for), `served` (a bit a lane) and `offset_0`, `offset_1`, ...; an offset says nothing
-of a lane that is not served, and without a request leader and total are 0. The sums are formed in a logarithmic number
-of adders one after another. A leader that is drawn has no circuit.
-"""
+"""The circuit of device malloc: the prefix sum of a warp, by which one lane asks for all (spec 2, R1-R20)."""
 
 from __future__ import annotations
 
@@ -40,7 +32,13 @@ MOST_LANES = 128
 
 
 def build(policy: Any, lanes: int) -> Circuit:
-    """Build the aggregation of a warp of so many lanes."""
+    """Build the aggregation of a warp of so many lanes: which lane asks, for how much, and where each piece begins.
+
+    Inputs: `active`, a bit a lane, and `asked_0`, `asked_1`, ... of `BITS` bits, bytes each. Outputs: `asks`, `leader`
+    (a lane), `total` (bytes that it asks for), `served` (a bit a lane) and `offset_0`, `offset_1`, ...; an offset says
+    nothing of a lane that is not served, and without a request leader and total are 0. The sums are formed in a
+    logarithmic number of adders one after another. A leader that is drawn has no circuit.
+    """
     _check(policy, lanes)
     wide, sums = BITS + 1, BITS + 1 + lanes.bit_length()
     net = Circuit(policy.name, source_of(policy), levers_of(policy), {"LANES": lanes, "BITS": BITS})

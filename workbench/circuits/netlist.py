@@ -1,6 +1,6 @@
-"""A circuit: a gate list whose inputs, outputs, signals and registers have names, and whose registers are stepped.
+"""Circuits: gate lists whose inputs, outputs, signals and registers have names, and arithmetic on vectors of wires.
 
-Numbers as vectors of wires, the lowest bit first: sums, comparisons, choices; what circuits are written with.
+Registers are stepped. Numbers are vectors with the lowest bit first: sums, comparisons, choices.
 """
 
 from __future__ import annotations

@@ -1,29 +1,7 @@
-"""Circuits of placement: a memory's bitmap, the starts that fit, the searches from both ends, the comparator.
+"""Circuits of placement: the bitmap of a memory, the tests of all windows, the searches from both ends, the policies.
 
-Nearest boundary whole: window tests, both searches, the comparator, the selector, the bitmap (spec 1, R9-R23).
-
-With `tie: alternate` one register more, `high_next`, says which side the next tie goes to; it turns where a tie between
-two starts is granted. `scan_order` says nothing to a circuit that tests all windows side by side.
-
-The rivals: first fit, last fit and best fit, with the same bitmap and the same window tests.
-
-Buddy: blocks of each order by a tree of ANDs, those without a free buddy, and the smallest order that has one.
-
-The inputs, outputs and the map are those of `memory`. A length is rounded up to a power of two before it is taken out
-of the map; a release says the rounded length.
-
-The bitmap of a memory, which every placement circuit has: release first, then the search, then the update.
-
-Inputs: `request` with `length`, and `frees` with `base` and `released` (a length); both may come in one step, and
-the search then sees what was released (spec 1, R7, R8). A length is from 1 to the segments; 0 is refused.
-Outputs: `granted`, and `start`, which is 0 where nothing is granted.
-Register: `map`, a bit a segment; after a reset all are free.
-
-Which starts fit: the tests of all windows of the memory side by side, in the three forms of the document (spec 1,
-R9-R16).
-
-The lowest and the highest 1 of a vector: by a ripple from the end, or by halving down to a look-up (spec 1, R17,
-R18).
+Every circuit does in one step a release, then the search, then the update of the bitmap. The policies are nearest
+boundary, first, last and best fit, with the same window tests, and buddy (spec 1).
 """
 
 from __future__ import annotations
@@ -57,7 +35,15 @@ from workbench.streams import Streams
 
 
 def build_nearest(policy: Any, segments: int) -> Circuit:
-    """Build the allocator of a memory that places nearest to either boundary."""
+    """Build the allocator of a memory that places nearest to either boundary: both searches, comparator, selector.
+
+    With `tie: alternate` one register more, `high_next`, says which side the next tie goes to; it turns where a tie
+    between two starts is granted. `scan_order` says nothing to a circuit that tests all windows side by side.
+
+    References
+    ----------
+    spec 1, R9-R23.
+    """
     memory = begun(policy, segments)
     net = memory.net
     fits = net.signal("start_map", starts(memory, policy.probe, policy.mask_source))
@@ -116,7 +102,13 @@ class Memory(NamedTuple):
 
 
 def begun(policy: Placement, segments: int) -> Memory:
-    """Return a circuit with its inputs, its map, and what a release does to it."""
+    """Return a circuit with the inputs, the map and the release that every placement circuit has.
+
+    Inputs: `request` with `length`, and `frees` with `base` and `released` (a length); both may come in one step, and
+    the search then sees what was released (spec 1, R7, R8). A length is from 1 to the segments; 0 is refused. Outputs,
+    by `finish`: `granted`, and `start`, which is 0 where nothing is granted. Register: `map`, a bit a segment; after a
+    reset all are free.
+    """
     if not isinstance(segments, int) or not FEWEST <= segments <= MOST:
         nearest = FEWEST if not isinstance(segments, int) or segments < FEWEST else MOST
         raise wrong_value("", "segments", f"must be from {FEWEST} to {MOST} for a circuit", segments, nearest)
@@ -191,7 +183,10 @@ def _length(policy: Placement, segments: int, share: int, draw: Any) -> int:
 
 
 def starts(memory: Memory, probe: str = "shift_and", mask_source: str = "precomputed") -> np.ndarray:
-    """Return a wire a segment: whether a range of the length that is asked for may begin there."""
+    """Return a wire a segment: whether a range of the length that is asked for may begin there.
+
+    The tests of all windows stand side by side, in one of the three forms of the document (spec 1, R9-R16).
+    """
     if probe == "mask_or_and":
         return _masked(memory, mask_source)
     rows = chained(memory) if probe == "shift_and" else joined(memory)
@@ -260,7 +255,7 @@ class Found(NamedTuple):
 
 
 def lowest(net: Circuit, wires: Any, form: str = "binary", lut_bits: int = 8) -> Found:
-    """Return where the lowest 1 stands."""
+    """Return where the lowest 1 stands, by a ripple from the end or by halving down to a look-up (spec 1, R17-R18)."""
     padded = _padded(np.asarray(wires, np.int32))
     if form == "linear":
         return Found(net.any_of(padded), binary(net, _rippled(net, padded)))
@@ -341,7 +336,11 @@ def _whole_runs(memory: Memory) -> list[np.ndarray]:
 
 
 def build_buddy(policy: Any, segments: int) -> Circuit:
-    """Build buddy: of the free blocks of the smallest sufficient order that has one, the lowest."""
+    """Build buddy: of the free blocks of the smallest sufficient order that has one, the lowest.
+
+    Blocks of each order are found by a tree of ANDs; those count that have no free buddy. A length is rounded up to a
+    power of two before it is taken out of the map; a release says the rounded length.
+    """
     memory = begun(policy, segments)
     net, alone = memory.net, _alone(memory)
     enough = [at_least(net, constant(1 << order, memory.length.size + 1), memory.length) for order in range(len(alone))]

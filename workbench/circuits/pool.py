@@ -1,16 +1,4 @@
-"""Circuits of the memory pool.
-
-Weighted choice of a card: free memory and bandwidth, weighted, and the first of the largest sums (spec 5, R20).
-
-Inputs: `size` of the request, and for each card `free_K` and `gbps_K`, whole numbers. Outputs: `any`, whether a card
-can hold the request, and `card`, the lowest of those with the largest sum; 0 where none can. The size is the number of
-cards, the bits of an amount of memory, and the bits of a bandwidth.
-
-Where each score is divided by the largest of the candidates, f/F + b/B is compared as f x B + b x F: products of whole
-numbers, which never round. The policy divides in floating point, so the two may differ where two cards' sums differ by
-less than its rounding: by a few parts in 10**16. `cases` judges the card only where the exact sums say who is first by
-more than that, or where no division is made.
-"""
+"""The circuit of the memory pool: the weighted choice of a card by free memory and bandwidth (spec 5, R20)."""
 
 from __future__ import annotations
 
@@ -36,7 +24,17 @@ ROUNDING = Fraction(1, 10**12)
 
 
 def build(policy: Any, size: Sequence[int]) -> Circuit:
-    """Build the sums of all cards side by side, and their arg-max."""
+    """Build the weighted sums of all cards side by side, and the first of the largest.
+
+    Inputs: `size` of the request, and for each card `free_K` and `gbps_K`, whole numbers. Outputs: `any`, whether a
+    card can hold the request, and `card`, the lowest of those with the largest sum; 0 where none can. The size is the
+    number of cards, the bits of an amount of memory, and the bits of a bandwidth.
+
+    Where each score is divided by the largest of the candidates, f/F + b/B is compared as f x B + b x F: products of
+    whole numbers, which never round. The policy divides in floating point, so the two may differ where two cards' sums
+    differ by less than its rounding: by a few parts in 10**16. `cases` judges the card only where the exact sums say
+    who is first by more than that, or where no division is made.
+    """
     cards, *widths = _size(size)
     terms = _terms(policy)
     names = dict(zip(("CARDS", "FREE_BITS", "GBPS_BITS"), (cards, *widths), strict=True))

@@ -1,23 +1,6 @@
-"""The circuits of probes (spec 3, Em. 4-7).
+"""Circuits of probes: by shifting, shared by several resources, bit-serial, by doubling, by a tree (spec 3, Em. 4-7).
 
-The probes by shifting: groups, shifted states, chain, reductions, decoding (spec 3, R31-R50).
-
-The shared probe as a whole: states by turns, one probe with masks, a register for every report (R51-R59).
-
-A probe in three cycles whose gates and registers serve all of them, behind selectors (spec 3, R43, ¶138).
-
-The first cycle forms the groups, the second the chain, the third reduces and decodes. The gates of the first two are of
-one kind: the k-th of the one and the k-th of the other are the same gate, whose inputs a selector takes from the state
-or from the registers. As gates are in topological order in both, an input comes from a gate of a lower number: nothing
-goes round. One bank of registers holds the groups, then the chain.
-
-The bit-serial scan: a shift register of the state, a counter of the run so far, the longest so far.
-
-Shift-AND doubling: the windows of 1, 2, 4, ... blocks, then the longest window bit by bit.
-
-The tree of (prefix, suffix, best): N - 1 nodes, each joining two neighbouring ranges of blocks.
-
-What the circuits of all probes share: names, sizes that fit, golden vectors by asking the probe.
+All take sizes that fit, and golden vectors from their probe.
 """
 
 from __future__ import annotations
@@ -45,7 +28,10 @@ NAMES = ("exact_run", "grouped_run", "sampled_run", "grouped_sampled_run")
 
 
 def build_shifting(probe: Any, blocks: int) -> Circuit:
-    """Build the circuit of a probe by shifting, in any of its forms."""
+    """Build the circuit of a probe by shifting, in any of its forms.
+
+    Its parts: groups, shifted states, chain, reductions, decoding (spec 3, R31-R50).
+    """
     net, state = begun(probe, blocks)
     form = Form(probe.direction, probe.encoding, probe.decode, probe.timing, probe.chain)
     lengths, groups = probe._told_apart(blocks), probe._groups()
@@ -105,6 +91,12 @@ def served(
     net: Circuit, state: np.ndarray, stages: Sequence[Stage], gate: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> np.ndarray:
     """Build two stages on one set of gates, and return what the registers hold of the second one.
+
+    It is for a probe in three cycles whose gates and registers serve all of them (spec 3, R43, ¶138): the first cycle
+    forms the groups, the second the chain, the third reduces and decodes. The gates of the first two are of one kind:
+    the k-th of the one and the k-th of the other are the same gate, whose inputs a selector takes from the state or
+    from the registers. As gates are in topological order in both, an input comes from a gate of a lower number: nothing
+    goes round. One bank of registers holds the groups, then the chain.
 
     Parameters
     ----------
@@ -213,7 +205,10 @@ def _first_sentence(probe: Any) -> str:
 
 
 def build_shared(probe: Any, blocks: Any) -> Circuit:
-    """Build the probe of several resources: a period a step, each report renewed in its resource's period."""
+    """Build the probe of several resources: a period a step, each report renewed in its resource's period.
+
+    States come by turns to one probe with masks; a register holds every report (spec 3, R51-R59).
+    """
     sizes = _sizes(blocks)
     schedule = _scheduled(probe, sizes)
     net = Circuit(probe.name, *sources(probe), {"WIDTH": probe.width, "PERIODS": schedule.periods}, schedule.periods)
@@ -312,7 +307,10 @@ def _report(net: Circuit, k: int, turn: np.ndarray, result: np.ndarray) -> None:
 
 
 def build_serial(probe: Any, blocks: int) -> Circuit:
-    """Build the hardware of one cycle, which serves all: with `load` the state is copied and the scan begins anew."""
+    """Build the hardware of one cycle, which serves all: with `load` the state is copied and the scan begins anew.
+
+    It is a shift register of the state, a counter of the run so far, and the longest so far.
+    """
     net, state = begun(probe, blocks)
     net.latency, net.started_by = int(blocks), "load"
     width, load = int(blocks).bit_length(), net.input("load")
@@ -337,14 +335,20 @@ def cases_of_serial(probe: Any, blocks: int, count: int, seed: int = 0) -> Itera
 
 
 def build_doubling(probe: Any, blocks: int) -> Circuit:
-    """Build the gates that the probe counts, with names and registers."""
+    """Build the gates that the probe counts, with names and registers.
+
+    They form the windows of 1, 2, 4, ... blocks, then the longest window bit by bit.
+    """
     net, state = begun(probe, blocks)
     net.output("report", reported(net, state, probe.timing == "step_a_cycle"))
     return net
 
 
 def build_tree(probe: Any, blocks: int) -> Circuit:
-    """Build the gates that the probe counts, with names and registers."""
+    """Build the gates that the probe counts, with names and registers.
+
+    The tree of (prefix, suffix, best) has N - 1 nodes, each joining two neighbouring ranges of blocks.
+    """
     net, state = begun(probe, blocks)
     net.output("report", root_of(net, state, probe.timing == "step_a_cycle")[0].best[:, 0])
     return net

@@ -1,10 +1,6 @@
-"""Whether two circuits compute one function, proven by SAT.
+"""SAT proofs that two circuits compute one function: in one step, through pipelines, or by induction over registers.
 
-Proves that two circuits compute one function: in one step, through pipelines, or by induction over registers.
-
-What two circuits say where a solver found that they differ.
-
-A circuit as terms of a solver: one step, from inputs and register contents to outputs and the next contents.
+What a solver finds to differ is put in words: what either circuit says.
 """
 
 from __future__ import annotations
@@ -270,7 +266,7 @@ def solver() -> Solver:
 
 
 def step(solver: Solver, circuit: Circuit, inputs: Bits, contents: Bits) -> tuple[Bits, Bits]:
-    """Return the outputs, and what the registers hold next."""
+    """Return the outputs, and what the registers hold next: a circuit as terms of a solver."""
     wires: dict[int, Any] = {0: solver.manager.mk_false(), 1: solver.manager.mk_true()}
     for name, port in circuit.ports.items():
         wires.update(zip(port.tolist(), inputs[name], strict=True))

@@ -1,6 +1,6 @@
-"""Which policies have a circuit: how each is built, and how its policy is asked for golden vectors.
+"""The circuits of policies by kind: how each is built, and how its policy is asked for golden vectors.
 
-Reads which circuit is meant: a policy's name, its levers, a size.
+Which circuit is meant is read from a policy's name, its levers, a size.
 """
 
 from __future__ import annotations

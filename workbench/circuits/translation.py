@@ -1,22 +1,4 @@
-"""Circuits of the translation directory.
-
-The directory beside a private TLB: records compared at once, their sharing counters, and the first peer (spec 4).
-
-Inputs: `page`, the number of which is looked up by core `asker`, and news of `core`: `add`, it holds the page now, or
-`drop`, it does not any more. Outputs, before the news: `known`, whether there is a record; `holders`, its bitmap;
-`degree`, its sharing counter; `asks`, whether another core holds the page, and `peer`, the lowest such core, else 0.
-Registers, for each record: its page, its bitmap, its counter.
-A record is made by the first holder, in the lowest free place, and ends with the last one; a page that finds no free
-place gets none. The size is the cores, the records and the bits of a page's number.
-
-A private TLB whose set is searched at once: tags, frames, ages, and the entry that goes under LRU or MRU (spec 4).
-
-Inputs: `page`, which is looked up and used; `fill`, it comes in with `frame` if it is not there. Outputs, before the
-step: `hit`; `translation`, the frame of a hit, else 0; `evicts`, whether an entry goes, and `victim`, its page, else 0.
-Registers, for each entry: whether it is valid, its page, its frame, its age: how many valid entries were used since.
-A page comes into the lowest free entry, and in the place of the victim where there is none. The size is the entries of
-the set, the bits of a page's number and those of a frame's.
-"""
+"""Circuits of address translation: the directory beside a private TLB, and a set of a private TLB (spec 4)."""
 
 from __future__ import annotations
 
@@ -59,7 +41,16 @@ class Record(NamedTuple):
 
 
 def build_directory(policy: Any, size: Sequence[int]) -> Circuit:
-    """Build the records, the look-up in all of them at once, and what the news do to them."""
+    """Build the records, the look-up in all of them at once, and what the news do to them; and the first peer.
+
+    Inputs: `page`, the number of which is looked up by core `asker`, and news of `core`: `add`, it holds the page now,
+    or `drop`, it does not any more. Outputs, before the news: `known`, whether there is a record; `holders`, its
+    bitmap; `degree`, its sharing counter; `asks`, whether another core holds the page, and `peer`, the lowest such
+    core, else 0. Registers, for each record: its page, its bitmap, its counter.
+
+    A record is made by the first holder, in the lowest free place, and ends with the last one; a page that finds no
+    free place gets none. The size is the cores, the records and the bits of a page's number.
+    """
     cores, records, page_bits = _size_of_directory(size)
     parameters = {"CORES": cores, "RECORDS": records, "PAGE_BITS": page_bits}
     net = Circuit(policy.name, source_of(policy), levers_of(policy), parameters)
@@ -151,7 +142,16 @@ class Entry(NamedTuple):
 
 
 def build_tlb(policy: Any, size: Sequence[int]) -> Circuit:
-    """Build the look-up in all entries at once, the place of what comes in, and the ages that follow."""
+    """Build the look-up in all entries at once, the place of what comes in, and the ages that follow, under LRU or MRU.
+
+    Inputs: `page`, which is looked up and used; `fill`, it comes in with `frame` if it is not there. Outputs, before
+    the step: `hit`; `translation`, the frame of a hit, else 0; `evicts`, whether an entry goes, and `victim`, its page,
+    else 0. Registers, for each entry: whether it is valid, its page, its frame, its age: how many valid entries were
+    used since.
+
+    A page comes into the lowest free entry, and in the place of the victim where there is none. The size is the entries
+    of the set, the bits of a page's number and those of a frame's.
+    """
     entries, page_bits, frame_bits = _size_of_tlb(size)
     parameters = {"ENTRIES": entries, "PAGE_BITS": page_bits, "FRAME_BITS": frame_bits}
     net = Circuit(policy.name, source_of(policy), levers_of(policy), parameters)

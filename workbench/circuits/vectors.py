@@ -1,8 +1,7 @@
-"""Golden vectors: what a circuit is given step by step from a reset, and what its policy answers.
+"""Golden vectors of a circuit, step by step from a reset, the test benches that replay them, and a simulator.
 
-Test benches that replay golden vectors on the Verilog: one for cocotb, one in Verilog for any simulator.
-
-Runs a circuit in plain Python: many states side by side, 64 to a word, step by step from a reset.
+They hold what a circuit is given and what its policy answers. Test benches are for cocotb, and in Verilog for any
+simulator. The simulator is plain Python: many states side by side, 64 to a word.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Writes a circuit as Verilog that a person can read: a header, named vectors, slices, registers with their reset.
-
-What the header of a circuit says of its policy.
-"""
+"""Verilog of a circuit that a person can read: a header on its policy, named vectors, slices, registers with resets."""
 
 from __future__ import annotations
 
