@@ -1,11 +1,4 @@
-"""Cards with memory, and the links between them: the machine of the engine `pool` (spec 5).
-
-One card of a board: a processor with memory of its own, or a switch that only passes data on.
-
-One kind of links between two cards.
-
-What data share on their way between cards: links, channels, ports (spec 5, E9).
-"""
+"""Boards: cards with memory or switches, and the links between them; the machine of the engine `pool` (spec 5)."""
 
 from __future__ import annotations
 
@@ -304,7 +297,7 @@ def board_note(board: Board) -> str:
 
 
 class Network(NamedTuple):
-    """Shared resources, and which of them the path between two cards uses."""
+    """Shared resources (links, channels, ports), and which of them the path between two cards uses (spec 5, E9)."""
 
     capacity: np.ndarray
     """float64[resources], GB/s, which are bytes a nanosecond."""

@@ -1,13 +1,10 @@
-"""A machine: compute units of one kind and what each of them holds, as much as an engine needs to know of the hardware.
+"""The machine of one GPU: compute units of one kind, what each of them holds, and its resources in blocks.
+
+A dispatcher gives resources to workgroups and takes them back: registers, slots and segments, of a unit or of a module.
+A sweep file says a machine by its levers, by a preset's name, or by a preset with levers that replace its own.
 
 The defaults of the shared memory are the source document's (spec 1, ¶52: 64 KiB in 128 segments); the others are those
 of a GCN 5 compute unit. Named machines with a source for every figure are in `presets/machine/`.
-
-What a dispatcher reserves for workgroups, in blocks: how a machine's registers, slots and segments are cut.
-
-A resource of a unit or of a module, in blocks: what a dispatcher gives to workgroups and takes back.
-
-The machine of a sweep file: levers, a preset's name, or a preset with levers that replace its own.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A whole node: a board of cards with memory and links, and what every card has inside (spec 6, R4).
 
-`machine: {cards: 4, modules: 8, ...}`: a node of cards that are alike, but for what is left of the first one's
+`machine: {cards: 4, modules: 8, ...}` is a node of cards that are alike, but for what is left of the first one's
 memory.
 """
 

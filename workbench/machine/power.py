@@ -1,8 +1,7 @@
-"""What a module's instructions cost: a model of power that is off unless asked for.
+"""Models of power and heat, both off unless asked for: what a module's instructions cost, and how warm modules become.
 
-How warm the modules become: a model of heat that is off unless asked for.
-
-How modules lie on a die, and what spreads between neighbours: the modes of a rectangular grid, in closed form.
+Modules lie on a die as a rectangular grid; what spreads between neighbours is solved by the grid's modes, in closed
+form.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Named machines: one YAML file each, every figure with its value, its source and how far the source can be trusted.
+"""Named machines, one YAML file each: every figure has its value, its source and how far the source can be trusted.
 
 `hardware` describes a card, `simulator` a simulator's model of one (kept apart: MGPUSim's MI300A has 120 units, the
 card 228), `document` what the source document states. Vendors do not document how dispatch and placement are done in
-hardware; what nobody published is marked as an assumption.
-
-A machine of some kind, which a sweep writes as levers, as a preset's name, or as a preset with levers beside it.
+hardware; what nobody published is marked as an assumption. A sweep writes a machine of some kind as levers, as a
+preset's name, or as a preset with levers beside it.
 """
 
 from __future__ import annotations
