@@ -1,4 +1,4 @@
-"""Every decision is a question; every policy is one answer; a module holds a question, or a family of its answers.
+"""The policies: each is one answer to a question, and a module holds a question, or a family of its answers.
 
 The room itself can be called: `workbench.policies("placement")` is the table of what there is.
 """

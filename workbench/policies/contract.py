@@ -1,4 +1,4 @@
-"""What every policy owes, whatever its question, as tests to join: three lines in a test file.
+"""The contract of every policy, whatever its question: tests that three lines in a test file join.
 
     from workbench.policies.placement.contract import PlacementContract
 

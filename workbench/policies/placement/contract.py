@@ -1,9 +1,11 @@
-"""What every placement policy owes, as tests to join: three lines in a test file, for policies of this package or not.
+"""The contract of placement policies: tests that three lines in a test file join, for policies of this package or not.
 
-from workbench.policies.placement.contract import PlacementContract
+    from workbench.policies.placement.contract import PlacementContract
 
-class TestMyFit(PlacementContract):
-    policy = MyFit(shift=8)
+    class TestMyFit(PlacementContract):
+        policy = MyFit(shift=8)
+
+The subclass names the policy that is tested.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""What every probe owes, as tests to join: three lines in a test file, for probes of this package or not.
+"""The contract of probes: tests that three lines in a test file join, for probes of this package or not.
 
-from workbench.policies.probes.contract import ProbeContract
+    from workbench.policies.probes.contract import ProbeContract
 
-class TestMyProbe(ProbeContract):
-    policy = MyProbe(width=8)
+    class TestMyProbe(ProbeContract):
+        policy = MyProbe(width=8)
+
+The subclass names the policy that is tested.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Affinity: the module that holds the group's pages, and what a choice is told of pages.
+"""Affinity: the choice of the module that holds most of a group's pages (spec 6, R15).
 
-It is told how many of the group's each module holds, in the whole node (spec 6, R15).
+Before each verdict it is told how many of the group's pages each module holds, in the whole node.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""What every module choice owes, as tests to join, for policies of this package or not.
+"""The contract of module choices: tests that three lines in a test file join, for policies of this package or not.
 
-from workbench.policies.dispatch.choice.contract import ChoiceContract
+    from workbench.policies.dispatch.choice.contract import ChoiceContract
 
-class TestMyChoice(ChoiceContract):
-    policy = MyChoice()
+    class TestMyChoice(ChoiceContract):
+        policy = MyChoice()
+
+The subclass names the policy that is tested.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The weighted sum of any scores, and how its weights come about (R73, R79).
+"""The weighted sum of any scores, and the calibrators that measure its weights (spec 3, R73, R79).
 
-They are measured in one module while the others are off. Calibrators run trials, weigh instruction classes or
-resources by what is measured, and say what came of it.
+A calibrator runs trials in one module while the others are off, weighs instruction classes or resources by the power
+that is measured, and says what came of it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Channels by turns: round robin, weighted or by deficit, the channel served last, the lowest one.
 
-Channel policies share the candidates of a round: groups that fit, of the most urgent rank or of any.
+Each takes one of the candidates of a round: groups that fit, of the most urgent rank or of any.
 """
 
 from __future__ import annotations

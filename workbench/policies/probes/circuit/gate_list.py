@@ -1,6 +1,6 @@
 """A probe as gates (`GateList`), and the gates of a probe by shifting (spec 3, R31-R50).
 
-They form groups, shifted states, chain, reductions, decoding.
+The latter are groups, shifted states, chain, reductions, decoding.
 """
 
 from __future__ import annotations

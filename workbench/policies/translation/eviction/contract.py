@@ -1,9 +1,11 @@
-"""What every eviction policy owes, as tests to join, for policies of this package or not.
+"""The contract of eviction policies: tests that three lines in a test file join, for policies of this package or not.
 
-from workbench.policies.translation.eviction.contract import EvictionContract
+    from workbench.policies.translation.eviction.contract import EvictionContract
 
-class TestMyEviction(EvictionContract):
-    policy = MyEviction()
+    class TestMyEviction(EvictionContract):
+        policy = MyEviction()
+
+The subclass names the policy that is tested.
 """
 
 from __future__ import annotations
