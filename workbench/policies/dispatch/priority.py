@@ -145,7 +145,7 @@ class NoPriority(Priority):
 
     References
     ----------
-    spec 3, E3; section 7: what the channel policies of the simulators (`as_found.py`) know of priorities.
+    spec 3, E3; section 7: what the channel policies of the simulators (`AS_FOUND` of dispatch) know of priorities.
 
     Examples
     --------

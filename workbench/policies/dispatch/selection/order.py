@@ -101,7 +101,7 @@ class OldestFirst(ByChannel):
     References
     ----------
     spec 3, section 7; first come, first served over the heads. With `among=all_that_fit` the order of gem5's
-    dispatcher, `src/gpu-compute/dispatcher.cc` (see `as_found.py`).
+    dispatcher, `src/gpu-compute/dispatcher.cc` (see `AS_FOUND` of dispatch).
 
     Examples
     --------
