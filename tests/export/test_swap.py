@@ -9,7 +9,7 @@ import pytest
 
 from tests.depth import long
 from tests.export.small import runs
-from workbench.export.manifest import digests
+from workbench.export.bundle import digests
 from workbench.export.swap import OWNED, owned
 
 HANGS = """

@@ -17,7 +17,7 @@ from tests.export.small import runs
 from tests.studies.failed_runs import with_failed
 from workbench.cli.main import main
 from workbench.errors import InputError
-from workbench.export.manifest import digest_of
+from workbench.export.bundle import digest_of
 from workbench.export.verify import verify
 
 TABLES = [f"tables/{name}.tex" for name in ("drain_cycles", "mean_external_fragmentation", "low_end_share")]

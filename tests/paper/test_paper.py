@@ -8,7 +8,7 @@ import yaml
 
 from tests.depth import long
 from tests.needs import TRACES, needs
-from workbench.export.manifest import digests
+from workbench.export.bundle import digests
 from workbench.export.verify import verify
 from workbench.paper import __main__ as paper_job
 from workbench.paper import evidence as gathering

@@ -222,7 +222,7 @@ def _arguments_of_export(parser: argparse.ArgumentParser) -> None:
 
 def _run_export(given: argparse.Namespace) -> int:
     from workbench.api import open_results
-    from workbench.export.manifest import read_manifest
+    from workbench.export.bundle import read_manifest
 
     chosen = {"columns": given.columns, "measures": given.measures, "figures": given.figures}
     results = open_results(given.folder)

@@ -1,19 +1,26 @@
-"""From runs to a folder for a paper: tables, figures and numbers, each traceable to its runs."""
+"""A bundle for a paper, written from runs: tables, figures and numbers, each traceable to its runs.
+
+Its manifest says what it holds and of what: files with their digests, what it needs, with which versions it was drawn.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import importlib.metadata
+import json
+import math
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from workbench.errors import InputError
+from workbench.errors import InputError, wrong_value
 from workbench.experiments.provenance import environment, provenance
 from workbench.experiments.results_folder import PROVENANCE, write_json
 from workbench.experiments.run_set import RunSet
 from workbench.export.content import MAIN, Content, Selection, check_unedited, content, in_order, selected, selection
 from workbench.export.drawings import drawings, write_figures
 from workbench.export.inputs import write_sweep
-from workbench.export.manifest import MANIFEST, changed, drawn_with, is_bundle, read_manifest, write_manifest
 from workbench.export.swap import OWNED, appearing
 from workbench.export.tex import Columns, style
 
@@ -99,3 +106,151 @@ def _carry(old: Path, new: Path) -> None:
         if (old / name).is_file():
             (new / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(old / name, new / name)
+
+
+MANIFEST = "manifest.json"
+FORMAT = 3
+"""3: captions, methods and references beside what `verify` computed of 2; 1 (until 0.4) and 2 are still read."""
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file in a folder, by its path in it."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in (MANIFEST, OWNED))
+    return {path.relative_to(folder).as_posix(): digest_of(path) for path in files}
+
+
+def changed(folder: Path, manifest: dict[str, Any]) -> list[str]:
+    """Return the files of a bundle that are not as they were exported, or not there."""
+    now = digests(folder)
+    return [name for name, digest in manifest["files"].items() if now.get(name) != digest]
+
+
+def write_manifest(folder: Path, content: dict[str, Any]) -> None:
+    """Write the manifest, last of all files; a number that JSON does not know is null."""
+    whole = {"format": FORMAT, **content, "drawn_with": drawn_with(), "files": digests(folder)}
+    text = json.dumps(plain(whole), indent=1, sort_keys=False, allow_nan=False, ensure_ascii=False)
+    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def is_bundle(folder: Path) -> bool:
+    """Return whether a folder is a bundle, of whatever format."""
+    try:
+        return "format" in json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a bundle.
+
+    Raises
+    ------
+    InputError
+        The folder is no bundle, or was written by a newer version.
+    """
+    if not is_bundle(folder):
+        raise InputError(f"{folder} is no bundle that `workbench export` wrote: it has no {MANIFEST} of one.")
+    content: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    if content["format"] not in (1, 2, FORMAT):
+        raise InputError(f"{folder} is a bundle of format {content['format']}; this version reads 1 to {FORMAT}.")
+    _refuse_mangled(folder / MANIFEST, content)
+    return content
+
+
+def _refuse_mangled(path: Path, content: dict[str, Any]) -> None:
+    """Refuse a manifest that says something in another form than an export writes it."""
+    needed = _SHAPES if content["format"] == FORMAT else {"files": _SHAPES["files"]}
+    for key in needed:
+        if key not in content:
+            raise InputError(f"{path}: has no {key!r}, which every export writes; export the bundle again.")
+    for key, shape in {**_SHAPES, **_MORE}.items():
+        if key in content and not shape.fits(content[key]):
+            raise wrong_value(str(path), key, shape.expected, content[key])
+
+
+class _Shape(NamedTuple):
+    expected: str
+    fits: Callable[[Any], bool]
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _by_text(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, dict) and all(map(fits, value.values()))
+
+
+def _is(*kinds: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kinds) and not isinstance(value, bool)
+
+
+def _is_point(value: Any) -> bool:
+    kinds: dict[str, Any] = {"setting": str, "policy": str, "coordinates": dict, "baseline": (str, type(None))}
+    return isinstance(value, dict) and all(
+        name in value and isinstance(value[name], kind) for name, kind in kinds.items()
+    )
+
+
+_SHAPES = {
+    "sweep": _Shape("must be the name of the sweep", _is(str)),
+    "question": _Shape("must be a text", _is(str)),
+    "style": _Shape("must be the name of a style", _is(str)),
+    "columns": _Shape("must be 1 or 2", lambda value: _is(int)(value) and value in (1, 2)),
+    "engine": _Shape("must be the name of an engine", _is(str)),
+    "engine_revision": _Shape("must be a number, or a number and a digest", _is(int, list)),
+    "measures": _Shape("must be a list of names", _texts),
+    "notes": _Shape("must be a list of sentences", _texts),
+    "origins": _Shape("must be a mapping of origins by their numbers", _by_text(_is(dict))),
+    "macros": _Shape("must be a mapping of macros by their names", _by_text(_is(dict))),
+    "tables": _Shape("must be a mapping of lists of entries by file", _by_text(_is(list))),
+    "figures": _Shape("must be a mapping of figures by file", _by_text(_is(dict))),
+    "figures_left_out": _Shape("must be a mapping of reasons by figure", _by_text(_is(str))),
+    "run_sets": _Shape("must be a mapping of lists of runs", _is(dict)),
+    "points": _Shape(
+        "must be a mapping of points by id, each with setting, policy, coordinates and baseline",
+        lambda value: bool(value) and _by_text(_is_point)(value),
+    ),
+    "needs": _Shape("must be a list of texts", _texts),
+    "drawn_with": _Shape("must be a mapping of versions by package", _by_text(_is(str))),
+    "files": _Shape("must be a mapping of digests by file", _by_text(_is(str))),
+}
+"""What an export writes under each key, as far as `verify` builds on it."""
+
+
+def _is_checked(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() == {"rows", "checked", "reasons", "repeated"}
+        and all(_is(int)(value[name]) for name in ("rows", "checked", "repeated"))
+        and 0 <= value["checked"] <= value["rows"]
+        and _texts(value["reasons"])
+    )
+
+
+_MORE = {
+    "checked": _Shape(
+        "must be how many rows of code of one's own there are, how many are checked, by how many runs, why not all",
+        _is_checked,
+    )
+}
+"""What it writes where there is something to be said."""
+
+
+def drawn_with() -> dict[str, str]:
+    """Return what pictures are drawn with here: the same figure has other bytes with other versions."""
+    return {"matplotlib": importlib.metadata.version("matplotlib")}
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON reads it back: a number that JSON does not know is None."""
+    if isinstance(value, dict):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -22,12 +22,12 @@ from workbench.experiments.row import Row, run_id
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import Sweep, read_sweep, said_by
 from workbench.experiments.user_measures import OwnMeasure, WithOwn, measures_of, of_setup
+from workbench.export.bundle import FORMAT, MANIFEST, digest_of, drawn_with, plain
 from workbench.export.cells import Place
 from workbench.export.comparison import PICTURES, Change, changed_values, changes, compared_pictures, redrawn
 from workbench.export.content import MAIN, OF_SETUPS, ROWS, Content, content, in_order, shown_plan
 from workbench.export.drawings import FIGURES, Drawing, recipe_of
 from workbench.export.inputs import INPUTS
-from workbench.export.manifest import FORMAT, MANIFEST, digest_of, drawn_with, plain
 from workbench.export.tex import style
 from workbench.figures.registry import FIGURES as KNOWN
 from workbench.metrics.measure import Measure

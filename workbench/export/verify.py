@@ -12,9 +12,9 @@ from workbench.experiments.plan import PlannedRun
 from workbench.experiments.row import Row
 from workbench.experiments.user_measures import OwnMeasure
 from workbench.experiments.worker import work
+from workbench.export.bundle import FORMAT, changed, read_manifest
 from workbench.export.comparison import Change
 from workbench.export.content import MAIN, ROWS
-from workbench.export.manifest import FORMAT, changed, read_manifest
 from workbench.export.recomputed import READ, RECOMPUTED, REDRAWN, YOURS, Computed, KeptRuns, absent, compute, kept_runs
 from workbench.export.tables import read_rows, with_origins
 from workbench.streams import Streams

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.experiments.results_folder import write_json, write_whole
+from workbench.export.bundle import read_manifest
 from workbench.export.cells import in_words
 from workbench.export.citations import Cited, bibliography, cited, traces_of, works_in
 from workbench.export.content import METHODS
 from workbench.export.drawings import write_pgf
-from workbench.export.manifest import read_manifest
 from workbench.export.tables import SAVING, file_stem
 from workbench.export.tex import escape, render, style
 from workbench.figures.panels import measure_label

@@ -34,8 +34,19 @@ from workbench.studies.claims.cases import (
     ratio,
 )
 from workbench.studies.claims.claim import Claim, Evidence, finite, in_order, margin, point
-from workbench.studies.claims.dispatch_probes import PROBE_ACCURACY, PROBE_HARDWARE, PROBE_SYNTHESISED, SHARING
-from workbench.studies.claims.dispatch_setting import MACHINE, MODULES, POWER, QUEUED, REGISTERS, experiment, groups
+from workbench.studies.claims.dispatch_probes import (
+    MACHINE,
+    MODULES,
+    POWER,
+    PROBE_ACCURACY,
+    PROBE_HARDWARE,
+    PROBE_SYNTHESISED,
+    QUEUED,
+    REGISTERS,
+    SHARING,
+    experiment,
+    groups,
+)
 from workbench.studies.statistics import Finding, fact
 
 MARGIN = margin("H3.1 first priority")
