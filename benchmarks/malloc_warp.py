@@ -16,9 +16,8 @@ from workbench.engines.malloc import Malloc, MallocOptions
 from workbench.machine import Machine
 from workbench.policies.policy import read_policy
 from workbench.streams import Streams
-from workbench.workloads.mallocs import Mallocs
-from workbench.workloads.synthetic.random_mallocs import RandomMallocs
-from workbench.workloads.workload import Workload
+from workbench.workloads.malloc_calls import RandomMallocs
+from workbench.workloads.workload import Mallocs, Workload
 
 THREADS, WARP, GAP = 1_000_000, 32, 1000
 HEAP = {"heap_bytes": 1 << 28, "granule_bytes": 16}

@@ -25,7 +25,7 @@ from workbench.studies.tuning.front import history, reference_point
 from workbench.studies.tuning.results import StudyResults
 from workbench.studies.tuning.study import Study, read_study
 from workbench.studies.tuning.trial_store import TrialStore, quiet
-from workbench.workloads.read import read_workload
+from workbench.workloads.workload_key import read_workload
 
 STUDY, TRIALS, TUNERS, SHARE = "sweeps/tune/placement.yaml", 300, 20, 0.95
 SAMPLERS: dict[str, dict[str, Any]] = {

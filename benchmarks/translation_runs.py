@@ -13,8 +13,7 @@ from workbench.machine.translation import TranslationMachine
 from workbench.policies.policy import read_policy
 from workbench.records.translation import TranslationRecord
 from workbench.streams import Streams
-from workbench.workloads.accesses import Accesses
-from workbench.workloads.workload import Workload
+from workbench.workloads.workload import Accesses, Workload
 
 BLOCK = 1 << 20
 

@@ -20,8 +20,7 @@ from benchmarks.translation_runs import simulated
 from workbench.levers import lever
 from workbench.records.translation import accesses
 from workbench.streams import Streams
-from workbench.workloads.accesses import Accesses
-from workbench.workloads.workload import Workload
+from workbench.workloads.workload import Accesses, Workload
 
 FEW, MANY = 1_000_000, 100_000_000
 MOST_GROWTH = 8.0

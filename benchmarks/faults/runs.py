@@ -11,7 +11,7 @@ from benchmarks.faults.deeds import DEEDS
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.levers import lever
-from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
+from workbench.workloads.synthetic.random_groups import RandomWorkgroups
 
 SWEEP = {
     "engine": "shared_memory",

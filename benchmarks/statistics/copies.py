@@ -10,7 +10,7 @@ from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.seeds import different_workloads, draws
 from workbench.parts.registry import Part
-from workbench.workloads.synthetic.generator import Generator
+from workbench.workloads.workload import Generator
 
 SEEDS = 20
 ENGINES = ("shared_memory", "dispatch", "translation", "malloc", "pool")

@@ -10,8 +10,8 @@ from workbench.dashboards import dropped_file
 from workbench.dashboards.dropped_file import AdvicePanel, caches_table
 from workbench.dashboards.pool import PoolPanels, SnapshotAnswer
 from workbench.studies.pool.replay import Replayed, replayed
-from workbench.workloads.synthetic.mixed_jobs import MixedJobs
-from workbench.workloads.trace_pool import TracePool
+from workbench.workloads.recorded_memory import TracePool
+from workbench.workloads.synthetic.memory_jobs import MixedJobs
 
 
 def dropped(folder, snapshot):

@@ -23,7 +23,7 @@ from workbench.experiments.plan import make_plan, plan_different_runs
 from workbench.experiments.sweep import read_sweep
 from workbench.figures.estimates import Means
 from workbench.machine import Machine, presets, read_machine
-from workbench.workloads.synthetic.regimes import regimes
+from workbench.workloads.synthetic.generators import regimes
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from workbench.dashboards.sidebar import Sidebar
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import plan_different_runs
 from workbench.experiments.sweep import read_sweep
-from workbench.workloads.synthetic.regimes import regimes
+from workbench.workloads.synthetic.generators import regimes
 
 
 @pytest.fixture(scope="module")

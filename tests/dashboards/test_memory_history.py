@@ -26,8 +26,8 @@ from workbench.studies.torch_memory.snapshot import CardHistory
 from workbench.workloads.importers import torch_snapshot
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_snapshot import read_snapshot
-from workbench.workloads.synthetic.mixed_jobs import MixedJobs
-from workbench.workloads.trace_pool import TracePool
+from workbench.workloads.recorded_memory import TracePool
+from workbench.workloads.synthetic.memory_jobs import MixedJobs
 
 
 def dropped(folder, snapshot, name="own.pickle"):

@@ -24,7 +24,7 @@ from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import make_plan, plan_different_runs
 from workbench.experiments.sweep import read_sweep
 from workbench.records.pool import was_asked
-from workbench.workloads.synthetic.regimes import regimes
+from workbench.workloads.synthetic.generators import regimes
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.machine import Machine, presets, read_machine
-from workbench.workloads.synthetic.regimes import regimes
+from workbench.workloads.synthetic.generators import regimes
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from workbench.experiments.sweep import read_sweep
 from workbench.figures.estimates import Means
 from workbench.machine import TranslationMachine
 from workbench.records.translation import OVER_TIME, SERVED_BY, events
-from workbench.workloads.synthetic.regimes import regimes
+from workbench.workloads.synthetic.generators import regimes
 
 
 @pytest.fixture(scope="module")

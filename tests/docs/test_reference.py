@@ -27,8 +27,7 @@ from workbench.policies.policy import policies, questions
 from workbench.policies.probes.question import Probe
 from workbench.studies.claims import known_claims
 from workbench.workloads.importers import importers
-from workbench.workloads.synthetic.generators import Generator
-from workbench.workloads.synthetic.regimes import regimes
+from workbench.workloads.synthetic.generators import Generator, regimes
 from workbench.workloads.workload import KINDS as WORKLOAD_KINDS
 
 

@@ -31,8 +31,7 @@ from workbench.policies.malloc import (
     WarpArenas,
 )
 from workbench.records.malloc import MallocRecord
-from workbench.workloads.mallocs import Mallocs
-from workbench.workloads.workload import Workload
+from workbench.workloads.workload import Mallocs, Workload
 
 
 class Fixed(Workload):

@@ -27,7 +27,7 @@ from workbench.policies.malloc import (
     WarpArenas,
 )
 from workbench.streams import Streams
-from workbench.workloads.synthetic.random_mallocs import RandomMallocs
+from workbench.workloads.malloc_calls import RandomMallocs
 
 sizes = st.lists(st.integers(0, 300), min_size=1, max_size=90)
 

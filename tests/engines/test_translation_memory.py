@@ -13,8 +13,7 @@ from tests.engines.translation_cases import simulate
 from workbench.engines.translation import trace
 from workbench.levers import lever
 from workbench.records.translation import accesses
-from workbench.workloads.accesses import Accesses
-from workbench.workloads.workload import Workload
+from workbench.workloads.workload import Accesses, Workload
 
 ROWS = 256
 

@@ -15,10 +15,8 @@ from workbench.errors import InputError
 from workbench.machine import Machine
 from workbench.policies.placement import FirstFit
 from workbench.policies.queueing import FifoHeadOnly, NextCycle
-from workbench.workloads.accesses import Accesses
-from workbench.workloads.mallocs import Mallocs
 from workbench.workloads.pool_requests import PoolRequests
-from workbench.workloads.workload import Workgroups, Workload
+from workbench.workloads.workload import Accesses, Mallocs, Workgroups, Workload
 
 RIGHT: dict[str, Any] = {
     "shared_memory": Workgroups(arrival=[0, 3], length=[2, 4], duration=[5, 6]),

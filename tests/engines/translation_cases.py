@@ -14,9 +14,7 @@ from workbench.machine.translation import TranslationMachine
 from workbench.policies.policy import read_policy
 from workbench.records.translation import ACCESS, TranslationRecord
 from workbench.streams import Streams
-from workbench.workloads.accesses import Accesses
-from workbench.workloads.synthetic.generator import Generator
-from workbench.workloads.workload import Workload
+from workbench.workloads.workload import Accesses, Generator, Workload
 
 Row = tuple[int, int, int] | tuple[int, int, int, bool]
 

@@ -58,8 +58,7 @@ from workbench.policies.translation import (
 )
 from workbench.records.translation import OVER_TIME, TranslationRecord
 from workbench.streams import Streams
-from workbench.workloads.accesses import Accesses
-from workbench.workloads.workload import Workload
+from workbench.workloads.workload import Accesses, Workload
 
 NO_POLICIES = {
     "locate": NoDirectory(),

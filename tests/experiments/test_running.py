@@ -25,7 +25,7 @@ from workbench.experiments.sqlite_store import SqliteRows
 from workbench.experiments.store import Row, Store
 from workbench.experiments.sweep import read_sweep
 from workbench.policies.placement import Placement
-from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
+from workbench.workloads.synthetic.random_groups import RandomWorkgroups
 
 SWEEP = {
     "engine": "shared_memory",

@@ -7,7 +7,7 @@ import pytest
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan, setups_read
 from workbench.experiments.sweep import read_sweep
-from workbench.workloads.synthetic.full_card import FullCard
+from workbench.workloads.synthetic.memory_jobs import FullCard
 
 
 def sweep(**workload):

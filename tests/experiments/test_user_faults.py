@@ -33,7 +33,7 @@ from workbench.experiments.worker import Task, work_within
 from workbench.levers import Spec
 from workbench.machine import Machine
 from workbench.metrics.measure import Measure, declared
-from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
+from workbench.workloads.synthetic.random_groups import RandomWorkgroups
 
 LIMIT = 2.0
 SEEDS = 30

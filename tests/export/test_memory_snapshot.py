@@ -13,7 +13,7 @@ from workbench.export.memory_snapshot import write_snapshot
 from workbench.records.pool import STITCHED
 from workbench.studies.pool import recorded_allocator, replay_sweep, replayed
 from workbench.workloads.importers import read_trace
-from workbench.workloads.trace_pool import TracePool
+from workbench.workloads.recorded_memory import TracePool
 
 JOBS = "time,app,card,action,handle,bytes"
 MIB = 1 << 20

@@ -21,7 +21,7 @@ from workbench.metrics.shared_memory import MEASURES, measure
 from workbench.policies.policy import read_policy
 from workbench.policies.queueing import FifoHeadOnly, NextCycle
 from workbench.records.shared_memory import SharedMemoryRecord, events
-from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
+from workbench.workloads.synthetic.random_groups import RandomWorkgroups
 
 
 def record(rows: Iterable[tuple[int, ...]], segments: int = 8, **changed: Any) -> SharedMemoryRecord:

@@ -13,7 +13,7 @@ from workbench.metrics.shared_memory import MEASURES
 from workbench.policies.placement import FirstFit
 from workbench.policies.queueing import FifoHeadOnly, FifoLookahead, NextCycle
 from workbench.policies.translation import Directory, Message
-from workbench.workloads.read import read_workload
+from workbench.workloads.workload_key import read_workload
 
 SETUP = Setup(
     "shared_memory",

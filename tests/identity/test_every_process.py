@@ -116,7 +116,7 @@ def test_copying_an_object_changes_nothing():
 def test_an_edited_part_of_the_package_is_seen(monkeypatch):
     from workbench.policies.placement import FirstFit, NearestBoundary
     from workbench.structures import bitmaps
-    from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
+    from workbench.workloads.synthetic.random_groups import RandomWorkgroups
 
     before = [digest_of(cls) for cls in (FirstFit, NearestBoundary, RandomWorkgroups)]
     monkeypatch.setattr(FirstFit, "answer", NearestBoundary.answer)

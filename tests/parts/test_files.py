@@ -11,7 +11,7 @@ from tests.depth import long
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.figures.registry import FIGURES
-from workbench.workloads.synthetic.generator import Generator
+from workbench.workloads.workload import Generator
 
 PARTS = '''
 from typing import NamedTuple

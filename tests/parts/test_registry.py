@@ -16,7 +16,7 @@ from workbench.parts.registry import Part, Registry
 from workbench.policies.placement import Placement
 from workbench.studies.claims import known_claims
 from workbench.studies.statistics import fact
-from workbench.workloads.synthetic.generator import Generator
+from workbench.workloads.workload import Generator
 
 
 class Own(NamedTuple):

@@ -21,7 +21,7 @@ from workbench.pool_service.protocol import BAD_REQUEST, REPLY, REQUEST, region_
 from workbench.pool_service.service import Service
 from workbench.streams import Streams
 from workbench.workloads.pool_requests import ALLOC
-from workbench.workloads.synthetic.full_card import FullCard
+from workbench.workloads.synthetic.memory_jobs import FullCard
 
 MIB = 1 << 20
 POLICIES = (

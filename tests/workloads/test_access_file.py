@@ -12,9 +12,9 @@ from tests.junk import refusal
 from workbench.levers import Lever
 from workbench.machine import TranslationMachine
 from workbench.streams import Streams
-from workbench.workloads import accesses as blocks
-from workbench.workloads.csv_columns import stream_columns
-from workbench.workloads.read import read_workload
+from workbench.workloads import workload as blocks
+from workbench.workloads.csv_file import stream_columns
+from workbench.workloads.workload_key import read_workload
 
 MACHINE = TranslationMachine(cores=4)
 ROWS = st.lists(

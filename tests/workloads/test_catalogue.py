@@ -15,7 +15,7 @@ from tests.depth import long
 from tests.public_traces import CHECKOUT, FACTS, NAMED, needs_public_traces, path
 from workbench.errors import InputError, WorkbenchError
 from workbench.workloads import catalogue as room
-from workbench.workloads.catalogue import available, catalogue, digest, fetch, locate, trace_file
+from workbench.workloads.catalogue import available, catalogue, digest_of_file, fetch, locate, trace_file
 from workbench.workloads.importers import importers, read_trace
 from workbench.workloads.importers.importer import importer_of
 
@@ -228,4 +228,4 @@ def test_a_folder_a_pipe_or_an_unreadable_file_is_refused_in_a_sentence(tmp_path
 
     monkeypatch.setattr(Path, "open", forbidden)  # the administrator may read what chmod forbids
     with pytest.raises(InputError, match=r"secret: cannot be read \(Permission denied\)"):
-        digest(tmp_path / "secret")
+        digest_of_file(tmp_path / "secret")

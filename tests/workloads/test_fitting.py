@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.junk import refusal
 from tests.oracles.dispatch_fit import fits
 from workbench.machine import Machine, Resource
-from workbench.workloads.fitting import column_of, first_misfit, machine_resources
+from workbench.workloads.group_file import column_of, first_misfit, machine_resources
 
 BARRIERS = Resource(label="barriers", level="module", contiguous=False, blocks=3)
 CACHE = Resource(label="cache", level="unit", contiguous=True, blocks=9)

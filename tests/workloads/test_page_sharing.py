@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from workbench.machine import TranslationMachine
 from workbench.streams import Streams
-from workbench.workloads.accesses import Accesses
-from workbench.workloads.page_sharing import page_sharing, pages_of_warps
-from workbench.workloads.synthetic.kernels.transpose import Transpose
+from workbench.workloads.synthetic.dense_kernels import Transpose
+from workbench.workloads.warp_pages import page_sharing, pages_of_warps
+from workbench.workloads.workload import Accesses
 
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9), st.booleans()), min_size=1, max_size=60)
 

@@ -15,7 +15,7 @@ from workbench.experiments.worker import work
 from workbench.machine import Machine
 from workbench.streams import Streams
 from workbench.workloads import recorded
-from workbench.workloads.read import read_workload
+from workbench.workloads.workload_key import read_workload
 
 DATA = Path(__file__).parents[1] / "data" / "traces"
 STAMP = 10**18

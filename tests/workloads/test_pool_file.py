@@ -5,7 +5,7 @@ import pytest
 from workbench.errors import InputError
 from workbench.machine import Board, preset
 from workbench.streams import Streams
-from workbench.workloads.read import read_workload
+from workbench.workloads.workload_key import read_workload
 
 JOBS = """time,app,card,action,handle,bytes
 0,0,gpu1,alloc,7,100

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from tests.junk import ANYTHING, refusal
 from workbench.machine import read_machine
 from workbench.streams import Streams
-from workbench.workloads.file import WorkgroupFile
-from workbench.workloads.read import read_workload
-from workbench.workloads.schema import workload_schema
+from workbench.workloads.csv_file import WorkgroupFile
+from workbench.workloads.synthetic.generators import regimes
 from workbench.workloads.synthetic.laws import Bimodal, Exponential, PowersOfTwo, Uniform
-from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
-from workbench.workloads.synthetic.regimes import regimes
+from workbench.workloads.synthetic.random_groups import RandomWorkgroups
+from workbench.workloads.workload_key import read_workload, workload_schema
 
 PILOT = {  # spec 1, section 6, the table of the pilot, row by row
     "large_uniform": (Uniform(low=1, high=64), Uniform(low=1, high=100)),

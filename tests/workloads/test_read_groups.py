@@ -13,17 +13,13 @@ from workbench.levers import lever
 from workbench.levers.schema import written_once
 from workbench.machine import Machine, read_machine
 from workbench.streams import Streams
-from workbench.workloads.file import WorkgroupFile
+from workbench.workloads.csv_file import WorkgroupFile
 from workbench.workloads.group_file import GroupFile
-from workbench.workloads.read import read_workload
-from workbench.workloads.schema import workload_schema
-from workbench.workloads.synthetic.generator import Generator
-from workbench.workloads.synthetic.generators import generators
-from workbench.workloads.synthetic.random_groups import RandomGroups
-from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
-from workbench.workloads.synthetic.regimes import regimes
-from workbench.workloads.trace import TraceWorkgroups
-from workbench.workloads.trace_groups import TraceGroups
+from workbench.workloads.synthetic.generators import generators, regimes
+from workbench.workloads.synthetic.random_groups import RandomGroups, RandomWorkgroups
+from workbench.workloads.trace_groups import TraceGroups, TraceWorkgroups
+from workbench.workloads.workload import Generator
+from workbench.workloads.workload_key import read_workload, workload_schema
 
 WRITTEN = [
     "random_groups",

@@ -16,8 +16,8 @@ from tests.public_traces import NAMED, needs_public_traces
 from workbench.errors import InputError
 from workbench.machine import Machine, read_machine
 from workbench.streams import Streams
-from workbench.workloads.read import read_workload
-from workbench.workloads.trace import TraceWorkgroups
+from workbench.workloads.trace_groups import TraceWorkgroups
+from workbench.workloads.workload_key import read_workload
 
 SERIAL = itertools.count()
 DATA = Path(__file__).parents[1] / "data" / "traces"

@@ -14,11 +14,11 @@ from tests.public_traces import needs_public_traces, path
 from workbench.cli.main import main
 from workbench.machine import TranslationMachine
 from workbench.streams import Streams
-from workbench.workloads import accesses as blocks
+from workbench.workloads import workload as blocks
 from workbench.workloads.importers import warp_reader
-from workbench.workloads.page_sharing import page_sharing
-from workbench.workloads.read import read_workload
-from workbench.workloads.trace_accesses import TraceAccesses
+from workbench.workloads.recorded_accesses import TraceAccesses
+from workbench.workloads.warp_pages import page_sharing
+from workbench.workloads.workload_key import read_workload
 
 BASE, GRID, BLOCK = 0x7F32C5500000, (7, 1, 1), (64, 1, 1)
 MACHINE = TranslationMachine(cores=3, page_bytes=4096)

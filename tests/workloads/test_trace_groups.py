@@ -16,8 +16,8 @@ from tests.oracles.dispatch_fit import fits
 from tests.public_traces import NAMED, needs_public_traces
 from workbench.machine import Machine, preset, read_machine
 from workbench.streams import Streams
-from workbench.workloads.read import read_workload
 from workbench.workloads.trace_groups import MOST_GROUPS, TraceGroups
+from workbench.workloads.workload_key import read_workload
 
 SERIAL = itertools.count()
 DATA = Path(__file__).parents[1] / "data" / "traces"

@@ -9,10 +9,10 @@ from tests.workloads.importers.test_memory_formats import RMM
 from workbench.errors import InputError
 from workbench.machine import Board, preset
 from workbench.streams import Streams
-from workbench.workloads.describe import write_columns
 from workbench.workloads.pool_requests import ALLOC
-from workbench.workloads.read import read_workload
-from workbench.workloads.trace_pool import TracePool
+from workbench.workloads.recorded_memory import TracePool
+from workbench.workloads.trace_facts import write_columns
+from workbench.workloads.workload_key import read_workload
 
 TIMELINE = "alloc/hta_memory_timeline.raw.json.gz"
 PEAKS = {

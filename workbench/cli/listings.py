@@ -242,8 +242,7 @@ FIGURES = listing("figures", "Every figure, and what it is drawn of.", figure_ro
 
 def workload_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
     """Return one mapping a generator or regime; those of the user's files joined as the files were executed."""
-    from workbench.workloads.synthetic.generators import Generator
-    from workbench.workloads.synthetic.regimes import regimes
+    from workbench.workloads.synthetic.generators import Generator, regimes
     from workbench.workloads.workload import KINDS
 
     generators = [
@@ -269,8 +268,7 @@ def _row_of_regime(name: str, kind: str, gives: str, description: str, built_in:
 
 def workload_details(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the levers of a generator, or the source and the values of a regime."""
-    from workbench.workloads.synthetic.generators import Generator
-    from workbench.workloads.synthetic.regimes import regimes
+    from workbench.workloads.synthetic.generators import Generator, regimes
 
     if row["kind"] == "regime":
         one = regimes(row["gives"])[row["name"]]

@@ -71,15 +71,15 @@ def _facts_of_trace(file: str) -> dict[str, Any]:
     """Return what a trace or a topology holds."""
     from workbench.machine.topologies import is_topology, read_topology
     from workbench.workloads.catalogue import trace_file
-    from workbench.workloads.describe import describe, origin
+    from workbench.workloads.trace_facts import describe, origin
 
     path = trace_file(file)
     return {**origin(path), **read_topology(path).facts()} if is_topology(path) else describe(file)
 
 
 def _write(given: argparse.Namespace, file: str) -> int:
-    from workbench.workloads.describe import write_columns
-    from workbench.workloads.outside import outside
+    from workbench.workloads.trace_facts import write_columns
+    from workbench.workloads.workload_key import outside
 
     kind: Any = outside("trace", _WANTS[given.engine])
     workload = kind.read({"trace": file, **levers_of(given.set)}, "--set", "workbench import")
@@ -254,7 +254,7 @@ def _exact(sweep: dict[str, Any], device: int) -> SnapshotReplay | None:
     """Return the replay by PyTorch's own rules from where the recording began; None if the trace is no memory
     snapshot."""
     from workbench.studies.torch_memory import replay_of_file
-    from workbench.workloads.read import read_workload
+    from workbench.workloads.workload_key import read_workload
 
     workload: Any = read_workload(sweep["workload"], wants="pool_requests")
     return replay_of_file(workload.found(), device)

@@ -40,9 +40,8 @@ from workbench.policies.probes.shift_probe import (
     stepped,
     wrong_lengths,
 )
-from workbench.workloads.synthetic.group_demand import laws_of
 from workbench.workloads.synthetic.laws import Law
-from workbench.workloads.synthetic.random_groups import RandomGroups
+from workbench.workloads.synthetic.random_groups import RandomGroups, laws_of
 
 _PATHS = {"baseline": "policy", "other": "other"}
 _PLAIN = (ExactRun.name, "static_priority", NeverSplit.name, "most_residual")

@@ -31,7 +31,7 @@ from workbench.units import bytes_said
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_log import TorchLogs
 from workbench.workloads.importers.torch_snapshot import is_snapshot, read_snapshot
-from workbench.workloads.trace_pool import TracePool
+from workbench.workloads.recorded_memory import TracePool
 
 MOST_BYTES = 256 << 20
 """Larger files are named by their path: the page would be busy with them for longer than one waits."""

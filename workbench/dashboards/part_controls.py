@@ -26,10 +26,9 @@ from workbench.levers import Family, Lever, Spec
 from workbench.machine import preset, presets
 from workbench.machine.machine import Resource
 from workbench.policies.policy import policies, questions
-from workbench.workloads.read import read_workload
-from workbench.workloads.synthetic.generator import Generator
-from workbench.workloads.synthetic.regimes import regimes
-from workbench.workloads.workload import Workload
+from workbench.workloads.synthetic.generators import regimes
+from workbench.workloads.workload import Generator, Workload
+from workbench.workloads.workload_key import read_workload
 
 _PRESET = Lever("preset", "text", description="a machine with a source for each of its figures")
 

@@ -26,7 +26,7 @@ from workbench.machine.topologies.regular import RegularBoard
 from workbench.metrics.pool import cached, in_use, lent_out, reserved
 from workbench.metrics.statistics import Steps
 from workbench.records.pool import OUTCOMES, PoolRecord, borrowed, ever_away, granted, remote, stays_of, was_asked
-from workbench.workloads.trace_pool import TracePool
+from workbench.workloads.recorded_memory import TracePool
 from workbench.workloads.workload import Workload
 
 

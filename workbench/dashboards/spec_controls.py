@@ -29,9 +29,9 @@ from workbench.levers import REQUIRED, Family, Lever, Spec
 from workbench.machine import Machine
 from workbench.machine.machine import Resource
 from workbench.policies.policy import Policy, policies
-from workbench.workloads.outside import all_outside
 from workbench.workloads.synthetic.generators import generators
 from workbench.workloads.workload import KINDS, Workload
+from workbench.workloads.workload_key import all_outside
 
 
 class SpecsControl(Control):

@@ -252,7 +252,7 @@ def new_part(
     --------
     >>> from workbench.machine import Machine
     >>> from workbench.policies.policy import read_policy
-    >>> from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
+    >>> from workbench.workloads.synthetic.random_groups import RandomWorkgroups
     >>> slots, engine = SharedMemory.slots, SharedMemory()
     >>> policies = {slot: read_policy(engine.question_of(slot), name, slot) for slot, name in slots.items()}
     >>> workload = RandomWorkgroups(count=2, size=3, duration=10)

@@ -29,7 +29,7 @@ from workbench.levers import Spec, read_spec
 from workbench.policies.catalogue import is_in_file, policy_in_file
 from workbench.policies.policy import Policy, read_policy
 from workbench.workloads.catalogue import catalogue, locate
-from workbench.workloads.read import read_workload
+from workbench.workloads.workload_key import read_workload
 
 
 class PlannedPoint(NamedTuple):

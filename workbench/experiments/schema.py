@@ -14,7 +14,7 @@ from workbench.experiments.user_measures import of_setup
 from workbench.levers.schema import written_once
 from workbench.metrics.measure import Measure, Measures
 from workbench.policies.policy import policies
-from workbench.workloads.schema import workload_schema
+from workbench.workloads.workload_key import workload_schema
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NAMES = {"type": "array", "items": {"type": "string"}}

@@ -25,7 +25,7 @@ from workbench.metrics.malloc import measure
 from workbench.policies.malloc import AS_FOUND
 from workbench.policies.malloc.lock import HeapLock
 from workbench.policies.policy import read_policy
-from workbench.workloads.synthetic.random_mallocs import RandomMallocs
+from workbench.workloads.malloc_calls import RandomMallocs
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -28,9 +28,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from workbench.workloads.memory_requests import cards_of, live_before, memory_events, requests_of_rank
 from workbench.workloads.pool_requests import ALLOC
 from workbench.workloads.recorded import TraceFile
+from workbench.workloads.recorded_memory import cards_of, live_before, memory_events, requests_of_rank
 
 Upstream = list[int]
 """The calls of the upstream, in their order: bytes that were got, below zero where they were given back."""

@@ -78,7 +78,7 @@ def locate(name: str) -> Path:
     entry = _entry(name)
     for path, sha256 in _places(entry):
         if path.is_file():
-            if digest(path) != sha256:
+            if digest_of_file(path) != sha256:
                 raise InputError(
                     f"{path}: is not the file that the catalogue lists as {name} (another sha256); {_cure(entry)}."
                 )
@@ -133,7 +133,7 @@ def trace_file(named: str) -> Path:
     raise InputError(f"{named}: there is no such file, and no public trace of this name.{cure}")
 
 
-def digest(path: Path, anew: bool = False) -> str:
+def digest_of_file(path: Path, anew: bool = False) -> str:
     """Return the sha256 of a file's bytes, taken again whenever the file may have changed; `anew` as of
     `FileMemo.get`."""
     return _digests.get(path, path, lambda _: _digest(path), anew)

@@ -1,11 +1,18 @@
-"""The kernels of one trace as columns, whatever the format that they came from."""
+"""The kernels of one trace as columns, whatever the format that they came from, and what gathers them.
+
+`KernelRows` takes them one by one, `KernelColumns` millions of launches batch by batch; its columns are as narrow as
+their values.
+"""
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+
+from workbench.errors import InputError
 
 MISSING = -1
 """What stands in a row whose value the trace does not hold, in a column that other rows have; never zero."""
@@ -122,3 +129,166 @@ class KernelRows:
 def _column(values: array[int]) -> np.ndarray | None:
     column = np.array(values, np.int64)
     return column if (column != MISSING).any() else None
+
+
+_WIDTHS = (np.int8, np.int16, np.int32)
+_REQUIRED = ("start_ns", "duration_ns", "device")
+_LARGEST = 1 << 62
+_ROWS_AT_FIRST = 1 << 16
+
+
+class KernelColumns:
+    """Collects launches as columns of whole numbers; ten million of them take some 400 MB.
+
+    >>> columns = KernelColumns()
+    >>> columns.add(["gemm", "gemm"], start_ns=np.array([10, 30]), duration_ns=np.array([5, 6]), device=np.zeros(2))
+    >>> table = columns.table()
+    >>> table.unique_names, table.duration_ns.tolist(), table.duration_ns.dtype, table.workgroups is None
+    (('gemm',), [5, 6], dtype('int8'), True)
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[str | int, int] = {}
+        self._columns = {field: GrowingColumn(3 if field == "block" else 1) for field in KernelTable._fields[1:]}
+
+    def add(self, names: Sequence[str], **columns: np.ndarray | None) -> None:
+        """Add a batch of launches, each with its name.
+
+        Parameters
+        ----------
+        names : sequence of str
+            One a launch.
+        **columns : int64[rows] (`block`: int64[rows, 3])
+            Columns of `KernelTable`; one that is left out or None is missing in these rows, as is a value of MISSING.
+        """
+        self._append(np.array([self._place(name) for name in names], np.int64), columns)
+
+    def add_numbered(self, numbers: np.ndarray, **columns: np.ndarray | None) -> None:
+        """Add a batch of launches whose names are numbers (int64[rows]) of a table of names; see `table`."""
+        unique, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
+        places = np.empty(len(unique), np.int64)
+        for k in np.argsort(first):
+            places[k] = self._place(int(unique[k]))
+        self._append(places[inverse], columns)
+
+    @property
+    def numbers(self) -> set[int]:
+        """Return the numbers of names that were added."""
+        return {key for key in self._places if isinstance(key, int)}
+
+    def _place(self, name: str | int) -> int:
+        return self._places.setdefault(name, len(self._places))
+
+    def _append(self, place: np.ndarray, columns: dict[str, np.ndarray | None]) -> None:
+        for field, column in self._columns.items():
+            value = place if field == "name" else columns.get(field)
+            column.append(np.broadcast_to(np.int8(MISSING), len(place) * column.axes) if value is None else value)
+
+    def table(self, texts: Mapping[int, str] = {}) -> KernelTable:
+        """Return the launches. A column without one value is None.
+
+        Parameters
+        ----------
+        texts : mapping
+            The name behind every number that was added; several numbers may be one name.
+        """
+        made = {field: self._values(field) for field in self._columns}
+        names = [key if isinstance(key, str) else texts[key] for key in self._places]
+        unique = {name: place for place, name in enumerate(dict.fromkeys(names))}
+        if len(unique) < len(names):
+            made["name"] = narrow(np.array([unique[name] for name in names]))[made["name"]]
+        return KernelTable(tuple(unique), **made)  # type: ignore[arg-type]
+
+    def _values(self, field: str) -> np.ndarray | None:
+        column = self._columns[field].values()
+        if field in ("name", *_REQUIRED) or (column != MISSING).any():
+            return column
+        return None
+
+
+class GrowingColumn:
+    """Whole numbers that come in batches, held once, in the narrowest type that holds them all.
+
+    >>> column = GrowingColumn()
+    >>> column.append(np.array([1, 2])), column.append(np.array([300]))
+    (None, None)
+    >>> column.values()
+    array([  1,   2, 300], dtype=int16)
+    """
+
+    def __init__(self, axes: int = 1) -> None:
+        self.axes = axes
+        """Numbers in a row."""
+        self._held = np.empty(0, np.int8)
+        self._length = 0
+
+    def append(self, values: np.ndarray) -> None:
+        """Add values, row after row."""
+        added = narrow(values.reshape(-1))
+        end = self._length + len(added)
+        wide = np.promote_types(self._held.dtype, added.dtype)
+        if end > len(self._held) or wide != self._held.dtype:
+            room = len(self._held) if end <= len(self._held) else max(end + end // 2, _ROWS_AT_FIRST)
+            held, self._held = self._held, np.empty(room, wide)  # room that is not written to takes no memory
+            self._held[: self._length] = held[: self._length]
+        self._held[self._length : end] = added
+        self._length = end
+
+    def values(self) -> np.ndarray:
+        """Return what was added: [rows], or [rows, axes]."""
+        values = self._held[: self._length]
+        return values.reshape(-1, self.axes) if self.axes > 1 else values
+
+
+def narrow(values: np.ndarray) -> np.ndarray:
+    """Return whole numbers in the narrowest signed type that holds them all.
+
+    >>> narrow(np.array([3, -1])).dtype, narrow(np.array([1 << 40])).dtype
+    (dtype('int8'), dtype('int64'))
+    """
+    if not len(values):
+        return values.astype(np.int8)
+    least, most = int(values.min()), int(values.max())
+    for width in _WIDTHS:
+        limits = np.iinfo(width)
+        if limits.min <= least and most <= limits.max:
+            return values.astype(width, copy=False)
+    return values.astype(np.int64, copy=False)
+
+
+def lasting(start: np.ndarray, end: np.ndarray, where: str) -> np.ndarray:
+    """Return how long launches last: int64[rows].
+
+    Raises
+    ------
+    InputError
+        A time is so far from 0 that differences do not fit in 64 bits.
+
+    Examples
+    --------
+    >>> lasting(np.array([5]), np.array([9]), "t.db")
+    array([4])
+    """
+    if max(np.abs(times.astype(float)).max(initial=0) for times in (start, end)) >= _LARGEST:
+        raise InputError(f"{where}: holds a number that does not fit in 64 bits; the file is damaged.")
+    return end - start
+
+
+def volume(axes: Iterable[np.ndarray], where: str) -> np.ndarray:
+    """Return the products of the axes of grids or workgroups, MISSING where an axis is: int64[rows].
+
+    Raises
+    ------
+    InputError
+        A product does not fit in 64 bits.
+
+    Examples
+    --------
+    >>> volume([np.array([4, -1]), np.array([2, 1]), np.array([1, 1])], "t.db")
+    array([ 8, -1])
+    """
+    x, y, z = (np.asarray(axis, np.int64) for axis in axes)
+    known = (x != MISSING) & (y != MISSING) & (z != MISSING)
+    if (np.abs(x.astype(float) * y * z)[known] > _LARGEST).any():
+        raise InputError(f"{where}: holds a number that does not fit in 64 bits; the file is damaged.")
+    return np.where(known, np.where(known, x, 0) * np.where(known, y, 0) * np.where(known, z, 0), MISSING)

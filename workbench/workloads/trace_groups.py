@@ -1,6 +1,22 @@
-"""Groups of a recorded trace: the concurrent kernels of a real program, to be dispatched over all modules of a machine.
+"""Workgroups and groups of a recorded trace: what a real program asked of one compute unit, or of a whole machine.
 
-A trace records kernels. How they become groups is a model, and each of its parts is a lever or stated here:
+A trace records kernels, not workgroups. How they become requests is a model, and each of its parts is a lever or stated
+here. Of `trace_workgroups`, one unit's shared memory:
+
+- Workgroup i of a grid goes to unit (first + i) mod `compute_units`: round robin. `sharing` says where a kernel begins.
+- A workgroup asks for its kernel's shared memory in whole segments, with what the machine reserves on top. A workgroup
+  without shared memory asks for nothing and is no request; how many there were is a fact.
+- All workgroups of a unit's share join its queue when their kernel was recorded to start. The trace does not tell when
+  the dispatcher really sent them.
+- `waves`: with n workgroups of a kernel, of which a unit holds r at once (`Machine.resident`: shared memory, wave
+  slots, workgroup slots and vector registers), the machine needs ceil(n / (compute_units * r)) rounds, and each
+  workgroup lasts the kernel's duration divided by the rounds. `whole`: each lasts the kernel's duration.
+- A kernel of 0 ns (a trace in whole microseconds rounds so) lasts one cycle.
+
+The engine `shared_memory` holds workgroups back by shared memory alone: of a kernel that wave slots or registers hold
+back on the machine, more workgroups run at once in the engine.
+
+Of `trace_groups`, the concurrent kernels of a program, to be dispatched over all modules of a machine:
 
 - Every workgroup of a kernel's grid is a group; those of a kernel are alike. `most_a_kernel` and `count` take fewer.
 - A stream (or a hardware queue, where the trace has them) is a channel: they are numbered in the order in which they
@@ -18,18 +34,167 @@ A trace records kernels. How they become groups is a model, and each of its part
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from workbench.errors import InputError, at, wrong_value
 from workbench.levers import code_of, lever
 from workbench.streams import Streams
-from workbench.workloads.fitting import machine_resources
-from workbench.workloads.kernel_groups import KernelGroups, kernel_groups
-from workbench.workloads.recorded import RecordedKernels, start_cycles
+from workbench.units import waves_for
+from workbench.workloads.group_file import column_of, first_misfit, machine_resources
+from workbench.workloads.importers import Trace
+from workbench.workloads.recorded import (
+    Launches,
+    RecordedKernels,
+    TraceFile,
+    kernel_named,
+    lasting_cycles,
+    launches_of,
+    preset_for,
+    share_of_unit,
+    short_enough,
+    start_cycles,
+    trace_in,
+)
 from workbench.workloads.synthetic.instructions import Instructions, NoInstructions
-from workbench.workloads.workload import MOST_CHANNELS, MOST_PRIORITIES, Groups
+from workbench.workloads.workload import INSTRUCTION_CLASSES, MOST_CHANNELS, MOST_PRIORITIES, Groups, Workgroups
+
+
+class TraceWorkgroups(RecordedKernels):
+    """One compute unit's share of every kernel of a recorded trace.
+
+    Which unit is a lever, and then the seed changes nothing; or each seed takes another unit's share of the same trace,
+    so that a real trace gives paired runs: with `unit` = -1, seed s takes unit s mod `compute_units`.
+    """
+
+    more_seeds: ClassVar[str] = "unit: -1 lets each seed take another unit's share of a trace"
+
+    unit: int = lever(
+        0,
+        least=-1,
+        most=4095,
+        description="the compute unit whose share of each grid is taken; -1 = the seed says which",
+    )
+    sharing: Literal["continue", "restart"] = lever(
+        "continue", description="whether a kernel's first workgroup goes to the unit after the last one's, or to unit 0"
+    )
+    duration_rule: Literal["waves", "whole"] = lever(
+        "waves",
+        description="a workgroup's duration: its kernel's divided by the rounds that the machine needs, or all of it",
+    )
+    arrival: Literal["recorded", "all_at_once"] = lever(
+        "recorded", description="whether workgroups join the queue when their kernel started, or all at cycle 0"
+    )
+    without_shared_memory: Literal["skip", "reserve"] = lever(
+        "skip",
+        description="workgroups without shared memory: no requests, or requests for what the machine reserves anyway",
+    )
+    incomplete: Literal["refuse", "skip"] = lever(
+        "refuse",
+        description="kernels whose grid or shared memory was not recorded: the trace is refused, or they are left out",
+    )
+    longest_us: float = lever(
+        0,
+        least=0,
+        most=1e12,
+        unit="microseconds",
+        description="longer kernels are no requests, such as collectives that wait for their peers; 0 = all are",
+    )
+    most_a_kernel: int = lever(
+        0, least=0, most=1 << 40, unit="workgroups", description="most workgroups a kernel; 0 = all"
+    )
+    count: int = lever(0, least=0, most=1 << 40, unit="workgroups", description="the first so many workgroups; 0 = all")
+
+    def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
+        if self.unit >= machine.compute_units:
+            expected = f"must be below the machine's compute_units ({machine.compute_units})"
+            raise wrong_value(where, f"{path or self.name}.unit", expected, self.unit, machine.compute_units - 1)
+        try:
+            self._of_unit(max(self.unit, 0))._share(machine)
+        except InputError as wrong:
+            raise InputError(at(where, str(wrong))) from None
+
+    def workgroups(self, machine: Any, streams: Streams) -> Workgroups:
+        """Return the requests, in the order of their kernels' starts.
+
+        Raises
+        ------
+        InputError
+            The trace cannot be read or lacks what is needed; a workgroup needs more shared memory than the machine
+            has; or nothing asks for shared memory.
+        """
+        chosen = self if self.unit >= 0 else self._of_unit(streams.seed % machine.compute_units)
+        chosen.check_machine(machine)
+        return Workgroups(*(column.copy() for column in chosen._share(machine).workgroups))
+
+    def different_seeds(self, machine: Any) -> int | None:
+        return int(machine.compute_units) if self.unit < 0 else 1
+
+    def facts(self, machine: Any) -> dict[str, int]:
+        """Return how many kernels and workgroups became requests on a machine, and how many did not, and why."""
+        return dict(self._of_unit(max(self.unit, 0))._share(machine).facts)
+
+    def _of_unit(self, unit: int) -> TraceWorkgroups:
+        return self if self.unit == unit else self.but(unit=unit)
+
+    def _share(self, machine: Any) -> _Share:
+        return _share(self, machine, self.found(), code_of(self, machine))
+
+
+class _Share(NamedTuple):
+    workgroups: Workgroups
+    facts: dict[str, int]
+
+
+@lru_cache(maxsize=16)
+def _share(spec: TraceWorkgroups, machine: Any, file: TraceFile, code: tuple[str, ...]) -> _Share:
+    recorded = trace_in(file)
+    trace = spec.kernels_as_told(recorded)
+    kernels, left_out = launches_of(trace, spec.device, skip=spec.incomplete == "skip")
+    length = machine.request_segments(kernels.shared_bytes)
+    asks = length > 0 if spec.without_shared_memory == "reserve" else kernels.shared_bytes > 0
+    short = short_enough(kernels, spec.longest_us)
+    share = share_of_unit(kernels.workgroups, machine.compute_units, spec.unit, spec.sharing == "restart") * (
+        asks & short
+    )
+    taken = np.minimum(share, spec.most_a_kernel) if spec.most_a_kernel else share
+    _refuse_too_big(trace, kernels, machine, np.where(taken > 0, length, 0))
+    rows = np.repeat(np.arange(len(taken)), taken)[: spec.count or None]
+    if not len(rows):
+        raise InputError(
+            f"{file.path}: no workgroup of unit {spec.unit} asks for shared memory, so there is no request."
+        )
+    arrival = start_cycles(kernels, machine, rows, spec.arrival)
+    requests = Workgroups(arrival, length[rows], lasting_cycles(kernels, machine, spec.duration_rule)[rows])
+    facts = {
+        "kernels": len(taken),
+        "kernels_incomplete": left_out,
+        **spec.told_facts(recorded),
+        "kernels_without_request": int(np.count_nonzero(~asks)),
+        "kernels_longer": int(np.count_nonzero(~short)),
+        "kernels_of_zero_duration": int(np.count_nonzero(kernels.duration_ns[asks] == 0)),
+        "workgroups_without_request": int(kernels.workgroups[~asks].sum()),
+        "workgroups_of_all_units": int(kernels.workgroups[asks].sum()),
+        "workgroups_of_unit": int(share.sum()),
+        "requests": len(rows),
+    }
+    return _Share(requests, facts)
+
+
+def _refuse_too_big(trace: Trace, kernels: Launches, machine: Any, length: np.ndarray) -> None:
+    """Refuse a workgroup that the shared memory can never hold: it would block the queue for ever (spec 1, E1)."""
+    row = int(np.argmax(length))
+    if length[row] <= machine.segments:
+        return
+    size = int(kernels.shared_bytes[row])
+    raise InputError(
+        f"{trace.path}: a workgroup of {kernel_named(kernels, row)} takes {size} bytes of shared memory, "
+        f"{length[row]} segments where the machine has {machine.segments}. {preset_for(trace, kernels, row, machine)}"
+    )
+
 
 MOST_GROUPS = 10_000_000
 
@@ -121,7 +286,7 @@ class TraceGroups(RecordedKernels):
         self.check_machine(machine)
         kernels = self._kernels(machine)
         part = _window(len(kernels.rows), self.windows, streams.seed)
-        taken = _first(kernels.taken[part], self.count)
+        taken = _first_rows(kernels.taken[part], self.count)
         rows = kernels.rows[part][: len(taken)]
         self._refuse_too_many(int(taken.sum()))
         alike = kernels.groups.take(rows)
@@ -156,7 +321,7 @@ def _window(kernels: int, windows: int, seed: int) -> slice:
     return slice(kernels * part // windows, kernels * (part + 1) // windows)
 
 
-def _first(taken: np.ndarray, count: int) -> np.ndarray:
+def _first_rows(taken: np.ndarray, count: int) -> np.ndarray:
     """Return how many groups of each kernel, if only so many are taken in all: only kernels of which some are.
 
     >>> _first(np.array([3, 4, 5]), 5), _first(np.array([3, 4]), 0), _first(np.array([3, 4]), 3)
@@ -174,3 +339,134 @@ def _refuse_too_many(spec: TraceGroups, taken: np.ndarray) -> None:
     if total > MOST_GROUPS:
         expected = f"gives {total} groups, more than {MOST_GROUPS}; take fewer with most_a_kernel, windows or count"
         raise InputError(f"{spec.trace}: {expected}. Nearest: count: {MOST_GROUPS}.")
+
+
+if TYPE_CHECKING:
+    pass
+
+_OF_STRUCTURE = ("workgroups", "threads")
+_OF_DEMAND = ("shared_bytes", "vgprs")
+
+
+class KernelGroups(NamedTuple):
+    """The kernels of a trace on a machine."""
+
+    launches: Launches
+    groups: Groups
+    """One row a launch: the group that its workgroups are; arrivals and instructions are 0."""
+    rows: np.ndarray
+    """int64[kernels], the launches of which groups are taken."""
+    taken: np.ndarray
+    """int64[kernels], how many groups of each of them, at least 1."""
+    size_ranks: np.ndarray
+    """float64[launches], the rank of each launch's waves among all, for laws that are correlated with them."""
+    facts: dict[str, int]
+
+
+@lru_cache(maxsize=8)
+def kernel_groups(spec: TraceGroups, machine: Any, file: TraceFile, code: tuple[str, ...]) -> KernelGroups:
+    """Return the kernels of a trace on a machine, as the levers of a workload say; kept for the next run of the same.
+
+    Raises
+    ------
+    InputError
+        The trace lacks what is needed, nothing is taken, or a group fits no empty module: one sentence with the cure.
+    """
+    path, recorded = file.path, trace_in(file)
+    trace = spec.kernels_as_told(recorded)
+    kernels, left_out = _launches(spec, trace)
+    short = short_enough(kernels, spec.longest_us)
+    line = _lines(spec, kernels, path)
+    groups = _groups(spec, machine, kernels, line)
+    most = spec.most_a_kernel or np.iinfo(np.int64).max
+    taken = np.where(short, np.minimum(kernels.workgroups, most), 0)
+    rows = np.flatnonzero(taken)
+    if not len(rows):
+        raise InputError(f"{path}: no kernel is taken, so there is no group.")
+    _refuse_misfit(trace, kernels, machine, groups, rows)
+    facts = {
+        "kernels": len(taken),
+        "kernels_incomplete": left_out,
+        **spec.told_facts(recorded),
+        "kernels_longer": int(np.count_nonzero(~short)),
+        "kernels_of_zero_duration": int(np.count_nonzero(kernels.duration_ns[rows] == 0)),
+        f"{spec.channel_of}s": len(np.unique(line)),
+        "channels": len(np.unique(groups.channel[rows])),
+        "workgroups": int(kernels.workgroups.sum()),
+        "groups": int(taken.sum()),
+    }
+    return KernelGroups(kernels, groups, rows, taken[rows], _ranks(groups.waves), facts)
+
+
+def _launches(spec: TraceGroups, trace: Trace) -> tuple[Launches, int]:
+    needed = _OF_STRUCTURE if spec.unrecorded == "none" else (*_OF_STRUCTURE, *_OF_DEMAND)
+    cure = dict.fromkeys(_OF_DEMAND, "`unrecorded: none` takes them to ask for none")
+    return launches_of(trace, spec.device, spec.incomplete == "skip", needed, "groups", cure)
+
+
+def _groups(spec: TraceGroups, machine: Any, kernels: Launches, line: np.ndarray) -> Groups:
+    assert kernels.threads is not None
+    count = len(kernels.names)
+    channel = line % spec.channels
+    priorities = np.array(spec.priorities, np.int64)
+    shares_nothing = kernels.shared_bytes == 0
+    flagged = {"none": np.zeros(count, bool), "all": np.ones(count, bool), "without_shared_memory": shares_nothing}
+    return Groups(
+        arrival=np.zeros(count, np.int64),
+        channel=channel,
+        priority=priorities[np.minimum(channel, len(priorities) - 1)],
+        waves=np.maximum(waves_for(kernels.threads, machine.wave_size), 1),
+        independent=flagged[spec.independent],
+        duration=lasting_cycles(kernels, machine, spec.duration_rule),
+        demand=_demand(machine, kernels),
+        instructions=np.zeros((count, len(INSTRUCTION_CLASSES)), np.int64),
+    )
+
+
+def _demand(machine: Any, kernels: Launches) -> dict[str, np.ndarray]:
+    """Return the blocks a wave, segments a group; what was not recorded asks for none."""
+    count = len(kernels.names)
+    found = {
+        "vgpr": _granules(kernels.registers, machine.vgpr_granule, count),
+        "sgpr": _granules(kernels.scalar_registers, machine.sgpr_granule, count),
+        "shared": machine.request_segments(kernels.shared_bytes),
+    }
+    there = {resource.label for resource in machine_resources(machine)}
+    return {label: blocks for label, blocks in found.items() if label in there}
+
+
+def _granules(registers: np.ndarray | None, granule: int, count: int) -> np.ndarray:
+    if registers is None:
+        return np.zeros(count, np.int64)
+    return -(-np.maximum(registers, 0) // granule)
+
+
+def _lines(spec: TraceGroups, kernels: Launches, where: Path | str) -> np.ndarray:
+    """Return the number of each launch's stream or queue in the order of their first launches: int64[launches]."""
+    recorded = kernels.queue if spec.channel_of == "queue" else kernels.stream
+    if recorded is None and spec.channel_of == "queue":
+        raise InputError(f"{where}: no hardware queues were recorded; take `channel_of: stream`.")
+    if recorded is None:
+        return np.zeros(len(kernels.names), np.int64)
+    _, first, place = np.unique(recorded, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[place]
+
+
+def _ranks(waves: np.ndarray) -> np.ndarray:
+    """Rank launches in (0, 1), rising with the waves, float64[launches]; launches of as many waves keep their order."""
+    order = np.argsort(waves, kind="stable")
+    ranks = np.empty(len(waves))
+    ranks[order] = (np.arange(len(waves)) + 0.5) / len(waves)
+    return ranks
+
+
+def _refuse_misfit(trace: Trace, kernels: Launches, machine: Any, groups: Groups, rows: np.ndarray) -> None:
+    """Refuse a group that no empty module has room for: it would wait for ever."""
+    chosen = groups.take(rows)
+    misfit = first_misfit(machine, chosen.waves, chosen.demand)
+    if misfit is None:
+        return
+    row = int(rows[misfit.row])
+    what = f"{column_of(misfit.label)} of a group of {kernel_named(kernels, row)}"
+    cure = f" {preset_for(trace, kernels, row, machine)}" if misfit.label in ("waves", "vgpr", "shared") else ""
+    raise InputError(f"{trace.path}: {what} {misfit.expected}. Got {misfit.asked}.{cure}")

@@ -1,20 +1,25 @@
 """From what warps touch to the accesses of cores: one for each page of an instruction, in the order of execution.
 
-When a warp executes an instruction is not known, so it is a model: a core runs `resident` workgroups at once and begins
-the next ones when those have ended (a wave); within a wave all warps of all cores go on in step, an instruction each;
-the k-th access of a core is issued k times `gap` cycles after the first, and no access before the one above it.
+Which core runs a workgroup is the order of dispatch, a lever. When a warp executes an instruction is not known, so it
+is a model: a core runs `resident` workgroups at once and begins the next ones when those have ended (a wave); within a
+wave all warps of all cores go on in step, an instruction each; the k-th access of a core is issued k times `gap` cycles
+after the first, and no access before the one above it.
+
+`page_sharing` says how much cores and warps share pages: what the order of dispatch does to a trace before any TLB sees
+it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.workloads import accesses as blocks
-from workbench.workloads.accesses import Accesses
-from workbench.workloads.ordinals import Ordinals
+from workbench.errors import InputError
+from workbench.levers import Family, lever
+from workbench.workloads import workload as blocks
+from workbench.workloads.workload import Accesses
 
 
 class WarpPages(NamedTuple):
@@ -130,3 +135,214 @@ def _rows(block: Accesses, rows: slice | np.ndarray) -> Accesses:
 def _joined(parts: list[Accesses]) -> Accesses:
     columns = zip(*((part.cycle, part.core, part.page) for part in parts))
     return Accesses(*(np.concatenate(column) for column in columns))
+
+
+class DispatchOrder(Family, noun="dispatch order", example="{blocked: 4}"):
+    """The base of every dispatch order; a core that is named beyond the machine's is refused by `check_cores`."""
+
+    def core(self, workgroup: np.ndarray, workgroups: int, cores: int) -> np.ndarray:
+        """Return the core of each workgroup.
+
+        Parameters
+        ----------
+        workgroup : int64[count]
+            Numbers in the grid, x fastest.
+        workgroups : int
+            How many the grid has.
+        cores : int
+            How many the machine has.
+
+        Returns
+        -------
+        int64[count]
+        """
+        raise NotImplementedError
+
+    def period(self, workgroups: int, cores: int) -> int:
+        """Return the workgroups in a row among which every core has its share."""
+        return cores
+
+    def check_cores(self, cores: int, path: str) -> None:
+        """Refuse a core that the machine does not have."""
+
+
+class RoundRobin(DispatchOrder):
+    """Workgroup i goes to core i mod cores: what MGPUSim's and GPGPU-Sim's dispatchers do while all cores have room.
+
+    >>> RoundRobin().core(np.arange(5), 5, 2).tolist()
+    [0, 1, 0, 1, 0]
+    """
+
+    def core(self, workgroup: np.ndarray, workgroups: int, cores: int) -> np.ndarray:
+        return workgroup % cores
+
+
+class Blocked(DispatchOrder):
+    """So many workgroups in a row go to a core, then as many to the next; 0 = the grid divided evenly by the cores.
+
+    >>> Blocked().core(np.arange(5), 5, 2).tolist(), Blocked(size=1).core(np.arange(5), 5, 2).tolist()
+    ([0, 0, 0, 1, 1], [0, 1, 0, 1, 0])
+    """
+
+    brief = ("size",)
+    size: int = lever(
+        0, least=0, most=1 << 30, unit="workgroups", description="workgroups in a row on a core; 0 = all its"
+    )
+
+    def core(self, workgroup: np.ndarray, workgroups: int, cores: int) -> np.ndarray:
+        return workgroup // self._size(workgroups, cores) % cores
+
+    def period(self, workgroups: int, cores: int) -> int:
+        return self._size(workgroups, cores) * cores
+
+    def _size(self, workgroups: int, cores: int) -> int:
+        return self.size or max(-(-workgroups // cores), 1)
+
+
+class Listed(DispatchOrder):
+    """Workgroup i goes to the i-th core of a list, which begins anew at its end: what a dispatcher was seen to do.
+
+    >>> Listed(cores=(2, 0, 0)).core(np.arange(5), 5, 4).tolist()
+    [2, 0, 0, 2, 0]
+    """
+
+    brief = ("cores",)
+    cores: tuple[int, ...] = lever(
+        (0,), least=0, most=1023, description="the core of each workgroup, in order of the grid"
+    )
+
+    def check(self) -> None:
+        if not self.cores:
+            raise InputError(f"{self.name}.cores must name at least one core. Got [].")
+
+    def core(self, workgroup: np.ndarray, workgroups: int, cores: int) -> np.ndarray:
+        return np.array(self.cores, np.int64)[workgroup % len(self.cores)]
+
+    def period(self, workgroups: int, cores: int) -> int:
+        return len(self.cores)
+
+    def check_cores(self, cores: int, path: str) -> None:
+        if max(self.cores) >= cores:
+            expected = f"must name cores below {cores}, all that the machine has"
+            raise InputError(f"{path}.cores {expected}. Got {max(self.cores)}. Nearest: {cores - 1}.")
+
+
+class PageSharing(NamedTuple):
+    """Who touches which pages of a trace."""
+
+    pages: int
+    """Distinct pages."""
+    pages_of_core: np.ndarray
+    """int64[cores], distinct pages that each core touches."""
+    pages_by_degree: np.ndarray
+    """int64[cores + 1], pages that so many cores touch; none that no core does."""
+    accesses_by_degree: np.ndarray
+    """int64[cores + 1], accesses to such pages."""
+    shared_pages: np.ndarray
+    """int64[cores, cores], pages that two cores both touch; on the diagonal those of each."""
+
+    @property
+    def mean_degree(self) -> float:
+        """Return the cores that touch a page, on average over pages."""
+        return float((np.arange(len(self.pages_by_degree)) * self.pages_by_degree).sum() / max(self.pages, 1))
+
+
+def page_sharing(accesses: Iterable[Accesses], cores: int) -> PageSharing:
+    """Count who touches which pages; rows that unmap a page are not counted.
+
+    Memory grows with the distinct pages of each core, not with the trace.
+
+    References
+    ----------
+    spec 4, glossary (sharing degree = number of holders); section 8: sharing degree per page is the metric that spec 2,
+    spec 3 and spec 4 have in common.
+
+    Examples
+    --------
+    >>> block = Accesses(np.zeros(4, np.int64), np.array([0, 1, 1, 1]), np.array([7, 7, 9, 9]))
+    >>> found = page_sharing([block], cores=2)
+    >>> found.pages_of_core.tolist(), found.pages_by_degree.tolist(), found.accesses_by_degree.tolist()
+    ([1, 2], [0, 1, 1], [0, 2, 2])
+    """
+    keys, counts = np.empty(0, np.int64), np.empty(0, np.int64)
+    for block in accesses:
+        keys, counts = _merged_runs(keys, counts, _keys(block, cores))
+    page, place = np.unique(keys // cores, return_inverse=True)
+    core, degree = keys % cores, np.bincount(place, minlength=len(page))
+    holders = np.zeros((cores, cores), np.int64)
+    for one in range(cores):
+        of_one = np.isin(place, place[core == one])
+        holders[one] = np.bincount(core[of_one], minlength=cores)
+    return PageSharing(
+        pages=len(page),
+        pages_of_core=np.bincount(core, minlength=cores),
+        pages_by_degree=np.bincount(degree, minlength=cores + 1),
+        accesses_by_degree=np.bincount(degree[place], counts, cores + 1).astype(np.int64),
+        shared_pages=holders,
+    )
+
+
+def pages_of_warps(touched: Iterable[WarpPages]) -> np.ndarray:
+    """Return the distinct pages of each warp that touches any: int64[warps], in parts as they come.
+
+    References
+    ----------
+    spec 4, section 8: packing a warp's pieces lowers the distinct pages per warp.
+
+    Examples
+    --------
+    >>> zero = np.zeros(3, np.int64)
+    >>> pages_of_warps([WarpPages(zero, np.arange(3), zero, np.array([0, 0, 1]), np.array([5, 5, 6]), zero)]).tolist()
+    [1, 1]
+    """
+    parts = [np.empty(0, np.int64)]
+    for rows in touched:
+        order = np.lexsort((rows.page, rows.warp, rows.workgroup))
+        workgroup, warp, page = rows.workgroup[order], rows.warp[order], rows.page[order]
+        new_warp = changes(workgroup) | changes(warp)
+        new_page = new_warp | changes(page)
+        parts.append(np.add.reduceat(new_page, np.flatnonzero(new_warp), dtype=np.int64))
+    return np.concatenate(parts)
+
+
+def _keys(block: Accesses, cores: int) -> np.ndarray:
+    keys = block.page * cores + block.core
+    return keys if block.unmap is None else keys[~block.unmap]
+
+
+def _merged_runs(keys: np.ndarray, counts: np.ndarray, more: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct keys with how often each came, so many further ones counted."""
+    own, often = np.unique(more, return_counts=True)
+    every, place = np.unique(np.concatenate([keys, own]), return_inverse=True)
+    return every, np.bincount(place, np.concatenate([counts, often]), len(every)).astype(np.int64)
+
+
+class Ordinals:
+    """Counts rows by group; a block goes on where the block before it ended.
+
+    Parameters
+    ----------
+    groups : int
+        How many there are, numbered from 0.
+
+    Examples
+    --------
+    >>> ordinals = Ordinals(2)
+    >>> ordinals.of(np.array([0, 1, 0])).tolist(), ordinals.of(np.array([1, 0])).tolist()
+    ([0, 0, 1], [1, 2])
+    """
+
+    def __init__(self, groups: int) -> None:
+        self._kind = np.int16 if groups <= 1 << 15 else np.int64  # NumPy sorts 16 bits by radix, ten times as fast
+        self._before = np.zeros(groups, np.int64)
+
+    def of(self, group: np.ndarray) -> np.ndarray:
+        """Return the rows of the same group before each row: int64[rows]."""
+        order = np.argsort(group.astype(self._kind), kind="stable")
+        in_block = np.bincount(group, minlength=len(self._before))
+        place = np.arange(len(group)) - np.repeat(np.cumsum(in_block) - in_block, in_block)
+        ordinals = np.empty(len(group), np.int64)
+        ordinals[order] = place
+        ordinals += self._before[group]
+        self._before += in_block
+        return ordinals

@@ -1,23 +1,24 @@
-"""A workload is one frozen value that says what is asked of the machine; asked with a seed it gives request columns.
+"""The base of workloads, and the columns of requests that they give, one type a kind of engine.
 
-A workload that is drawn at random uses named streams of the seed alone, so every policy of a comparison meets the same
-requests.
+A workload is one frozen value that says what is asked of the machine; asked with a seed it gives request columns. A
+workload that is drawn at random, a `Generator`, uses named streams of the seed alone, so every policy of a comparison
+meets the same requests.
+
+`check_kind` refuses a workload that gives other requests than an engine serves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.levers import Spec
+from workbench.errors import InputError, at, nearest_name
+from workbench.levers import Family, Spec
 from workbench.streams import Streams
-from workbench.workloads.accesses import Accesses
-from workbench.workloads.mallocs import Mallocs
-from workbench.workloads.node.application import Applications
-from workbench.workloads.pool_requests import PoolRequests
-from workbench.workloads.tensor_requests import TensorRequests
+from workbench.workloads.node import Applications
+from workbench.workloads.pool_requests import PoolRequests, TensorRequests
 
 KINDS = ("workgroups", "groups", "accesses", "mallocs", "pool_requests", "tensor_requests", "applications")
 """What engines may want: the methods of a workload that give requests."""
@@ -139,3 +140,85 @@ class Workload(Spec):
     def different_seeds(self, machine: Any) -> int | None:
         """Return how many seeds give different requests on a machine; None = all of them do."""
         return None if self.random else 1
+
+
+class Accesses(NamedTuple):
+    """A block of a trace of translations: one row an access of a core, cycles not decreasing (nor from block to block).
+
+    A core's accesses are in the order in which it issues them; a page that is unmapped loses every translation.
+    """
+
+    cycle: np.ndarray
+    """int64[accesses], the earliest cycle at which each is issued."""
+    core: np.ndarray
+    """int32[accesses], who asks, from 0."""
+    page: np.ndarray
+    """int64[accesses], the virtual page number in pages of the machine, from 0; in an unmapping row the page that
+    goes."""
+    unmap: np.ndarray | None = None
+    """bool[accesses], whether a row unmaps its page instead of accessing it; None = no row does."""
+
+
+class Mallocs(NamedTuple):
+    """Allocations by threads: one row a call, arrivals not decreasing; a thread that is not named did not call.
+
+    Rows of one arrival whose threads are of one warp are one call of that warp, its other lanes being inactive.
+    """
+
+    arrival: np.ndarray
+    """int64[calls], the cycle at which each thread calls."""
+    thread: np.ndarray
+    """int64[calls], the thread's number in the whole grid, from 0; increasing among the rows of one arrival."""
+    bytes: np.ndarray
+    """int64[calls], what each asks for, at least 0."""
+    free_at: np.ndarray
+    """int64[calls], the cycle from which each gives back what it got; -1 = never."""
+
+
+class Generator(
+    Workload, Family, noun="synthetic workload", kind="generator", example="{random_workgroups: {count: 300}}"
+):
+    """The base of every generator; a class that derives from it can be named in `workload: {synthetic: ...}`."""
+
+    counted_by: ClassVar[str] = "count"
+    """The lever that says how many requests there are."""
+
+
+def check_kind(found: type[Workload], wants: str, what: str, known: Iterable[str], where: str = "") -> None:
+    """Refuse a workload that gives something else than an engine serves.
+
+    Parameters
+    ----------
+    wants : str
+        The method of a workload that the engine asks: one of `KINDS`.
+    what : str
+        What the user wrote, as messages name it: `regime large_uniform`.
+    known : names
+        What could stand there instead.
+
+    Raises
+    ------
+    InputError
+        It does not give what is wanted: one sentence that names what would.
+
+    Examples
+    --------
+    >>> from workbench.workloads.csv_file import WorkgroupFile
+    >>> known = ["group_file", "random_groups"]
+    >>> check_kind(WorkgroupFile, "groups", "workgroup_file", known, "a.yaml")  # doctest: +NORMALIZE_WHITESPACE
+    Traceback (most recent call last):
+    workbench.errors.InputError: a.yaml: workgroup_file gives workgroups where the engine serves groups; there are
+    group_file, random_groups. Did you mean group_file?
+    """
+    if found.gives(wants):
+        return
+    gives = " and ".join(kind for kind in KINDS if found.gives(kind)) or "nothing"
+    names = sorted(known)
+    guess = nearest_name(what.split()[-1], names)
+    cure = f" Did you mean {guess}?" if guess else ""
+    there = f"there are {', '.join(names)}" if names else "there are none"
+    raise InputError(at(where, f"{what} gives {gives} where the engine serves {wants}; {there}.{cure}"))
+
+
+ROWS = 1 << 16
+"""Rows of a block, about: what comes does not depend on it, only how much is held at once."""

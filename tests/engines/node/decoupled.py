@@ -29,9 +29,8 @@ from workbench.engines.translation.part import record_of as translation_record
 from workbench.machine.node import NodeMachine
 from workbench.policies.policy import Policy, read_policy
 from workbench.records.node import KIND, fields_of
-from workbench.workloads.mallocs import Mallocs
 from workbench.workloads.node import Allocate, Application, Applications, Kernel, Launch, Phase, Step, Touch
-from workbench.workloads.workload import Groups
+from workbench.workloads.workload import Groups, Mallocs
 
 CARDS, MODULES, GROUPS, KERNELS = 2, 4, 5, 3
 ROOM = {"messages": 1 << 14, "details": 1 << 12}

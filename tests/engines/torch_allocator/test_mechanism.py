@@ -16,7 +16,7 @@ from workbench.engines.torch_allocator.recording import live_before, recording_o
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
-from workbench.workloads import tensor_requests
+from workbench.workloads import pool_requests
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_snapshot import read_snapshot
 
@@ -45,8 +45,9 @@ def snapshot(folder, seed=3, rules=None):
 
 
 def test_requests_are_numbered_alike_by_programs_and_by_the_allocator():
-    names = ("ALLOC", "FREE", "DEFER", "COMPLETE", "EMPTY_CACHE")
-    assert [getattr(state, name) for name in names] == [getattr(tensor_requests, name) for name in names]
+    names = ("ALLOC_TENSOR", "FREE_TENSOR", "DEFER_TENSOR", "COMPLETE_TENSOR", "EMPTY_CACHE")
+    kinds = [getattr(pool_requests, name) for name in names]
+    assert [getattr(state, name.removesuffix("_TENSOR")) for name in names] == kinds
 
 
 def test_a_sweep_says_how_exact_a_replay_is(tmp_path):

@@ -18,7 +18,7 @@ from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.studies.pool import replayed_memory
-from workbench.workloads.trace_pool import TracePool
+from workbench.workloads.recorded_memory import TracePool
 
 SMALL = {"tracelens_h100_bert_small": 4, "tracelens_h100_falconsai_vit": 3, "tracelens_mi300x_falconsai_vit": 3}
 LARGE = {"tracelens_h100_qwen1.5_0.5b": 4, "tracelens_mi300x_qwen1.5_0.5b": 3}

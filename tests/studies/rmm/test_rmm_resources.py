@@ -16,7 +16,7 @@ from workbench.studies.rmm import (
     smallest_arena,
     smallest_pool,
 )
-from workbench.workloads.read import read_workload
+from workbench.workloads.workload_key import read_workload
 
 MIB = 1 << 20
 HEADER = "Thread,Time,Action,Pointer,Size,Stream"

@@ -6,7 +6,7 @@ from tests.workloads.importers import profiles
 from tests.workloads.importers.refusing import refusal
 from workbench.errors import InputError
 from workbench.workloads.importers import read_trace
-from workbench.workloads.launches import launches_of
+from workbench.workloads.recorded import launches_of
 
 
 def written(tmp_path, text):

@@ -10,7 +10,7 @@ from workbench.streams import Streams
 from workbench.workloads.importers import read_trace
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.warp_reader import WarpReader
-from workbench.workloads.trace_accesses import TraceAccesses
+from workbench.workloads.recorded_accesses import TraceAccesses
 
 
 @pytest.fixture

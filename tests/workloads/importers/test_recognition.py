@@ -41,7 +41,7 @@ def recognised(path):
 
 def topology_formats(text):
     """The formats of all readers of topologies that recognise a text."""
-    return [it.FORMAT for it in _FORMATS if it.recognises(text)]
+    return [it.name for it in _FORMATS if it.recognises(text)]
 
 
 @pytest.mark.parametrize("sample", profiles.SAMPLES)

@@ -13,7 +13,7 @@ from workbench.machine import Board
 from workbench.streams import Streams
 from workbench.workloads.importers import read_trace
 from workbench.workloads.pool_requests import ALLOC
-from workbench.workloads.trace_pool import TracePool
+from workbench.workloads.recorded_memory import TracePool
 
 STEPS = st.lists(st.tuples(st.integers(0, 1), st.integers(1, 3 << 20), st.integers(0, 9)), min_size=1, max_size=40)
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from tests.oracles import serving as twin
 from workbench.workloads.pool_requests import ALLOC
 from workbench.workloads.serving import Paged, ReserveExact, ReserveLongest, ReservePowerOfTwo, Traffic
-from workbench.workloads.serving.rows import Rows
-from workbench.workloads.serving.server import Server, ServerRules
+from workbench.workloads.serving.server import Rows, Server, ServerRules
 
 STEP, TOKEN, LONGEST = 10, 64, 24
 REQUESTS = st.lists(

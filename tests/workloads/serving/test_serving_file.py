@@ -9,9 +9,9 @@ import workbench as wb
 from workbench.errors import InputError
 from workbench.machine import preset
 from workbench.streams import Streams
-from workbench.workloads.pool_file import PoolFile
-from workbench.workloads.read import read_workload
-from workbench.workloads.serving_file import ServingFile
+from workbench.workloads.recorded_memory import PoolFile
+from workbench.workloads.serving import ServingFile
+from workbench.workloads.workload_key import read_workload
 
 AZURE = Path(__file__).parents[3] / "data" / "azure_llm_code_2023_first_400.csv"
 BURST = """Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type

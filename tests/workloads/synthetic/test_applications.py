@@ -8,8 +8,7 @@ import pytest
 from workbench.machine import Board
 from workbench.streams import Streams
 from workbench.workloads.node import Launch
-from workbench.workloads.synthetic.generators import read_generator
-from workbench.workloads.synthetic.regimes import regimes
+from workbench.workloads.synthetic.generators import read_generator, regimes
 
 
 def kernels(name, seed=1, **levers):

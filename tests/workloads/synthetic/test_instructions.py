@@ -10,14 +10,16 @@ from hypothesis import strategies as st
 from tests.junk import refusal
 from tests.oracles.laws import numbers_at
 from workbench.streams import Streams
-from workbench.workloads.instruction_counts import MOST_A_CYCLE, MOST_OF_A_GROUP, first_excess
 from workbench.workloads.synthetic.instructions import (
     DEFAULT_MIXES,
+    MOST_A_CYCLE,
+    MOST_OF_A_GROUP,
     InstructionLaws,
     InstructionMix,
     Instructions,
     Mix,
     NoInstructions,
+    first_excess,
 )
 from workbench.workloads.workload import INSTRUCTION_CLASSES
 

@@ -11,18 +11,19 @@ from tests.oracles import page_accesses as oracle
 from tests.work_counts import growth
 from workbench.machine import TranslationMachine
 from workbench.streams import Streams
-from workbench.workloads import accesses as blocks
-from workbench.workloads.page_sharing import page_sharing
-from workbench.workloads.read import read_workload
-from workbench.workloads.synthetic.generators import generators
-from workbench.workloads.synthetic.kernels.page_kernel import PageKernel
-from workbench.workloads.synthetic.page_patterns import Zipf
-from workbench.workloads.synthetic.private_arrays import PrivateArrays
-from workbench.workloads.synthetic.producer_consumer import ProducerConsumer
-from workbench.workloads.synthetic.regimes import regimes
-from workbench.workloads.synthetic.shared_sweep import SharedSweep
-from workbench.workloads.synthetic.stencil_halo import StencilHalo
-from workbench.workloads.synthetic.zipf_mixture import ZipfMixture
+from workbench.workloads import workload as blocks
+from workbench.workloads.synthetic.generators import generators, regimes
+from workbench.workloads.synthetic.page_accesses import (
+    PrivateArrays,
+    ProducerConsumer,
+    SharedSweep,
+    StencilHalo,
+    Zipf,
+    ZipfMixture,
+)
+from workbench.workloads.synthetic.page_kernels import PageKernel
+from workbench.workloads.warp_pages import page_sharing
+from workbench.workloads.workload_key import read_workload
 
 MACHINES = st.builds(TranslationMachine, cores=st.integers(1, 5), private_entries=st.integers(1, 8))
 PATTERNS = st.sampled_from(["sweep", "scatter", {"zipf": 0.7}])

@@ -10,14 +10,11 @@ from hypothesis import strategies as st
 from workbench.errors import InputError
 from workbench.machine import Board, Card, Link, preset
 from workbench.streams import Streams
-from workbench.workloads.pool_requests import ALLOC
-from workbench.workloads.read import read_workload
-from workbench.workloads.regions import matched_by_size, one_handle_each
-from workbench.workloads.synthetic.full_card import FullCard
-from workbench.workloads.synthetic.logarithm import power
-from workbench.workloads.synthetic.mixed_jobs import MixedJobs
-from workbench.workloads.synthetic.regimes import regime, regimes
-from workbench.workloads.synthetic.training_memory import DataParallel, PipelineParallel, in_flight
+from workbench.workloads.pool_requests import ALLOC, matched_by_size, one_handle_each
+from workbench.workloads.synthetic.generators import read_regime, regimes
+from workbench.workloads.synthetic.laws import power
+from workbench.workloads.synthetic.memory_jobs import DataParallel, FullCard, MixedJobs, PipelineParallel, in_flight
+from workbench.workloads.workload_key import read_workload
 
 GB = 10**9
 BOARD = Board(
@@ -51,7 +48,7 @@ def peaks(requested, machine=BOARD):
 
 @pytest.mark.parametrize("name", regimes("pool_requests"))
 def test_every_regime_gives_requests_for_the_machine_that_it_was_stated_for(name):
-    result = regime(name, wants="pool_requests")
+    result = read_regime(name, wants="pool_requests")
     board = preset(result.machine).machine()
     requests = result.workload.pool_requests(board, Streams(2))
     assert len(peaks(requests, board)) == 8

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from tests.junk import refusal
 from workbench.machine import Machine
 from workbench.streams import Streams
-from workbench.workloads.malloc_file import MallocFile
-from workbench.workloads.read import read_workload
-from workbench.workloads.synthetic.random_mallocs import RandomMallocs
-from workbench.workloads.synthetic.regimes import regimes
+from workbench.workloads.malloc_calls import MallocFile, RandomMallocs
+from workbench.workloads.synthetic.generators import regimes
+from workbench.workloads.workload_key import read_workload
 
 SIZES = ["uniform", 5, {"log_normal": [40, 1]}, {"bimodal": {"small": [1, 4], "large": [100, 200]}}]
 FREES = ["never_freed", {"freed_by_thread": {"share": 0.5}}, {"freed_by_warp": {"lifetime": 7}}]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.junk import refusal
 from workbench.machine import Machine
 from workbench.streams import Streams
-from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
+from workbench.workloads.synthetic.random_groups import RandomWorkgroups
 from workbench.workloads.workload import Workgroups
 
 MACHINE = Machine(segments=128)

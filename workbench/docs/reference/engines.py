@@ -35,8 +35,7 @@ from workbench.experiments.sweep import read_sweep
 from workbench.experiments.user_measures import of_setup
 from workbench.metrics.measure import Measure, Measures
 from workbench.strict_yaml import read_mapping
-from workbench.workloads.synthetic.generators import generators
-from workbench.workloads.synthetic.regimes import regimes
+from workbench.workloads.synthetic.generators import generators, regimes
 
 
 def engine_path(name: str) -> str:

@@ -31,8 +31,7 @@ from workbench.experiments.mechanism import mechanism, mechanisms
 from workbench.machine.presets import DOUBTFUL, MARKS, Preset, preset, preset_names
 from workbench.workloads.catalogue import catalogue
 from workbench.workloads.importers import Importer, importers
-from workbench.workloads.synthetic.generators import Generator
-from workbench.workloads.synthetic.regimes import Regime, regimes
+from workbench.workloads.synthetic.generators import Generator, Regime, regimes
 from workbench.workloads.workload import KINDS
 
 

@@ -130,7 +130,7 @@ def new_part(setup: Setup, seed: int, growth: Growth | None = None) -> Part:
     >>> from workbench.engines.malloc import MallocOptions
     >>> from workbench.machine import Machine
     >>> from workbench.policies.policy import read_policy
-    >>> from workbench.workloads.synthetic.random_mallocs import RandomMallocs
+    >>> from workbench.workloads.malloc_calls import RandomMallocs
     >>> policies = {slot: read_policy(slot, name) for slot, name in Malloc.slots.items()}
     >>> setup = Setup("malloc", Machine(), RandomMallocs(threads=64), policies, MallocOptions())
     >>> state = new_part(setup, seed=1)

@@ -46,7 +46,7 @@ from workbench.policies.placement.question import Placement
 from workbench.streams import Streams
 from workbench.structures.bitmaps import all_free, packed
 from workbench.structures.run_tree import new_run_tree
-from workbench.workloads.mallocs import Mallocs
+from workbench.workloads.workload import Mallocs
 
 MOST_GRANULES = 1 << 28
 

@@ -41,9 +41,8 @@ from workbench.policies.pool.frames import Frames
 from workbench.records.pool import PoolRecord
 from workbench.streams import Streams
 from workbench.structures.timetable import NEVER
-from workbench.workloads.mallocs import Mallocs
 from workbench.workloads.pool_requests import ALLOC, FREE
-from workbench.workloads.workload import Groups
+from workbench.workloads.workload import Groups, Mallocs
 
 Keeps = Literal["record", "live"]
 MOST_HEAP = 1 << 30

@@ -17,8 +17,8 @@ from workbench.levers import lever
 from workbench.machine import Board
 from workbench.records.torch_allocator import AllocatorRecord, CallCosts, CardRun, Reproduced
 from workbench.streams import Streams
-from workbench.workloads.allocator_log import AllocatorLog
-from workbench.workloads.tensor_requests import TensorRequests
+from workbench.workloads.allocations import AllocatorLog
+from workbench.workloads.pool_requests import TensorRequests
 
 NOTHING_HELD = np.zeros(0, np.int64)
 

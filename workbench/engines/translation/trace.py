@@ -19,7 +19,7 @@ from workbench.engines.translation.page_table import Tags
 from workbench.engines.translation.state import Rows, to_int64
 from workbench.errors import InputError
 from workbench.structures.key_index import PageNumbers, new_page_numbers, number_of, with_room
-from workbench.workloads.accesses import Accesses
+from workbench.workloads.workload import Accesses
 
 PIECE = 1 << 18
 """Rows that are taken at a time: what is computed for a row is still in the cache when it is served."""

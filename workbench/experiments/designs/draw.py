@@ -21,9 +21,8 @@ from workbench.experiments.sweep import VARIED, Sweep
 from workbench.levers import Family, Kind, Lever, Spec
 from workbench.policies.catalogue import is_in_file, policy_in_file
 from workbench.policies.policy import Policy, policies
-from workbench.workloads.outside import of_file, outside
-from workbench.workloads.synthetic.generators import Generator, generator_in_file
-from workbench.workloads.synthetic.regimes import regimes
+from workbench.workloads.synthetic.generators import Generator, generator_in_file, regimes
+from workbench.workloads.workload_key import of_file, outside
 
 ZIP = "the design"
 """What the lists of a design are zipped by."""

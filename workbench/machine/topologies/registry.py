@@ -1,26 +1,72 @@
-"""How does a topology file become a topology? By its contents, whatever it is called.
+"""The topology of a file, known by its contents, and the boards that a sweep describes by a file or by a rule.
 
-What a sweep says of a board whose links a file (`topology: FILE`) or a rule (`arrangement: ring`) describes.
+A sweep says `machine: {topology: FILE, ...}` of a board whose links a file describes, and `machine: {arrangement: ring,
+gpus: 8, ...}` of one whose links follow a rule.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.files import as_utf8
 from workbench.levers import Spec, lever
-from workbench.machine.topologies import amd_smi_topo, nccl_xml, nvidia_smi_topo, p2p_matrices, rocm_smi_topo
+from workbench.machine.topologies.amd import (
+    AMD_SMI_DESCRIPTION,
+    AMD_SMI_FORMAT,
+    ROCM_SMI_DESCRIPTION,
+    ROCM_SMI_FORMAT,
+    is_amd_smi,
+    is_rocm_smi,
+    read_amd_smi,
+    read_rocm_smi,
+)
+from workbench.machine.topologies.nccl import NCCL_DESCRIPTION, NCCL_FORMAT, is_nccl, read_nccl
+from workbench.machine.topologies.nvidia import (
+    NVIDIA_SMI_DESCRIPTION,
+    NVIDIA_SMI_FORMAT,
+    P2P_DESCRIPTION,
+    P2P_FORMAT,
+    is_nvidia_smi,
+    is_p2p,
+    read_nvidia_smi,
+    read_p2p,
+)
+from workbench.machine.topologies.pci import (
+    Node,
+    Topology,
+    Wire,
+    card_names,
+    check_connected,
+    generation_named,
+    nvlink_gbps,
+)
 from workbench.machine.topologies.regular import RegularBoard
-from workbench.machine.topologies.speeds import card_names, generation_named, nvlink_gbps
-from workbench.machine.topologies.topology import Node, Topology, Wire, check_connected
 
 MOST_BYTES = 1 << 22
 """The largest files of the formats, of machines with 72 cards, have a few hundred kilobytes."""
-_FORMATS = (nccl_xml, p2p_matrices, rocm_smi_topo, amd_smi_topo, nvidia_smi_topo)
+
+
+class _Format(NamedTuple):
+    """A format of topology files, and its reader."""
+
+    name: str
+    description: str
+    """What writes such files."""
+    recognises: Callable[[bytes], bool]
+    read: Callable[[bytes, str], Topology]
+
+
+_FORMATS = (
+    _Format(NCCL_FORMAT, NCCL_DESCRIPTION, is_nccl, read_nccl),
+    _Format(P2P_FORMAT, P2P_DESCRIPTION, is_p2p, read_p2p),
+    _Format(ROCM_SMI_FORMAT, ROCM_SMI_DESCRIPTION, is_rocm_smi, read_rocm_smi),
+    _Format(AMD_SMI_FORMAT, AMD_SMI_DESCRIPTION, is_amd_smi, read_amd_smi),
+    _Format(NVIDIA_SMI_FORMAT, NVIDIA_SMI_DESCRIPTION, is_nvidia_smi, read_nvidia_smi),
+)
 
 
 def is_topology(path: Path | str) -> bool:
@@ -56,7 +102,7 @@ def read_topology(path: Path | str) -> Topology:
     for it in _FORMATS:
         if it.recognises(text):
             return check_connected(it.read(text, where), where)
-    known = "; ".join(f"{it.FORMAT} ({it.SAYS})" for it in _FORMATS)
+    known = "; ".join(f"{it.name} ({it.description})" for it in _FORMATS)
     raise InputError(f"{where}: is no topology that is read here; there are {known}.")
 
 

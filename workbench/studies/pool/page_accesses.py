@@ -35,8 +35,8 @@ from workbench.records.pool import (
     granted,
     stays_of,
 )
-from workbench.workloads.accesses import Accesses
-from workbench.workloads.write_file import write_file
+from workbench.workloads.csv_file import write_file
+from workbench.workloads.workload import Accesses
 
 LIMITS = (0, 1 << 26, 1 << 27, 1 << 28, 1 << 29, None)
 """Cached bytes that a card may keep; None = all of them."""

@@ -23,7 +23,7 @@ from workbench.metrics.pool import measure, reserved
 from workbench.policies.catalogue import load_all
 from workbench.policies.policy import policies
 from workbench.records.pool import ROW, PoolRecord
-from workbench.workloads.read import read_workload
+from workbench.workloads.workload_key import read_workload
 
 Before = Literal["ask", "leave_out", "with_cache"]
 USUAL_BOARD = "dgx_h100"

@@ -35,7 +35,7 @@ from workbench.studies.rmm import (
     smallest_pool,
 )
 from workbench.units import bytes_said
-from workbench.workloads.memory_requests import memory_events
+from workbench.workloads.recorded_memory import memory_events
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -33,7 +33,7 @@ from workbench.studies.tuning.front import point_sweep
 from workbench.studies.tuning.space import Levers, Node, dimensions
 from workbench.studies.tuning.study import Proposal, Study, Trial, planned
 from workbench.workloads.catalogue import catalogue
-from workbench.workloads.read import read_workload
+from workbench.workloads.workload_key import read_workload
 
 _COMPARED = 64
 """Seeds of either kind whose workloads are compared."""

@@ -44,7 +44,7 @@ from workbench.studies.tuning.space import plain
 from workbench.studies.tuning.storages import JOURNAL, Journal, journal_storage
 from workbench.studies.tuning.study import Study, Trial, hidden, planned, proposed, read_study, read_trials
 from workbench.studies.tuning.trial_store import Storage, StudyIdentity, TrialStore, quiet
-from workbench.workloads.read import read_workload
+from workbench.workloads.workload_key import read_workload
 
 
 def tune(

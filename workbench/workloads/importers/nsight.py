@@ -35,8 +35,7 @@ from workbench.workloads.importers.binary_formats import Database, is_sqlite
 from workbench.workloads.importers.importer import Card, Importer, KernelList, Trace
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.text_formats import Header, Row, decimal_of, has_header, rows
-from workbench.workloads.kernel_columns import KernelColumns, lasting, volume
-from workbench.workloads.kernels import MISSING, KernelRows
+from workbench.workloads.kernels import MISSING, KernelColumns, KernelRows, lasting, volume
 
 _KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
 _STRINGS = "StringIds"

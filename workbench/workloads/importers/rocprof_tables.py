@@ -37,8 +37,7 @@ from workbench.workloads.importers.binary_formats import Database, is_sqlite
 from workbench.workloads.importers.importer import Card, Importer, Trace
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.text_formats import Header, Row, has_header, rows
-from workbench.workloads.kernel_columns import KernelColumns, lasting, volume
-from workbench.workloads.kernels import MISSING, KernelRows
+from workbench.workloads.kernels import MISSING, KernelColumns, KernelRows, lasting, volume
 
 _DISPATCHES = "rocpd_kernel_dispatch"
 _ENDING = re.compile(r"(?:_[\w-]{1,200})?", re.ASCII)

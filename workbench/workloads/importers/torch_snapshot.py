@@ -26,7 +26,7 @@ import numpy as np
 
 from workbench.errors import InputError, shown
 from workbench.structures import pickle_reader
-from workbench.workloads.allocator_log import (
+from workbench.workloads.allocations import (
     ALLOC,
     FREE_COMPLETED,
     INACTIVE,

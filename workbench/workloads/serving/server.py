@@ -4,22 +4,35 @@ First come, first served. A request starts when its prompt has room; then a toke
 however many run beside it. Where a running one needs a block and none is left, the one that came last gives all of its
 blocks back and is computed anew later, with what it has answered as part of its prompt. Who came first is never
 preempted, so all come to an end.
+
+How the key-value cache of a request is laid out is a policy (`CacheLayout`): one region for all that may come, or
+blocks on demand.
 """
 
 from __future__ import annotations
 
 import heapq
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.workloads.serving.fill import Writing
-from workbench.workloads.serving.layouts import CacheLayout
-from workbench.workloads.serving.rows import Rows
-from workbench.workloads.serving.traffic import NO_PREFIX, Traffic
+from workbench.levers import Family, lever
+from workbench.streams import Streams
+from workbench.workloads.pool_requests import ALLOC, FREE, FilledRequests, PoolRequests
 
 _FINISH, _GROW, _ARRIVE = range(3)
 """What happens at one time, in this order."""
+
+
+class CacheLayout(Family, noun="cache layout", example="{paged: 16}"):
+    """The base of every layout."""
+
+    block: ClassVar[int] = 0
+    """Tokens of a block; 0 = a request has one region."""
+
+    def tokens(self, prompt: int, answer: int, longest: int) -> int:
+        """Return the tokens of the one region that a request gets."""
+        raise NotImplementedError
 
 
 class ServerRules(NamedTuple):
@@ -219,3 +232,187 @@ class Server:
     def _give(self, row: int, tokens: int, filled: int, now: int) -> None:
         self._free += tokens // self.rules.unit
         self.rows.give(now, row, float(filled * self.rules.token_bytes))
+
+
+class ReserveLongest(CacheLayout):
+    """One region for the longest sequence that the model takes, whatever comes.
+
+    References
+    ----------
+    arXiv 2309.06180, section 6.1: Orca (Max).
+    """
+
+    def tokens(self, prompt: int, answer: int, longest: int) -> int:
+        return longest
+
+
+class ReservePowerOfTwo(CacheLayout):
+    """One region for the prompt and the next power of two above the answer: at most twice what the answer needs.
+
+    References
+    ----------
+    arXiv 2309.06180, section 6.1: Orca (Pow2).
+
+    Examples
+    --------
+    >>> ReservePowerOfTwo().tokens(100, 25, 2048)
+    132
+    """
+
+    def tokens(self, prompt: int, answer: int, longest: int) -> int:
+        return min(prompt + (1 << (answer - 1).bit_length()), longest)
+
+
+class ReserveExact(CacheLayout):
+    """One region for prompt and answer, as if it were known how long the answer will be.
+
+    References
+    ----------
+    arXiv 2309.06180, section 6.1: Orca (Oracle), infeasible in practice.
+    """
+
+    def tokens(self, prompt: int, answer: int, longest: int) -> int:
+        return prompt + answer
+
+
+class Paged(CacheLayout):
+    """Blocks of some tokens, got as the sequence grows; blocks of a prefix that several share are there once.
+
+    References
+    ----------
+    arXiv 2309.06180, section 4.3; 16 tokens is its default (section 7.2).
+    """
+
+    brief = ("block_tokens",)
+    block_tokens: int = lever(16, least=1, most=4096, scale="power_of_two", unit="tokens", description="of a block")
+
+    @property
+    def block(self) -> int:  # type: ignore[override]
+        return self.block_tokens
+
+
+NO_PREFIX = -1
+
+
+class Traffic(NamedTuple):
+    """Requests to a server; one row a request, arrivals not decreasing."""
+
+    arrival: np.ndarray
+    """int64[requests], nanoseconds."""
+    prompt: np.ndarray
+    """int64[requests], tokens, at least 1."""
+    answer: np.ndarray
+    """int64[requests], tokens, at least 1."""
+    prefix: np.ndarray
+    """int64[requests], the number of the prefix that begins the prompt, -1 = its own words."""
+
+    def cut(self, longest: int) -> Traffic:
+        """Return the same for a model that keeps so many tokens: a longer prompt is cut, then the answer.
+
+        >>> one = np.array([0])
+        >>> Traffic(one, one + 90, one + 20, one).cut(100).answer.tolist()
+        [10]
+        """
+        prompt = np.minimum(self.prompt, longest - 1)
+        return self._replace(prompt=prompt, answer=np.minimum(self.answer, longest - prompt))
+
+    def dealt(self, servers: int, number: int) -> Traffic:
+        """Return what one of several servers gets when they take turns."""
+        return Traffic(*(column[number::servers] for column in self))
+
+
+def prefixes(prompt: np.ndarray, tokens: int, kinds: int, share: float, streams: Streams) -> np.ndarray:
+    """Return which prefix begins each prompt; one that is not longer than the prefix begins with its own words.
+
+    Parameters
+    ----------
+    prompt : int64[requests]
+        Tokens of each.
+    tokens, kinds : int
+        How long prefixes are, and how many there are.
+    share : float
+        How many prompts begin with one, as a share.
+    """
+    if not tokens or not share:
+        return np.full(len(prompt), NO_PREFIX)
+    has = (streams.uniforms("has prefix", len(prompt)) < share) & (prompt > tokens)
+    which = (streams.uniforms("prefixes", len(prompt)) * kinds).astype(np.int64)
+    return np.where(has, which, NO_PREFIX)
+
+
+class Writing(NamedTuple):
+    """When the tokens of a sequence are written, from the moment on at which it got its memory."""
+
+    begin: int
+    """Nanoseconds; what is known by then counts as written."""
+    known: int
+    """Tokens that are known then: the prompt, and what was answered before a preemption."""
+    decode: int
+    """Nanoseconds, when the first further token begins."""
+    token_ns: int
+    """Nanoseconds a token."""
+
+    def written(self, now: int) -> int:
+        """Return how many further tokens are there by a moment.
+
+        >>> Writing(begin=0, known=5, decode=100, token_ns=10).written(129)
+        2
+        """
+        return max(now - self.decode, 0) // self.token_ns
+
+    def filled(self, first: int, end: int, now: int) -> int:
+        """Return the nanoseconds for which the tokens from `first` to `end` have been there by a moment, added up.
+
+        >>> Writing(begin=0, known=5, decode=100, token_ns=10).filled(4, 8, 130)
+        160
+        """
+        held = max(min(end, self.known) - first, 0) * (now - self.begin)
+        low = max(first, self.known) - self.known
+        high = min(end - self.known, self.written(now))
+        if high <= low:
+            return held
+        numbers = (low + 1 + high) * (high - low) // 2
+        return held + (high - low) * (now - self.decode) - numbers * self.token_ns
+
+
+class Rows:
+    """The rows of one server, which runs on one card."""
+
+    def __init__(self, app: int, card: int) -> None:
+        self.app, self.card = app, card
+        self._rows: list[tuple[int, int, int, int]] = []
+        self._filled: list[float] = []
+        self._handles = 0
+
+    def take(self, now: int, size: int) -> int:
+        """Ask for a region; return its row."""
+        self._rows.append((now, ALLOC, self._handles, size))
+        self._filled.append(0.0)
+        self._handles += 1
+        return len(self._rows) - 1
+
+    def give(self, now: int, row: int, filled: float) -> None:
+        """Give the region of a row back, with the bytes that held data, summed over the nanoseconds of its life."""
+        _, _, handle, size = self._rows[row]
+        self._rows.append((now, FREE, handle, size))
+        self._filled[row] = filled
+        self._filled.append(0.0)
+
+    def requests(self) -> FilledRequests:
+        """Return all rows as requests."""
+        time, action, handle, size = np.array(self._rows, np.int64).reshape(-1, 4).T
+        columns = (time, np.full(len(time), self.app), np.full(len(time), self.card), action.astype(np.int8))
+        return FilledRequests.of(PoolRequests(*columns, handle, size), np.array(self._filled))
+
+
+def merged(servers: list[FilledRequests]) -> FilledRequests:
+    """Return the requests of several servers by time; at one time those of the lower number come first."""
+    time = np.concatenate([one.time for one in servers])
+    order = np.argsort(time, kind="stable")
+    columns = (np.concatenate(parts)[order] for parts in zip(*servers, strict=True))
+    requests = PoolRequests(*(np.ascontiguousarray(column) for column in columns))
+    first = np.cumsum([0, *(int(one.handle.max(initial=-1)) + 1 for one in servers)])
+    return FilledRequests.of(
+        requests._replace(handle=requests.handle + first[requests.app]),
+        np.concatenate([one.filled for one in servers])[order],
+    )

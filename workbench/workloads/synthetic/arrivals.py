@@ -10,7 +10,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.levers import Family, lever
 from workbench.streams import Streams
-from workbench.workloads.synthetic.logarithm import waiting
+from workbench.workloads.synthetic.laws import waiting
 
 CYCLES_PER_KILOCYCLE = 1000
 _LATEST = float(1 << 61)

@@ -1,42 +1,53 @@
-"""The generator that a sweep file names, with its levers."""
+"""The generators and the named regimes that a sweep file names, with their levers.
+
+A regime is a generator with its laws chosen, each with its source; there is one YAML file a kind of engine.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from workbench.errors import at, unknown_name, wrong_value
 from workbench.parts import from_file, is_in_file
-from workbench.workloads.kind import check_kind
-from workbench.workloads.synthetic.allocator_reports import AwaitedBlock, GrowingCycle
-from workbench.workloads.synthetic.applications.graph_steps import GraphSteps
-from workbench.workloads.synthetic.applications.served_model import ServedModel
-from workbench.workloads.synthetic.applications.small_kernels import SmallKernels
-from workbench.workloads.synthetic.applications.stencil_steps import StencilSteps
-from workbench.workloads.synthetic.applications.training_steps import TrainingSteps
-from workbench.workloads.synthetic.full_card import FullCard
-from workbench.workloads.synthetic.generator import Generator
-from workbench.workloads.synthetic.kernels.csr_spmv import CsrSpmv
-from workbench.workloads.synthetic.kernels.embedding_gather import EmbeddingGather
-from workbench.workloads.synthetic.kernels.graph_bfs import GraphBfs
-from workbench.workloads.synthetic.kernels.reduction import Reduction
-from workbench.workloads.synthetic.kernels.stencil_plane import StencilPlane
-from workbench.workloads.synthetic.kernels.stencil_volume import StencilVolume
-from workbench.workloads.synthetic.kernels.streaming_triad import StreamingTriad
-from workbench.workloads.synthetic.kernels.tiled_gemm import TiledGemm
-from workbench.workloads.synthetic.kernels.transpose import Transpose
-from workbench.workloads.synthetic.mixed_jobs import MixedJobs
-from workbench.workloads.synthetic.private_arrays import PrivateArrays
-from workbench.workloads.synthetic.producer_consumer import ProducerConsumer
-from workbench.workloads.synthetic.random_groups import RandomGroups
-from workbench.workloads.synthetic.random_mallocs import RandomMallocs
-from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
-from workbench.workloads.synthetic.serving_cache import ServingCache
-from workbench.workloads.synthetic.shared_sweep import SharedSweep
-from workbench.workloads.synthetic.stencil_halo import StencilHalo
-from workbench.workloads.synthetic.training_memory import DataParallel, PipelineParallel
-from workbench.workloads.synthetic.zipf_mixture import ZipfMixture
+from workbench.strict_yaml import read_mapping
+from workbench.workloads.malloc_calls import RandomMallocs
+from workbench.workloads.serving import ServingCache
+from workbench.workloads.synthetic.applications import (
+    GraphSteps,
+    ServedModel,
+    SmallKernels,
+    StencilSteps,
+    TrainingSteps,
+)
+from workbench.workloads.synthetic.dense_kernels import (
+    Reduction,
+    StencilPlane,
+    StencilVolume,
+    StreamingTriad,
+    TiledGemm,
+    Transpose,
+)
+from workbench.workloads.synthetic.memory_jobs import (
+    AwaitedBlock,
+    DataParallel,
+    FullCard,
+    GrowingCycle,
+    MixedJobs,
+    PipelineParallel,
+)
+from workbench.workloads.synthetic.page_accesses import (
+    PrivateArrays,
+    ProducerConsumer,
+    SharedSweep,
+    StencilHalo,
+    ZipfMixture,
+)
+from workbench.workloads.synthetic.random_groups import RandomGroups, RandomWorkgroups
+from workbench.workloads.synthetic.sparse_kernels import CsrSpmv, EmbeddingGather, GraphBfs
+from workbench.workloads.workload import Generator, check_kind
 
 BUILT_IN = (
     RandomWorkgroups,
@@ -139,3 +150,60 @@ def read_generator(
         raise unknown_name(place, "generator", name, generators(wants))
     check_kind(cls, wants, f"generator {cls.name}", generators(wants), place)
     return cls.read(levers, path, where)
+
+
+_FILES = {
+    "workgroups": Path(__file__).with_name("regimes.yaml"),
+    "groups": Path(__file__).with_name("group_regimes.yaml"),
+    "mallocs": Path(__file__).with_name("malloc_regimes.yaml"),
+    "pool_requests": Path(__file__).with_name("pool_regimes.yaml"),
+    "accesses": Path(__file__).with_name("access_regimes.yaml"),
+    "applications": Path(__file__).with_name("application_regimes.yaml"),
+}
+
+
+class Regime(NamedTuple):
+    """One named regime."""
+
+    name: str
+    says: str
+    source: str
+    machine: Any
+    """The machine that the regime was stated for, as a sweep file says it; any that is large enough will do."""
+    workload: Generator
+
+
+@cache
+def regimes(wants: str = "workgroups") -> Mapping[str, Regime]:
+    """Return every regime of what an engine wants, by name.
+
+    >>> list(regimes())
+    ['large_uniform', 'medium_uniform', 'bimodal', 'power_of_two', 'small_uniform']
+    >>> "head_of_line" in regimes("groups")
+    True
+    """
+    if wants not in _FILES:
+        return {}
+    return {name: _regime(name, said, wants) for name, said in read_mapping(_FILES[wants]).items()}
+
+
+def read_regime(name: object, path: str = "", where: str = "", wants: str = "workgroups") -> Regime:
+    """Return the regime of a name.
+
+    Raises
+    ------
+    InputError
+        There is none of that name, or it gives something else than the engine `wants`.
+    """
+    known, place = regimes(wants), at(where, path)
+    other = next((regimes(kind)[name] for kind in _FILES if isinstance(name, str) and name in regimes(kind)), None)
+    if other is None:
+        raise unknown_name(place, "regime", name, known)
+    check_kind(type(other.workload), wants, f"regime {name}", known, place)
+    return known[other.name]
+
+
+def _regime(name: str, said: Mapping[str, Any], wants: str) -> Regime:
+    levers = dict(said["workload"])
+    workload = read_generator(levers.pop("synthetic"), levers, name, _FILES[wants].name, wants)
+    return Regime(name, str(said["says"]), str(said["source"]), said["machine"], workload)

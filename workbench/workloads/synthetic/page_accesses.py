@@ -1,24 +1,69 @@
-"""Cores that access pages without computing anything: so many accesses at a pace, some of shared pages, some of own."""
+"""Cores that access pages without computing anything: so many accesses at a pace, some of shared pages, some of own.
+
+A pattern says which page of an array comes next; it is read by every core for itself. A pace says when the cores access
+pages: cycles never decrease, and every core has the same mean gap between its accesses.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from workbench.errors import InputError, at
-from workbench.levers import lever
+from workbench.levers import Family, lever
 from workbench.streams import Streams
-from workbench.workloads import accesses as blocks
-from workbench.workloads.accesses import Accesses
-from workbench.workloads.synthetic.paces import Pace, Regular
-from workbench.workloads.synthetic.page_patterns import PagePattern
-from workbench.workloads.workload import Workload
+from workbench.workloads import workload as blocks
+from workbench.workloads.synthetic.laws import waiting
+from workbench.workloads.warp_pages import Ordinals
+from workbench.workloads.workload import Accesses, Generator, Workload
 
 MOST_ACCESSES = 10**11
 PageReader = Callable[[np.ndarray], np.ndarray]
 """From the cores of the next accesses, int32[count], to their pages, int64[count]."""
+
+Clock = Callable[[int], tuple[np.ndarray, np.ndarray]]
+"""Gives the next so many accesses: int64[count] cycles and int32[count] cores."""
+
+
+class Pace(Family, noun="pace", example="{bursts: 8}"):
+    """The base of every pace."""
+
+    def clock(self, cores: int, gap: float, streams: Streams) -> Clock:
+        """Return a clock that starts at cycle 0; its cycles and cores do not depend on how it is read.
+
+        Parameters
+        ----------
+        gap : float
+            Mean cycles between two accesses of a core.
+        """
+        raise NotImplementedError
+
+
+class Regular(Pace):
+    """Every core accesses a page each `gap` cycles, all cores at once, the lowest first.
+
+    >>> Regular().clock(2, 3.0, Streams(0))(5)
+    (array([0, 0, 3, 3, 6]), array([0, 1, 0, 1, 0], dtype=int32))
+    """
+
+    def clock(self, cores: int, gap: float, streams: Streams) -> Clock:
+        return _in_turn(cores, gap, 1)
+
+
+def _in_turn(cores: int, gap: float, size: int) -> Clock:
+    done = 0
+
+    def read(count: int) -> tuple[np.ndarray, np.ndarray]:
+        nonlocal done
+        turn = np.arange(done, done + count)
+        done += count
+        cycle = (turn // (cores * size) * size * gap).astype(np.int64)
+        return cycle, (turn % cores).astype(np.int32)
+
+    return read
 
 
 class PageAccesses(Workload):
@@ -76,6 +121,10 @@ class PageAccesses(Workload):
             yield Accesses(cycle, core, pages(core))
 
 
+def _pages(working_set: float, machine: Any) -> int:
+    return max(round(working_set * machine.private_entries), 1)
+
+
 class SomeShared(PageAccesses):
     """The base of generators that read one array shared by all cores, and one of each core's own behind it."""
 
@@ -118,5 +167,287 @@ class SomeShared(PageAccesses):
         return read
 
 
-def _pages(working_set: float, machine: Any) -> int:
-    return max(round(working_set * machine.private_entries), 1)
+Reader = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""From int32[count] cores and float64[count] ranks in [0, 1) to int64[count] places in the array; it remembers how far
+each core is."""
+
+
+class PagePattern(Family, noun="page pattern", example="{zipf: 0.9}"):
+    """The base of every pattern."""
+
+    def reader(self, pages: int, cores: int) -> Reader:
+        """Return a reader of an array of so many pages by so many cores, at its beginning."""
+        raise NotImplementedError
+
+
+class Sweep(PagePattern):
+    """Page after page, and from the first again: the pattern that least-recently-used serves worst.
+
+    >>> Sweep().reader(3, 2)(np.array([0, 1, 0, 0, 0]), np.zeros(5)).tolist()
+    [0, 0, 1, 2, 0]
+    """
+
+    def reader(self, pages: int, cores: int) -> Reader:
+        ordinals = Ordinals(cores)
+        return lambda core, ranks: ordinals.of(core) % pages
+
+
+class PrivateArrays(PageAccesses, Generator):
+    """Every core reads an array of its own, of which no other core ever has a page: nothing to share (H4.7).
+
+    References
+    ----------
+    spec 4, section 6: per-core private arrays; pilot trace "cyclic 48 private pages".
+
+    Examples
+    --------
+    >>> from workbench.machine import TranslationMachine
+    >>> machine = TranslationMachine(cores=2, private_entries=2)
+    >>> (block,) = PrivateArrays(count=8).accesses(machine, Streams(0))
+    >>> block.page.tolist()
+    [0, 3, 1, 4, 2, 5, 0, 3]
+    """
+
+    pattern: PagePattern = lever(Sweep(), description="which page of its array a core reads next")
+
+    def pages(self, machine: Any) -> int:
+        return self.array_pages(machine) * int(machine.cores)
+
+    def reader(self, machine: Any, streams: Streams) -> PageReader:
+        of_array = self.array_pages(machine)
+        own, ranks = self.pattern.reader(of_array, machine.cores), streams.flow("pages")
+        return lambda core: own(core, ranks(len(core))) + core.astype(np.int64) * of_array
+
+
+class Scatter(PagePattern):
+    """Any page with the same chance."""
+
+    def reader(self, pages: int, cores: int) -> Reader:
+        return lambda core, ranks: (ranks * pages).astype(np.int64)
+
+
+class SharedSweep(SomeShared, Generator):
+    """Every core reads one shared array page after page and from its beginning again; the rest are pages of its own.
+
+    With `sharing` 1 nothing else is read: a working set of 1.5 private TLBs is then what least-recently-used never
+    hits and what a peer always has.
+
+    References
+    ----------
+    spec 4, section 6: all cores sweep one shared array; pilot traces "cyclic 48 shared pages" and "half shared loop,
+    half private random".
+
+    Examples
+    --------
+    >>> from workbench.machine import TranslationMachine
+    >>> from workbench.streams import Streams
+    >>> machine = TranslationMachine(cores=2, private_entries=2)
+    >>> (block,) = SharedSweep(count=8).accesses(machine, Streams(0))
+    >>> block.core.tolist(), block.page.tolist()
+    ([0, 1, 0, 1, 0, 1, 0, 1], [0, 0, 1, 1, 2, 2, 0, 0])
+    """
+
+    sharing: float = lever(
+        1.0, least=0, most=1, step=0.05, description="how much of all accesses are to the shared array"
+    )
+    own: PagePattern = lever(Scatter(), description="which page of its own array a core reads next")
+
+    def patterns(self) -> tuple[PagePattern, PagePattern]:
+        return Sweep(), self.own
+
+
+class StencilHalo(PageAccesses, Generator):
+    """A grid is cut into slabs of pages, one a core; each sweeps its slab and a halo of the neighbour on either side.
+
+    `sharing` is how much of a slab its two neighbours read as well: a halo has half of that on each side, in whole
+    pages, and the first and the last slab are neighbours. Sharing is thus between neighbours only, of degree 2 or 3.
+
+    References
+    ----------
+    spec 4, section 6: stencil with halo sharing.
+
+    Examples
+    --------
+    >>> from workbench.machine import TranslationMachine
+    >>> machine = TranslationMachine(cores=2, private_entries=4)
+    >>> halo = StencilHalo(count=12, working_set=1, sharing=0.5)
+    >>> (block,) = halo.accesses(machine, Streams(0))
+    >>> block.page[block.core == 0].tolist()  # its slab is 0 to 3, a halo has one page
+    [7, 0, 1, 2, 3, 4]
+    """
+
+    sharing: float = lever(
+        0.25, least=0, most=1, step=0.05, description="how much of a slab its two neighbours read as well"
+    )
+
+    def pages(self, machine: Any) -> int:
+        return self.array_pages(machine) * int(machine.cores)
+
+    def reader(self, machine: Any, streams: Streams) -> PageReader:
+        slab, ordinals = self.array_pages(machine), Ordinals(machine.cores)
+        halo, total = round(self.sharing * slab / 2), self.pages(machine)
+
+        def read(core: np.ndarray) -> np.ndarray:
+            place = ordinals.of(core) % (slab + 2 * halo) - halo
+            return (core.astype(np.int64) * slab + place) % total
+
+        return read
+
+
+class ZipfMixture(SomeShared, Generator):
+    """Each access is to a shared page with the chance `sharing`, else to a page of the core's own; both by Zipf's law.
+
+    References
+    ----------
+    spec 4, section 6: Zipf mixture of shared and private pages; pilot trace "Zipf, 60 % shared".
+
+    Examples
+    --------
+    >>> from workbench.machine import TranslationMachine
+    >>> from workbench.streams import Streams
+    >>> machine = TranslationMachine(cores=4, private_entries=32)
+    >>> (block,) = ZipfMixture(count=1000, sharing=0.25).accesses(machine, Streams(7))
+    >>> round(float((block.page < 48).mean()), 2), int(block.page.max()) < ZipfMixture().pages(machine)
+    (0.26, True)
+    """
+
+    sharing: float = lever(
+        0.6, least=0, most=1, step=0.05, description="how much of all accesses are to the shared array"
+    )
+    alpha: float = lever(
+        1.0, least=0, most=8, step=0.1, description="how much more often the first pages of an array come"
+    )
+
+    def patterns(self) -> tuple[PagePattern, PagePattern]:
+        return Zipf(alpha=self.alpha), Zipf(alpha=self.alpha)
+
+
+class ProducerConsumer(PageAccesses, Generator):
+    """Cores in groups: the first of each writes a ring of pages, the others read each page some accesses later.
+
+    With the chance `sharing` an access is to the group's ring, where a core goes one page on each time and a consumer
+    is `lag` pages behind; else it is to a page of the core's own, each with the same chance. Between groups nothing is
+    shared; a last group of one core has nobody to share with.
+
+    References
+    ----------
+    spec 4, section 6: producer-consumer groups.
+
+    Examples
+    --------
+    >>> from workbench.machine import TranslationMachine
+    >>> machine = TranslationMachine(cores=4, private_entries=4)
+    >>> (block,) = ProducerConsumer(count=12, group=2, lag=1, sharing=1).accesses(machine, Streams(0))
+    >>> [block.page[block.core == core].tolist() for core in range(4)]  # rings of 6 pages
+    [[0, 1, 2], [5, 0, 1], [6, 7, 8], [11, 6, 7]]
+    """
+
+    sharing: float = lever(
+        0.75, least=0, most=1, step=0.05, description="how much of all accesses are to the group's ring"
+    )
+    group: int = lever(4, least=1, most=1024, unit="cores", description="cores of a group, its producer included")
+    lag: int = lever(8, least=0, most=1 << 30, unit="pages", description="how far consumers are behind their producer")
+
+    def pages(self, machine: Any) -> int:
+        """Return the pages of the ring of each group, then of the array of each core."""
+        return self.array_pages(machine) * (self._groups(machine) + int(machine.cores))
+
+    def reader(self, machine: Any, streams: Streams) -> PageReader:
+        of_array, ordinals, own_from = self.array_pages(machine), Ordinals(machine.cores), self._groups(machine)
+        ranks, kinds = streams.flow("pages"), streams.flow("sharing")
+
+        def read(core: np.ndarray) -> np.ndarray:
+            to_ring = kinds(len(core)) < self.sharing
+            page = (ranks(len(core)) * of_array).astype(np.int64) + (own_from + core.astype(np.int64)) * of_array
+            member = core[to_ring].astype(np.int64)
+            behind = np.where(member % self.group, self.lag, 0)
+            page[to_ring] = (ordinals.of(member) - behind) % of_array + member // self.group * of_array
+            return page
+
+        return read
+
+    def _groups(self, machine: Any) -> int:
+        return -(-int(machine.cores) // self.group)
+
+
+_FINEST = 2.0**40
+
+
+class Zipf(PagePattern):
+    """Page k (from 1) with a chance in proportion to 1 / k^alpha, by inversion: a higher rank never gives a lower page.
+
+    The cumulated chances are rounded to 2^-40, so that powers which differ in their last bit between processors draw
+    the same pages.
+
+    >>> Zipf(alpha=1.0).reader(3, 1)(np.zeros(3, np.int32), np.array([0.54, 0.55, 0.99])).tolist()  # 6/11, 9/11, 1
+    [0, 1, 2]
+    """
+
+    brief = ("alpha",)
+    alpha: float = lever(
+        1.0, least=0, most=8, step=0.1, description="how much more often the first pages come; 0 = all alike"
+    )
+
+    def reader(self, pages: int, cores: int) -> Reader:
+        cumulated, first = _chances(self.alpha, pages)
+
+        def read(core: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+            return _inverted(cumulated, first, ranks)
+
+        return read
+
+
+def _inverted(cumulated: np.ndarray, first: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """Return the first place whose cumulated chance is above each rank, from the first one that its cell of ranks
+    has."""
+    cell = (ranks * (len(first) - 1)).astype(np.int64)
+    place = first[cell]
+    searched = np.flatnonzero(cumulated[place] <= ranks)
+    place[searched] = np.searchsorted(cumulated, ranks[searched], side="right")
+    return place
+
+
+@lru_cache(maxsize=4)
+def _chances(alpha: float, pages: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the cumulated chances, float64[pages], and the first place of each cell of equal ranks, int64[cells +
+    1]."""
+    weights = np.arange(1, pages + 1, dtype=np.float64) ** -alpha
+    cumulated = np.cumsum(weights)
+    cumulated = np.round(cumulated / cumulated[-1] * _FINEST) / _FINEST
+    cells = 4 * pages
+    first = np.searchsorted(cumulated, np.arange(cells + 1) / cells, side="right")
+    return cumulated, np.minimum(first, pages - 1)
+
+
+class Bursts(Pace):
+    """Every core makes so many accesses in one cycle, then none for as many gaps."""
+
+    brief = ("size",)
+    size: int = lever(
+        8, least=1, most=1 << 20, scale="log", unit="accesses", description="accesses of a core in one cycle"
+    )
+
+    def clock(self, cores: int, gap: float, streams: Streams) -> Clock:
+        return _in_turn(cores, gap, self.size)
+
+
+class Poisson(Pace):
+    """Every core's accesses are a Poisson process, rounded down to cycles.
+
+    Together they are one process of `cores` times the rate, in which each access is of any core with the same chance;
+    so the streams `arrivals` and `cores` are all that is drawn.
+    """
+
+    def clock(self, cores: int, gap: float, streams: Streams) -> Clock:
+        waits, which = streams.flow("arrivals"), streams.flow("cores")
+        last = 0.0
+
+        def read(count: int) -> tuple[np.ndarray, np.ndarray]:
+            nonlocal last
+            times = waiting(waits(count)) * (gap / cores)
+            times[:1] += last
+            times = np.cumsum(times)
+            last = float(times[-1]) if count else last
+            return times.astype(np.int64), (which(count) * cores).astype(np.int32)
+
+        return read

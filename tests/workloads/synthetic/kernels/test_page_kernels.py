@@ -11,20 +11,19 @@ from tests.junk import refusal
 from tests.oracles import page_kernels as oracle
 from workbench.machine import TranslationMachine
 from workbench.streams import Streams
-from workbench.workloads import accesses as blocks
+from workbench.workloads import workload as blocks
+from workbench.workloads.synthetic import page_kernels
+from workbench.workloads.synthetic.dense_kernels import (
+    Reduction,
+    StencilPlane,
+    StencilVolume,
+    StreamingTriad,
+    TiledGemm,
+    Transpose,
+)
 from workbench.workloads.synthetic.generators import generators
-from workbench.workloads.synthetic.kernels import page_kernel
-from workbench.workloads.synthetic.kernels.csr_spmv import CsrSpmv
-from workbench.workloads.synthetic.kernels.embedding_gather import EmbeddingGather
-from workbench.workloads.synthetic.kernels.graph_bfs import GraphBfs
-from workbench.workloads.synthetic.kernels.graphs import PowerLawGraph, UniformGraph
-from workbench.workloads.synthetic.kernels.page_kernel import PageKernel
-from workbench.workloads.synthetic.kernels.reduction import Reduction
-from workbench.workloads.synthetic.kernels.stencil_plane import StencilPlane
-from workbench.workloads.synthetic.kernels.stencil_volume import StencilVolume
-from workbench.workloads.synthetic.kernels.streaming_triad import StreamingTriad
-from workbench.workloads.synthetic.kernels.tiled_gemm import TiledGemm
-from workbench.workloads.synthetic.kernels.transpose import Transpose
+from workbench.workloads.synthetic.page_kernels import PageKernel
+from workbench.workloads.synthetic.sparse_kernels import CsrSpmv, EmbeddingGather, GraphBfs, PowerLawGraph, UniformGraph
 
 MACHINE = TranslationMachine(cores=3, page_bytes=512)
 ELEMENT = {"element_bytes": st.sampled_from([4, 8]), "warp_size": st.sampled_from([8, 32])}
@@ -141,7 +140,7 @@ def test_warps_of_a_turn_go_in_step_on_the_cores_of_the_order(order, resident, g
     slowly = list(oracle.in_time(numbered, 3, core, resident, gap))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "ROWS", rows)
-        patch.setattr(page_kernel, "_SPANS_AT_ONCE", rows)
+        patch.setattr(page_kernels, "_SPANS_AT_ONCE", rows)
         given_blocks = list(kernel.accesses(MACHINE, Streams(5)))
     assert all(0 < len(block.core) <= rows for block in given_blocks)
     assert [row for b in given_blocks for row in zip(b.cycle.tolist(), b.core.tolist(), b.page.tolist())] == slowly

@@ -10,7 +10,7 @@ from workbench.levers import lever
 from workbench.machine import Machine
 from workbench.streams import Streams
 from workbench.workloads.synthetic.laws import Law
-from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
+from workbench.workloads.synthetic.random_groups import RandomWorkgroups
 
 
 class Even(Law):

@@ -1,0 +1,426 @@
+"""Recorded accesses to pages: what the warps of a real program touched, on the cores of a machine.
+
+They come from a trace of warps, or piece by piece from a CSV file of one's own (`access_file`).
+
+A trace says what each warp executed, not when nor on which core. Both are a model (`warp_pages`), and each of its parts
+is a lever or stated here:
+
+- `order` says which core runs a thread block.
+- Of a grouped trace, `resident` thread blocks of every core run at once, in step. A raw trace was drained from warps
+  that ran at once; its order is kept.
+- An instruction makes one access for each distinct page of its active lanes, the lowest page first. Shared memory has
+  no pages.
+- The k-th access of a core is issued k times `gap` cycles after the first.
+- The kernels of a kernelslist run one after the other, or all together.
+
+Public traces are small. `footprint` and `copies` make a large workload from a small trace; what they give is synthetic,
+and says so: with `footprint` n every address is n times as far from the lowest one as it was, as if all elements were n
+times as large; with `copies` n every thread block comes n times, each copy in pages of its own or in the same ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError, at
+from workbench.levers import Lever, Spec, lever
+from workbench.streams import Streams
+from workbench.workloads.catalogue import digest_of_file, trace_file
+from workbench.workloads.csv_file import MOST_CYCLES, CsvFile, row_place, stream_columns
+from workbench.workloads.importers import read_trace
+from workbench.workloads.importers.address_traces import (
+    KernelsList,
+    MemTraceReader,
+    NvbitMemTrace,
+    Part,
+    read_listing,
+    trace_beside,
+)
+from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.warp_reader import Touches, WarpReader
+from workbench.workloads.recorded import OfTrace, TraceFile, check_unchanged
+from workbench.workloads.warp_pages import (
+    CoreClock,
+    DispatchOrder,
+    Ordinals,
+    RoundRobin,
+    WarpPages,
+    changes,
+    cut,
+    merged,
+)
+from workbench.workloads.workload import Accesses
+
+_FORMATS = ("accelsim_trace_raw", "accelsim_trace_grouped", "nvbit_mem_trace", KernelsList.format)
+
+
+class TraceAccesses(OfTrace):
+    """The global accesses of an Accel-Sim / NVBit trace, of the output of NVBit's mem_trace, or of the kernels that a
+    kernelslist names.
+
+    References
+    ----------
+    spec 4, section 6: real page traces from kernels where available.
+    """
+
+    order: DispatchOrder = lever(RoundRobin(), description="which core runs each thread block")
+    resident: int = lever(
+        2, least=1, most=64, unit="workgroups", description="thread blocks of a grouped trace that a core runs at once"
+    )
+    gap: float = lever(4.0, least=0, most=1e6, unit="cycles", description="cycles between two accesses of a core")
+    kernels: Literal["in_turn", "together"] = lever(
+        "in_turn", description="whether the kernels of a list run one after the other, or all from cycle 0 on"
+    )
+    footprint: int = lever(
+        1,
+        least=1,
+        most=1 << 20,
+        scale="log",
+        description="how many times as far apart all addresses are (synthetic if > 1)",
+    )
+    copies: int = lever(1, least=1, most=1024, description="how often every thread block comes (synthetic if > 1)")
+    copies_touch: Literal["own", "same"] = lever(
+        "own", description="whether copies touch pages of their own, or the same"
+    )
+    count: int = lever(0, least=0, most=10**12, unit="accesses", description="the first so many accesses; 0 = all")
+
+    def identity(self) -> dict[str, Any]:
+        """Return the levers, with the trace and those that a list names by their contents."""
+        own = super().identity()
+        _, digests = self.located()
+        own[self.name]["trace"]["kernels"] = list(digests[1:] or digests)
+        return own
+
+    def digests(self, path: Path, anew: bool = False) -> tuple[str, ...]:
+        """Return the digest of the trace; of a list its own, then those of the traces that it names."""
+        files = _files(path)
+        return tuple(digest_of_file(file, anew) for file in (path, *(file for file in files if file != path)))
+
+    def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
+        try:
+            span = self._span()
+            self.order.check_cores(machine.cores, f"{path or self.name}.order")
+        except InputError as wrong:
+            raise InputError(at(where, str(wrong))) from None
+        last, most = self._placing(machine).last_page(span), machine.pages
+        if last >= most:
+            raise InputError(
+                at(where, f"{self._said(path)} {most}, all that the machine's addresses reach. Got page {last}.")
+            )
+
+    def _said(self, path: str) -> str:
+        """Return what must change so that all pages are within reach."""
+        for lever_name in ("footprint", "copies"):
+            if getattr(self, lever_name) > 1:
+                return f"{path or self.name}.{lever_name} must keep pages below"
+        return f"{self.trace}: its pages must be below"
+
+    def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
+        """Return the accesses, in blocks; the trace is read as they are asked for.
+
+        Raises
+        ------
+        InputError
+            The trace cannot be read, touches no global memory, or its pages are beyond the machine's addresses.
+        """
+        self.check_machine(machine)
+        placing = self._placing(machine)
+        path, digests = self.located()
+        files = _files(path)
+        if self.kernels == "together":
+            blocks = cut(merged([kernel_accesses([file], placing) for file in files]), self.count)
+        else:
+            blocks = cut(kernel_accesses(files, placing), self.count)
+        return _unchanged(blocks, files, digests[1:] or digests)
+
+    def facts(self, machine: Any) -> dict[str, Any]:
+        """Return what the trace holds, and by how much it was made larger."""
+        result = read_trace(trace_file(self.trace)).facts()
+        return {**result, "footprint": self.footprint, "copies": self.copies}
+
+    def _span(self) -> Span:
+        return _span(self.found(), self.located()[1])
+
+    def _placing(self, machine: Any) -> Placing:
+        span = self._span()
+        return Placing(
+            cores=machine.cores,
+            page_bytes=machine.page_bytes,
+            order=self.order,
+            resident=self.resident,
+            gap=self.gap,
+            lowest=span.lowest,
+            footprint=self.footprint,
+            copies=self.copies,
+            apart=span.reach(self.footprint, machine.page_bytes) if self.copies_touch == "own" else 0,
+        )
+
+
+class Span(NamedTuple):
+    """Between which addresses a trace touches memory."""
+
+    lowest: int
+    highest: int
+
+    def reach(self, footprint: int, page_bytes: int) -> int:
+        """Return the bytes from one copy to the next, in whole pages."""
+        return -(-((self.highest - self.lowest) * footprint + page_bytes) // page_bytes) * page_bytes
+
+
+@lru_cache(maxsize=64)
+def _span(file: TraceFile, sha256: tuple[str, ...]) -> Span:
+    path, trace = file.path, read_trace(file.path)
+    if trace.format not in _FORMATS:
+        raise InputError(f"{path}: is a trace of kernels ({trace.format}), which says nothing of the pages they touch.")
+    facts = trace.facts()
+    if not facts["global_addresses"]:
+        raise InputError(f"{path}: no instruction touches global memory, so there is no access.")
+    return Span(int(facts["lowest_address"], 16), int(facts["highest_address"], 16))
+
+
+def _unchanged(blocks: Iterator[Accesses], files: list[Path], digests: tuple[str, ...]) -> Iterator[Accesses]:
+    """Yield the blocks, and refuse at their end a file that is not the one that was to be read."""
+    yield from blocks
+    for file, sha256 in zip(files, digests):
+        check_unchanged(file, sha256)
+
+
+def _files(path: Path) -> list[Path]:
+    """Return the traces of kernels: the file itself, or those that a kernelslist names and that lie beside it."""
+    source = Source(path)
+    if not KernelsList().recognises(source.head):
+        return [path]
+    named = [trace_beside(path, name) for name in read_listing(source).kernels]
+    return [file for file in named if file is not None]
+
+
+if TYPE_CHECKING:
+    pass
+
+
+class Placing(NamedTuple):
+    """How a trace lies on a machine: the levers of `TraceAccesses`, and what the machine and the trace add."""
+
+    cores: int
+    page_bytes: int
+    order: DispatchOrder
+    resident: int
+    gap: float
+    lowest: int
+    """Address of the trace."""
+    footprint: int
+    copies: int
+    apart: int
+    """Bytes from the addresses of one copy to those of the next."""
+
+    def last_page(self, span: Span) -> int:
+        """Return the last page that a trace touches."""
+        scaled = span.lowest + (span.highest - span.lowest) * self.footprint
+        return (scaled + (self.copies - 1) * self.apart) // self.page_bytes
+
+    def pages(self, address: np.ndarray, copy: np.ndarray) -> np.ndarray:
+        """Return the page of each address of a copy: int64[count]."""
+        scaled = self.lowest + (address - self.lowest) * self.footprint + copy * self.apart
+        result: np.ndarray = scaled // self.page_bytes
+        return result
+
+
+def kernel_accesses(files: list[Path], placing: Placing) -> Iterator[Accesses]:
+    """Yield the accesses of some kernels, one after the other."""
+    clock = CoreClock(placing.cores, placing.gap)
+    for file in files:
+        for kernel in _kernels(Source(file)):
+            for rows in _rows(kernel, placing):
+                once = rows.coalesced()
+                yield clock.accesses(once.core, once.page)
+
+
+def _kernels(source: Source) -> Iterator[WarpReader | Part]:
+    """Yield the kernels of a file: one of Accel-Sim's, as many as there are of NVBit's mem_trace."""
+    if NvbitMemTrace().recognises(source.head):
+        yield from MemTraceReader(source).parts()
+    else:
+        yield WarpReader(source)
+
+
+def _rows(reader: WarpReader | Part, placing: Placing) -> Iterator[WarpPages]:
+    batches, blocks = reader.batches(), reader.header.thread_blocks * placing.copies
+    if not reader.grouped:
+        return (_drained(touches, blocks, placing) for touches in batches)
+    running = placing.order.period(blocks, placing.cores) * placing.resident
+    together = max(running // placing.copies, 1)
+    return (_in_step(touches, blocks, together, placing) for touches in _windows(batches, together))
+
+
+def _windows(batches: Iterator[Touches], together: int) -> Iterator[Touches]:
+    """Yield a grouped trace in parts of whole windows: so many thread blocks, or a multiple of that."""
+    held: list[Touches] = []
+    blocks = 0
+    for batch in batches:
+        held.append(batch)
+        blocks += int(changes(batch.block).sum())
+        if blocks >= together:
+            whole = _joined(held)
+            starts = np.flatnonzero(changes(whole.block))
+            end = int(starts[blocks // together * together]) if blocks % together else len(whole.block)
+            yield _part(whole, slice(0, end))
+            held, blocks = [_part(whole, slice(end, None))], blocks % together
+    if blocks:
+        yield _joined(held)
+
+
+def _joined(parts: list[Touches]) -> Touches:
+    return Touches(*(np.concatenate(columns) for columns in zip(*parts)))
+
+
+def _part(touches: Touches, rows: slice) -> Touches:
+    lanes = np.concatenate([[0], np.cumsum(touches.lanes)])
+    first, last, _ = rows.indices(len(touches.lanes))
+    address = touches.address[lanes[first] : lanes[last]]
+    return Touches(touches.block[rows], touches.warp[rows], touches.lanes[rows], address)
+
+
+def _drained(touches: Touches, blocks: int, placing: Placing) -> WarpPages:
+    """Return a batch of a raw trace: instructions keep the order of the file."""
+    instruction, copy, page = _lanes(touches, placing)
+    core = placing.order.core(touches.block[instruction] * placing.copies + copy, blocks, placing.cores)
+    none = np.zeros(len(page), np.int64)
+    return WarpPages(none, instruction, copy, none, page, core)
+
+
+def _in_step(touches: Touches, blocks: int, together: int, placing: Placing) -> WarpPages:
+    """Return the windows of a grouped trace: within a wave all warps go on together."""
+    instruction, copy, page = _lanes(touches, placing)
+    new_block = changes(touches.block)
+    new_warp = np.flatnonzero(new_block | changes(touches.warp))
+    step = np.arange(len(touches.block)) - np.repeat(new_warp, np.diff(new_warp, append=len(touches.block)))
+    place = np.cumsum(new_block) - 1
+    workgroup = (touches.block[new_block, None] * placing.copies + np.arange(placing.copies)).ravel()
+    core = placing.order.core(workgroup, blocks, placing.cores)
+    window = np.arange(len(workgroup)) // (together * placing.copies)
+    turn = Ordinals(int(window[-1] + 1) * placing.cores).of(window * placing.cores + core)
+    wave = window * len(workgroup) + turn // placing.resident
+    local = place[instruction] * placing.copies + copy
+    return WarpPages(wave[local], step[instruction], local, touches.warp[instruction], page, core[local])
+
+
+def _lanes(touches: Touches, placing: Placing) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return instruction, copy and page of every active lane of every copy: int64[lanes]."""
+    lane = np.repeat(np.arange(len(touches.lanes)), touches.lanes)
+    copy = np.repeat(np.arange(placing.copies), len(lane))
+    page = placing.pages(np.tile(touches.address, placing.copies), copy)
+    return np.tile(lane, placing.copies), copy, page
+
+
+MOST_PAGES = 1 << 57
+_OPTIONAL = {"unmap": Lever("unmap", "integer", least=0, most=1)}
+
+
+class AccessRow(Spec):
+    """What every row of an access file says (`docs/api`, Workload files)."""
+
+    cycle: int = lever(least=0, most=MOST_CYCLES, unit="cycles", description="when it is issued at the earliest")
+    core: int = lever(least=0, most=1023, description="the core that asks, from 0")
+    page: int = lever(least=0, most=MOST_PAGES - 1, description="the virtual page number, in pages of the machine")
+
+
+class AccessFile(CsvFile):
+    """The accesses of a CSV file, one a row, cycles not decreasing, with the columns of `AccessRow`.
+
+    It may have a column `unmap`: in a row with 1 the page is unmapped, and every translation of it goes; the core is
+    the one that does so. The file is read once when it is named, to check every row, and again for every run; neither
+    holds more than some megabytes of it.
+    """
+
+    def _read(self, before: Content | None) -> Content:
+        """Read the file row by row, or its bytes alone where they are the ones that were read before."""
+        if before is not None and before.sha256 == _digest(self.file):
+            return before
+        return _checked(self.file)
+
+    def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
+        content = self.content()
+        for what, (row, most), there in (
+            ("core", content.core, machine.cores),
+            ("page", content.page, machine.pages),
+        ):
+            if most >= there:
+                problem = f"{what} must be below {there}, all that the machine has. Got {most}. Nearest: {there - 1}."
+                raise InputError(at(where, f"{self.file}: {row_place(row)}: {problem}"))
+
+    def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
+        """Return the accesses, in blocks; the file is read as they are asked for."""
+        self.check_machine(machine)
+        return cut(_rows_of_file(self.file, self.content().sha256))
+
+
+class Content(NamedTuple):
+    """What was found in an access file."""
+
+    sha256: str
+    """Digest of the content, uncompressed."""
+    rows: int
+    core: tuple[int, int]
+    """The first row with the highest core, and that core."""
+    page: tuple[int, int]
+    """Likewise the page."""
+
+
+def _digest(file: str) -> str:
+    digest = hashlib.sha256()
+    for piece in Source(file).pieces():
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def _checked(file: str) -> Content:
+    """Yield the content of a file, every row checked."""
+    digest, rows = hashlib.sha256(), 0
+    highest = {"core": (0, -1), "page": (0, -1)}
+
+    def read() -> Iterator[bytes]:
+        for piece in Source(file).pieces():
+            digest.update(piece)
+            yield piece
+
+    last = 0
+    for part in stream_columns(read(), AccessRow.levers, _OPTIONAL, file):
+        _check_order(part["cycle"], last, rows, file)
+        last = int(part["cycle"][-1])
+        for name, (_, most) in highest.items():
+            row = int(np.argmax(part[name]))
+            if part[name][row] > most:
+                highest[name] = (rows + row, int(part[name][row]))
+        rows += len(part["cycle"])
+    return Content(digest.hexdigest(), rows, highest["core"], highest["page"])
+
+
+def _check_order(cycle: np.ndarray, last: int, above: int, where: str) -> None:
+    earlier = np.flatnonzero(np.diff(cycle, prepend=last) < 0)
+    if earlier.size:
+        row = int(earlier[0])
+        before = cycle[row - 1] if row else last
+        order = f"cycle must not be below the row above it ({before}), as rows are in the order of time"
+        raise InputError(f"{where}: {row_place(above + row)}: {order}. Got {cycle[row]}. Sort the rows by cycle.")
+
+
+def _rows_of_file(file: str, sha256: str) -> Iterator[Accesses]:
+    """Yield the rows of a file; refused at its end where it is not the one of the digest any more."""
+    digest = hashlib.sha256()
+
+    def read() -> Iterator[bytes]:
+        for piece in Source(file).pieces():
+            digest.update(piece)
+            yield piece
+
+    for part in stream_columns(read(), AccessRow.levers, _OPTIONAL, file):
+        unmap = part["unmap"].astype(bool) if "unmap" in part else None
+        yield Accesses(part["cycle"], part["core"].astype(np.int32), part["page"], unmap)
+    if digest.hexdigest() != sha256:
+        raise InputError(f"{file}: its content has changed while it was read; run it again.")

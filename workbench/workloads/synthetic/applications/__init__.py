@@ -1,1 +1,0 @@
-"""Generators of applications for a whole node (spec 6, R8)."""

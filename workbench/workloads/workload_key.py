@@ -1,0 +1,305 @@
+"""What the key `workload:` of a sweep file may say: a generator, a regime, a file of one's own, or a trace.
+
+Beside its reader: which workload reads a file of one's own, and which a recorded trace, for what engine, and the JSON
+schema of the key, with which an editor completes a sweep file.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workbench.errors import InputError, at, nearest_name, wrong_value
+from workbench.levers import Spec
+from workbench.parts import is_in_file
+from workbench.workloads.csv_file import column_names
+from workbench.workloads.importers.source import Source
+from workbench.workloads.synthetic.generators import BUILT_IN, generators, read_generator, read_regime, regimes
+from workbench.workloads.workload import KINDS, Generator, Workload, check_kind
+
+
+def read_workload(
+    given: object, path: str = "workload", where: str = "", folder: Path | None = None, wants: str = "workgroups"
+) -> Workload:
+    """Read the workload that a sweep file describes.
+
+    Parameters
+    ----------
+    given : str, mapping or Workload
+        A regime's name, `{synthetic: NAME, lever: ...}`, `{regime: NAME, lever: ...}`, `{file: PATH}` or
+        `{trace: NAME or PATH, lever: ...}`.
+    path, where : str
+        The key and the file, for messages.
+    folder : Path, optional
+        What a relative path starts from: the folder of the sweep file; the current folder if None.
+    wants : str
+        What the engine serves (`Engine.workload_kind`). The same keys give each of them.
+
+    Raises
+    ------
+    InputError
+        A key, a name or a lever is unknown, a value is not allowed, the file cannot be used, or what is named gives
+        something else than the engine serves.
+
+    Examples
+    --------
+    >>> read_workload("large_uniform").size
+    Uniform(low=1, high=64)
+    >>> read_workload({"regime": "large_uniform", "count": 1000}).count
+    1000
+    >>> read_workload("head_of_line", wants="groups").channels
+    4
+    >>> read_workload({"synthetic": "random_workgroups", "sise": 4}, where="drain.yaml")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    workbench.errors.InputError: drain.yaml: workload: unknown key 'sise'; there are ... Did you mean size?
+    """
+    request = _Asked(path, where, folder, wants)
+    if isinstance(given, Workload) or (isinstance(given, type) and issubclass(given, Generator)):
+        check_kind(given if isinstance(given, type) else type(given), wants, given.name, _fitting(wants), request.place)
+        return given if isinstance(given, Workload) else read_generator(given.name, {}, path, where, wants)
+    if isinstance(given, str):
+        return _named(given, request)
+    if not isinstance(given, Mapping):
+        raise wrong_value(where, path, f"must be the name of a regime or have one of the keys {_KEYS}", given)
+    key, levers = _key_and_levers(given, path, where)
+    if key in _READERS:
+        return _READERS[key](given[key], levers, request)
+    return _written(given, request)
+
+
+class _Asked(NamedTuple):
+    """Where a workload stands, and what it must give."""
+
+    path: str
+    where: str
+    folder: Path | None
+    wants: str
+
+    @property
+    def place(self) -> str:
+        return at(self.where, self.path)
+
+
+def _fitting(wants: str) -> list[str]:
+    return [*generators(wants), *all_outside(wants)]
+
+
+def _named(given: str, asked: _Asked) -> Workload:
+    path, where, wants = asked.path, asked.where, asked.wants
+    if is_in_file(given):
+        return read_generator(given, {}, path, where, wants, asked.folder)
+    if given not in regimes(wants) and Path(given).suffix:
+        raise wrong_value(where, path, "must be the name of a regime or a mapping", given, f"{{file: {given}}}")
+    if given in Generator.members:
+        return read_generator(given, {}, path, where, wants)
+    return read_regime(given, path, where, wants).workload
+
+
+def _key_and_levers(given: Mapping[Any, Any], path: str, where: str) -> tuple[str, dict[Any, Any]]:
+    """Return the one key that says what kind of workload it is, and all others."""
+    said = [key for key in _READERS if key in given]
+    if len(said) > 1:
+        raise InputError(at(where, f"{path} must have one of the keys {_KEYS}. Got {' and '.join(said)}."))
+    if said:
+        return said[0], {key: value for key, value in given.items() if key != said[0]}
+    if len(given) == 1 and _has_a_name(next(iter(given))):
+        return "", {}
+    near = next((name for key in given if (name := nearest_name(key, _READERS))), None)
+    raise wrong_value(where, path, f"must have one of the keys {_KEYS}", dict(given), near)
+
+
+def _has_a_name(key: object) -> bool:
+    return isinstance(key, str) and (key in Generator.members or written_as(key) is not None)
+
+
+def _synthetic(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
+    return read_generator(name, levers, asked.path, asked.where, asked.wants, asked.folder)
+
+
+def _regime(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
+    chosen = read_regime(name, f"{asked.path}.regime", asked.where, asked.wants).workload
+    return read_generator(chosen.name, {**chosen.values(), **levers}, asked.path, asked.where, asked.wants)
+
+
+def _file(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
+    needed("file", asked.wants, asked.place)
+    place = _from_folder(name, asked.folder)
+    cls: Any = of_file(place, asked.wants)
+    workload = cls.read({"file": place, **levers}, asked.path, asked.where)
+    try:
+        pinned: Workload = workload.pinned()
+        return pinned
+    except InputError as wrong:
+        raise InputError(at(asked.where, f"{asked.path}.file: {wrong}")) from None
+
+
+def _trace(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
+    trace = _from_folder(name, asked.folder)
+    here = isinstance(trace, str) and os.path.isfile(trace)  # which, unlike Path's, says no to an impossible name
+    read = needed("trace", asked.wants, asked.place).read
+    workload: Any = read({"trace": trace if here else name, **levers}, asked.path, asked.where)
+    try:
+        pinned: Workload = workload.pinned()
+        return pinned
+    except InputError:
+        return workload  # which its check refuses in the words of its place
+
+
+def _written(given: Mapping[str, Any], asked: _Asked) -> Workload:
+    """Read a workload as it writes itself: `{random_workgroups: {count: 10}}`, `{workgroup_file: {file: ...}}`."""
+    ((name, levers),) = given.items()
+    outside = written_as(name)
+    if outside is not None:
+        key, workload = outside
+        check_kind(workload, asked.wants, name, _fitting(asked.wants), asked.place)
+        if isinstance(levers, Mapping) and key in levers:
+            return read_workload(levers, *asked)
+    return read_generator(name, levers or {}, asked.path, asked.where, asked.wants)
+
+
+def _from_folder(name: object, folder: Path | None) -> object:
+    """Return a relative path as seen from a folder; what is no path as it is, for the lever to refuse."""
+    return str(Path(folder, name)) if folder is not None and isinstance(name, str) and name else name
+
+
+_READERS: Mapping[str, Callable[..., Workload]] = {
+    "synthetic": _synthetic,
+    "regime": _regime,
+    "file": _file,
+    "trace": _trace,
+}
+
+_READ_BY: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "file": {
+        "workgroups": ("workbench.workloads.csv_file", "WorkgroupFile"),
+        "groups": ("workbench.workloads.group_file", "GroupFile"),
+        "mallocs": ("workbench.workloads.malloc_calls", "MallocFile"),
+        "pool_requests": ("workbench.workloads.recorded_memory", "PoolFile"),
+        "accesses": ("workbench.workloads.recorded_accesses", "AccessFile"),
+    },
+    "trace": {
+        "workgroups": ("workbench.workloads.trace_groups", "TraceWorkgroups"),
+        "groups": ("workbench.workloads.trace_groups", "TraceGroups"),
+        "pool_requests": ("workbench.workloads.recorded_memory", "TracePool"),
+        "tensor_requests": ("workbench.workloads.recorded_memory", "TraceTensors"),
+        "accesses": ("workbench.workloads.recorded_accesses", "TraceAccesses"),
+        "applications": ("workbench.workloads.trace_applications", "TraceApplications"),
+    },
+}
+"""The key in a sweep, what the engine wants -> the module and the class of the workload."""
+_BY_HEADER: Mapping[str, tuple[str, str]] = {"pool_requests": ("workbench.workloads.serving", "ServingFile")}
+"""What the engine wants -> another workload that a CSV file may give, if its header says so (`reads`)."""
+
+
+def outside(key: str, wants: str) -> type[Workload] | None:
+    """Return the workload of a `file` or a `trace` for what an engine wants; None where there is none.
+
+    >>> outside("file", "groups").name
+    'group_file'
+    """
+    if wants not in _READ_BY[key]:
+        return None
+    return _imported(*_READ_BY[key][wants])
+
+
+def _imported(module: str, name: str) -> type[Workload]:
+    result: type[Workload] = getattr(importlib.import_module(module), name)
+    return result
+
+
+def of_file(name: object, wants: str) -> type[Workload] | None:
+    """Return the workload that reads a CSV file for what an engine wants, as its header says; None = there is none.
+
+    >>> of_file("no such file", "pool_requests").name
+    'pool_file'
+    """
+    if wants in _BY_HEADER and isinstance(name, str) and os.path.isfile(name):
+        other: Any = _imported(*_BY_HEADER[wants])
+        if other.reads(column_names(_first_line(name))):
+            result: type[Workload] = other
+            return result
+    return outside("file", wants)
+
+
+def _first_line(name: str) -> bytes:
+    try:
+        return Source(name).head
+    except InputError:
+        return b""  # which reading the file as a whole will say
+
+
+def needed(key: str, wants: str, place: str) -> type[Workload]:
+    """Return the same, where there must be one.
+
+    Raises
+    ------
+    InputError
+        There is none.
+    """
+    workload = outside(key, wants)
+    if workload is None:
+        others = ", ".join(_READ_BY[key])
+        raise InputError(f"{place}: a {key} gives {others}; this engine serves {wants}. Take a synthetic workload.")
+    return workload
+
+
+_KEYS = ", ".join(sorted(_READERS))
+
+
+def all_outside(wants: str) -> dict[str, type[Workload]]:
+    """Return every workload from outside for what an engine wants, by name.
+
+    >>> list(all_outside("groups"))
+    ['group_file', 'trace_groups']
+    >>> list(all_outside("pool_requests"))
+    ['pool_file', 'trace_pool', 'serving_file']
+    """
+    found = [outside(key, wants) for key in _READ_BY]
+    found += [_imported(*_BY_HEADER[wants])] if wants in _BY_HEADER else []
+    return {cls.name: cls for cls in found if cls is not None}
+
+
+def written_as(name: str) -> tuple[str, type[Workload]] | None:
+    """Return the key under which a workload from outside is written, and its class, by its name; None = nothing is so
+    named.
+
+    >>> written_as("trace_groups")[0]
+    'trace'
+    """
+    for key in _READ_BY:
+        for kind in KINDS:
+            workload = outside(key, kind)
+            if workload is not None and workload.name == name:
+                return key, workload
+    by_header = (_imported(*place) for place in _BY_HEADER.values())
+    return next((("file", cls) for cls in by_header if cls.name == name), None)
+
+
+def workload_schema(wants: str = "workgroups") -> dict[str, Any]:
+    """Return what `read_workload` takes for an engine: a name alone, or one of the four keys with its levers."""
+    fitting = generators(wants)
+    alone = {"enum": [*regimes(wants), *sorted(cls.name for cls in BUILT_IN if cls.name in fitting)]}
+    synthetic = [_keyed("synthetic", {"const": name}, cls) for name, cls in fitting.items()]
+    recorded = [cls.schema() for cls in all_outside(wants).values()]
+    return {"anyOf": [alone, *_IN_FILES, *synthetic, *_regimes(wants), *recorded]}
+
+
+_IN_FILE = {"type": "string", "pattern": r"\.py:"}
+_IN_FILES = (_IN_FILE, {"type": "object", "properties": {"synthetic": _IN_FILE}, "required": ["synthetic"]})
+"""A generator of the user's, whose levers only its file knows."""
+
+
+def _regimes(wants: str) -> list[dict[str, Any]]:
+    """Return a regime with any of its generator's levers; the regimes of a generator together."""
+    kinds: dict[type[Spec], list[str]] = {}
+    for regime in regimes(wants).values():
+        kinds.setdefault(type(regime.workload), []).append(regime.name)
+    return [_keyed("regime", {"enum": names}, kind) for kind, names in kinds.items()]
+
+
+def _keyed(key: str, choice: dict[str, Any], cls: type[Spec]) -> dict[str, Any]:
+    shape = cls.schema()
+    return {**shape, "properties": {key: choice, **shape["properties"]}, "required": [key, *shape.get("required", [])]}
