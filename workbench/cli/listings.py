@@ -241,7 +241,7 @@ FIGURES = listing("figures", "Every figure, and what it is drawn of.", figure_ro
 
 
 def workload_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
-    """Return one mapping a generator or regime; those of the user's files joined as the files were executed."""
+    """Return one mapping a generator or regime, by what they give; generators by name, the user's among them."""
     from workbench.workloads.synthetic.generators import Generator, regimes
     from workbench.workloads.workload import KINDS
 
@@ -253,8 +253,8 @@ def workload_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
             "description": part.description,
             "built_in": part.built_in,
         }
-        for part in Generator.members.parts()
         for kind in KINDS
+        for part in sorted(Generator.members.parts(), key=lambda part: part.name)
         if Generator.members[part.name].gives(kind)
     ]
     return generators + [

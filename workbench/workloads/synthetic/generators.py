@@ -84,12 +84,12 @@ BUILT_IN = (
 
 
 def generators(wants: str) -> dict[str, type[Generator]]:
-    """Return the generators of what an engine wants, by name.
+    """Return the generators of what an engine wants, in the order of their names.
 
     >>> sorted(generators("groups"))
     ['random_groups']
     """
-    return {name: cls for name, cls in Generator.members.items() if cls.gives(wants)}
+    return {name: cls for name, cls in sorted(Generator.members.items()) if cls.gives(wants)}
 
 
 def add_generator(cls: type[Generator]) -> type[Generator]:
