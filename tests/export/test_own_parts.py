@@ -49,9 +49,9 @@ def slack_data(runs):
 
 @on_paper
 def draw(data):
-    from workbench.figures import ink
+    from workbench.figures import plot_style
 
-    figure, (axes,) = ink.stacked(1, 1.4)
+    figure, (axes,) = plot_style.stacked(1, 1.4)
     axes.barh(range(len(data.names)), data.mean)
     return figure
 

@@ -29,7 +29,7 @@ class Row(NamedTuple):
     seconds: float
     measures: dict[str, float]
     origin: str = ""
-    """Canonical JSON of what computed it (`row_origins.own_origin`); empty = unknown, as in stores of format 2."""
+    """Canonical JSON of what computed it (`provenance.own_origin`); empty = unknown, as in stores of format 2."""
     measured: str = ""
     """Digest of the code that computed its measures; empty = unknown."""
 

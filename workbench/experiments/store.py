@@ -267,7 +267,7 @@ class Store:
         return len(done)
 
     def verdicts(self) -> dict[str, Verdict]:
-        """Return what became of the runs of each code of the user's that were repeated, by `repeating.code_of`."""
+        """Return what became of the repeated runs of each code of the user's, by `reproducibility.code_of`."""
         kept = ((key.removeprefix(_VERDICT), text) for key, text in self.meta().items() if key.startswith(_VERDICT))
         return {code: Verdict.read(text) for code, text in kept if text}
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from workbench.errors import InputError, shown, unknown_name
 from workbench.workloads.importers.source import Source
-from workbench.workloads.importers.text_formats import Header, Row, rows
+from workbench.workloads.importers.text_formats import Header, Row, csv_rows
 
 _COLUMNS = ("benchmark", "scaling_param_name", "scaling_param_value", "non_scaling_json", "kernel_ms_mean", "n_reps")
 _MOST_DIGITS = 1000
@@ -63,7 +63,7 @@ def measured_kernels(path: str | Path, kernel: str = "") -> list[MeasuredKernel]
     ({'block': 64}, [304, 305], [1.5, 3.0])
     """
     groups: dict[tuple[str, str, str], list[tuple[int, float, int]]] = {}
-    for row in rows(Source(path), _is_header, "a measured sweep"):
+    for row in csv_rows(Source(path), _is_header, "a measured sweep"):
         key = (row.text("benchmark"), row.text("scaling_param_name"), row.text("non_scaling_json"))
         groups.setdefault(key, []).append(_measurement(row, key))
     names = dict.fromkeys(name for name, _, _ in groups)

@@ -286,7 +286,7 @@ class TraceGroups(RecordedKernels):
         self.check_machine(machine)
         kernels = self._kernels(machine)
         part = _window(len(kernels.rows), self.windows, streams.seed)
-        taken = _first_rows(kernels.taken[part], self.count)
+        taken = _first(kernels.taken[part], self.count)
         rows = kernels.rows[part][: len(taken)]
         self._refuse_too_many(int(taken.sum()))
         alike = kernels.groups.take(rows)
@@ -321,7 +321,7 @@ def _window(kernels: int, windows: int, seed: int) -> slice:
     return slice(kernels * part // windows, kernels * (part + 1) // windows)
 
 
-def _first_rows(taken: np.ndarray, count: int) -> np.ndarray:
+def _first(taken: np.ndarray, count: int) -> np.ndarray:
     """Return how many groups of each kernel, if only so many are taken in all: only kernels of which some are.
 
     >>> _first(np.array([3, 4, 5]), 5), _first(np.array([3, 4]), 0), _first(np.array([3, 4]), 3)

@@ -408,7 +408,7 @@ class State(NamedTuple):
     ticket: np.ndarray = column(np.int64, "tickets", len(TICKET), fill=NONE)
     holders: np.ndarray = column(np.uint64, "tickets", "module_words")
     """Of each tensor, or chunk, whose pages were unmapped, the modules that its shoot-down goes to, card by card, as
-    bits (`structures.core_bits`)."""
+    bits (`structures.bitmaps`)."""
     stalled_until: np.ndarray = column(np.int64, "modules")
     """Of each module, card by card, the cycle at which its last stall ends."""
     known: np.ndarray = column(np.int64, 1 << 16)

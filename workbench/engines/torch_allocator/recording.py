@@ -71,7 +71,7 @@ def recording_of(log: AllocatorLog, assumed: Mapping[int, int] = NO_ENDS) -> Rec
     Parameters
     ----------
     assumed : mapping
-        See `beginning`.
+        See `initial_state`.
     """
     settings = AllocatorSettings.recorded(log.settings)
     owners = _Owners(log)

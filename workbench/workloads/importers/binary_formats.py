@@ -313,7 +313,7 @@ _MASK = (1 << 64) - 1
 def signed_of(value: int | bytes) -> int:
     """Return a varint as an int64.
 
-    >>> signed(5), signed(2**64 - 1)
+    >>> signed_of(5), signed_of(2**64 - 1)
     (5, -1)
     """
     if isinstance(value, bytes):

@@ -166,7 +166,7 @@ class _Rows:
         )
 
 
-class KernelLaunches(NamedTuple):
+class Launched(NamedTuple):
     """How each kernel was launched; `NOBODY` where the trace does not tell."""
 
     thread: np.ndarray
@@ -176,13 +176,13 @@ class KernelLaunches(NamedTuple):
     """int64[kernels], when the innermost operator around the call began."""
 
 
-def launched(operators: Operators) -> KernelLaunches:
+def launched(operators: Operators) -> Launched:
     """Return the call and the operator of each kernel, in the order of the file."""
     calls = {number: (thread, at) for number, thread, at in operators.calls[::-1].tolist()}
     kernels = operators.kernels
     known = [calls.get(number, (NOBODY, start)) for _, _, start, number in kernels.tolist()]
     thread, at = np.array(known, np.int64).reshape(-1, 2).T
-    return KernelLaunches(thread, at, _innermost(operators.operators, thread, at))
+    return Launched(thread, at, _innermost(operators.operators, thread, at))
 
 
 def _innermost(operators: np.ndarray, thread: np.ndarray, at: np.ndarray) -> np.ndarray:

@@ -34,7 +34,7 @@ from workbench.errors import InputError, shown
 from workbench.workloads.importers.binary_formats import Database, is_sqlite
 from workbench.workloads.importers.importer import Card, Importer, KernelList, Trace
 from workbench.workloads.importers.source import Source
-from workbench.workloads.importers.text_formats import Header, Row, decimal_of, has_header, rows
+from workbench.workloads.importers.text_formats import Header, Row, csv_rows, decimal_of, has_header
 from workbench.workloads.kernels import MISSING, KernelColumns, KernelRows, lasting, volume
 
 _KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
@@ -221,7 +221,7 @@ class NsysCsv(Importer):
 
     def read(self, source: Source) -> Trace:
         kernels, counts, cards, known_to = KernelRows(), Counter[str](), dict[int, str](), 1
-        for row in rows(source, _is_header_of_nsys, "cuda_gpu_trace"):
+        for row in csv_rows(source, _is_header_of_nsys, "cuda_gpu_trace"):
             operation = _operation(row)
             counts[operation] += 1
             if operation == "kernels":
@@ -428,7 +428,7 @@ def _known(factors: Mapping[str, int]) -> str:
 
 def _kernels_of_rows(source: Source) -> Iterator[_Kernel]:
     """Yield the kernels of a report of either page."""
-    table = rows(source, _is_header_of_ncu, "an ncu report")
+    table = csv_rows(source, _is_header_of_ncu, "an ncu report")
     first = next(table, None)
     if first is None:
         return

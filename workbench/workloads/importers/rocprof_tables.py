@@ -36,7 +36,7 @@ from workbench.units import kib, workgroups_for
 from workbench.workloads.importers.binary_formats import Database, is_sqlite
 from workbench.workloads.importers.importer import Card, Importer, Trace
 from workbench.workloads.importers.source import Source
-from workbench.workloads.importers.text_formats import Header, Row, has_header, rows
+from workbench.workloads.importers.text_formats import Header, Row, csv_rows, has_header
 from workbench.workloads.kernels import MISSING, KernelColumns, KernelRows, lasting, volume
 
 _DISPATCHES = "rocpd_kernel_dispatch"
@@ -321,7 +321,7 @@ class KernelTraceCsv(Importer):
 
     def read(self, source: Source) -> Trace:
         kernels, agents, rounded = KernelRows(), set[str](), False
-        for row in rows(source, _is_header, "a kernel trace"):
+        for row in csv_rows(source, _is_header, "a kernel trace"):
             _add_dispatch(row, kernels)
             agents.add(row.text("agent_id"))
             rounded = rounded or row.header.has("lds_block_size")

@@ -164,7 +164,7 @@ it again in an English locale (LC_ALL=C).
     raise InputError(f"{where}: {what} must be a number. Got {shown(text)}.")
 
 
-def rows(source: Source, is_header: Recognised, name: str) -> Iterator[Row]:
+def csv_rows(source: Source, is_header: Recognised, name: str) -> Iterator[Row]:
     """Yield every row below the header.
 
     Raises
