@@ -23,7 +23,7 @@ from workbench.circuits.vectors import Case, asked
 from workbench.circuits.verilog import levers_of, source_of
 from workbench.errors import InputError, wrong_value
 from workbench.gates import ZERO
-from workbench.policies.malloc.serve.question import ServeView
+from workbench.policies.malloc.serve import ServeView
 from workbench.streams import Streams
 
 BITS = 16

@@ -24,7 +24,7 @@ from workbench.circuits.vectors import Case, Step
 from workbench.circuits.verilog import levers_of, source_of
 from workbench.errors import wrong_value
 from workbench.policies.translation.cores import degree
-from workbench.policies.translation.eviction.victim import PlainSet
+from workbench.policies.translation.eviction.sharing import PlainSet
 from workbench.streams import Streams
 
 _LIMITS_OF_DIRECTORY = {"cores": 64, "records": 1024, "page_bits": 52}

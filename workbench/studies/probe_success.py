@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, wrong_value
-from workbench.policies.probes import GroupedRun, GroupedSampledRun, SampledRun
+from workbench.policies.probes import GroupedRun, GroupedSampledRun, SampledRun, reports
 from workbench.policies.probes.question import Probe
-from workbench.policies.probes.reports import reports
 from workbench.streams import Streams
 from workbench.structures.bitmaps import WORD
 from workbench.studies.statistics import Interval, proportion_interval

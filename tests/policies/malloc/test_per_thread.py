@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.policies.malloc import PerThread
-from workbench.policies.malloc.serve.question import ServeContract
+from workbench.policies.malloc.serve import ServeContract
 
 
 class TestPerThread(ServeContract):

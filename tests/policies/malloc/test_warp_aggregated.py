@@ -6,7 +6,7 @@ import pytest
 
 from tests.junk import refusal
 from workbench.policies.malloc import WarpAggregated
-from workbench.policies.malloc.serve.question import ServeContract
+from workbench.policies.malloc.serve import ServeContract
 
 
 class TestWarpAggregated(ServeContract):

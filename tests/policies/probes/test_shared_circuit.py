@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from tests.oracles import shared_probe as twin
 from workbench.errors import InputError
-from workbench.policies.probes.shared import fields, mask_word, pack, shared_cost, shift_mask, trace
+from workbench.policies.probes.shared import fields, mask_word, pack, shared_cost, shared_netlist, shift_mask, trace
 from workbench.policies.probes.shared.circuit import looked_up, padded, scanned
 from workbench.policies.probes.shared.masks import loads
-from workbench.policies.probes.shared.netlist import shared_netlist
 
 TYPES = [128, 64, 48]
 LOW, HIGH = "0" * 60 + "1111", "111" + "0" * 45

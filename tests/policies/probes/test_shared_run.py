@@ -12,9 +12,8 @@ from tests.depth import long
 from tests.oracles import shared_probe as twin
 from workbench.errors import InputError
 from workbench.policies.policy import read_policy
-from workbench.policies.probes import ExactRun, GroupedRun, SampledRun, SharedRun
+from workbench.policies.probes import ExactRun, GroupedRun, SampledRun, SharedRun, reports
 from workbench.policies.probes.contract import ProbeContract
-from workbench.policies.probes.reports import reports
 from workbench.structures.bitmaps import packed
 
 TYPES = [128, 64, 48]

@@ -22,8 +22,8 @@ from workbench.policies.probes import (
     SampledRun,
     SharedRun,
     ShiftDoubling,
+    reports,
 )
-from workbench.policies.probes.reports import reports
 from workbench.studies.probe_success import (
     Setting,
     failure,

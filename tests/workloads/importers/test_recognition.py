@@ -83,4 +83,4 @@ def test_so_are_the_public_files(file):
 
 def known():
     """The formats of both kinds of readers."""
-    return {*importers(), *(it.FORMAT for it in _FORMATS)}
+    return {*importers(), *(it.name for it in _FORMATS)}

@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.compiled import RAISED, Answer, by_reference, kernel, routine
 from workbench.engines.kit import FINE, STOP, column, fail, log, numbered, raised, wrong
-from workbench.policies.malloc.serve.question import SERVE, ReadyServe, ServeView
+from workbench.policies.malloc.serve import SERVE, ReadyServe, ServeView
 from workbench.structures.timetable import Timetable
 
 ALL_NULL, PER_THREAD, HALVE = range(3)

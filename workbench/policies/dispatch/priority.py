@@ -21,11 +21,10 @@ import numpy as np
 from workbench.compiled import PARAMS, Answer, Question, kernel, number, view
 from workbench.errors import PolicyError, wrong_value
 from workbench.levers import lever
-from workbench.policies.arguments import MOST_LEVELS, listed, whole, wholes
+from workbench.policies.arguments import MOST_LEVELS, lever_path, listed, refuse_wrong_count, whole, wholes
 from workbench.policies.contract import Contract, check
 from workbench.policies.policy import Policy
 from workbench.policies.scenes import ANSWER, Asked, Scenes, Speaker
-from workbench.policies.weights import lever_path, refuse_wrong_count
 from workbench.streams import Streams
 
 

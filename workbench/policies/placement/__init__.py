@@ -11,9 +11,18 @@ from collections.abc import Mapping
 
 from workbench.policies.placement.allocator import Allocator
 from workbench.policies.placement.ends import AlternateEnds, NearestBoundary, SizeSegregatedEnds
-from workbench.policies.placement.fit import BestFit, FirstFit, LastFit, NextFit, RandomFit, WorstFit
+from workbench.policies.placement.fit import (
+    BestFit,
+    ByteCounter,
+    Compaction,
+    FirstFit,
+    LastFit,
+    NextFit,
+    PagedMemory,
+    RandomFit,
+    WorstFit,
+)
 from workbench.policies.placement.free_list import Buddy, RingBuffer, SegregatedFit, UnsortedFreeList
-from workbench.policies.placement.layout import ByteCounter, Compaction, PagedMemory
 from workbench.policies.placement.question import Placement
 
 AS_FOUND: Mapping[str, Placement] = {

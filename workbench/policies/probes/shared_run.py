@@ -14,6 +14,7 @@ from workbench.policies.arguments import listed, wholes
 from workbench.policies.placement.question import MOST_SEGMENTS, Bits, as_bits
 from workbench.policies.probes.exact_probes import longest_free_run
 from workbench.policies.probes.question import Probe, ProbeView, Schedule
+from workbench.policies.probes.shared import SharedCost, shared_cost
 from workbench.policies.probes.shared.circuit import (
     SharedTrace,
     check_together,
@@ -25,7 +26,6 @@ from workbench.policies.probes.shared.circuit import (
     trace,
 )
 from workbench.policies.probes.shared.masks import EVERY_SHIFT, given, loaded, pack
-from workbench.policies.probes.shared.netlist import SharedCost, shared_cost
 from workbench.policies.probes.shift_probe import ExactRun
 from workbench.structures.bitmaps import bitmap, packed
 

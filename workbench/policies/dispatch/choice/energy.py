@@ -14,9 +14,8 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name, wrong_value
 from workbench.levers import lever
-from workbench.policies.arguments import MOST, table
+from workbench.policies.arguments import MOST, check_weights, table
 from workbench.policies.dispatch.choice.question import CLASSES, Choice, ChoiceView, scene
-from workbench.policies.weights import check_weights
 
 
 class LeastRecentEnergy(Choice):

@@ -13,10 +13,10 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name
 from workbench.levers import Spec, lever
+from workbench.policies.arguments import check_sum, laid_flat
 from workbench.policies.dispatch.choice.energy import LeastRecentEnergy
-from workbench.policies.dispatch.choice.packing import MostResidual
+from workbench.policies.dispatch.choice.load import MostResidual
 from workbench.policies.dispatch.choice.question import CLASSES, Choice
-from workbench.policies.weights import check_sum, laid_flat
 from workbench.streams import Streams
 
 _PROPOSALS: tuple[type[Choice], ...] = (MostResidual, LeastRecentEnergy)

@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench.compiled import kernel
 from workbench.levers import lever
+from workbench.policies.arguments import lever_path, refuse_wrong_count
 from workbench.policies.dispatch.selection.question import NOBODY, Selection, SelectionView
 from workbench.policies.dispatch.selection.turns import (
     ByChannel,
@@ -23,7 +24,6 @@ from workbench.policies.dispatch.selection.turns import (
     rank_limit,
     seek,
 )
-from workbench.policies.weights import lever_path, refuse_wrong_count
 from workbench.streams import Streams
 from workbench.structures.rng import below
 

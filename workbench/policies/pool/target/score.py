@@ -13,9 +13,9 @@ import numpy as np
 
 from workbench.compiled import kernel
 from workbench.levers import lever
+from workbench.policies.arguments import check_sum, laid_flat
 from workbench.policies.pool.target.question import Target
 from workbench.policies.pool.target.view import TargetView
-from workbench.policies.weights import check_sum, laid_flat
 from workbench.streams import Streams
 from workbench.structures.rng import below
 

@@ -18,7 +18,7 @@ import numpy as np
 from workbench.policies.contract import SEED, Contract, check
 from workbench.policies.scenes import Asked, Scenes
 from workbench.policies.translation.eviction.question import Eviction, EvictionView
-from workbench.policies.translation.eviction.victim import PlainSet
+from workbench.policies.translation.eviction.sharing import PlainSet
 from workbench.structures.set_assoc import NONE
 
 __all__ = ["EvictionContract", "check"]

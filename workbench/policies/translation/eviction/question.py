@@ -172,7 +172,7 @@ class Eviction(Policy, abstract=True):
         >>> LRU().order(inserted="abcd", touched="a")
         ['b', 'c', 'd', 'a']
         """
-        from workbench.policies.translation.eviction.victim import PlainSet
+        from workbench.policies.translation.eviction.sharing import PlainSet
 
         names, used = _entries("inserted", inserted), _entries("touched", touched)
         if not names or any(names.count(name) > 1 for name in names):
