@@ -19,13 +19,13 @@ IMPORTED_NS = time.time_ns()
 """When this process imported the package: what was edited later is not, or not in whole, what it runs."""
 
 _BASES = {
-    "Arenas": "workbench.policies.malloc.heap",
+    "Arenas": "workbench.policies.malloc.arenas",
     "Cache": "workbench.policies.pool.cache",
     "CacheFit": "workbench.policies.pool.fit",
     "Choice": "workbench.policies.dispatch.choice.question",
     "Eviction": "workbench.policies.translation.eviction.question",
     "Fill": "workbench.policies.translation.fill",
-    "HeapLock": "workbench.policies.malloc.heap",
+    "HeapLock": "workbench.policies.malloc.lock",
     "HeapPolicy": "workbench.policies.malloc.heap",
     "Frames": "workbench.policies.pool.frames",
     "IdleRelease": "workbench.policies.pool.idle",

@@ -119,7 +119,7 @@ def prose(text: str, here: str, module: str = "") -> str:
 def room_of(module: str) -> int | None:
     """Return the specification of a module's room.
 
-    >>> room_of("workbench.policies.dispatch.choice.load"), room_of("workbench.figures.pareto")
+    >>> room_of("workbench.policies.dispatch.choice.packing"), room_of("workbench.figures.pareto")
     (3, None)
     """
     words = module.split(".")

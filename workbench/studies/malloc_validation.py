@@ -23,7 +23,7 @@ from workbench.errors import InputError
 from workbench.machine import read_machine
 from workbench.metrics.malloc import measure
 from workbench.policies.malloc import AS_FOUND
-from workbench.policies.malloc.heap import HeapLock
+from workbench.policies.malloc.lock import HeapLock
 from workbench.policies.policy import read_policy
 from workbench.workloads.malloc_calls import RandomMallocs
 

@@ -40,7 +40,7 @@ from workbench.engines.malloc.state import (
     cut,
 )
 from workbench.machine import Machine
-from workbench.policies.malloc.heap import NO_LOCK
+from workbench.policies.malloc.lock import NO_LOCK
 from workbench.policies.policy import Policy
 from workbench.records.malloc import MallocRecord, Work
 from workbench.structures.timetable import new_timetable, new_tournament

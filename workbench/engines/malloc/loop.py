@@ -21,7 +21,8 @@ from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of
 from workbench.engines.malloc.heap import ask_heap, enter_returns, extend, note_answer, return_due, try_parts
 from workbench.engines.malloc.state import COUNT, NEEDS, NONE, SINCE, Columns, Cuts, Rules, Run, State
-from workbench.policies.malloc.heap import BACK_OFF, BY_HASH, BY_SIZE, IN_LINE, NO_LOCK
+from workbench.policies.malloc.arenas import BY_HASH, BY_SIZE
+from workbench.policies.malloc.lock import BACK_OFF, IN_LINE, NO_LOCK
 from workbench.structures.rng import below
 from workbench.structures.timetable import NEVER, first_place, set_time
 

@@ -37,8 +37,10 @@ from workbench.engines.malloc.state import (
 from workbench.errors import InputError, wrong_value
 from workbench.levers import Family, Spec, lever
 from workbench.machine import Machine
+from workbench.policies.malloc.arenas import Arenas
 from workbench.policies.malloc.device_heap import check_pieces
-from workbench.policies.malloc.heap import Arenas, BitmapArena, HeapLock, HeapPolicy, SizeClasses, rounds
+from workbench.policies.malloc.heap import BitmapArena, HeapPolicy, SizeClasses, rounds
+from workbench.policies.malloc.lock import HeapLock
 from workbench.policies.malloc.serve import MOST_BYTES, Serve
 from workbench.policies.placement.question import Placement
 from workbench.streams import Streams

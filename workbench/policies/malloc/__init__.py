@@ -9,24 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from workbench.policies.malloc.arenas import Arenas, HashedArenas, OneHeap, SizeArenas, WarpArenas
 from workbench.policies.malloc.device_heap import DeviceHeap
-from workbench.policies.malloc.heap import (
-    Arenas,
-    BitmapArena,
-    BumpPointer,
-    HashedArenas,
-    HeapLock,
-    HeapPolicy,
-    LockFree,
-    OneHeap,
-    QueueLock,
-    SizeArenas,
-    SizeClasses,
-    TicketLock,
-    TrylockBackoff,
-    TrylockSpin,
-    WarpArenas,
-)
+from workbench.policies.malloc.heap import BitmapArena, BumpPointer, HeapPolicy, SizeClasses
+from workbench.policies.malloc.lock import HeapLock, LockFree, QueueLock, TicketLock, TrylockBackoff, TrylockSpin
 from workbench.policies.malloc.serve import BlockAggregated, PerThread, Serve, Served, WarpAggregated
 from workbench.policies.policy import Policy, read_policy
 

@@ -4,17 +4,14 @@ The lanes of one warp that reach `malloc` at one instruction make a call (spec 2
 and cuts the call into requests to the heap. A heap request asks for the sum of its pieces' sizes (spec 2, R14); one
 without a leader is never made, and its lanes get nothing.
 
+Who asks the heap is each thread (`PerThread`, the baseline of the source document), one lane of a warp for all
+(`WarpAggregated`, its proposal), or one of a thread block, which meets at a barrier. Before it is summed, a request is
+raised to the minimum and rounded up (spec 2, R5, E5, E6).
+
 What every way to serve owes, in a test file, for policies of this package or not:
 
     class TestMyServe(ServeContract):
         policy = MyServe(min_alloc=16)
-
-Who asks the heap: each thread, one lane of a warp for all, or one of a thread block, which meets at a barrier.
-
-`PerThread` is the baseline of the source document and `WarpAggregated` its proposal. Before it is summed, a request is
-raised to the minimum and rounded up (spec 2, R5, E5, E6).
-
-How is a warp's set of requests served?
 """
 
 from __future__ import annotations

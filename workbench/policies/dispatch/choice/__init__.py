@@ -1,5 +1,6 @@
 """Which of the modules with room takes the group? (spec 3, Em. 9 and 10)"""
 
+from workbench.policies.dispatch.choice.affinity import Affinity, ByPages
 from workbench.policies.dispatch.choice.energy import (
     CoolestFirst,
     LeastDecayedEnergy,
@@ -7,18 +8,12 @@ from workbench.policies.dispatch.choice.energy import (
     LeastRecentEnergy,
     RecentCounts,
 )
-from workbench.policies.dispatch.choice.load import (
-    Affinity,
+from workbench.policies.dispatch.choice.load import FirstModule, LeastWaves, RandomModule, RoundRobin, TwoChoices
+from workbench.policies.dispatch.choice.packing import (
     BestFitModule,
-    ByPages,
     DominantResource,
     DotProduct,
-    FirstModule,
-    LeastWaves,
     MostResidual,
-    RandomModule,
-    RoundRobin,
-    TwoChoices,
     WorstFitModule,
 )
 from workbench.policies.dispatch.choice.question import Choice

@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.compiled import RAISED
 from workbench.policies.contract import Contract, check
-from workbench.policies.dispatch.choice.load import PagesNotice
+from workbench.policies.dispatch.choice.affinity import PagesNotice
 from workbench.policies.dispatch.choice.question import INSTRUCTIONS, USUAL, Choice, ChoiceNotice, ChoiceView, Scene
 from workbench.policies.scenes import ANSWER, Asked, Scenes, Speaker, plain
 

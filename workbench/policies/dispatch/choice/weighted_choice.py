@@ -15,7 +15,7 @@ from workbench.errors import InputError, unknown_name
 from workbench.levers import Spec, lever
 from workbench.policies.arguments import check_sum, laid_flat
 from workbench.policies.dispatch.choice.energy import LeastRecentEnergy
-from workbench.policies.dispatch.choice.load import MostResidual
+from workbench.policies.dispatch.choice.packing import MostResidual
 from workbench.policies.dispatch.choice.question import CLASSES, Choice
 from workbench.streams import Streams
 

@@ -146,7 +146,7 @@ class ARC(Eviction):
         return np.zeros(sets * int(memory_of_set(ways)), np.int64)
 
 
-COMING, GHOST, ASKED_FOR, EVICTED, FROM_QUEUE, QUEUE_OF_WAY = range(6)
+COMING, GHOST, ASKED_FOR, EVICTED, FROM_QUEUE, FIRST_WAY = range(6)
 """Memory of a set: the page that comes, whether it was a ghost, whether a victim was asked for since, whether one ever
 was, where the queue begins from which candidates are proposed. Then, a number a way each, its uses and its page; then
 the small queue, the main queue and the ghosts, each a list."""
@@ -157,19 +157,19 @@ MOST_USES = 3
 @kernel
 def small_list(own: int, ways: int) -> int:
     """Return where the list of the small queue begins."""
-    return int(own + QUEUE_OF_WAY + 2 * ways)
+    return int(own + FIRST_WAY + 2 * ways)
 
 
 @kernel
 def main_list(own: int, ways: int) -> int:
     """Return where the list of the main queue begins."""
-    return int(own + QUEUE_OF_WAY + 3 * ways + 1)
+    return int(own + FIRST_WAY + 3 * ways + 1)
 
 
 @kernel
 def ghost_list(own: int, ways: int) -> int:
     """Return where the list of the ghosts begins."""
-    return int(own + QUEUE_OF_WAY + 4 * ways + 2)
+    return int(own + FIRST_WAY + 4 * ways + 2)
 
 
 @kernel
@@ -181,7 +181,7 @@ def small_room(ways: int, share: float) -> int:
 @kernel
 def queues_of_set(ways: int, ghosts: int) -> int:
     """Return how many numbers of memory a set has."""
-    return int(QUEUE_OF_WAY + 4 * ways + 3 + ghosts)
+    return int(FIRST_WAY + 4 * ways + 3 + ghosts)
 
 
 @kernel
@@ -190,11 +190,11 @@ def leave_small(memory: np.ndarray, own: int, ways: int, threshold: int) -> int:
     small, main = small_list(own, ways), main_list(own, ways)
     while memory[small] > 0:
         way = memory[small + 1]
-        if memory[own + QUEUE_OF_WAY + way] < threshold:
+        if memory[own + FIRST_WAY + way] < threshold:
             return int(way)
         remove_at(memory, small, 0)
         append(memory, main, way)
-        memory[own + QUEUE_OF_WAY + way] = 0
+        memory[own + FIRST_WAY + way] = 0
     return -1
 
 
@@ -204,10 +204,10 @@ def leave_main(memory: np.ndarray, own: int, ways: int) -> int:
     main = main_list(own, ways)
     while True:
         way = memory[main + 1]
-        uses = min(memory[own + QUEUE_OF_WAY + way], MOST_USES)
+        uses = min(memory[own + FIRST_WAY + way], MOST_USES)
         if uses == 0:
             return int(way)
-        memory[own + QUEUE_OF_WAY + way] = uses - 1
+        memory[own + FIRST_WAY + way] = uses - 1
         remove_at(memory, main, 0)
         append(memory, main, way)
 
@@ -276,7 +276,7 @@ class S3FIFO(Eviction):
     def touched(see: TouchView) -> None:
         ghosts, way = int(see.ways * see.levers.ghost_share), see.entry - see.first
         own = see.at * queues_of_set(see.ways, ghosts)
-        uses = own + QUEUE_OF_WAY + way
+        uses = own + FIRST_WAY + way
         if not see.fresh:
             see.memory[uses] += 1
             return
