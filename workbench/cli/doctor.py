@@ -81,7 +81,7 @@ def _card_words(present: bool) -> str:
 def size_words(amount: int | None) -> str:
     """Return bytes in the unit that a person reads, two or three digits; "unknown" for None.
 
-    >>> size(3_661_627_392), size(812), size(None)
+    >>> size_words(3_661_627_392), size_words(812), size_words(None)
     ('3.4 GiB', '812 B', 'unknown')
     """
     if amount is None:
@@ -238,7 +238,7 @@ class Thing(NamedTuple):
 def has_program(*names: str) -> bool:
     """Return whether one of these programs is on the path.
 
-    >>> program("no-such-program")
+    >>> has_program("no-such-program")
     False
     """
     return any(shutil.which(name) for name in names)
@@ -247,7 +247,7 @@ def has_program(*names: str) -> bool:
 def has_package(*names: str) -> bool:
     """Return whether all these Python packages are installed; none is imported.
 
-    >>> package("json", "no_such_package")
+    >>> has_package("json", "no_such_package")
     False
     """
     return all(importlib.util.find_spec(name) for name in names)

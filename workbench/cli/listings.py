@@ -293,7 +293,7 @@ WORDS = {**NUMBERS, "numbers": "list of numbers", "text": "text", "switch": "tru
 def values_of_lever(one: Lever) -> str:
     """Return what a lever may be.
 
-    >>> values(Lever("lines", "integer", 64, least=1, most=4096, scale="power_of_two"))
+    >>> values_of_lever(Lever("lines", "integer", 64, least=1, most=4096, scale="power_of_two"))
     'whole number from 1 to 4096, powers of two'
     """
     if one.kind == "choice":
@@ -399,7 +399,7 @@ def kind_of_spec(cls: type[Spec]) -> str:
     """Return what kind of thing has levers: a policy of a question, a workload, a machine; empty for all else.
 
     >>> from workbench.policies.placement import NearestBoundary
-    >>> kind_of(NearestBoundary)
+    >>> kind_of_spec(NearestBoundary)
     'placement policy'
     """
     from workbench.levers import Family

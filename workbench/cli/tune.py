@@ -227,7 +227,7 @@ def say_levers(table: pd.DataFrame) -> None:
 def _short_lever(lever: str, wide: int) -> str:
     """Return a lever's path that fills a column; of one that is too long its end.
 
-    >>> _short("policy.placement.best_fit.tie", 16), _short("policy.queue", 16)
+    >>> _short_lever("policy.placement.best_fit.tie", 16), _short_lever("policy.queue", 16)
     ('....best_fit.tie', 'policy.queue    ')
     """
     return f"{lever:<{wide}}" if len(lever) <= wide else f"...{lever[3 - wide :]}"

@@ -247,7 +247,7 @@ def lever_table(cls: type[Spec], here: str) -> str:
 def lever_values(one: Lever) -> str:
     """Return what a lever may be, as Markdown: choices as code.
 
-    >>> values(Lever("tie", "choice", "low", choices=("low", "high")))
+    >>> lever_values(Lever("tie", "choice", "low", choices=("low", "high")))
     '`low`, `high`'
     """
     if one.kind == "choice":

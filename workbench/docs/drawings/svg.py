@@ -69,7 +69,7 @@ def _n(value: float) -> str:
 def policy_of(question: str, name: str, **levers: Any) -> Any:
     """Return a policy with some of its levers set.
 
-    >>> policy("placement", "best_fit").place("0111100111111100", 5)
+    >>> policy_of("placement", "best_fit").place("0111100111111100", 5)
     7
     """
     load_all()
