@@ -30,7 +30,6 @@ ROOMS = {
     "engines/dispatch": 3,
     "studies/claims/dispatch": 3,
     "studies/claims/dispatch_probes": 3,
-    "studies/claims/dispatch_setting": 3,
     "studies/probe_success": 3,
     "policies/translation": 4,
     "engines/translation": 4,
