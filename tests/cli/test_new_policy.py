@@ -90,6 +90,7 @@ def test_all_of_them_moved_into_the_package_as_contributing_says(tmp_path):
     for part in ("workbench", "tests", "data", "pyproject.toml"):
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
         copy(ROOT / part, tmp_path / part)
+    load_all()
     tests = [moved(tmp_path, question) for question in QUESTIONS]
     ran(tmp_path, "pytest", "-q", *tests, path=tmp_path)
     ran(tmp_path, "ruff", "check", *tests, path=tmp_path)
@@ -110,8 +111,9 @@ def moved(root: Path, question: str) -> Path:
     shutil.move(policy, room / policy.name)
     module = ".".join(["workbench", *parts, name])
     init = room / "__init__.py"
-    export = f"from {module} import {class_name(name)}\n"
-    init.write_text(init.read_text().replace("__all__ = [", f'{export}\n__all__ = [\n    "{class_name(name)}",', 1))
+    text, export = init.read_text(), class_name(name)
+    text = text.replace("\nfrom workbench.policies.", f"\nfrom {module} import {export}\nfrom workbench.policies.", 1)
+    init.write_text(text.replace("__all__ = [", f'__all__ = [\n    "{export}",', 1))
     place = root / "tests" / "policies" / test.name
     place.write_text(test.read_text().replace(f"from {name} import", f"from {module} import"))
     ran(root, "ruff", "check", "--fix", "-q", place, init, path=root)

@@ -38,8 +38,8 @@ from workbench.engines.shared_memory_part_api import REFUSED, advance_to, ask_en
 from workbench.errors import InputError, PolicyError
 from workbench.policies.catalogue import load_all
 from workbench.policies.placement import Compaction, FirstFit
+from workbench.policies.placement.queueing import AfterKCycles, FifoHeadOnly, FifoLookahead, NextCycle, OnRelease
 from workbench.policies.policy import policies
-from workbench.policies.queueing import AfterKCycles, FifoHeadOnly, FifoLookahead, NextCycle, OnRelease
 
 EVERY = [*PLACEMENTS, *ROUND["placement"], Compaction(), Compaction(cycles_per_moved_segment=3), MiddleFirst()]
 QUEUES = [FifoHeadOnly(), FifoLookahead(k=1), FifoLookahead(k=3)]

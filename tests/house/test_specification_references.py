@@ -19,7 +19,6 @@ PAGES = {int(path.name[0]): path for path in FOLDER.glob("[0-9]-*.md")}
 SUFFIXES = {".py", ".yaml", ".md", ".ipynb", ".txt", ".tex"}
 ROOMS = {
     "policies/placement": 1,
-    "policies/queueing": 1,
     "engines/shared_memory": 1,
     "studies/claims/placement": 1,
     "policies/malloc": 2,

@@ -293,7 +293,7 @@ def crumbs(here: str, *steps: tuple[str, str]) -> str:
 
 PAGES = {1: "1-placement", 2: "2-malloc", 3: "3-dispatch", 4: "4-translation", 5: "5-pool", 6: "6-node"}
 ROOMS = {
-    **dict.fromkeys(("placement", "queueing", "shared_memory"), 1),
+    **dict.fromkeys(("placement", "shared_memory"), 1),
     "malloc": 2,
     **dict.fromkeys(("dispatch", "probes"), 3),
     "translation": 4,

@@ -40,7 +40,7 @@ from workbench.errors import InputError
 from workbench.levers import Spec, lever
 from workbench.machine import Machine
 from workbench.policies.placement.question import Placement
-from workbench.policies.queueing import QueuePolicy, RetryPolicy
+from workbench.policies.placement.queueing import QueuePolicy, RetryPolicy
 from workbench.records.shared_memory import SharedMemoryRecord
 from workbench.workloads.workload import Workgroups
 

@@ -74,7 +74,7 @@ _BUILT_IN = {
     "malloc": _of_modules("malloc:Malloc", "malloc", "placement", "malloc"),
     "node": _of_modules("node.engine:Node", "node", "placement", "probes", "dispatch", "translation", "malloc", "pool"),
     "pool": _of_modules("pool:Pool", "pool", "pool"),
-    "shared_memory": _of_modules("shared_memory:SharedMemory", "shared_memory", "placement", "queueing"),
+    "shared_memory": _of_modules("shared_memory:SharedMemory", "shared_memory", "placement"),
     "torch_allocator": _of_modules("torch_allocator.engine:TorchAllocator", "torch_allocator"),
     "translation": _of_modules("translation:Translation", "translation", "translation"),
 }

@@ -19,7 +19,6 @@ def evidence():
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(malloc.CHANGED, "threads", 96)
         patched.setattr(malloc, "THREADS", [1, 2, 8, 60, 1000])
-        patched.setattr(malloc, "THREADS", [1, 2, 8, 60, 1000])
         yield Evidence(SEEDS, None, 1, None)
 
 

@@ -24,6 +24,15 @@ from workbench.policies.placement.fit import (
 )
 from workbench.policies.placement.free_list import Buddy, RingBuffer, SegregatedFit, UnsortedFreeList
 from workbench.policies.placement.question import Placement
+from workbench.policies.placement.queueing import (
+    AfterKCycles,
+    FifoHeadOnly,
+    FifoLookahead,
+    NextCycle,
+    OnRelease,
+    QueuePolicy,
+    RetryPolicy,
+)
 
 AS_FOUND: Mapping[str, Placement] = {
     "MGPUSim": FirstFit(),
@@ -38,19 +47,26 @@ AS_FOUND: Mapping[str, Placement] = {
 
 __all__ = [
     "AS_FOUND",
+    "AfterKCycles",
     "Allocator",
     "AlternateEnds",
     "BestFit",
     "Buddy",
     "ByteCounter",
     "Compaction",
+    "FifoHeadOnly",
+    "FifoLookahead",
     "FirstFit",
     "LastFit",
     "NearestBoundary",
+    "NextCycle",
     "NextFit",
+    "OnRelease",
     "PagedMemory",
     "Placement",
+    "QueuePolicy",
     "RandomFit",
+    "RetryPolicy",
     "RingBuffer",
     "SegregatedFit",
     "SizeSegregatedEnds",
