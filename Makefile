@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONHASHSEED := 6640
 # What is run interpreted: each engine's golden records, and files that are long where they are compiled (tests/depth.py),
 # as a node's. That all tests of structures, engines and policies say the same both ways is left to the long tests.
-BOTH_WAYS := tests/engines/test_golden_records.py tests/engines/test_shared_memory_part.py tests/engines/test_dispatch_part.py \
+BOTH_WAYS := tests/engines/test_golden_records.py tests/engines/test_dispatch_part.py \
 	tests/engines/test_translation_part.py tests/engines/node tests/metrics/test_node.py tests/export/test_node_timeline.py \
 	tests/studies/test_blame.py tests/dashboards/test_node.py tests/workloads/test_trace_applications.py
 # Without the tests of policies as values.

@@ -115,10 +115,7 @@ def test_several_modules_have_one_digest_in_any_order(root):
 def test_the_modules_that_hold_compiled_functions_stand_for_an_engine(root):
     assert Sources(root).kernels("engines.malloc") == ["engines.malloc.loop"]
     assert Sources(root).kernels("engines.pool") == []
-    assert sources().kernels("engines.shared_memory") == [
-        "engines.shared_memory_loop",
-        "engines.shared_memory_part_api",
-    ]
+    assert sources().kernels("engines.shared_memory") == ["engines.shared_memory_loop"]
 
 
 def compiled_into(engine: str) -> set[str]:

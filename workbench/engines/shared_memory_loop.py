@@ -2,9 +2,7 @@
 
 Cycles in which nothing can change are skipped. At a cycle, in this order (the other way round when grants go first):
 releases that are due, then attempts of the allocator on the head of the queue and the workgroups within its look-ahead.
-A refused head is asked about again at the first due retry after something happened that could help it. Where a run
-stands lies in its counters, so it may be left before any event and gone on with later; meanwhile workgroups and ends
-may be asked (`shared_memory_part_api`).
+A refused head is asked about again at the first due retry after something happened that could help it.
 """
 
 from __future__ import annotations
@@ -16,7 +14,6 @@ import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, inlined, kernel
 from workbench.engines.kit import FINE, STOP, column, fail, log, made, numbered, raised, wrong
-from workbench.engines.kit.order import RANK
 from workbench.policies.placement.question import PLACE, REFUSED, TOLD, PlacementNotice, PlacementView, ReadyPlacement
 from workbench.structures.bitmaps import all_free, is_free, mark_free, mark_taken, next_free
 from workbench.structures.timetable import NEVER, Timetable, new_timetable, next_due, put, take
@@ -46,20 +43,10 @@ class Counters(NamedTuple):
     """The cycle until which ranges are moved."""
     refused_at: int
     """One more than the cycle of the last refusal that was kept."""
-    now: int
-    """The present cycle: that of the last event."""
-    attempt: int
-    """The cycle of the next attempt, `NEVER` = when something is asked."""
     tried: int
     """The cycle of the last attempt."""
     waits: int
     """Whether the last attempt refused the head of the queue."""
-    last: int
-    """Of a part: the row that was asked for last."""
-    unasked: int
-    """Of a part: rows that may still be asked for."""
-    answered: int
-    """Answers that nobody has taken yet."""
 
 
 class Faults(NamedTuple):
@@ -94,10 +81,6 @@ class Rules(NamedTuple):
     latency_cycles: int
     layout: int
     cycles_per_moved_segment: int
-    ends_asked: int = 0
-    """1 where a workgroup that was granted stays until its end is asked, 0 where it ends after its duration."""
-    keeps_answers: int = 0
-    """1 where grants and ends are kept for whoever asked."""
     skips: int = 1
     """0 where every try is made, those in vain included, so that tests may see what skipping changes: nothing."""
 
@@ -124,10 +107,6 @@ class State(NamedTuple):
     """Whether each was ever refused."""
     owner: np.ndarray = column(np.int32, "segments", fill=NOBODY)
     """The row that holds each segment; kept for layouts that are not contiguous."""
-    end: np.ndarray = column(np.int64, "undecided", fill=-1)
-    """The cycle for which the end of each was asked; no rows where ends are known."""
-    answers: np.ndarray = column(np.int64, "answers", 2)
-    """Of a part: twice the row, plus 1 where it has ended, and the cycle; no rows for a whole run."""
     moves: np.ndarray = log("moves", 5, kept="always")
     """Cycle, row, old start, new start, the row for which room was made."""
     refusals: np.ndarray = log("refusals", 3)
@@ -146,36 +125,26 @@ class Play(NamedTuple):
 def new_state(jobs: Jobs, rules: Rules, room: Mapping[str, int]) -> State:
     """Return an empty memory and a full queue."""
     workgroups = jobs.arrival.size
-    sizes = {"undecided": workgroups * rules.ends_asked, "answers": 2 * workgroups * rules.keeps_answers}
     state = made(
         State,
-        {"workgroups": workgroups, "segments": rules.segments, **sizes, **room},
+        {"workgroups": workgroups, "segments": rules.segments, **room},
         free=all_free(rules.segments),
         due=new_timetable(rules.segments + 1),
         after=np.arange(1, workgroups + 1, dtype=np.int32),
     )
-    counters = state.counters
-    counters[COUNT.free_segments], counters[COUNT.tried] = rules.segments, -1
-    counters[COUNT.attempt] = jobs.arrival[0] if workgroups else NEVER
+    state.counters[COUNT.free_segments], state.counters[COUNT.tried] = rules.segments, -1
     return state
 
 
 @kernel
-def play_until(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, cycle: int, rank: int) -> None:
-    """Take every event that precedes a cycle and a rank, unless the policy breaks its contract; with `NEVER` all."""
-    take_events(jobs, rules, policy, state, cycle, rank)
-
-
-@inlined
-def take_events(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, cycle: int, rank: int) -> None:
-    """Take every event that precedes a cycle and a rank; meanwhile the next attempt is a local number, for speed."""
-    counters = state.counters
-    now, attempt = counters[COUNT.now], counters[COUNT.attempt]
-    while counters[STOP.fault] == FINE:
+def drain_queue(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State) -> None:
+    """Serve the queue until nothing is left to come, or the policy breaks its contract."""
+    now, attempt = 0, jobs.arrival[0] if jobs.arrival.size else NEVER
+    while state.counters[STOP.fault] == FINE:
         due = next_due(state.due)
-        releases = releases_first(rules, due, attempt)
+        releases = due < attempt or (due == attempt and rules.release_first != 0)
         comes = due if releases else attempt
-        if comes >= cycle and (comes > cycle or comes == NEVER or rank_of_next(rules, releases) >= rank):
+        if comes == NEVER:
             break
         _count_blocked(jobs, state, now, comes)
         now = comes
@@ -183,21 +152,6 @@ def take_events(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, 
             _give_back(jobs, rules, policy, state, take(state.due, now), now)
         else:
             attempt = _attempt(jobs, rules, policy, state, now)
-    counters[COUNT.now], counters[COUNT.attempt] = now, attempt
-
-
-@kernel
-def releases_first(rules: Rules, due: int, attempt: int) -> bool:
-    """Return whether of the next release and the next attempt the release comes first."""
-    return due < attempt or (due == attempt and rules.release_first != 0)
-
-
-@kernel
-def rank_of_next(rules: Rules, releases: bool) -> int:
-    """Return the rank of a release, or of an attempt, at its cycle."""
-    if releases:
-        return RANK.releases
-    return RANK.rounds if rules.release_first else RANK.ends_of_compute
 
 
 @kernel
@@ -215,8 +169,6 @@ def _give_back(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, r
         )
         if status == RAISED:
             fail(state.counters, FAULT.placement_raised, now, row, RAISED)
-    if rules.keeps_answers:
-        _answer(state, 2 * row + 1, now)
 
 
 @inlined
@@ -313,24 +265,13 @@ def _book(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, row: i
     state.base[row] = answer
     state.serial[row] = state.counters[COUNT.grants]
     state.counters[COUNT.grants] += 1
-    if not rules.ends_asked:
-        put(state.due, start + jobs.duration[row], row)
-    if rules.keeps_answers:
-        _answer(state, 2 * row, now)
+    put(state.due, start + jobs.duration[row], row)
     if policy.granted != NO_ANSWER:
         status = tell(
             policy.granted, PlacementNotice(state.free, rules.segments, answer, length, policy.params, policy.memory)
         )
         if status == RAISED:
             fail(state.counters, FAULT.placement_raised, now, row, RAISED)
-
-
-@kernel
-def _answer(state: State, code: int, now: int) -> None:
-    """Keep a grant or an end for whoever asked."""
-    at = state.counters[COUNT.answered]
-    state.answers[at, 0], state.answers[at, 1] = code, now
-    state.counters[COUNT.answered] = at + 1
 
 
 @kernel
@@ -347,39 +288,19 @@ def _next_attempt(jobs: Jobs, rules: Rules, state: State, now: int) -> int:
     if rules.retry_cycles > 0 and rules.look_ahead > 0:
         helped = min(helped, _next_candidate(jobs, rules, state, now))
     if helped != NEVER:
-        return next_try(rules, counters, helped if rules.skips or rules.retry_cycles == 0 else now + 1)
-    if not _may_be_helped(jobs, rules, state):
-        fail(counters, FAULT.starved, now, head, REFUSED)
+        return _next_try(rules, counters, helped if rules.skips or rules.retry_cycles == 0 else now + 1)
+    fail(counters, FAULT.starved, now, head, REFUSED)
     return NEVER
 
 
 @kernel
-def next_try(rules: Rules, counters: np.ndarray, helped: int) -> int:
+def _next_try(rules: Rules, counters: np.ndarray, helped: int) -> int:
     """Return the first try of a refused head after the last one that is not before a cycle."""
     tried = counters[COUNT.tried]
     if rules.retry_cycles <= 1:
         return max(helped, tried + 1)
     tries = max((helped - tried + rules.retry_cycles - 1) // rules.retry_cycles, 1)
     return tried + tries * rules.retry_cycles
-
-
-@kernel
-def _may_be_helped(jobs: Jobs, rules: Rules, state: State) -> bool:
-    """Return whether somebody may still ask what helps a refused head: an end, or a workgroup in the look-ahead."""
-    if state.counters[COUNT.free_segments] < rules.segments:
-        return True
-    if state.counters[COUNT.unasked] == 0 or rules.retry_cycles == 0:
-        return False
-    return waiting_ahead(jobs, rules, state) <= rules.look_ahead
-
-
-@kernel
-def waiting_ahead(jobs: Jobs, rules: Rules, state: State) -> int:
-    """Return how many wait in the queue; one more than the look-ahead stands for all above."""
-    row, count = state.counters[COUNT.head], 0
-    while row < jobs.arrival.size and count <= rules.look_ahead:
-        row, count = int(state.after[row]), count + 1
-    return count
 
 
 @kernel

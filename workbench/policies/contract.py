@@ -239,9 +239,9 @@ def contract_of(policy: Policy) -> Any:
 
 
 def _contract_beside(module: str) -> type[ValueContract]:
-    """Return the contract in a question's module, or in `contract` beside it; that of values where there is none."""
-    package = module.rpartition(".")[0]
-    for name in (module, f"{package}.contract") if package else (module,):
+    """Return the contract in a question's module, or in `contract` beside `question`; if none, that of values."""
+    package, _, last = module.rpartition(".")
+    for name in (module, f"{package}.contract") if package and last == "question" else (module,):
         if name in sys.modules or find_spec(name) is not None:
             for cls in vars(import_module(name)).values():
                 if _is_contract(cls, name):

@@ -90,12 +90,6 @@ def forget_answers(play: Play) -> int:
 
 
 @entry_point
-def rows_waiting(play: Play) -> int:
-    """Return how many rows of the log of what groups took there are to be taken, where it is kept."""
-    return min(play.state.counters[COUNT.takes], play.state.takes.shape[0])
-
-
-@entry_point
 def row_of(play: Play, at: int, field: int) -> int:
     """Return a field of such a row: dispatch, unit (-1 = the module's own), resource, start (-1 = none), amount."""
     return play.state.takes[at, field]

@@ -120,6 +120,3 @@ class OnRelease(RetryPolicy):
 
     def cycles(self) -> int:
         return 0
-
-
-__all__ = ["AfterKCycles", "FifoHeadOnly", "FifoLookahead", "NextCycle", "OnRelease", "QueuePolicy", "RetryPolicy"]

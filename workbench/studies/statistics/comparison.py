@@ -17,7 +17,6 @@ import numpy as np
 from workbench.errors import InputError, unknown_name
 from workbench.studies.statistics.interval import (
     Interval,
-    least_p,
     mean_interval,
     mean_test,
     median_interval,
@@ -192,11 +191,6 @@ def shares(parts: np.ndarray, wholes: np.ndarray) -> np.ndarray:
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(parts == 0, 0.0, parts / wholes)
-
-
-def at_floor(p_value: float, count: int) -> bool:
-    """Return whether a p-value of the sign test is the smallest that so many pairs can give."""
-    return p_value <= least_p(count)
 
 
 Band = tuple[float, float]
