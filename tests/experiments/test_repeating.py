@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib.util
+import os
 import re
 import shutil
 import sqlite3
@@ -55,11 +56,11 @@ AIMS = {
     "OfDay": "datetime.date.today().toordinal() % 40",
     "OfNow": "datetime.datetime.now().toordinal() % 40",
     "OfClock": "time.time() // 86400 % 40",  # stands for a policy that reads a clock
-    "OfProcess": "os.getpid() * 7 % 41",
+    "OfProcess": "40 * (os.getpid() != int(os.environ['REPEATED_PROCESS']))",
     "OfWorkingFolder": "sum(map(ord, os.getcwd())) % 40",
     "OfZone": "time.timezone // 3600 % 40 * 3 % 41",
     "OfOrder": "list({'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'}).index('a') * 4",
-    "OfAddress": "id(object()) // 16 % 41",
+    "OfAddress": "40 * (id(type) != int(os.environ['REPEATED_ADDRESS']))",
     "Relative": "open('aim.txt').read()",
     "OfThread": "pool.ThreadPoolExecutor(1).submit(np.loadtxt, HERE / 'aim.txt').result()",
     "OfLoop": "asyncio.run(asyncio.to_thread((HERE / 'aim.txt').read_text))",
@@ -107,6 +108,8 @@ def folder(tmp_path, monkeypatch):
         base.executescript("create table aims (aim); insert into aims values (5)")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("REPEATED_AIM", raising=False)
+    monkeypatch.setenv("REPEATED_PROCESS", str(os.getpid()))  # another number is another aim, never by chance the same
+    monkeypatch.setenv("REPEATED_ADDRESS", str(id(type)))
     monkeypatch.setattr(reproducibility, "_agreed", {})
     return tmp_path
 
