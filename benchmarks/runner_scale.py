@@ -15,7 +15,6 @@ from benchmarks.row import row
 from workbench.api import planned, run
 from workbench.experiments.pools.cluster import close_all
 from workbench.experiments.provenance import own_origin
-from workbench.experiments.results_folder import STORE
 from workbench.experiments.row import Row
 from workbench.experiments.run_set import gather
 from workbench.experiments.store import Store
@@ -53,7 +52,7 @@ def runs_100000() -> list[dict[str, Any]]:
 def at_scale(runs: int) -> None:
     """Print each step with its seconds."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / STORE
+        path = Path(folder)
         plan = _timed("planning 500 points x 200 seeds", lambda: planned({**GRID, "seeds": runs // 500}))
         many = {**GRID["workload"], "duration": {"uniform": [50, {"vary": list(range(100, 1100))}]}}
         most = _timed("planning 100,000 points x 1 seed", lambda: planned({**GRID, "workload": many, "seeds": 1}))

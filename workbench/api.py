@@ -12,11 +12,11 @@ from workbench.experiments.fronts import front_diff
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.pools import check_pool
 from workbench.experiments.progress import usual_watcher
-from workbench.experiments.results_folder import STORE, SWEEP, held
+from workbench.experiments.results_folder import SWEEP, held
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit
 from workbench.experiments.saved_results import open_folder, resolved, with_looks, write_results, write_sweep
-from workbench.experiments.store import Kind, Store
+from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.strict_yaml import read_mapping
 from workbench.studies.adaptive import run_plan, settled
@@ -177,7 +177,6 @@ def run(
     workers: int | None = None,
     executor: Executor | str | None = None,
     progress: Progress | None = None,
-    store: Kind = "auto",
     limit_seconds: float = LIMIT_SECONDS,
     repeat: bool | None = None,
 ) -> Results:
@@ -201,9 +200,6 @@ def run(
         anything that submits as `concurrent.futures` does.
     progress : optional
         Who watches; left out, in a notebook a line below the cell, elsewhere nobody.
-    store : str
-        `sqlite`, `rows` (a text file a driver, safe on network file systems), or `auto`: what the folder holds, and
-        row files where a new one is on a network.
     limit_seconds : float
         The longest that one run may take; a run that takes longer is a failed row.
     repeat : bool, optional
@@ -235,7 +231,7 @@ def run(
         seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds, repeat)
         return _results(gather(plan, rows, None, seconds))
     with held(Path(out)) as folder:
-        rows = Store(folder / STORE, plan.sweep.name, store)
+        rows = Store(folder, plan.sweep.name)
         try:
             _say_changed_front(plan, folder, progress)
             plan = with_looks(plan, folder)

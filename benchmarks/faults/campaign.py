@@ -43,15 +43,11 @@ def _of_users() -> Iterator[Fault]:
 
 def _of_machines(kills: int) -> Iterator[Fault]:
     bind = functools.partial
-    yield bind(faults.drivers_killed, times=(kills + 1) // 2, store="sqlite")
-    yield bind(faults.drivers_killed, times=kills // 2, store="rows")
+    yield bind(faults.drivers_killed, times=kills)
     yield bind(faults.workers_killed, times=kills, run=PROCESSES, name="processes")
     yield bind(faults.workers_killed, times=kills, run=CLUSTER, name="Dask")
     for name, run in {"processes": PROCESSES, "Dask": CLUSTER}.items():
         yield bind(faults.a_run_that_kills, run=run, name=name)
     for name, run in {"processes": PROCESSES, "threads": THREADS, "Dask": CLUSTER}.items():
         yield bind(faults.a_run_that_hangs, run=run, name=name)
-    for store in ("sqlite", "rows"):
-        yield bind(faults.full_disk, store=store)
-        yield bind(faults.damaged_tail, store=store)
-    yield faults.two_drivers
+    yield from (faults.full_disk, faults.damaged_tail, faults.two_drivers)

@@ -1,6 +1,6 @@
 """One driver of the campaign: runs a plan into a folder and notes in a log each run that it kept.
 
-python -m benchmarks.faults.driver FOLDER LOG '{"plan": {"seeds": 20}, "run": {"workers": 2}, "store": "sqlite"}'
+python -m benchmarks.faults.driver FOLDER LOG '{"plan": {"seeds": 20}, "run": {"workers": 2}}'
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks.faults.runs import faulty_plan
 from workbench.errors import WorkbenchError
 from workbench.experiments.progress import Silent
-from workbench.experiments.results_folder import STORE, held
+from workbench.experiments.results_folder import held
 from workbench.experiments.row import Row
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import run_missing
@@ -42,7 +42,7 @@ def drive(folder: Path, log: Path, request: dict[str, Any]) -> RunSet:
     if limit := request.get("file_bytes"):
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     with held(folder):
-        store = Store(folder / STORE, "faults", request.get("store", "auto"))
+        store = Store(folder, "faults")
         try:
             with _executor(request["run"]) as how:
                 run_missing(plan, store, progress=Log(log), **how)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,8 +12,7 @@ from typing import Any
 
 from benchmarks.faults.deeds import SENTENCES
 from benchmarks.faults.site import Books, Site
-from workbench.experiments.results_folder import STORE
-from workbench.experiments.store import ROWS
+from workbench.experiments.results_folder import ROWS
 
 DIED = "the worker process ended with status 9 during this run."
 LATE = "the run did not end within 2 s."
@@ -31,10 +29,10 @@ KINDS = (HERE, PROCESSES, THREADS, CLUSTER)
 LIMIT_SECONDS = 2
 
 
-def drivers_killed(folder: Path, times: int, store: str) -> Books:
+def drivers_killed(folder: Path, times: int) -> Books:
     """kill -9 at random moments, drivers with other kinds of workers taking turns."""
     dice = random.Random(times)
-    site = Site(folder, {"plan": {"seeds": 60 * times, "sleeps_ms": 10}, "run": KINDS[0], "store": store})
+    site = Site(folder, {"plan": {"seeds": 60 * times, "sleeps_ms": 10}, "run": KINDS[0]})
     for k in range(times):
         driver = site.start(run=KINDS[k % len(KINDS)])
         _until(lambda driver=driver: site.advanced() or driver.poll() is not None)
@@ -43,7 +41,7 @@ def drivers_killed(folder: Path, times: int, store: str) -> Books:
         driver.communicate()
         site.happened += 1
         site.book()
-    return site.finish(f"drivers killed (-9), rows in {store}")
+    return site.finish("drivers killed (-9)")
 
 
 def workers_killed(folder: Path, times: int, run: dict[str, Any], name: str) -> Books:
@@ -92,29 +90,27 @@ def _said(sentence: str, run: dict[str, Any]) -> str:
     return sentence.format(limit=LIMIT_SECONDS).replace(*(killed if run == CLUSTER else killed[:1] * 2))
 
 
-def full_disk(folder: Path, store: str) -> Books:
+def full_disk(folder: Path) -> Books:
     """No file may grow beyond a limit, which ends the driver with one sentence."""
-    site = Site(folder, {"plan": {"seeds": 900}, "run": {"workers": 1}, "store": store})
+    site = Site(folder, {"plan": {"seeds": 900}, "run": {"workers": 1}})
     driver = site.start(file_bytes=150_000)
     message = driver.communicate(timeout=300)[1]
     if driver.returncode == 0 or message.count("\n") != 1 or "cannot be used" not in message:
         raise AssertionError(f"a full disk was not told in one sentence: {message}")
     site.happened += 1
     site.book()
-    return site.finish(f"a full disk, rows in {store}")
+    return site.finish("a full disk")
 
 
-def damaged_tail(folder: Path, store: str) -> Books:
+def damaged_tail(folder: Path) -> Books:
     """The end of the file that holds the rows is overwritten after its driver was killed."""
-    site = Site(folder, {"plan": {"seeds": 400, "sleeps_ms": 1}, "run": {"workers": 1}, "store": store})
+    site = Site(folder, {"plan": {"seeds": 400, "sleeps_ms": 1}, "run": {"workers": 1}})
     driver = site.start()
     _until(lambda: len(site.advanced()) > 500 or driver.poll() is not None)
     driver.kill()
     driver.communicate()
     site.book()
-    if store == "sqlite":  # what was in the log is where the next driver puts it
-        sqlite3.connect(site.folder / STORE).close()
-    file = site.folder / STORE if store == "sqlite" else max((site.folder / ROWS).iterdir())
+    file = max((site.folder / ROWS).iterdir())
     content = file.read_bytes()
     cut = len(content) - DESTROYED
     destroyed = frozenset(run for run in site.rows() if _end_of_row(content, run) > cut)
@@ -122,7 +118,7 @@ def damaged_tail(folder: Path, store: str) -> Books:
     site.happened += 1
     site.start().communicate(timeout=300)
     site.book(destroyed)
-    return site.finish(f"a damaged tail ({len(destroyed)} rows destroyed), rows in {store}")
+    return site.finish(f"a damaged tail ({len(destroyed)} rows destroyed)")
 
 
 def two_drivers(folder: Path) -> Books:
@@ -142,7 +138,7 @@ def two_drivers(folder: Path) -> Books:
 
 
 def _end_of_row(content: bytes, run: str) -> int:
-    """Where a row ends in the file of either kind of store: a little behind its measures."""
+    """Where a row ends in a row file: a little behind its measures."""
     return content.find(b"}", content.rfind(run.encode())) + 40
 
 

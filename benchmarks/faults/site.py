@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from benchmarks.faults.driver import drive
-from workbench.experiments.results_folder import STORE, TABLE
+from workbench.experiments.results_folder import TABLE, has_store
 from workbench.experiments.row import Row
-from workbench.experiments.store import Store, has_store
+from workbench.experiments.store import Store
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -64,9 +64,9 @@ class Site:
 
     def rows(self) -> dict[str, Row]:
         """What the folder holds."""
-        if not has_store(self.folder, STORE):
+        if not has_store(self.folder):
             return {}
-        store = Store(self.folder / STORE, read_only=True)
+        store = Store(self.folder, read_only=True)
         try:
             return {row.id: row for row in store.rows()}
         finally:

@@ -13,7 +13,7 @@ import workbench.experiments.mechanism as room
 from workbench.cli.main import main
 from workbench.errors import WorkbenchError
 from workbench.experiments.mechanism import Mechanism, enter, mechanism, mechanisms
-from workbench.experiments.results_folder import PROVENANCE, STORE
+from workbench.experiments.results_folder import PROVENANCE
 from workbench.experiments.row import Row
 from workbench.experiments.runner import Remeasured
 from workbench.experiments.store import Store
@@ -94,9 +94,8 @@ def _coin(monkeypatch):
     coin(measured_by())
 
 
-@pytest.mark.parametrize("store", ["sqlite", "rows"])
-def test_cells_are_missing_until_the_runs_are_measured_again(tmp_path, store):
-    before = wb.run(SWEEP, tmp_path, store=store)
+def test_cells_are_missing_until_the_runs_are_measured_again(tmp_path):
+    before = wb.run(SWEEP, tmp_path)
     ids = list(before.rows)
     coin(measured_by(factor=2.0))
     opened = wb.open_results(tmp_path)
@@ -202,4 +201,4 @@ def test_every_engine_of_the_workbench_has_a_digest_of_its_measures_that_rows_ca
     digests = {name: measures_digest(mechanism(name)) for name in mechanisms()}
     assert len(set(digests.values())) == len(digests)
     wb.run({"engine": "shared_memory", "workload": "large_uniform", "seeds": 2}, tmp_path)
-    assert {row.measured for row in Store(tmp_path / STORE, read_only=True).rows()} == {digests["shared_memory"]}
+    assert {row.measured for row in Store(tmp_path, read_only=True).rows()} == {digests["shared_memory"]}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from benchmarks.faults import faults
@@ -14,13 +16,11 @@ from tests.depth import long
 @pytest.mark.parametrize(
     ("fault", "given"),
     [
-        (faults.drivers_killed, {"times": 1, "store": "sqlite"}),
-        pytest.param(faults.drivers_killed, {"times": 1, "store": "rows"}, marks=long),
+        (faults.drivers_killed, {"times": 1}),
         pytest.param(faults.workers_killed, {"times": 1, "run": faults.PROCESSES, "name": "processes"}, marks=long),
         pytest.param(faults.misbehaves, {"deed": "loops", "run": faults.GIVEN, "name": "handed in"}, marks=long),
-        pytest.param(faults.full_disk, {"store": "rows"}, marks=long),
-        pytest.param(faults.damaged_tail, {"store": "sqlite"}, marks=long),
-        pytest.param(faults.damaged_tail, {"store": "rows"}, marks=long),
+        pytest.param(faults.full_disk, {}, marks=long),
+        pytest.param(faults.damaged_tail, {}, marks=long),
         pytest.param(faults.two_drivers, {}, marks=long),
     ],
     ids=lambda given: getattr(given, "__name__", str(given)),
@@ -35,7 +35,7 @@ def test_nothing_is_lost_repeated_or_wrongly_blamed(tmp_path, fault, given):
 def test_the_campaign_has_every_fault():
     deeds = [fault.keywords["deed"] for fault in all_faults(30) if "deed" in getattr(fault, "keywords", {})]
     assert set(deeds) == set(DEEDS)
-    assert len(all_faults(30)) == 14 + len(deeds)
+    assert len(all_faults(30)) == 11 + len(deeds)
 
 
 @long
@@ -43,7 +43,7 @@ def test_bad_books_are_seen(tmp_path):
     site = Site(tmp_path / "site", {"plan": {"seeds": 30}, "run": {"workers": 1}})
     site.start().communicate(timeout=100)
     site.book()
-    (site.folder / "store.sqlite").unlink()
+    shutil.rmtree(site.folder / "rows")
     books = site.finish("the store was deleted", {1: "a failure that was not"})
     assert (books.lost, books.repeated, books.wrong_blame, books.identical) == (30, 30, 1, True)
     assert not books.fine

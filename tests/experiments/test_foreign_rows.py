@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import platform
-import sqlite3
+import shutil
 
 import pytest
 
 import workbench as wb
+from tests.experiments.stores import edited
 from workbench.cli.main import main
 from workbench.errors import StoreError
-from workbench.experiments.results_folder import STORE
+from workbench.experiments.results_folder import ROWS
 from workbench.experiments.row import run_id
 from workbench.experiments.store import Store
 
@@ -59,36 +60,33 @@ def test_a_newer_engine_is_named(folder, monkeypatch):
 
 
 def test_another_lever_is_named(folder):
-    base = sqlite3.connect(folder / STORE)
-    ((point, text),) = base.execute("SELECT * FROM points").fetchall()
-    content = json.loads(text)
-    content["machine"]["segments"] = 999
-    base.execute("UPDATE points SET identity = ? WHERE id = ?", (json.dumps(content), point))
-    kept = [row._replace(point="x" * 32) for row in Store(folder / STORE, read_only=True).kept()]
-    base.executemany("UPDATE runs SET point = ?, crc = ? WHERE id = ?", [(r.point, r.checksum(), r.id) for r in kept])
-    base.commit()
-    base.close()
+    def changed(line):
+        kind, key, value = line
+        if kind == "point":
+            content = json.loads(value)
+            content["machine"]["segments"] = 999
+            return [kind, key, json.dumps(content)]
+        return [kind, key, ["x" * 32, *value[1:]]] if kind == "row" else line
+
+    edited(folder, changed)
     with pytest.raises(StoreError, match=r"machine.segments is another one since; run it again with"):
         wb.open_results("out")
 
 
 def test_a_folder_without_any_row_is_shown_as_it_is(folder):
-    base = sqlite3.connect(folder / STORE)
-    base.execute("DELETE FROM runs")
-    base.commit()
-    base.close()
+    edited(folder, lambda line: None if line[0] == "row" else line)
     assert len(wb.open_results("out").rows) == 0
 
 
 def reworded(folder, origin: str) -> None:
     """Let every row of a folder be of another plan and of this origin; empty = as format 2 kept it."""
-    store = Store(folder / STORE, read_only=True)
+    store = Store(folder, read_only=True)
     rows = [row._replace(id=run_id("x" * 32, row.seed), point="x" * 32, origin=origin) for row in store.rows()]
     store.close()
     if not origin:
         rows = [row._replace(measured="") for row in rows]
-    (folder / STORE).unlink()
-    store = Store(folder / STORE, "mine")
+    shutil.rmtree(folder / ROWS)
+    store = Store(folder, "mine")
     store.add_all(rows)
     store.close()
 
@@ -112,7 +110,7 @@ def test_rows_that_were_named_otherwise_say_so_when_they_are_looked_at_and_run_i
     assert capsys.readouterr().out.splitlines()[-1] == note
     assert main(["run", "mine.yaml", "--out", "out"]) == 1
     assert f"{note}; they stay, and every run is done anew.\n" in capsys.readouterr().err
-    assert len(list(Store(folder / STORE, read_only=True).rows())) == 4
+    assert len(list(Store(folder, read_only=True).rows())) == 4
     assert main(["run", "mine.yaml", "--out", "out", "--seeds", "3"]) == 1
     assert "named" not in capsys.readouterr().err
     assert len(wb.open_results("out").rows) == 3

@@ -12,11 +12,11 @@ import pytest
 
 import workbench as wb
 from tests.depth import long
+from tests.experiments.stores import edited
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.experiments import user_measures as room
 from workbench.experiments.mechanism import mechanism
-from workbench.experiments.results_folder import STORE
 from workbench.experiments.row import MeasuredBy
 from workbench.experiments.store import Store
 from workbench.identity import snapshot
@@ -138,11 +138,10 @@ def test_a_sweep_that_names_no_measures_has_it_and_one_that_names_others_does_no
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("store", ["sqlite", "rows"])
 @pytest.mark.parametrize("workers", [0, 2])
-def test_a_kept_row_lacks_it_until_the_next_run_which_fills_the_cell_alone(tmp_path, store, workers):
-    before = wb.run(BUILT_IN, tmp_path, store=store)
-    kept = {row.id: row for row in Store(tmp_path / STORE, read_only=True).rows()}
+def test_a_kept_row_lacks_it_until_the_next_run_which_fills_the_cell_alone(tmp_path, workers):
+    before = wb.run(BUILT_IN, tmp_path)
+    kept = {row.id: row for row in Store(tmp_path, read_only=True).rows()}
     scaled(3.0)
     heard = Heard()
     after = wb.run(SWEEP, tmp_path, progress=heard, workers=workers)
@@ -199,7 +198,7 @@ def test_what_another_sweep_of_the_folder_computed_stays(tmp_path):
 
 def test_a_run_that_gives_another_value_by_the_same_code_fails_and_what_was_kept_stays(tmp_path):
     wb.run(BUILT_IN, tmp_path)
-    store = Store(tmp_path / STORE)
+    store = Store(tmp_path)
     first = next(iter(store.rows()))
     real, near = first.measures["drain_cycles"], math.nextafter(first.measures["drain_cycles"], math.inf)
     moved = {**first.measures, "drain_cycles": near}
@@ -221,13 +220,8 @@ def test_a_run_that_gives_another_value_by_the_same_code_fails_and_what_was_kept
 
 def _overwrite(folder, row) -> None:
     """Put another row in the place of one that is done."""
-    import sqlite3
-
-    store = Store(folder / STORE)
-    store.close()
-    with sqlite3.connect(folder / STORE) as file:
-        file.execute("DELETE FROM runs WHERE id = ?", (row.id,))
-    store = Store(folder / STORE)
+    edited(folder, lambda line: None if line[:2] == ["row", row.id] else line)
+    store = Store(folder)
     store.add(row)
     store.close()
 

@@ -140,7 +140,7 @@ def swept(names, folder, measures=("drain_cycles",), **more):
 
 def verdicts(folder):
     """Return the outcome of each code that was repeated, with what it read."""
-    store = Store(folder / "out" / "store.sqlite", read_only=True)
+    store = Store(folder / "out", read_only=True)
     try:
         return store.verdicts()
     finally:
@@ -272,7 +272,7 @@ def test_the_file_of_machine_code_that_code_refers_to_is_compared(tmp_path, monk
 def test_a_kept_row_that_a_fresh_process_contradicts_is_withdrawn_with_its_point_and_the_next_run_does_it_anew(folder):
     _, rows, _ = swept(["Plain", "Logs"], folder)
     true = [row.measures for row in rows["Plain"]]
-    store = Store(folder / "out" / "store.sqlite")
+    store = Store(folder / "out")
     store.withdraw([row.id for row in rows["Plain"]], "tampered with")
     store.add_all(row._replace(measures={"drain_cycles": 7.0}) for row in rows["Plain"])
     store.close()

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 import workbench as wb
 from tests.depth import long
+from tests.experiments.stores import edited, rows_of
 from tests.waiting import wait_until
 from workbench.errors import StoreError, WorkbenchError
 from workbench.experiments.plan import make_plan
-from workbench.experiments.results_folder import STORE, held
+from workbench.experiments.results_folder import ROWS, has_store, held
 from workbench.experiments.runner import Silent, run_missing
-from workbench.experiments.sqlite_store import SqliteRows
 from workbench.experiments.store import Row, Store
 from workbench.experiments.sweep import read_sweep
 from workbench.policies.placement import Placement
@@ -61,7 +59,7 @@ def test_the_table_is_the_same_in_one_process_and_in_two(tmp_path):
 def test_the_folder_holds_what_is_promised_and_can_be_opened(tmp_path):
     results = wb.run(SWEEP, tmp_path / "r")
     names = {path.name for path in (tmp_path / "r").iterdir()}
-    assert {"store.sqlite", "results.parquet", "sweep.yaml", "provenance.json"} <= names
+    assert {"rows", "results.parquet", "sweep.yaml", "provenance.json"} <= names
     assert wb.open_results(tmp_path / "r").table.equals(results.table)
 
 
@@ -182,10 +180,10 @@ def test_killing_the_driver_loses_no_row_and_repeats_none(tmp_path):
     kept = 0
     for _ in range(2):
         driver = subprocess.Popen([sys.executable, "-c", DRIVER, str(sweep), str(tmp_path / "r")])
-        wait_for_rows(tmp_path / "r" / STORE, kept + 3)
+        wait_for_rows(tmp_path / "r", kept + 3)
         driver.send_signal(signal.SIGKILL)
         driver.wait()
-        result = rows_in(tmp_path / "r" / STORE)
+        result = rows_in(tmp_path / "r")
         assert result > kept
         kept = result
     counter = Counter()
@@ -194,21 +192,12 @@ def test_killing_the_driver_loses_no_row_and_repeats_none(tmp_path):
     assert resumed.table.equals(wb.run(sweep, workers=1).table)
 
 
-def rows_in(path: Path) -> int:
-    base = sqlite3.connect(path)
-    try:
-        return base.execute("SELECT count(*) FROM runs").fetchone()[0]
-    finally:
-        base.close()
+def rows_in(folder: Path) -> int:
+    return len(rows_of(folder, read_only=True))
 
 
-def wait_for_rows(path: Path, least: int) -> None:
-    def are_there() -> bool:
-        with suppress(sqlite3.OperationalError):
-            return path.exists() and rows_in(path) >= least
-        return False
-
-    wait_until(are_there, what=f"{least} rows in {path}")
+def wait_for_rows(folder: Path, least: int) -> None:
+    wait_until(lambda: has_store(folder) and rows_in(folder) >= least, what=f"{least} rows in {folder}")
 
 
 def test_a_second_driver_on_a_folder_is_told_who_holds_it(tmp_path):
@@ -219,12 +208,13 @@ def test_a_second_driver_on_a_folder_is_told_who_holds_it(tmp_path):
 def test_a_folder_of_another_sweep_or_a_newer_version_is_refused_and_left_alone(tmp_path):
     wb.run({**SWEEP, "seeds": 1}, tmp_path / "r")
     with pytest.raises(StoreError, match="belongs to the sweep 'sweep', not to 'other'"):
-        Store(tmp_path / "r" / STORE, "other")
-    with closing(SqliteRows(tmp_path / "r" / STORE)) as rows:
-        rows.upgrade({**rows.meta(), "format": "99"})
+        Store(tmp_path / "r", "other")
+    edited(tmp_path / "r", lambda line: ["meta", "format", "99"] if line[:2] == ["meta", "format"] else line)
+    (file,) = (tmp_path / "r" / ROWS).iterdir()
+    before = file.read_bytes()
     with pytest.raises(StoreError, match="was written by a newer version"):
         wb.run(SWEEP, tmp_path / "r")
-    assert rows_in(tmp_path / "r" / STORE) == 2
+    assert file.read_bytes() == before
 
 
 def test_a_folder_without_results_is_no_results_folder(tmp_path):
@@ -249,7 +239,7 @@ def test_a_full_disk_is_one_sentence_and_earlier_rows_stay(tmp_path):
     reply = subprocess.run(command, capture_output=True, text=True, timeout=500)
     assert "the results store cannot be used" in reply.stdout, reply.stderr
     assert reply.stdout.count("\n") == 1
-    assert rows_in(tmp_path / "r" / STORE) >= 2
+    assert rows_in(tmp_path / "r") >= 2
     assert len(wb.run(sweep, tmp_path / "r", seeds=4, workers=1).rows) == 4
 
 

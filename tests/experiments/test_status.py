@@ -18,7 +18,7 @@ from tests.waiting import wait_until
 from workbench.cli.main import main
 from workbench.errors import StoreError
 from workbench.experiments.progress import LogLines, NotebookLine, Pace, usual_watcher
-from workbench.experiments.results_folder import STORE, held
+from workbench.experiments.results_folder import held
 from workbench.experiments.store import Store
 
 SWEEP = {
@@ -42,7 +42,7 @@ def test_of_a_sweep_that_is_done(tmp_path, monkeypatch):
         0.0,
     )
     assert (result.host, result.pid) == (socket.gethostname(), os.getpid())
-    store = Store(tmp_path / STORE, read_only=True)
+    store = Store(tmp_path, read_only=True)
     last = max(row.at for row in store.kept())
     store.close()
     with monkeypatch.context() as later:
@@ -96,11 +96,11 @@ def wait_for_a_row(folder) -> None:
 
 
 def test_of_a_driver_on_another_machine(tmp_path):
-    store = Store(tmp_path / STORE, "far")
+    store = Store(tmp_path, "far")
     store.driven(5, 1)
     store.add_all([row(1), row(2, "failed")])
     facts = json.loads(store.meta()["driver"])
-    store._rows.set_meta({"driver": json.dumps({**facts, "host": "elsewhere"})})
+    store._rows.add(meta={"driver": json.dumps({**facts, "host": "elsewhere"})})
     store.close()
     result = wb.status(tmp_path)
     assert (result.done, result.failed, result.left, result.alive, result.host) == (2, 1, 2, None, "elsewhere")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -14,10 +13,9 @@ from workbench.cli import main
 from workbench.errors import StoreError
 from workbench.experiments import store as stores
 from workbench.experiments.progress import Silent
-from workbench.experiments.results_folder import STORE, FileGuard
-from workbench.experiments.store import ROWS, Store, has_store
+from workbench.experiments.results_folder import ROWS, FileGuard, has_store
+from workbench.experiments.store import Store
 
-KINDS = ["sqlite", "rows"]
 SWEEP = {
     "engine": "shared_memory",
     "workload": {"regime": "large_uniform", "count": 20},
@@ -28,13 +26,8 @@ SWEEP = {
 
 
 def remove_rows(folder: Path) -> None:
-    for file in [*folder.glob(f"{STORE}*"), *folder.glob(f"{ROWS}/*")]:
+    for file in folder.glob(f"{ROWS}/*"):
         file.unlink()
-
-
-def remove_database(folder: Path) -> None:
-    """The file alone: its log stays, and must not be taken for that of the next one."""
-    (folder / STORE).unlink()
 
 
 def remove_folder(folder: Path) -> None:
@@ -55,7 +48,7 @@ def give_to_another(folder: Path) -> None:
     shutil.rmtree(folder)
     another = folder.with_name("another.yaml")
     another.write_text(yaml.safe_dump({**SWEEP, "seeds": 3}))
-    wb.run(another, folder, workers=0, store="rows" if "rows" in folder.name else "sqlite")
+    wb.run(another, folder, workers=0)
 
 
 class Vandal(Silent):
@@ -71,89 +64,69 @@ class Vandal(Silent):
             self._deed(self._folder)
 
 
-def vandalised(tmp_path: Path, kind: str, deed, after: int) -> tuple[Path, str, int]:
+def vandalised(tmp_path: Path, deed, after: int) -> tuple[Path, str, int]:
     """The folder of a sweep to which something was done, the sentence that its driver ended with, and rows it saw."""
-    folder = tmp_path / f"of_{kind}"
+    folder = tmp_path / "r"
     vandal = Vandal(deed, folder, after)
     with pytest.raises(StoreError) as raised:
-        wb.run(SWEEP, folder, workers=0, progress=vandal, store=kind)
+        wb.run(SWEEP, folder, workers=0, progress=vandal)
     return folder, str(raised.value), vandal.seen
 
 
 def kept_in(folder: Path) -> int:
-    store = Store(folder / STORE, read_only=True)
+    store = Store(folder, read_only=True)
     try:
         return len(list(store.rows()))
     finally:
         store.close()
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("deed", [remove_rows, remove_folder, make_it_anew])
-def test_rows_whose_files_were_removed_are_written_again(tmp_path, kind, deed):
-    folder, sentence, _ = vandalised(tmp_path, kind, deed, 20)
-    what = "of_sqlite/store.sqlite was" if kind == "sqlite" else "of_rows/rows were"
-    assert (
-        what in sentence and "removed while" in sentence and "finished rows (20) were written there again" in sentence
-    )
+def test_rows_whose_files_were_removed_are_written_again(tmp_path, deed):
+    folder, sentence, _ = vandalised(tmp_path, deed, 20)
+    assert "r/rows were removed while" in sentence and "finished rows (20) were written there again" in sentence
     assert kept_in(folder) == 20
     again = Vandal(remove_rows, folder, -1)
     assert len(wb.run(SWEEP, folder, workers=0, progress=again).table) == 20
     assert again.seen == 0
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_it_is_noticed_at_the_next_look_not_at_the_end(tmp_path, kind, monkeypatch):
+def test_it_is_noticed_at_the_next_look_not_at_the_end(tmp_path, monkeypatch):
     monkeypatch.setattr(stores, "LOOK_SECONDS", 0.0)
-    folder, sentence, seen = vandalised(tmp_path, kind, remove_rows, 4)
+    folder, sentence, seen = vandalised(tmp_path, remove_rows, 4)
     assert "finished rows (5)" in sentence
     assert (seen, kept_in(folder)) == (4, 5)
 
 
-def test_the_log_of_a_file_that_was_removed_is_not_taken_for_the_new_ones(tmp_path):
-    folder, sentence, _ = vandalised(tmp_path, "sqlite", remove_database, 20)
-    assert "written there again" in sentence
-    base = sqlite3.connect(folder / STORE)
-    assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    base.close()
-    assert kept_in(folder) == 20
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_rows_that_were_moved_away_are_whole_where_they_are(tmp_path, kind):
-    folder, sentence, _ = vandalised(tmp_path, kind, move_away, 20)
+def test_rows_that_were_moved_away_are_whole_where_they_are(tmp_path):
+    folder, sentence, _ = vandalised(tmp_path, move_away, 20)
     assert "moved" in sentence and "/moved/" in sentence and "finished rows (20)" in sentence
     assert not folder.exists()
     assert kept_in(tmp_path / "moved") == 20
-    for left in (tmp_path / "moved").glob(f"{STORE}-*"):
-        left.unlink()
-    assert kept_in(tmp_path / "moved") == 20
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_another_store_at_the_path_stays_as_it_is_and_the_rows_are_beside_it(tmp_path, kind):
-    folder, sentence, _ = vandalised(tmp_path, kind, give_to_another, 20)
-    beside = folder / (f"{STORE}.rescued-1" if kind == "sqlite" else f"{ROWS}.rescued-1")
+def test_another_store_at_the_path_stays_as_it_is_and_the_rows_are_beside_it(tmp_path):
+    folder, sentence, _ = vandalised(tmp_path, give_to_another, 20)
+    beside = folder / f"{ROWS}.rescued-1"
     assert beside.name in sentence and "finished rows (20)" in sentence
     assert kept_in(folder) == 6
     (tmp_path / "again").mkdir()
-    beside.rename(tmp_path / "again" / (STORE if kind == "sqlite" else ROWS))
+    beside.rename(tmp_path / "again" / ROWS)
     assert kept_in(tmp_path / "again") == 20
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_rows_that_cannot_be_written_again_are_counted_as_lost(tmp_path, kind):
+def test_rows_that_cannot_be_written_again_are_counted_as_lost(tmp_path):
     def put_a_file_there(folder: Path) -> None:
         shutil.rmtree(folder)
         folder.write_text("not a folder")
 
-    _, sentence, _ = vandalised(tmp_path, kind, put_a_file_there, 20)
+    _, sentence, _ = vandalised(tmp_path, put_a_file_there, 20)
     assert "finished rows (20) are lost" in sentence
 
 
 def test_rows_of_earlier_drivers_that_were_removed_are_written_again(tmp_path):
-    folder = tmp_path / "of_rows"
-    wb.run({**SWEEP, "seeds": 5}, folder, workers=0, store="rows")
+    folder = tmp_path / "r"
+    wb.run({**SWEEP, "seeds": 5}, folder, workers=0)
     (earlier,) = (folder / ROWS).iterdir()
     with pytest.raises(StoreError, match="removed"):
         wb.run(SWEEP, folder, workers=0, progress=Vandal(lambda _: earlier.unlink(), folder, 2))
@@ -187,4 +160,4 @@ def test_a_store_in_memory_is_nowhere_to_vanish_from():
     store = Store(None)
     store.prove_place()
     store.close()
-    assert not has_store(Path("nowhere"), STORE)
+    assert not has_store(Path("nowhere"))

@@ -26,9 +26,8 @@ from workbench.experiments.designs import draw
 from workbench.experiments.fronts import STUDY
 from workbench.experiments.plan import Plan
 from workbench.experiments.pools import check_pool
-from workbench.experiments.results_folder import STORE, TABLE
+from workbench.experiments.results_folder import TABLE, has_store
 from workbench.experiments.runner import LIMIT_SECONDS, check_limit
-from workbench.experiments.store import KINDS, has_store
 from workbench.strict_yaml import parse_value
 
 if TYPE_CHECKING:
@@ -50,7 +49,6 @@ def _arguments_of_run(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="repeat no run in a fresh process: rows of your code stay unchecked",
     )
-    parser.add_argument("--store", choices=KINDS, default="auto", help="how rows are kept (rows: safe on a network)")
     parser.add_argument("--events", action="store_true", help="write the event log of every run as CSV")
     parser.add_argument("--no-figures", action="store_true", help="leave the sweep's figures undrawn")
     parser.add_argument("--wide", action="store_true", help="print every column of the summary")
@@ -78,7 +76,6 @@ def _run_run(given: argparse.Namespace) -> int:
         workers=given.workers,
         executor=executor,
         progress=Bar(quiet=given.json),
-        store=given.store,
         limit_seconds=limit,
         repeat=False if given.no_repeat else None,
     )
@@ -103,7 +100,7 @@ def default_folder(sweep: str) -> Path:
     Those of a sweep that lies in a results folder, such as `best.yaml` of a study, go beside it.
     """
     path = Path(sweep).with_suffix("")
-    if any((folder / STUDY).is_file() and has_store(folder, STORE) for folder in list(path.parents)[:2]):
+    if any((folder / STUDY).is_file() and has_store(folder) for folder in list(path.parents)[:2]):
         return path
     parts = path.parts[path.parts.index("sweeps") + 1 :] if "sweeps" in path.parts else path.parts[-1:]
     return Path("results", *parts)
@@ -174,7 +171,7 @@ def _kept_beside(results: Results, folder: Path) -> str:
     """Return how many kept runs are of seeds or points that the sweep does not name this time."""
     from workbench.experiments.store import Store
 
-    store = Store(folder / STORE, read_only=True)
+    store = Store(folder, read_only=True)
     try:
         beside = len(store.measured()) - len(results.rows)
     finally:
@@ -243,11 +240,11 @@ def _kept_runs(plan: Plan, folder: Path) -> tuple[int, str]:
     rows."""
     from workbench.experiments.row import lacking
     from workbench.experiments.saved_results import stale_sentence
-    from workbench.experiments.store import Store, has_store
+    from workbench.experiments.store import Store
 
-    if not has_store(folder, STORE):
+    if not has_store(folder):
         return 0, ""
-    store = Store(folder / STORE, read_only=True)
+    store = Store(folder, read_only=True)
     try:
         done, measured = store.measured(), plan.sweep.measured_by(anew=True)
         kept = sum(not lacking(done.get(run.id), measured) for run in plan.runs())

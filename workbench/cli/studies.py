@@ -295,10 +295,9 @@ def _write_claims(folder: Path, report: Any) -> None:
 
 def _refuse_results(folder: Path) -> None:
     """Refuse a folder that holds the results of a sweep: claims keep a folder a sweep, never mixed with those."""
-    from workbench.experiments.results_folder import STORE, SWEEP
-    from workbench.experiments.store import has_store
+    from workbench.experiments.results_folder import SWEEP, has_store
 
-    if has_store(folder, STORE) or (folder / SWEEP).exists():
+    if has_store(folder) or (folder / SWEEP).exists():
         raise StoreError(f"{folder} holds the results of a sweep or a study; choose another folder for the claims.")
 
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from workbench.errors import StoreError
-from workbench.experiments.results_folder import STORE, is_held
+from workbench.experiments.results_folder import has_store, is_held
 from workbench.experiments.row import Kept, Row
-from workbench.experiments.store import Store, has_store
+from workbench.experiments.store import Store
 from workbench.process import working_clock
 
 SPAN_SECONDS = 30.0
@@ -294,9 +294,9 @@ def status(folder: str | Path) -> Status:
     (2, 2, 0)
     """
     folder = Path(folder)
-    if not has_store(folder, STORE):
+    if not has_store(folder):
         raise StoreError(f"{folder} is not a results folder: it holds no rows.")
-    store = Store(folder / STORE, read_only=True)
+    store = Store(folder, read_only=True)
     try:
         meta = store.meta()
         return _status(meta.get("sweep", folder.name), json.loads(meta.get("driver", "{}")), list(store.kept()), folder)

@@ -20,13 +20,11 @@ from typing import Any, TextIO
 
 from workbench.errors import StoreError
 
-STORE, LOCK, SWEEP, PROVENANCE, TABLE = (
-    "store.sqlite",
-    "driver.lock",
-    "sweep.yaml",
-    "provenance.json",
-    "results.parquet",
-)
+ROWS, SUFFIX = "rows", ".rows"
+"""The folder of row files in a results folder, and how their names end."""
+FORMER = "store.sqlite"
+"""What held the rows of a results folder until version 0.4."""
+LOCK, SWEEP, PROVENANCE, TABLE = "driver.lock", "sweep.yaml", "provenance.json", "results.parquet"
 TABLE_AS_CSV = "results.csv"
 FILES = (SWEEP, PROVENANCE, TABLE, TABLE_AS_CSV)
 """What every run leaves beside its store."""
@@ -52,7 +50,7 @@ def held(folder: Path, files: Iterable[str] = FILES) -> Iterator[Path]:
         Another driver holds it (the message says which), its lock is a link to another file, or it cannot be made; or
         it is an exported bundle, or has a file of such a name that runs have not left there: they would replace it.
     """
-    if (folder / MANIFEST).is_file() and not (folder / STORE).exists():
+    if (folder / MANIFEST).is_file() and not has_store(folder):
         raise StoreError(f"{folder} is an exported bundle, and runs would replace its files; name another folder.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -73,6 +71,11 @@ def held(folder: Path, files: Iterable[str] = FILES) -> Iterator[Path]:
             raise
         _sign(lock, folder)
         yield folder
+
+
+def has_store(folder: Path) -> bool:
+    """Return whether a folder holds rows, of this version or of a former one."""
+    return (folder / FORMER).is_file() or any((folder / ROWS).glob(f"*{SUFFIX}"))
 
 
 def write_own(path: Path, content: str | bytes) -> None:
@@ -105,7 +108,7 @@ def refuse_foreign(folder: Path, files: tuple[str, ...]) -> None:
     """
     marks = _marks(folder)
     if marks is None:
-        of_before = (folder / STORE).exists()
+        of_before = has_store(folder)
         marks = {name: [_digest(_content(folder / name))] for name in files if of_before and (folder / name).is_file()}
         if not of_before and {*FILES} & {*files} and any((folder / FIGURES).glob("*")):
             raise _foreign([folder / FIGURES])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -49,20 +48,6 @@ class Kept(NamedTuple):
     origin: str = ""
     """The id of an entry in the store's table of origins; empty = unknown."""
     measured: str = ""
-
-    def checksum(self) -> int:
-        """Compute the CRC-32 of the outcome, as stores have done since format 2."""
-        return zlib.crc32("\0".join(map(repr, self[:7])).encode())
-
-    def origin_checksum(self) -> int | None:
-        """Compute the CRC-32 of where the row comes from; None where that is unknown.
-
-        It is apart from that of the outcome, so that an older version finds a newer store whole and refuses it as newer
-        instead of mending what is not damaged.
-        """
-        if not (self.origin or self.measured):
-            return None
-        return zlib.crc32("\0".join((self.id, self.origin, self.measured)).encode())
 
     def row(self, origins: Mapping[str, str]) -> Row:
         """Return the row, given the texts of the store's origins; an origin that is not among them is unknown."""

@@ -147,9 +147,9 @@ class Stopped(KeyboardInterrupt):
 
 
 def _stopped(kept: int, total: int, store: Store) -> str:
-    if store.path is None:
+    if store.folder is None:
         return f"stopped after {kept} of {total} runs, which had no results folder to be kept in."
-    return f"stopped; {kept} of {total} runs are kept in {store.path.parent}, and the same command goes on from there."
+    return f"stopped; {kept} of {total} runs are kept in {store.folder}, and the same command goes on from there."
 
 
 def check_limit(seconds: float) -> None:

@@ -18,9 +18,9 @@ import yaml
 from workbench.errors import StoreError
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.provenance import provenance
-from workbench.experiments.results_folder import PROVENANCE, STORE, SWEEP, TABLE, TABLE_AS_CSV, as_json, write_own
+from workbench.experiments.results_folder import PROVENANCE, SWEEP, TABLE, TABLE_AS_CSV, as_json, has_store, write_own
 from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.store import Store, has_store
+from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep, with_files
 from workbench.levers import Spec
 
@@ -33,10 +33,10 @@ def open_folder(folder: Path) -> RunSet:
     StoreError
         It is no results folder, its store is damaged, or its rows are of another sweep.
     """
-    if not has_store(folder, STORE) or not (folder / SWEEP).is_file():
-        raise StoreError(f"{folder} is not a results folder: it has no {STORE} or no {SWEEP}.{_rooms(folder)}")
+    if not has_store(folder) or not (folder / SWEEP).is_file():
+        raise StoreError(f"{folder} is not a results folder: it has no rows or no {SWEEP}.{_rooms(folder)}")
     plan = make_plan(read_sweep(folder / SWEEP))
-    store = Store(folder / STORE, read_only=True)
+    store = Store(folder, read_only=True)
     try:
         refuse_stale(plan, store, folder)
         plan.sweep.measured_by(anew=True)
@@ -47,7 +47,7 @@ def open_folder(folder: Path) -> RunSet:
 
 def _rooms(folder: Path) -> str:
     """Return a sentence that names the results folders inside a folder, such as that of the claims."""
-    inside = sorted(path.parent.name for path in folder.glob(f"*/{SWEEP}") if has_store(path.parent, STORE))
+    inside = sorted(path.parent.name for path in folder.glob(f"*/{SWEEP}") if has_store(path.parent))
     made = " `workbench run SWEEP.yaml` makes one and says where."
     return f" It holds some: {', '.join(inside)}." if inside else made
 

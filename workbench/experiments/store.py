@@ -1,8 +1,7 @@
 """The store of a results folder: every row under its run's id, kept the moment the run ends and never changed again.
 
 Killing the driver loses nothing that was kept. Failed runs are rows too; they are tried again by the next run. Rows are
-in one SQLite file, or in one text file a driver where the folder is on a network file system. A damaged file is put
-aside when a driver next opens the store, and every row in it that is intact is kept.
+in one text file a driver; of a damaged one every line that is intact is kept.
 """
 
 from __future__ import annotations
@@ -10,46 +9,36 @@ from __future__ import annotations
 import json
 import os
 import socket
-import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from workbench.errors import StoreError, unknown_name
-from workbench.experiments.repair import FORMAT, finish_repair, log_of, proved, repair, salvage, vanished
+from workbench.errors import StoreError
+from workbench.experiments.former_store import FORMAT, put_aside, read_former
 from workbench.experiments.reproducibility import Verdict
+from workbench.experiments.results_folder import FORMER, ROWS
 from workbench.experiments.row import Kept, MeasuredBy, Row, kept, lacking, origin_id
-from workbench.experiments.row_files import SUFFIX, RowFiles
-from workbench.experiments.sqlite_store import Damaged, SqliteRows
-from workbench.files import on_network
-
-ROWS = "rows"
-"""The folder of row files, beside the SQLite file or instead of it."""
+from workbench.experiments.row_files import RowFiles
 
 LOOK_SECONDS = 1.0
 """How often a driver that keeps rows looks whether they are still at their path."""
 
 _VERDICT, _REPEATS = "verdict ", "repeats"
 
-Kind = Literal["auto", "sqlite", "rows"]
-KINDS = ("auto", "sqlite", "rows")
-
 
 class Store:
     """The rows of one results folder."""
 
-    def __init__(self, path: Path | None, name: str = "", kind: Kind = "auto", read_only: bool = False) -> None:
-        """Open a store, in memory when there is no path.
+    def __init__(self, folder: Path | None, name: str = "", read_only: bool = False) -> None:
+        """Open a store, in memory when there is no folder.
 
         Parameters
         ----------
-        path : Path, optional
-            The SQLite file in the results folder; row files are in the folder `rows` beside it.
+        folder : Path, optional
+            The results folder. What it holds of a store of version 0.4 is written to row files, once.
         name : str
             The sweep that it belongs to.
-        kind : str
-            `sqlite`, `rows`, or `auto`: row files where there are some or where the folder is on a network.
         read_only : bool
             Change nothing; the folder may be one that cannot be written to.
 
@@ -58,102 +47,81 @@ class Store:
         StoreError
             It belongs to another sweep, was written by a newer version, or cannot be used.
         """
-        if kind not in KINDS:
-            raise unknown_name("", "kind of store", kind, KINDS)
-        self.path = path
+        self.folder = folder
         self.failed_again: dict[str, Row] = {}
         """The runs that are done and kept, and failed when they were simulated once more."""
         self.notes: list[str] = []
-        """What was found damaged and what became of it, a sentence each."""
-        self._log = b""
-        """What a killed driver left in the write-ahead log."""
+        """What was damaged and what became of it, a sentence each."""
         self._origins = {"": ""}
         """Text -> id of each origin that this driver has kept."""
         self._looked = time.monotonic()
         self._vanished: StoreError | None = None
         with self._in_one_sentence():
-            self._rows = self._opened(path, kind, read_only)
-        self._refuse_newer()
-        if not read_only:
-            self._claim(name)
-            self._keep_logged()
+            self._rows = RowFiles(folder and folder / ROWS, read_only)
+            for file, lines in self._rows.damaged.items():
+                self.notes.append(f"{self._rows.path}/{file}: {lines} damaged lines were left out.")
+            self._refuse_newer()
+            if folder is not None and (folder / FORMER).is_file():
+                self._take_over(folder / FORMER, name, read_only)
+            if not read_only:
+                self._claim(name)
 
-    def _opened(self, path: Path | None, kind: Kind, read_only: bool) -> SqliteRows | RowFiles:
-        if path is None or not self._in_files(path, kind):
-            return SqliteRows(path) if path is None else self._sqlite(path, read_only)
-        files = RowFiles(path.with_name(ROWS), read_only)
-        for name, lines in files.damaged.items():
-            self.notes.append(f"{path.parent / ROWS / name}: {lines} damaged lines were left out.")
-        return files
-
-    def _in_files(self, path: Path, kind: Kind) -> bool:
-        there = any(path.with_name(ROWS).glob(f"*{SUFFIX}"))
-        if (kind == "sqlite" and there) or (kind == "rows" and path.is_file()):
-            has = f"the folder {ROWS}" if there else f"the file {path.name}"
-            raise StoreError(f"{path.parent} keeps its rows in {has} already; leave the kind of store to `auto`.")
-        return there or kind == "rows" or (kind == "auto" and not path.is_file() and on_network(path.parent))
-
-    def _sqlite(self, path: Path, read_only: bool) -> SqliteRows:
+    def _take_over(self, path: Path, name: str, read_only: bool) -> None:
+        """Add the rows of a store of version 0.4; a driver writes them to its file and puts that store aside."""
+        rows, points, meta, origins, damaged = read_former(path)
         if read_only:
-            return SqliteRows(path, read_only)
-        finish_repair(path)
-        log = log_of(path)
-        try:
-            rows = proved(path)
-        except Damaged:
-            self.notes.append(repair(path, log))
-            return SqliteRows(path)
-        self._log = log
-        return rows
+            if damaged:
+                raise StoreError(
+                    f"{path} is damaged; running the sweep into this folder again keeps every row that is intact."
+                )
+            self._rows.learn(rows, origins, points, meta)
+            return
+        _refuse_another(path, meta, name)
+        self._rows.add(rows, origins, points.items(), meta)
+        self._rows.sync()
+        aside = put_aside(path, damaged)
+        if damaged:
+            self.notes.append(
+                f"{path} was damaged: the rows of it that can be read ({len(rows)}) were kept, and the file is now "
+                f"{aside.name}; `.recover` of SQLite's own shell may read more."
+            )
 
     def _claim(self, name: str) -> None:
-        """Make the store this sweep's, and upgrade one of an older format."""
+        """Make the store this sweep's."""
         meta = self.meta()
-        if name and meta.get("sweep", name) != name:
-            raise StoreError(
-                f"{self.path} belongs to the sweep {meta['sweep']!r}, not to {name!r}; choose another folder."
-            )
+        _refuse_another(self._rows.path, meta, name)
         wanted = {"format": str(FORMAT), **({"sweep": name} if name else {})}
         if any(meta.get(key) != value for key, value in wanted.items()):
-            with self._in_one_sentence():
-                self._rows.upgrade(wanted)
+            self._rows.add(meta=wanted)
 
     def _refuse_newer(self) -> None:
         version = self.meta().get("format", str(FORMAT))
         if int(version) > FORMAT:
-            self.close()
-            raise StoreError(f"{self.path} was written by a newer version (format {version}; this one reads {FORMAT}).")
-
-    def _keep_logged(self) -> None:
-        """Keep what a killed driver left in the log, also behind a damaged place, where SQLite does not look."""
-        if not self._log:
-            return
-        with self._in_one_sentence():
-            known = {row.id for row in self._rows.rows()}
-            salvaged = salvage(b"", self._log)
-            if rows := [row for row in salvaged.rows if row.id not in known]:
-                self._rows.add(rows, salvaged.origins)
+            raise StoreError(
+                f"{self._rows.path} was written by a newer version (format {version}; this one reads {FORMAT})."
+            )
 
     def meta(self) -> dict[str, str]:
         """Return what the store says of itself."""
-        with self._in_one_sentence():
-            return self._rows.meta()
+        return self._rows.meta()
 
     def driven(self, runs: int, done: int) -> None:
         """Note that this process begins to do what is missing of so many runs, of which so many are done."""
         facts = {"host": socket.gethostname(), "pid": os.getpid(), "began": time.time(), "runs": runs, "kept": done}
+        self._set_meta("driver", json.dumps(facts))
+
+    def _set_meta(self, key: str, text: str) -> None:
         with self._in_one_sentence():
-            self._rows.set_meta({"driver": json.dumps(facts)})
+            self._rows.add(meta={key: text})
 
     def add_points(self, identities: Iterable[tuple[str, str]]) -> None:
         """Keep what each point is, as canonical JSON."""
         with self._in_one_sentence():
-            self._rows.add_points(identities)
+            self._rows.add(points=identities)
 
     def points(self) -> set[str]:
         """Return the ids of the points that it knows of."""
-        with self._in_one_sentence():
-            return set(self._rows.points())
+        return set(self._rows.points())
 
     def add(self, row: Row) -> None:
         """Keep one row, at once. A run that is done stays as it is."""
@@ -189,7 +157,7 @@ class Store:
             to the path again where that can be done.
         """
         if self._vanished is None and not self._rows.in_place():
-            self._vanished = vanished(self._rows, self.meta().get("sweep", ""))
+            self._vanished = self._rows.vanished()
         if self._vanished is not None:
             raise self._vanished
         self._looked = time.monotonic()
@@ -214,13 +182,11 @@ class Store:
 
     def measured(self) -> dict[str, str]:
         """Return what the code that measured each run that is done is named by, by the run's id."""
-        with self._in_one_sentence():
-            return self._rows.done()
+        return self._rows.done()
 
     def count(self) -> int:
         """Return how many rows there are, of runs that failed too."""
-        with self._in_one_sentence():
-            return self._rows.count()
+        return self._rows.count()
 
     def rows(self) -> Iterator[Row]:
         """Return every row, in the order of their ids."""
@@ -228,24 +194,20 @@ class Store:
         return (row.row(origins) for row in self.kept())
 
     def kept(self) -> Iterator[Kept]:
-        """Yield every row as it is on disk, in the order of their ids."""
-        with self._in_one_sentence():
-            yield from self._rows.rows()
+        """Return every row as it is on disk, in the order of their ids."""
+        return self._rows.rows()
 
     def origins(self) -> dict[str, str]:
         """Return the text of every origin of a row by its id."""
-        with self._in_one_sentence():
-            return self._rows.origins()
+        return self._rows.origins()
 
     def identities(self) -> dict[str, Any]:
         """Return what each point is."""
-        with self._in_one_sentence():
-            return {point: json.loads(text) for point, text in self._rows.points().items()}
+        return {point: json.loads(text) for point, text in self._rows.points().items()}
 
     def kept_row(self, run: str) -> Kept | None:
         """Return the row of a run as it is on disk, None where there is none."""
-        with self._in_one_sentence():
-            return self._rows.row(run)
+        return self._rows.row(run)
 
     def withdraw(self, runs: Iterable[str], error: str) -> int:
         """Make done rows withdrawn ones, which the next run does anew; returns how many there were.
@@ -261,8 +223,7 @@ class Store:
         done = [row for row in rows if row is not None and row.status == "done"]
         with self._in_one_sentence():
             self._rows.add(
-                [row._replace(status="withdrawn", error=error, measures="{}", at=now, measured="") for row in done],
-                {},
+                row._replace(status="withdrawn", error=error, measures="{}", at=now, measured="") for row in done
             )
         return len(done)
 
@@ -273,13 +234,11 @@ class Store:
 
     def keep_verdict(self, code: str, verdict: Verdict) -> None:
         """Keep what became of the runs of some code that were repeated."""
-        with self._in_one_sentence():
-            self._rows.set_meta({_VERDICT + code: verdict.text()})
+        self._set_meta(_VERDICT + code, verdict.text())
 
     def forget_verdict(self, code: str) -> None:
         """Take a verdict back: the code reads something that has changed since."""
-        with self._in_one_sentence():
-            self._rows.set_meta({_VERDICT + code: ""})
+        self._set_meta(_VERDICT + code, "")
 
     def count_of_repeats(self) -> int:
         """Return how often kept rows have been repeated."""
@@ -287,15 +246,14 @@ class Store:
 
     def count_repeats(self) -> None:
         """Note that kept rows are repeated once more."""
-        with self._in_one_sentence():
-            self._rows.set_meta({_REPEATS: str(self.count_of_repeats() + 1)})
+        self._set_meta(_REPEATS, str(self.count_of_repeats() + 1))
 
     def close(self) -> None:
         """Put everything in its place."""
         self._rows.close()
 
     def _in_one_sentence(self) -> _InOneSentence:
-        return _InOneSentence(self.path)
+        return _InOneSentence(self.folder)
 
 
 class _InOneSentence:
@@ -309,20 +267,16 @@ class _InOneSentence:
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, _: object) -> None:
-        if isinstance(problem, Damaged):
-            raise StoreError(
-                f"{self._path} is damaged; running the sweep into this folder again keeps every row that is intact."
-            ) from None
-        if isinstance(problem, (sqlite3.Error, OSError)):
-            text = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+        if isinstance(problem, OSError):
+            text = problem.strerror or str(problem)
             cure = " Rows that were kept before are safe." if _is_full(text) else ""
             raise StoreError(f"{self._path}: the results store cannot be used: {text}.{cure}") from None
 
 
-def has_store(folder: Path, file: str) -> bool:
-    """Return whether a folder holds rows, of either kind."""
-    return (folder / file).is_file() or any((folder / ROWS).glob(f"*{SUFFIX}"))
-
-
 def _is_full(text: str) -> bool:
     return any(sign in text for sign in ("full", "I/O", "No space", "too large"))
+
+
+def _refuse_another(path: Path | None, meta: Mapping[str, str], name: str) -> None:
+    if name and meta.get("sweep", name) != name:
+        raise StoreError(f"{path} belongs to the sweep {meta['sweep']!r}, not to {name!r}; choose another folder.")

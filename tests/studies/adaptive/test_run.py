@@ -18,7 +18,6 @@ from tests.experiments.test_running import rows_in, wait_for_rows
 from workbench.api import open_results
 from workbench.cli.main import main
 from workbench.errors import InputError
-from workbench.experiments.results_folder import STORE
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.runner import Silent
 from workbench.studies.adaptive import stop
@@ -132,10 +131,10 @@ def test_a_driver_that_is_killed_twice_leaves_the_same_table_for_any_workers_to_
     whole, kept = wb.run(tmp_path / "s.yaml", workers=1).table, 0
     for _ in range(2):
         driver = subprocess.Popen([sys.executable, "-c", DRIVER, str(tmp_path / "s.yaml"), str(tmp_path / "r")])
-        wait_for_rows(tmp_path / "r" / STORE, kept + 20)
+        wait_for_rows(tmp_path / "r", kept + 20)
         driver.kill()
         driver.wait()
-        kept = rows_in(tmp_path / "r" / STORE)
+        kept = rows_in(tmp_path / "r")
     assert 40 <= kept < len(whole)
     again = Watching()
     resumed = wb.run(tmp_path / "s.yaml", tmp_path / "r", workers=2, executor="threads", progress=again)

@@ -7,7 +7,6 @@ import pytest
 from tests.depth import long, thinned
 from tests.studies.tuning.small import small
 from tests.studies.tuning.test_resume import Counts, DiesAt, in_a_child
-from workbench.experiments.results_folder import STORE
 from workbench.experiments.store import Store
 from workbench.studies.tuning import tune
 
@@ -20,7 +19,7 @@ def study(**changed):
 
 
 def rows(folder):
-    store = Store(folder / STORE)
+    store = Store(folder)
     try:
         return {(row.point, row.seed): row.measures for row in store.rows()}
     finally:

@@ -9,13 +9,12 @@ import workbench as wb
 from tests.depth import thinned
 from tests.studies.tuning.small import FailsWhenWide, small
 from workbench.errors import WorkbenchError
-from workbench.experiments.results_folder import STORE
 from workbench.experiments.store import Store
 from workbench.studies.tuning import tune
 
 
 def stored(folder):
-    store = Store(folder / STORE)
+    store = Store(folder)
     try:
         return {row.id: row.measures for row in store.rows()}
     finally:

@@ -18,7 +18,7 @@ from workbench.errors import InputError
 from workbench.experiments.plan import PlannedPoint, make_plan
 from workbench.experiments.pools import cores
 from workbench.experiments.provenance import environment
-from workbench.experiments.results_folder import STORE, held, write_whole
+from workbench.experiments.results_folder import held, write_whole
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import WORTH_SECONDS, Progress
 from workbench.experiments.saved_results import write_results, write_sweep
@@ -108,7 +108,7 @@ class Evidence:
         if self._out is None:
             return self._filled(plan, Store(None), None)
         with held(self._out / name) as folder:
-            store = Store(folder / STORE, name)
+            store = Store(folder, name)
             try:
                 write_sweep(RunSet(plan, ()), folder)
                 runs = self._filled(plan, store, folder)

@@ -20,7 +20,7 @@ from workbench.engines.engine import Setup
 from workbench.errors import InputError, at
 from workbench.experiments.fronts import STEPPED
 from workbench.experiments.plan import Plan, plan_different_runs
-from workbench.experiments.results_folder import STORE, held
+from workbench.experiments.results_folder import held
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import Progress
 from workbench.experiments.saved_results import named, shortest, write_results
@@ -230,7 +230,7 @@ def run_hold_out(
         store = Store(None)
         return gather(plan, store, None, run_plan(plan, store, workers, executor, watch))
     with held(folder):
-        store = Store(folder / STORE, plan.sweep.name)
+        store = Store(folder, plan.sweep.name)
         try:
             results = gather(plan, store, folder, run_plan(plan, store, workers, executor, watch))
             write_results(results, folder)

@@ -19,7 +19,7 @@ from workbench.errors import StoreError
 from workbench.experiments.fronts import STUDY, TRIALS
 from workbench.experiments.plan import make_plan
 from workbench.experiments.progress import complete, usual_watcher
-from workbench.experiments.results_folder import FILES, STORE, SWEEP, held, write_own
+from workbench.experiments.results_folder import FILES, SWEEP, held, write_own
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import Progress
 from workbench.experiments.saved_results import named, open_folder, write_results
@@ -119,7 +119,7 @@ def tune(
         results = _tuned(requested, workload, identity, store, None, workers, executor, watch)
         return _compared(results, other, workload, workers, executor, watch)
     with held(Path(out), STUDY_FILES) as folder:
-        store = Store(folder / STORE, f"study {requested.name}")
+        store = Store(folder, f"study {requested.name}")
         try:
             results = _tuned(requested, workload, identity, store, folder, workers, executor, watch)
             keep_results(results, folder)
