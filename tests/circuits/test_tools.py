@@ -20,7 +20,7 @@ from workbench.circuits import synthesis as yosys
 from workbench.circuits.proof import prove
 from workbench.circuits.registry import MAKERS
 from workbench.circuits.synthesis import synthesised
-from workbench.circuits.vectors import write_bench
+from workbench.circuits.verilog import write_bench
 from workbench.cli import main
 from workbench.errors import InputError, WorkbenchError
 from workbench.gates import AND, OR

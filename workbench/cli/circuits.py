@@ -78,7 +78,7 @@ def _text(policy: Policy, size: Size, cases: Callable[[], list[Case]], given: ar
 
 def _bench(policy: Policy, size: Size, cases: list[Case], given: argparse.Namespace) -> None:
     from workbench.circuits import circuit_of
-    from workbench.circuits.vectors import write_bench
+    from workbench.circuits.verilog import write_bench
 
     circuit = circuit_of(policy, size)
     folder = given.out or Path(f"bench_{circuit.name}")
