@@ -9,7 +9,7 @@ OF_A_NODE = {
     "workbench.engines.node.memory.new_frames",
     "workbench.engines.node.links.new_links",
     "workbench.engines.node.memory.new_pages",
-    "workbench.engines.node.parts.PoolPart",
+    "workbench.engines.node.pool_part.PoolPart",
 }
 """Examples as doctest names them; `tests/engines/node/test_node.py` runs them."""
 

@@ -20,6 +20,7 @@ from tests.oracles.node.log import Log
 from workbench.compiled import kernel
 from workbench.compiled.memory_access import Referent, entry_of
 from workbench.engines.dispatch.channels import CANCELLED, ENDED, FAILED, FIELDS, GRANTED, SPLIT, VERDICT
+from workbench.engines.dispatch.choice import ROUTINE, RUN
 from workbench.engines.dispatch.state import COUNT
 from workbench.engines.kit.order import RANK, cycle_of, rank_of
 from workbench.policies.dispatch import (
@@ -255,13 +256,13 @@ def hold(holder: Holder, group: int, wave: int, waves: int) -> int:
 class Played:
     """The plan played by the part."""
 
-    def __init__(self, plan: Plan, entries: int = 4096, by_range: bool = True, keeps: str = "record") -> None:
-        self.plan, self.calendar, self.by_range = plan, Calendar(), by_range
+    def __init__(self, plan: Plan, entries: int = 4096, alone: bool = False, live: bool = False) -> None:
+        self.plan, self.calendar, self.alone = plan, Calendar(), alone
         self.messages, self.entered = list[Message](), 0
-        self.part = part_of(_case(plan), ends="asked", tells="all", history="entered", entries=entries, keeps=keeps)
+        self.part = part_of(_case(plan), ends_asked=1, tells_all=1, entries=entries, live=live)
         if plan.choice == "affinity":
-            self.lent = Referent(Holder(self.part.play.state.pages))
-            self.part.asks_pages(entry_of(hold, self.lent))
+            self.holder, terms = Referent(Holder(self.part.lent.state.pages)), self.part.lent.policies.terms
+            terms.holder[ROUTINE], terms.holder[RUN] = entry_of(hold, self.holder)
 
     def call(self, name: str, *numbers: int) -> int:
         return self.part.call(name, *numbers)
@@ -293,14 +294,14 @@ class Played:
 
     def cancel(self, application: int) -> None:
         rows, now = self.plan.of_application(application), self.calendar.now
-        for row in () if self.by_range else rows:
-            self.call("ask_cancel", row, now)
+        for row in rows if self.alone else ():
+            self.call("ask_cancel_range", row, row, now)
         self.call("ask_cancel_range", rows[0], rows[-1], now)
 
     def drain(self) -> None:
         """Take the answers, and decide what follows from them."""
         left = list[Message]()
-        for at in range(self.part.play.state.counters[COUNT.answered]):
+        for at in range(self.part.lent.state.counters[COUNT.answered]):
             kind, group, cycle, module, dispatch, wave, waves = (self.call("answer_of", at, f) for f in range(FIELDS))
             if kind == VERDICT:
                 pages = tuple(self.call("answer_of", at, FIELDS + m) for m in range(self.plan.modules))

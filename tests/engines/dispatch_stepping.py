@@ -4,43 +4,134 @@ from __future__ import annotations
 
 import heapq
 import random
-from typing import Any
+import sys
+from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
 
+from tests.engines import stepping
 from tests.engines.dispatch_cases import Case
+from tests.engines.stepping import Stepped, ask, next_event
 from tests.oracles import dispatch as slow
+from workbench.compiled import entry_point
+from workbench.engines.dispatch import part as routines
 from workbench.engines.dispatch import prepare
-from workbench.engines.dispatch.part import (
-    NEVER,
-    End,
-    Part,
-    Request,
-    Told,
-    advance,
-    ask,
-    finished,
-    new_part,
-    next_event,
-    record_of,
-    take_next,
-)
+from workbench.engines.dispatch.channels import CANCELLED, ENDED, GRANTED, VERDICTS
+from workbench.engines.dispatch.part import next_moment
+from workbench.engines.dispatch.part import take_next as take
+from workbench.engines.dispatch.state import COUNT, Play
+from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import RANK
+from workbench.engines.node.parts import new_dispatcher
 from workbench.records.dispatch import DispatchRecord
+from workbench.structures.timetable import NEVER
 
 BITES = (0, 0, 0, 1, 2, 5, 40)
 """Cycles from the next event, or the next group, to the end of a bite."""
 
 
-def part_of(case: Case, record: DispatchRecord | None = None, **more: Any) -> Part:
-    """A part of a case, with room for the logs of a record."""
+@entry_point
+def advance_to(play: Play, until: int) -> int:
+    """Take every event that precedes a moment, while its answers have room; how many answers there are to be taken."""
+    counters = play.state.counters
+    while counters[STOP.fault] == FINE and next_moment(play) < until:
+        if counters[COUNT.answered] > play.rules.most_answers or counters[COUNT.verdicts] > VERDICTS:
+            break
+        take(play)
+    return counters[COUNT.answered]
+
+
+class Request(NamedTuple):
+    """A group of the table that joins the queue of its channel."""
+
+    cycle: int
+    group: int
+
+
+class End(NamedTuple):
+    """The end of a group, or sub-group, that was granted and stays, by the number of its dispatch."""
+
+    cycle: int
+    dispatch: int
+
+
+class Cancel(NamedTuple):
+    """A group that shall wait no longer: it leaves its queue now, with all its parts that wait."""
+
+    cycle: int
+    group: int
+
+
+class Told(NamedTuple):
+    """A group, the ticket, began on a module, ended, or left its queue; of a sub-group its first wave is named."""
+
+    ticket: int
+    cycle: int
+    module: int
+    dispatch: int
+    waves: int
+    ended: bool
+    wave: int = -1
+    cancelled: bool = False
+
+
+class Asked(Stepped):
+    """A dispatcher, and what it has answered."""
+
+    def __init__(self, part: Any) -> None:
+        asked = {Request: ("ask_group",), End: ("ask_end",), Cancel: ("ask_cancel_range",)}
+        super().__init__(part, asked, routines, sys.modules[__name__])
+        self.unread = list[list[int]]()
+
+    def numbers(self, request: Any) -> list[int]:
+        return [request.group, request.group] if isinstance(request, Cancel) else super().numbers(request)
+
+    def keep(self) -> None:
+        """Take the answers out of the state, so that there is room for others."""
+        self.unread += self.lent.state.answers[: self.lent.state.counters[COUNT.answered]].tolist()
+        self.called("forget_answers")
+
+
+def part_of(case: Case, record: DispatchRecord | None = None, **more: Any) -> Asked:
+    """A part of a case whose groups end after their durations, with room for the logs of a record."""
     logs = record and {"takes": record.takes.shape[0], "failures": record.failures.shape[0]}
     with mock.patch.object(prepare, "MOST_TRIES", slow.TRIES):
-        return new_part(case.setup(), case.seed, logs=logs, **more)
+        return Asked(new_dispatcher(case.setup(), case.seed, logs=logs, **{"ends_asked": 0, "tells_all": 0, **more}))
 
 
-def stepped(case: Case, part: Part, seed: int) -> list[Told]:
+def advance(part: Asked, until: tuple[int, int]) -> None:
+    """Let everything happen that precedes a cycle and a rank, both exclusive; until `(NEVER, 0)` all that will."""
+    stepping.advance(part, until)
+    while next_event(part) < until:  # its answers had no more room
+        part.keep()
+        stepping.advance(part, until)
+
+
+def take_next(part: Asked) -> None:
+    """Let the next event happen and no other, if there is one; a round is one event."""
+    part.keep()
+    part.call("take_next")
+
+
+def finished(part: Asked) -> list[Told]:
+    """What began, ended and left since the last call, in the order in which it happened."""
+    part.keep()
+    rows, part.unread = part.unread, []
+    return [
+        Told(group, cycle, module, dispatch, waves, kind == ENDED, wave, kind == CANCELLED)
+        for kind, group, cycle, module, dispatch, wave, waves in rows
+        if kind in (GRANTED, ENDED, CANCELLED)
+    ]
+
+
+def record_of(part: Any) -> DispatchRecord:
+    """What has happened so far, as the engine has it; who was not put forward has arrival -1."""
+    record: DispatchRecord = part.engine.record(part.run, part.play)
+    return record
+
+
+def stepped(case: Case, part: Asked, seed: int) -> list[Told]:
     """Ask each group at its cycle and move on in random bites until nothing happens any more."""
     chance, told = random.Random(seed), list[Told]()
     rows = sorted(range(len(case.rows)), key=lambda row: case.rows[row].arrival)
@@ -55,13 +146,13 @@ def stepped(case: Case, part: Part, seed: int) -> list[Told]:
     return told
 
 
-def _ask_at_its_cycle(case: Case, part: Part, row: int) -> None:
+def _ask_at_its_cycle(case: Case, part: Asked, row: int) -> None:
     arrival = case.rows[row].arrival
     advance(part, (arrival, RANK.steps))
     assert ask(part, Request(arrival, row)) == row
 
 
-def decided(case: Case, part: Part, stays: list[int], ahead: bool) -> list[Told]:
+def decided(case: Case, part: Asked, stays: list[int], ahead: bool) -> list[Told]:
     """Take event by event, and ask every end: `stays` cycles after the grant of each group; either as soon as its grant
     is known or at its cycle."""
     told, ends = list[Told](), list[tuple[int, int]]()
@@ -88,14 +179,14 @@ def decided(case: Case, part: Part, stays: list[int], ahead: bool) -> list[Told]
     return told
 
 
-def assert_one_event(part: Part, at: tuple[int, int], told: list[Told]) -> None:
+def assert_one_event(part: Asked, at: tuple[int, int], told: list[Told]) -> None:
     """What was told came of one event: of a release at most one end, of a round no more grants than it may."""
     ends, begins = ([one for one in told if one.ended is ended] for ended in (True, False))
     assert all(one.cycle == at[0] for one in told)
     if at[1] == RANK.releases:
         assert not begins and len(ends) <= 1
     else:
-        assert not ends and len(begins) <= part.play.rules.dispatches_a_round
+        assert not ends and len(begins) <= part.lent.rules.dispatches_a_round
 
 
 def differing(one: DispatchRecord, other: DispatchRecord) -> list[str]:
@@ -103,8 +194,8 @@ def differing(one: DispatchRecord, other: DispatchRecord) -> list[str]:
     return [k for k in one._fields if not np.array_equal(getattr(one, k), getattr(other, k))]
 
 
-def assert_same_record(part: Part, record: DispatchRecord, *besides: str) -> None:
-    result = [name for name in differing(record_of(part), record) if name not in besides]
+def assert_same_record(part: Asked, record: DispatchRecord, *besides: str) -> None:
+    result = [name for name in differing(record_of(part.part), record) if name not in besides]
     assert not result, result
 
 

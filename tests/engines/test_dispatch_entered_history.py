@@ -6,26 +6,16 @@ import dataclasses
 from random import Random
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from tests.depth import seeds
 from tests.engines.dispatch_cases import Case, Row
 from tests.engines.dispatch_policies import WARM
-from tests.engines.dispatch_stepping import assert_same_record, part_of
+from tests.engines.dispatch_stepping import Asked, Request, advance, assert_same_record, finished, part_of, take_next
+from tests.engines.stepping import REFUSED, ask, next_event
 from tests.engines.test_dispatch import crowded
-from workbench.engines.dispatch.part import (
-    NEVER,
-    Executed,
-    Part,
-    Request,
-    advance,
-    ask,
-    finished,
-    next_event,
-    take_next,
-)
 from workbench.engines.kit.order import RANK
-from workbench.errors import InputError
 from workbench.machine.power import ClassPower, RcHeat
 from workbench.policies.dispatch import (
     LeastDecayedEnergy,
@@ -35,6 +25,7 @@ from workbench.policies.dispatch import (
     SplitWhenStuck,
     WeightedChoice,
 )
+from workbench.structures.timetable import NEVER
 
 HEATED: dict[str, Any] = {"power": ClassPower(), "heat": RcHeat(step_cycles=4, capacity_j_per_k=1e-9)}
 PAST = [
@@ -62,14 +53,19 @@ def test_what_is_entered_evenly_is_what_groups_execute_evenly(policy: Any) -> No
     case = dataclasses.replace(case, rows=rows)
     record = case.engine()
     entries = 60 if max(term.history_cycles() for term, _ in policy.terms()) <= 16 else 120
-    part = part_of(case, record, history="entered", entries=entries)
+    part = part_of(case, record, entries=entries)
     entered = played(case, part)
     assert_same_record(part, record)
     assert entered > entries, "room is made"
     assert len(set(record.module.tolist())) > 1
 
 
-def played(case: Case, part: Part) -> int:
+def execute(part: Asked, *entry: int) -> int:
+    """Enter what a module executes: the module, the class, the first cycle, how many cycles, the amount."""
+    return part.called("enter_history", *entry)
+
+
+def played(case: Case, part: Asked) -> int:
     """Take event by event; of each grant, enter what it executes; return how often something was entered."""
     rows, entered = sorted(range(len(case.rows)), key=lambda row: case.rows[row].arrival), 0
     while rows or next_event(part)[0] != NEVER:
@@ -82,7 +78,7 @@ def played(case: Case, part: Part) -> int:
             for kind, amount in enumerate(group.instructions):
                 if amount:
                     share = amount * one.waves // group.waves
-                    ask(part, Executed(one.module, kind, one.cycle, group.duration, share))
+                    execute(part, one.module, kind, one.cycle, group.duration, share)
                     entered += 1
     return entered
 
@@ -139,7 +135,7 @@ def test_what_a_policy_sees_of_what_was_entered_late_or_ahead(seed: int, halves:
     reach = random.choice([1, 4, 16, 128])
     policy = Eight(weights=(1,) * 8, half_life=reach) if halves else LeastRecentActivity(nx=reach)
     case = Case([Row()] * 60, modules=2, slots=99, workgroups=99, policies={"choice": policy})
-    part, slow, at = part_of(case, ends="asked", history="entered"), [Slow(reach), Slow(reach)], 0
+    part, slow, at = part_of(case, ends_asked=1, entries=4096), [Slow(reach), Slow(reach)], 0
     for group in range(60):
         at += random.choice([1, 1, 2, 9, 40, 700])
         for _ in range(random.choice([0, 1, 3])):
@@ -148,15 +144,15 @@ def test_what_a_policy_sees_of_what_was_entered_late_or_ahead(seed: int, halves:
         take_next(part)
         (began,) = finished(part)
         assert began.cycle == at
-        seen = part.play.state.recent[1].reshape(2, 8).tolist()
+        seen = part.lent.state.recent[1].reshape(2, 8).tolist()
         assert seen == [one.decayed(at) if halves else one.window(at, reach) for one in slow]
 
 
-def enter(part: Part, slow: list[Slow], random: Random, now: int) -> None:
+def enter(part: Asked, slow: list[Slow], random: Random, now: int) -> None:
     first = max(now + random.choice([-90, -20, -3, 0, 0, 1, 30]), 0)
     module, kind = random.randrange(2), random.randrange(8)
     entry = Entry(first, random.choice([0, 1, 5, 33, 200]), random.choice([1, 7, 50, 1000]))
-    assert ask(part, Executed(module, kind, *entry)) == 0
+    assert execute(part, module, kind, *entry) == 0
     slow[module].entries[kind].append(entry)
 
 
@@ -164,45 +160,37 @@ def test_waits_have_an_energy_of_their_own() -> None:
     """A microjoule a cycle of one wait warms the module that waits, and the next group goes to the other."""
     case = Case([Row(duration=500)], modules=2, policies={"choice": WARM}, options=HEATED)
     for module, kind, waits_pj in ((0, 6, (1e6, 0.0)), (1, 6, (1e6, 0.0)), (0, 7, (0.0, 1e6)), (1, 7, (0.0, 1e6))):
-        part = part_of(case, history="entered", waits_pj=waits_pj)
-        ask(part, Executed(module, kind, 0, 100, 100))
-        ask(part, Executed(1 - module, 13 - kind, 0, 100, 100))
+        part = part_of(case, entries=4096)
+        part.lent.policies.warmth.joules[-2:] = np.array(waits_pj) * 1e-12
+        execute(part, module, kind, 0, 100, 100)
+        execute(part, 1 - module, 13 - kind, 0, 100, 100)
         ask(part, Request(100, 0))
         advance(part, (101, 0))
         assert [one.module for one in finished(part)] == [1 - module]
 
 
 def test_a_part_whose_policies_read_no_past_keeps_none() -> None:
-    part = part_of(Case([Row()]), history="entered")
-    assert ask(part, Executed(0, 0, 5, 5, 5)) == 0
-    assert part.play.state.span.size == 0
+    part = part_of(Case([Row()]), entries=4096)
+    assert execute(part, 0, 0, 5, 5, 5) == 0
+    assert part.lent.state.span.size == 0
 
 
 @pytest.mark.parametrize(
-    ("entry", "sentence"),
-    [
-        (Executed(2, 0, 0, 1, 1), "module must be a whole number from 0 to 1. Got 2. Nearest: 1."),
-        (Executed(0, 8, 0, 1, 1), "kind must be a whole number from 0 to 7. Got 8. Nearest: 7."),
-        (Executed(0, 0, -1, 1, 1), "1 instructions in 1 cycles from cycle -1 on cannot be counted."),
-        (Executed(0, 0, 0, 1 << 40, 1 << 40), "1099511627776 instructions in 1099511627776 cycles from cycle 0 on"),
-    ],
+    "entry",
+    [(2, 0, 0, 1, 1), (0, 8, 0, 1, 1), (0, 0, -1, 1, 1), (0, 0, 0, 1 << 40, 1 << 40)],
+    ids=["no such module", "no such class", "before cycle 0", "too much to be counted"],
 )
-def test_what_may_not_be_entered(entry: Executed, sentence: str) -> None:
-    part = part_of(Case([Row()], modules=2, policies={"choice": LeastRecentEnergy()}), history="entered")
-    with pytest.raises(InputError) as wrong:
-        ask(part, entry)
-    assert str(wrong.value).startswith(sentence)
+def test_what_may_not_be_entered(entry: tuple[int, ...]) -> None:
+    part = part_of(Case([Row()], modules=2, policies={"choice": LeastRecentEnergy()}), entries=4096)
+    assert execute(part, *entry) == REFUSED
 
 
 def test_more_than_there_is_room_for() -> None:
     case = Case([Row()] * 2, policies={"choice": LeastRecentEnergy(nx=8)})
-    part = part_of(case, history="entered", entries=2)
+    part = part_of(case, entries=2)
     for first in (0, 4):
-        ask(part, Executed(0, 1, first, 2, 2))
-    with pytest.raises(
-        InputError, match=r"^more than 2 entries of what modules execute lie in a window; give the part m"
-    ):
-        ask(part, Executed(0, 1, 5, 2, 2))
+        execute(part, 0, 1, first, 2, 2)
+    assert execute(part, 0, 1, 5, 2, 2) == REFUSED
     ask(part, Request(11, 0))
     advance(part, (12, 0))
-    assert ask(part, Executed(0, 1, 5, 2, 2)) == 0, "of the first, all was over 8 cycles before"
+    assert execute(part, 0, 1, 5, 2, 2) == 0, "of the first, all was over 8 cycles before"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,27 +13,13 @@ from hypothesis import strategies as st
 
 from tests.depth import deeper
 from tests.engines.malloc_cases import Fixed, cases, setup
+from tests.engines.stepping import REFUSED, Stepped, advance, ask, next_event
 from tests.junk import refusal
 from workbench.engines.engine import Setup
 from workbench.engines.kit import RANK
-from workbench.engines.malloc import Malloc
-from workbench.engines.malloc.part import (
-    NEVER,
-    Answer,
-    Chunk,
-    Free,
-    Growth,
-    Need,
-    Part,
-    Request,
-    addresses,
-    advance,
-    ask,
-    finished,
-    new_part,
-    next_event,
-    record_of,
-)
+from workbench.engines.malloc import Malloc, part
+from workbench.engines.malloc.state import COUNT
+from workbench.engines.node.parts import Growth, new_heap
 from workbench.errors import InputError, PolicyError
 from workbench.policies.catalogue import load_all
 from workbench.policies.malloc import (
@@ -49,6 +35,71 @@ from workbench.policies.malloc import (
 from workbench.policies.placement import FirstFit
 from workbench.policies.policy import policies, read_policy
 from workbench.records.malloc import MallocRecord, address
+from workbench.structures.timetable import NEVER
+
+
+class Request(NamedTuple):
+    """The calls of one request to the heap, made together."""
+
+    cycle: int
+    request: int
+
+
+class Free(NamedTuple):
+    """A call gives up what it got; its block goes back when all calls that share it have given it up."""
+
+    cycle: int
+    call: int
+
+
+class Chunk(NamedTuple):
+    """The pool's answer to a request that needs a chunk: granules, 0 = refused."""
+
+    cycle: int
+    ticket: int
+    granules: int
+
+
+class Answer(NamedTuple):
+    """A request was served; the address is that of the lowest piece that it got, -1 where it got none."""
+
+    ticket: int
+    cycle: int
+    address: int
+
+
+class Need(NamedTuple):
+    """A request found its heap empty; it goes on when a `Chunk` of so many bytes is answered."""
+
+    ticket: int
+    cycle: int
+    bytes: int
+
+
+ASKED = {Request: ("ask_request",), Free: ("ask_free",), Chunk: ("ask_chunk",)}
+
+
+def new_part(given: Setup, growth: Growth | None = None) -> Stepped:
+    return Stepped(new_heap(given, 1, growth), ASKED, part)
+
+
+def finished(state: Stepped) -> list[Answer | Need]:
+    """What was answered since the last call, each once; a cycle may lie ahead."""
+    now = state.lent.state
+    rows = now.answers[: now.counters[COUNT.answered]].tolist()
+    state.called("forget_answers")
+    return [Need(*row) if row[2] else Answer(*row[:2], min(addresses(state, row[0]), default=-1)) for row in rows]
+
+
+def addresses(state: Stepped, request: int) -> list[int]:
+    """Where the pieces of a request lie that got one, by call."""
+    return [at for at, its in zip(address(record_of(state)), state.lent.cuts.request) if its == request and at >= 0]
+
+
+def record_of(state: Stepped) -> MallocRecord:
+    """What happened so far, as the engine has it; calls arrived when they were asked."""
+    record: MallocRecord = state.part.engine.record(state.part.run, state.part.play)
+    return record
 
 
 def without_frees(given: Setup) -> Setup:
@@ -58,11 +109,11 @@ def without_frees(given: Setup) -> Setup:
     return Setup(given.engine, given.machine, Fixed(rows.tolist()), given.policies, given.options)
 
 
-def stepped(case: Setup, chance: random.Random, asks_frees: bool = True) -> tuple[Part, list[Answer | Need]]:
+def stepped(case: Setup, chance: random.Random, asks_frees: bool = True) -> tuple[Stepped, list[Answer | Need]]:
     """A part that is asked each request at its arrival, and each return at its cycle, with bites of time between."""
     calls = case.workload.mallocs(case.machine, None)
-    state = new_part(without_frees(case) if asks_frees else case, 1)
-    arrival = calls.arrival[state.run.cuts.leader].tolist()
+    state = new_part(without_frees(case) if asks_frees else case)
+    arrival = calls.arrival[state.lent.cuts.leader].tolist()
     asked: list[tuple[int, int, Any]] = [(cycle, 1, Request(cycle, request)) for request, cycle in enumerate(arrival)]
     if asks_frees:
         frees = [(cycle, row) for row, cycle in enumerate(calls.free_at.tolist()) if cycle >= 0]
@@ -126,11 +177,11 @@ def test_under_every_policy(slot, name):
     assert_as_the_engine(case, 7)
 
 
-def small(rows: list[tuple[int, ...]], growth: Growth | None = None, **more: Any) -> Part:
+def small(rows: list[tuple[int, ...]], growth: Growth | None = None, **more: Any) -> Stepped:
     """A heap of 64 bytes whose section lasts 10 cycles, each call a request of its own."""
     usual: dict[str, Any] = {"serve": PerThread(min_alloc=1, align=1), "lock": TrylockSpin(hold_cycles=10)}
     options = {"heap_bytes": 64, "granule_bytes": 4}
-    return new_part(setup(rows, **{**usual, **options, **more}), 1, growth)
+    return new_part(setup(rows, **{**usual, **options, **more}), growth)
 
 
 GROWING = Growth(chunk_bytes=64, most_bytes=192)
@@ -181,7 +232,7 @@ def test_what_is_shared_goes_back_with_the_last_of_its_pieces(frees):
     """Of three calls of a warp one's end is known before (500); the others say when they are asked to."""
     rows = [(0, 0, 8, -1), (0, 1, 8, 500), (0, 2, 8, -1)]
     for last, back in ((600, 600), (300, 500)):
-        state = new_part(setup(rows, WarpAggregated(warp_size=4, free_policy=frees)), 1)
+        state = new_part(setup(rows, WarpAggregated(warp_size=4, free_policy=frees)))
         ask(state, Request(0, 0)), ask(state, Free(100, 0))
         advance(state, (200, 0))
         assert record_of(state).returned.tolist() == [-1]
@@ -205,10 +256,10 @@ def test_a_section_that_finds_no_room_keeps_the_lock_until_its_chunk_is_there():
     advance(state, (NEVER, 0))
     assert finished(state) == [Answer(0, 10, 0), Need(1, 20, 64)]
     assert next_event(state) == (NEVER, 0), "two requests wait for what somebody else decides"
-    ask(state, Chunk(100, 1, 64))
+    ask(state, Chunk(100, 1, 16))
     advance(state, (NEVER, 0))
     assert finished(state) == [Answer(1, 110, 64), Answer(2, 120, 80)]
-    assert state.run.state.held[1:3].tolist() == [80, 0], "cycles that they waited for it"
+    assert state.lent.state.held[1:3].tolist() == [80, 0], "cycles that they waited for it"
     result = record_of(state)
     assert result.heap_bytes == 128 and address(result)[:3].tolist() == [0, 64, 80]
 
@@ -225,7 +276,7 @@ def test_a_chunk_that_is_refused_is_null_and_is_asked_for_anew_by_the_next():
     ask(state, Chunk(90, 2, 0)), ask(state, Request(200, 3))
     advance(state, (NEVER, 0))
     assert finished(state) == [Answer(2, 100, -1), Need(3, 200, 128)]
-    ask(state, Chunk(300, 3, 128))
+    ask(state, Chunk(300, 3, 32))
     advance(state, (NEVER, 0))
     assert finished(state) == [Answer(3, 310, 64)]
 
@@ -255,13 +306,13 @@ def test_every_heap_grows_until_all_have_memory(heap, arenas):
         waiting = [one for one in told if isinstance(one, Need)]
         for need in waiting:
             cycle += 10_000
-            ask(state, Chunk(cycle, need.ticket, need.bytes))
+            ask(state, Chunk(cycle, need.ticket, need.bytes // 4))
         needs = len(waiting)
     assert sorted(answer.ticket for answer in answers) == list(range(60))
     taken = sorted((answer.address, rows[answer.ticket][2]) for answer in answers)
     assert taken[0][0] >= 0
     assert all(at + size <= after for (at, size), (after, _) in itertools.pairwise(taken))
-    limit, region = state.run.arena.limit, state.run.rules.region
+    limit, region = state.lent.arena.limit, state.lent.rules.region
     ends = {
         at: max(end for end in (a + s for a, s in taken) if (end - 1) // 4 // region == at) for at in range(limit.size)
     }
@@ -269,46 +320,39 @@ def test_every_heap_grows_until_all_have_memory(heap, arenas):
 
 
 def test_pieces_of_a_warp_are_told_one_by_one():
-    state = new_part(setup([(0, thread, 8, -1) for thread in range(3)], WarpAggregated(warp_size=4)), 1)
+    state = new_part(setup([(0, thread, 8, -1) for thread in range(3)], WarpAggregated(warp_size=4)))
     ask(state, Request(0, 0))
     advance(state, (NEVER, 0))
-    assert state.requests.tolist() == [0, 0, 0]
-    assert addresses(state, 0) == {0: 0, 1: 8, 2: 16}
+    assert state.lent.cuts.request.tolist() == [0, 0, 0]
+    assert addresses(state, 0) == [0, 8, 16]
 
 
-REFUSALS: list[tuple[list[Any], str]] = [
-    ([Request(9, 1), Request(8, 2)], "a request is for cycle 8; it is cycle 9, and time does not go back."),
-    ([Request(9, 1), Free(8, 1)], "a request is for cycle 8; it is cycle 9, and time does not go back."),
-    ([Request(9, 4)], "there is no request 4; the calls were cut into 4 requests, numbered from 0."),
-    ([Request(9, 1), Request(9, 1)], "request 1 was asked before; each request of the table is asked once."),
-    ([Free(9, 1)], "call 1 was not made, so there is nothing to give up."),
-    ([Free(9, 7)], "there is no call 7; there are 4, numbered from 0."),
-    ([Request(9, 1), Free(9, 1), Free(10, 1)], "call 1 gives up its piece at cycle 9 already."),
-    ([Chunk(9, 1, 64)], "request 1 needs no chunk; those that do: none."),
-    ([Request(1 << 56, 0)], "cycle 72057594037927936 is too late; cycles are below 2^56."),
+REFUSALS: list[tuple[str, list[Any]]] = [
+    ("a request in the past", [Request(9, 1), Request(8, 2)]),
+    ("a return in the past", [Request(9, 1), Free(8, 1)]),
+    ("no such request", [Request(9, 4)]),
+    ("asked before", [Request(9, 1), Request(9, 1)]),
+    ("a call that was not made", [Free(9, 1)]),
+    ("no such call", [Free(9, 7)]),
+    ("given up before", [Request(9, 1), Free(9, 1), Free(10, 1)]),
+    ("needs no chunk", [Chunk(9, 1, 16)]),
+    ("too late", [Request(1 << 56, 0)]),
 ]
 
 
-@pytest.mark.parametrize(("asked", "sentence"), REFUSALS)
-def test_what_cannot_be_asked_for_is_one_sentence_and_changes_nothing(asked, sentence):
+@pytest.mark.parametrize("asked", [asked for _, asked in REFUSALS], ids=[name for name, _ in REFUSALS])
+def test_what_cannot_be_asked_for_is_refused_and_changes_nothing(asked):
     state = small(FILLS, GROWING)
     for request in asked[:-1]:
         ask(state, request)
-    before = [array.copy() for array in state.run.state if isinstance(array, np.ndarray)]
-    assert refusal(ask, state, asked[-1]) == sentence
-    after = [array for array in state.run.state if isinstance(array, np.ndarray)]
+    before = [array.copy() for array in state.lent.state if isinstance(array, np.ndarray)]
+    assert ask(state, asked[-1]) == REFUSED
+    after = [array for array in state.lent.state if isinstance(array, np.ndarray)]
     assert all(np.array_equal(one, other) for one, other in zip(before, after, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("growth", "sentence"),
-    [
-        (Growth(chunk_bytes=1), "chunk_bytes must be at least a granule (4). Got 1."),
-        (Growth(64, 32), "most_bytes must be at least heap_bytes (64). Got 32. Nearest: 64."),
-    ],
-)
-def test_growth_that_makes_no_sense(growth, sentence):
-    assert refusal(small, FILLS, growth) == sentence
+def test_a_chunk_is_at_least_a_granule():
+    assert refusal(small, FILLS, Growth(1, 192)) == "chunk_bytes must be at least a granule (4). Got 1."
 
 
 class Rude(FirstFit):
@@ -325,7 +369,7 @@ def test_a_fault_of_a_users_policy_is_named_as_in_the_engine():
     case = setup([(0, 0, 8, -1), (9, 1, 8, -1)], PerThread(), BitmapArena(placement=Rude()))
     with pytest.raises(PolicyError) as expected:
         Malloc().simulate(case, 1)
-    state = new_part(case, 1)
+    state = new_part(case)
     ask(state, Request(0, 0)), ask(state, Request(9, 1))
     with pytest.raises(PolicyError) as result:
         advance(state, (NEVER, 0))

@@ -12,37 +12,21 @@ from hypothesis import strategies as st
 
 from tests.depth import deeper
 from tests.engines.pool_cases import Case, crowd, line
+from tests.engines.pool_stepping import Answer, Asked, Move, Piece, Request, append, finished, moved, record_of
+from tests.engines.stepping import REFUSED, advance, ask, next_event
 from tests.engines.test_pool import EACH, LARGE, MIB, RING, cases, scaled
 from tests.engines.test_pool_vectors import Ghost
 from tests.engines.test_pool_waiting import WAIT, crowded
-from tests.junk import refusal
 from workbench.compiled import INTERPRETED
 from workbench.engines.kit import RANK
 from workbench.engines.pool import Pool
-from workbench.engines.pool.part import (
-    NEVER,
-    Answer,
-    Move,
-    Part,
-    Piece,
-    Request,
-    advance,
-    append,
-    ask,
-    end,
-    finished,
-    moved,
-    new_part,
-    next_event,
-    record_of,
-    rows,
-)
-from workbench.engines.pool.state import NOW
+from workbench.engines.pool.state import NOW, ROWS
 from workbench.errors import PolicyError
 from workbench.machine import Board, Card
 from workbench.policies import placement
-from workbench.policies.pool import ManagedMemory, MigrateBack, Stitching
-from workbench.records.pool import BEFORE, PoolRecord, was_asked
+from workbench.policies.pool import MigrateBack, Stitching
+from workbench.records.pool import PoolRecord, was_asked
+from workbench.structures.timetable import NEVER
 
 
 class ClockGoesBack(Exception):
@@ -53,8 +37,8 @@ class ClockGoesBack(Exception):
 class Clients:
     """Applications that ask one thing after another, each as late as it has waited, and all that they are told."""
 
-    def __init__(self, state: Part) -> None:
-        apps = np.asarray(state.requests.app).tolist()
+    def __init__(self, state: Asked) -> None:
+        apps = state.requests.app[: state.lent.waiting.counters[ROWS]].tolist()
         self.state, self.late = state, dict.fromkeys(apps, 0)
         self.left = {app: [row for row, its in enumerate(apps) if its == app] for app in self.late}
         self.idle, self.answers = set(self.late), list[Answer]()
@@ -62,13 +46,13 @@ class Clients:
     def due(self) -> tuple[int, int]:
         """When who asks next does so, and which row."""
         asks = [self.left[app][0] for app in self.idle if self.left[app]]
-        times = [(int(self.state.run.columns.time[row]) + self.late[self.app(row)], row) for row in asks]
+        times = [(int(self.state.requests.time[row]) + self.late[self.app(row)], row) for row in asks]
         return min(times, default=(NEVER, -1))
 
     def ask(self) -> None:
         """Ask what is due."""
         time, row = self.due()
-        if time < self.state.run.waiting.counters[NOW]:
+        if time < self.state.lent.waiting.counters[NOW]:
             raise ClockGoesBack
         self.idle.remove(self.app(row))
         self.left[self.app(row)].pop(0)
@@ -86,7 +70,7 @@ class Clients:
 
 def stepped(case: Case, chance: random.Random) -> tuple[PoolRecord, list[Answer], list[Move]]:
     """A part whose clients ask when the applications of the workload would, with bites of time between."""
-    state = new_part(case.setup(), case.seed)
+    state = Asked(case.setup(), case.seed)
     clients, moves = Clients(state), list[Move]()
     while True:
         time, row = clients.due()
@@ -105,7 +89,7 @@ def stepped(case: Case, chance: random.Random) -> tuple[PoolRecord, list[Answer]
             break
         clients.listen()
         moves += moved(state)
-    end(state)
+    state.call("end_waits")
     clients.listen()
     return record_of(state), clients.answers, moves + moved(state)
 
@@ -146,13 +130,13 @@ def test_under_every_policy(slot, policy):
     assert_as_the_engine(Case(crowd(11, 3, 60, 110 * factor), scaled(RING, factor), {slot: policy}, options), 5)
 
 
-def small(options: dict[str, Any] | None = None, spare: int = 9, board: Board | None = None, **policies: Any) -> Part:
+def small(options: dict[str, Any] | None = None, spare: int = 9, board: Board | None = None, **policies: Any) -> Asked:
     """A card of 100 bytes, of which nothing has been asked."""
     board = board or Board(cards=(Card(id="gpu0", memory_bytes=100),), links=())
-    return new_part(Case([], board, policies, options or {}).setup(), 1, spare)
+    return Asked(Case([], board, policies, options or {}).setup(), 1, spare)
 
 
-def told(state: Part) -> list[tuple[int, int, str]]:
+def told(state: Asked) -> list[tuple[int, int, str]]:
     return [(answer.ticket, answer.time, answer.outcome) for answer in finished(state)]
 
 
@@ -176,7 +160,7 @@ def test_who_waits_too_long_is_refused_when_nobody_came_before():
     advance(state, (60, RANK.services + 1))
     assert told(state) == [(1, 60, "refused")]
     late = Request(55, append(state, size=40))
-    assert refusal(ask, state, late) == "a request is for 55 ns; it is 60 ns, and time does not go back."
+    assert ask(state, late) == REFUSED, "it is 60 ns, and time does not go back"
 
 
 def test_who_waits_is_granted_by_a_release_in_the_last_nanosecond():
@@ -208,14 +192,13 @@ def test_one_application_may_ask_while_another_of_its_requests_waits():
     for size in (60, 60, 30):
         ask(state, Request(0, append(state, size=size)))
     assert told(state) == [(0, 0, "physical"), (2, 0, "physical")]
-    end(state)
+    state.call("end_waits")
     assert [it for it in told(state) if it[0] == 1] == [(1, 0, "refused")]
 
 
 def test_a_death_is_a_release_of_each_region_that_its_application_has():
     death = [(0, 0, 0, 0, 1, 30), (1, 0, 0, 0, 2, 30), (2, 0, 0, 1, 1, 0), (3, 0, 0, 0, 3, 30), (4, 0, 0, 2, 0, 0)]
-    state = new_part(Case(death, line(100)).setup(), 1)
-    assert [list(rows(state, request)) for request in range(5)] == [[0], [1], [2], [3], [4, 5]]
+    state = Asked(Case(death, line(100)).setup(), 1)
     for time, row in enumerate((0, 1, 2, 3, 4, 5)):
         ask(state, Request(time, row))
     assert [it[2] for it in told(state)] == ["physical", "physical", "released", "cached", "released", "released"]
@@ -258,51 +241,36 @@ def test_moves_are_told_once():
     assert moved(state) == []
 
 
-def test_room_for_moves_grows_without_a_trace():
-    """Many more regions move than were allocated; the part goes on where it stood."""
-    chance = random.Random(3)
-    case = Case(crowd(8, 2, 50, 60, live=6), line(100, 120), {"residency": ManagedMemory(to="target", back=True)})
-    state = new_part(case.setup(), case.seed)
-    state.run_on(state.run._replace(state=state.run.state._replace(moves=state.run.state.moves[:4].copy())))
-    for row, time in enumerate(state.run.columns.time.tolist()):
-        ask(state, Request(time + chance.randrange(1), row))
-    expected = case.simulate()
-    assert len(expected.moves) > 8 and (expected.moves[:, BEFORE] > 0).all()
-    for name, column in expected._asdict().items():
-        np.testing.assert_array_equal(getattr(record_of(state), name), column, err_msg=name)
-
-
-REFUSALS = [
-    ([Request(9, 0), Request(8, 1)], "a request is for 8 ns; it is 9 ns, and time does not go back."),
-    ([Request(9, 5)], "there is no request 5; the table has 3, numbered from 0."),
-    ([Request(9, 0), Request(9, 0)], "request 0 was asked before; each request of the table is asked once."),
-    ([Request(9, 2)], "request 2 frees what request 1 asks for, which is not answered yet."),
-    ([Request(1 << 56, 0)], "72057594037927936 ns is too late; times are below 2^56 ns."),
-]
-
-
-@pytest.mark.parametrize(("asked", "sentence"), REFUSALS)
-def test_what_cannot_be_asked_for_is_one_sentence(asked, sentence):
+@pytest.mark.parametrize(
+    "asked",
+    [
+        [Request(9, 0), Request(8, 1)],
+        [Request(9, 5)],
+        [Request(9, 0), Request(9, 0)],
+        [Request(9, 2)],
+        [Request(1 << 56, 0)],
+    ],
+    ids=["in the past", "no such request", "asked before", "frees what is not answered", "too late"],
+)
+def test_what_cannot_be_asked_for_is_refused(asked):
     state = small()
     append(state, size=40), append(state, size=40), append(state, frees=1)
     for request in asked[:-1]:
         ask(state, request)
-    assert refusal(ask, state, asked[-1]) == sentence
+    assert ask(state, asked[-1]) == REFUSED
 
 
-def test_what_cannot_be_appended_is_one_sentence():
-    state = small(spare=2)
-    assert refusal(append, state, frees=0) == "request 0 is no allocation, so it cannot be freed."
-    assert "asks for 101 bytes; the largest card has 100" in refusal(append, state, size=101)
-    append(state, size=40), append(state, size=40)
-    assert refusal(append, state, size=1).startswith("the table has room for 2 requests")
+def test_the_table_is_full_in_the_end():
+    state = small(spare=1)
+    assert [append(state, size=size) for size in (1, 2, 3, 4)] == [0, 1, 2, 3]
+    assert state.called("append_row", 0, 1, 1, -1) == REFUSED
 
 
 def test_a_fault_of_a_users_policy_is_named_as_in_the_engine():
     case = Case([(0, 0, 0, 0, 1, 30), (5, 0, 0, 1, 1, 0), (7, 0, 0, 0, 2, 30)], line(100), {"idle_release": Ghost()})
     with pytest.raises(PolicyError) as expected:
         Pool().simulate(case.setup(), case.seed)
-    state = new_part(case.setup(), case.seed)
+    state = Asked(case.setup(), case.seed)
     ask(state, Request(0, 0))
     with pytest.raises(PolicyError) as result:
         ask(state, Request(5, 1))

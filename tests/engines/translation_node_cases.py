@@ -23,10 +23,11 @@ from workbench.compiled.memory_access import call, entry_of
 from workbench.engines.engine import Setup
 from workbench.engines.kit import RANK
 from workbench.engines.kit.order import cycle_of, moment
-from workbench.engines.translation import TranslationOptions, part_api
+from workbench.engines.node.parts import new_translation
+from workbench.engines.translation import TranslationOptions
+from workbench.engines.translation import part as routines
 from workbench.engines.translation.events import SAYS
-from workbench.engines.translation.part import NEVER, Part, make_room, new_part
-from workbench.engines.translation.part_api import BY_TLB, NEEDS_ROOM
+from workbench.engines.translation.part import BY_TLB, NEEDS_ROOM
 from workbench.engines.translation.state import TOLD, Told
 from workbench.machine.translation import TranslationMachine
 from workbench.policies.translation import (
@@ -42,6 +43,7 @@ from workbench.policies.translation import (
     SharingAwareEviction,
 )
 from workbench.records.translation import SERVED_BY
+from workbench.structures.timetable import NEVER
 
 SIZE = 4096
 ISSUED = "issued"
@@ -204,7 +206,7 @@ class PartRun:
     issued: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.part: Part = new_part(setup_of(self.load), 1, walks="wait", rows=True)
+        self.part = new_translation(setup_of(self.load), 1, walks_wait=True, rows=True)
         self._entries, self._events, self._order = dict[str, Any](), list[Any](), itertools.count()
         for ticket, (cycle, core, page) in enumerate(self.load.accesses):
             tag = page_of(page).tag
@@ -227,9 +229,9 @@ class PartRun:
     def call(self, name: str, *numbers: int) -> int:
         """Call a routine by its address, with more room where it asks for it."""
         if name not in self._entries:
-            self._entries[name] = entry_of(getattr(part_api, name), self.part.kept)
+            self._entries[name] = entry_of(getattr(routines, name), self.part.kept)
         while (result := call(*self._entries[name], numbers)) == NEEDS_ROOM:
-            make_room(self.part)
+            self.part.make_room()
         return int(result)
 
     def _at(self, cycle: int, rank: int, key: tuple[int, ...], name: str, *numbers: int) -> None:

@@ -7,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from tests.engines.dispatch_stepping import record_of as dispatch_record
 from tests.engines.node.test_pool_part import asked as asked_of_pool
+from tests.engines.node.test_pool_part import record_of as record_of_pool
 from tests.engines.pool_cases import Fixed
 from tests.engines.translation_load_cases import Row, Trace
+from tests.engines.translation_stepping import record_of as translation_record
 from workbench.engines.dispatch import Dispatch
-from workbench.engines.dispatch.part import record_of as dispatch_record
 from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt
 from workbench.engines.kit.frame import defaults_of, question_of
 from workbench.engines.kit.order import cycle_of
 from workbench.engines.malloc import Malloc
-from workbench.engines.malloc.part import record_of as malloc_record
 from workbench.engines.node.engine import Node, Play
 from workbench.engines.node.options import NodeOptions, Slots
 from workbench.engines.node.parts import Table, sub_setup
@@ -25,7 +26,6 @@ from workbench.engines.node.plan import plan_of
 from workbench.engines.node.prepare import Reading
 from workbench.engines.pool import Pool
 from workbench.engines.translation import Translation
-from workbench.engines.translation.part import record_of as translation_record
 from workbench.machine.node import NodeMachine
 from workbench.policies.policy import Policy, read_policy
 from workbench.records.node import KIND, fields_of
@@ -174,7 +174,8 @@ class Neutral:
 
     def heaps(self, card: int) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what a heap gave, call by call, and what the engine gave that is given the calls."""
-        part = malloc_record(self.part(2 * CARDS + card * CARDS + card))
+        heap = self.part(2 * CARDS + card * CARDS + card)
+        part = Malloc().record(heap.run, heap.play)
         order = np.argsort(part.arrival, kind="stable")
         mallocs = Mallocs(part.arrival[order], part.thread[order], part.asked[order], part.free_at[order])
         given = self.reading.given
@@ -188,7 +189,7 @@ class Neutral:
     def pools(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the record of the pool, and of the engine that is given its requests."""
         part, given = self.part(len(self.play.members.each) - 1), self.reading.given
-        record = part.record(np.arange(len(part.jobs.size_of)))
+        record = record_of_pool(part)
         setup = self.alone("pool", given.machine.board, Fixed(asked_of_pool(part)), given.options.pool)
         alone = Pool().simulate(setup, self.seed)
         return tuple({name: _plain(value) for name, value in one._asdict().items()} for one in (record, alone))  # type: ignore[return-value]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, NamedTuple
 
+from tests.engines.stepping import Stepped
 from tests.oracles.node.calendar import Calendar, Key, Rank
 from tests.oracles.node.description import Card, Link, Machine, Policies, Pool
 from tests.oracles.node.links import Links as TwinLinks
@@ -16,9 +17,9 @@ from tests.oracles.node.pool import Pool as TwinPool
 from tests.oracles.node.pool import Region
 from workbench.engines.engine import Setup
 from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of
-from workbench.engines.node import pool_service
+from workbench.engines.node import pool_api, pool_service
 from workbench.engines.node.links import NOBODY, begin, new_links, next_moment, take_next, ways_of
-from workbench.engines.node.parts import PoolPart
+from workbench.engines.node.pool_part import PoolPart
 from workbench.engines.node.pool_service import COPY, GRANTED, OF, ROW
 from workbench.engines.pool.options import PoolOptions
 from workbench.machine import Board
@@ -169,51 +170,52 @@ class Play:
 
     def __init__(self, one: Script, part: PoolPart) -> None:
         self.script, self.part, self.said = one, part, Played([], {})
+        self.pool = Stepped(part, {}, pool_api)
         self.links = new_links(ways_of(board_of(one), board_of(one).paths(), one.machine.clock_mhz))
         self.events = [(ask.cycle, RANK.pool_requests, ticket) for ticket, ask in enumerate(one.asks)]
         heapq.heapify(self.events)
 
     def run(self) -> Played:
         """Take one event after another until nothing is pending."""
-        while self.events or min(self.part.called("next_moment"), next_moment(self.links)) < NEVER:
+        while self.events or min(self.pool.called("next_moment"), next_moment(self.links)) < NEVER:
             self.step()
         return self.said
 
     def step(self) -> None:
-        comes, arrives = self.part.called("next_moment"), int(next_moment(self.links))
+        comes, arrives = self.pool.called("next_moment"), int(next_moment(self.links))
         if arrives < min(comes, moment(*self.events[0][:2]) if self.events else NEVER):
             cycle, rank = cycle_of(arrives), rank_of(arrives)
             if take_next(self.links) != NOBODY:
-                assert self.part.call("copied", cycle) == 0
+                assert self.pool.call("copied", cycle) == 0
         elif self.events and moment(*self.events[0][:2]) < comes:
             cycle, rank, ticket = heapq.heappop(self.events)
             self._ask(cycle, rank, ticket)
         else:
             cycle, rank = int(cycle_of(comes)), int(rank_of(comes))
-            assert self.part.call("take_next") >= 0
+            assert self.pool.call("take_next") >= 0
         self._drain(cycle, rank)
 
     def _ask(self, cycle: int, rank: int, ticket: int) -> None:
         ask = self.script.asks[ticket]
         if rank == RANK.frees:
-            assert self.part.call("ask_release", ticket, cycle) == 0
+            assert self.pool.call("ask_release", ticket, cycle) == 0
         else:
-            assert self.part.call("ask_allocate", ticket, ask.card, ask.size, cycle) == 0
+            assert self.pool.call("ask_allocate", ticket, ask.card, ask.size, cycle) == 0
 
     def _drain(self, cycle: int, rank: int) -> None:
         """Take what was said in an event."""
-        for at in range(self.part.called("row_of", -1, 0)):
-            self.said.rows.append((cycle, rank, *_words(self.part, at)))
-        self.part.called("forget_rows")
-        for at in range(self.part.jobs.counters[pool_service.COUNT.answers]):
-            fields = pool_service.Answer(*(self.part.called("answer_of", at, field) for field in OF))
+        for at in range(self.pool.called("row_of", -1, 0)):
+            self.said.rows.append((cycle, rank, *_words(self.pool, at)))
+        self.pool.called("forget_rows")
+        for at in range(self.part.lent.counters[pool_service.COUNT.answers]):
+            fields = pool_service.Answer(*(self.pool.called("answer_of", at, field) for field in OF))
             self.told(fields, cycle, at)
-        self.part.called("forget_answers")
+        self.pool.called("forget_answers")
 
     def told(self, answer: pool_service.Answer, cycle: int, at: int) -> None:
         """Note the frames of a region, and give it back in time."""
         if answer.kind == GRANTED:
-            runs = [tuple(self.part.called("run_of", at, k, it) for it in (0, 1)) for k in range(answer.runs)]
+            runs = [tuple(self.pool.called("run_of", at, k, it) for it in (0, 1)) for k in range(answer.runs)]
             self.said.runs[answer.ticket] = runs
             if (held := self.script.asks[answer.ticket].held) >= 0:
                 heapq.heappush(self.events, (cycle + held, RANK.frees, answer.ticket))
@@ -222,7 +224,7 @@ class Play:
             begin(self.links, way, answer.bytes, cycle, 0, answer.ticket, answer.ticket)
 
 
-def _words(part: PoolPart, at: int) -> tuple[Any, ...]:
+def _words(part: Stepped, at: int) -> tuple[Any, ...]:
     """Return a row of the log as the twin writes it."""
     row = pool_service.LogRow(*(part.called("row_of", at, field) for field in ROW))
     kind = KINDS[row.kind]

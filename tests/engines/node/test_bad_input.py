@@ -17,8 +17,8 @@ from tests.oracles.node.description import Node
 from tests.oracles.node.small import card, kernel, tensor
 from tests.oracles.node_beside import Engine, setup_of
 from workbench.compiled import INTERPRETED
-from workbench.engines.node.parts import _check_pages
 from workbench.engines.node.plan import MOST_TOUCHES
+from workbench.engines.node.pool_part import _check_pages
 from workbench.errors import InputError, PolicyError
 from workbench.policies.malloc import BlockAggregated
 from workbench.policies.pool.cache import PytorchCaching, SplitAndCoalesce

@@ -71,4 +71,4 @@ def test_what_no_node_can_have_is_refused_by_name(slot: str, name: str) -> None:
 
 @pytest.mark.parametrize(("slot", "name"), sorted(COUPLED))
 def test_what_is_a_coupling_asks_the_node(slot: str, name: str) -> None:
-    assert neutral(slot, name).part(0).reads_pages
+    assert neutral(slot, name).part(0).lent.rules.asks_pages

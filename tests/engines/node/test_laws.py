@@ -27,7 +27,7 @@ def lose_a_cycle(result: Both) -> None:
 
 def lose_a_byte(result: Both) -> None:
     """Take a byte out of the first card's cache."""
-    result.play.members.each[-1].part.jobs.service.state.cached[0] -= 1  # type: ignore[union-attr]
+    result.play.members.each[-1].part.lent.service.state.cached[0] -= 1  # type: ignore[union-attr]
 
 
 def keep_an_entry(result: Both) -> None:

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tests.depth import LONG_WHERE_COMPILED, seeds, thinned
+from tests.engines import pool_stepping
 from tests.engines.node.pool_scripts import MIB, Ask, Play, Script, part_of, played_by_twin, script, setup_of
 from tests.engines.pool_cases import Fixed
 from tests.engines.pool_cases import Row as Asked
+from tests.engines.stepping import advance, ask
 from tests.engines.test_pool import EACH
 from tests.oracles.node.description import Card, Machine, Policies
 from tests.oracles.node.description import Pool as Service
 from workbench.engines.kit.order import RANK
-from workbench.engines.node.parts import PoolPart
 from workbench.engines.node.pool_api import class_of
+from workbench.engines.node.pool_part import PoolPart
 from workbench.engines.node.pool_service import COUNT
 from workbench.engines.pool import Pool
-from workbench.engines.pool import part as single
 from workbench.policies.pool import MigrateBack
 from workbench.policies.pool.cache import in_class
 from workbench.records.pool import PoolRecord
+from workbench.structures.timetable import NEVER
 from workbench.workloads.pool_requests import ALLOC, FREE
 
 pytestmark = LONG_WHERE_COMPILED
@@ -50,8 +53,8 @@ def neutral(seed: int, full: str) -> Script:
 
 def asked(part: PoolPart) -> list[Asked]:
     """Return what the part was asked, as a workload: each region has an application of its own."""
-    columns, jobs = part.jobs.service.columns, part.jobs
-    rows = range(int(part.jobs.counters[COUNT.next_row]))
+    columns, jobs = part.lent.service.columns, part.lent
+    rows = range(int(part.lent.counters[COUNT.next_row]))
     ticket = jobs.ticket_of.tolist()
     action = [FREE if columns.names[row] >= 0 else ALLOC for row in rows]
     return [
@@ -65,6 +68,15 @@ def asked(part: PoolPart) -> list[Asked]:
         )
         for row in rows
     ]
+
+
+def record_of(part: PoolPart) -> PoolRecord:
+    """Return what was served, as the engine `pool` records it: each region has an application of its own."""
+    rows, columns = asked(part), part.run.requests
+    for name, column in zip(("time", "app", "card", "action", "handle", "bytes"), np.array(rows).T, strict=True):
+        getattr(columns, name)[: len(rows)] = column
+    columns.time[: len(rows)] = columns.time[: len(rows)] * 1000 // part.lent.rates.clock_mhz
+    return pool_stepping.record_of(SimpleNamespace(part=part))
 
 
 def assert_equal_records(one: PoolRecord, other: PoolRecord) -> None:
@@ -81,7 +93,7 @@ def test_what_it_is_asked_gives_the_record_of_the_engine(number: int) -> None:
     setup = setup_of(one, **policies)
     play = Play(one, part_of(one, setup, release_ns=None))
     play.run()
-    record, rows = play.part.record(np.arange(len(one.asks))), asked(play.part)
+    record, rows = record_of(play.part), asked(play.part)
     assert len(rows) > len(one.asks)
     assert_equal_records(record, Pool().simulate(setup._replace(workload=Fixed(rows)), 1))
 
@@ -96,13 +108,13 @@ def test_who_waits_is_told_when_the_single_part_says(seed: int, order: str, limi
     setup = setup_of(one)._replace(options=options)
     play = Play(one, part_of(one, setup, release_ns=None))
     play.run()
-    record, rows = play.part.record(np.arange(len(one.asks))), asked(play.part)
-    alone = single.new_part(setup._replace(workload=Fixed(rows)), 1)
+    record, rows = record_of(play.part), asked(play.part)
+    alone = pool_stepping.Asked(setup._replace(workload=Fixed(rows)), 1)
     for row, (time, *_) in enumerate(rows):
-        single.advance(alone, (time, RANK.pool_requests))
-        single.ask(alone, single.Request(time, row))
-    single.advance(alone, (single.NEVER, 0))
-    assert_equal_records(record, single.record_of(alone))
+        advance(alone, (time, RANK.pool_requests))
+        assert ask(alone, pool_stepping.Request(time, row)) == row
+    advance(alone, (NEVER, 0))
+    assert_equal_records(record, pool_stepping.record_of(alone))
 
 
 def test_sizes_in_classes_are_those_of_the_cache() -> None:

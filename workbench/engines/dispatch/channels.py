@@ -401,12 +401,6 @@ def of_one_event(rules: Rules) -> int:
     return 2 * rules.dispatches_a_round + rules.channels + 2
 
 
-@inlined
-def has_room(rules: Rules, state: State) -> bool:
-    """Return whether what another event tells has room, so that it may be taken."""
-    return state.counters[COUNT.answered] <= rules.most_answers and state.counters[COUNT.verdicts] <= VERDICTS
-
-
 @noinline
 def tell(state: State, kind: int, ticket: int, cycle: int, module: int, dispatch: int, wave: int, waves: int) -> None:
     """Keep a row for whoever asked."""

@@ -15,7 +15,7 @@ import numpy as np
 from workbench.compiled import RAISED
 from workbench.engines.dispatch.channels import VERDICTS, of_one_event
 from workbench.engines.dispatch.history import BEHIND, CLASSES
-from workbench.engines.dispatch.loop import FITS_NOWHERE, play_until
+from workbench.engines.dispatch.loop import FITS_NOWHERE, play_all
 from workbench.engines.dispatch.prepare import (
     MOST_INSTRUCTIONS,
     TOO_MANY,
@@ -33,7 +33,7 @@ from workbench.engines.dispatch.prepare import (
     shape_of,
     splits,
 )
-from workbench.engines.dispatch.state import COUNT, FAULT, NEVER, NONE, Columns, Play, Rules, Shape, State
+from workbench.engines.dispatch.state import COUNT, FAULT, NONE, Columns, Play, Rules, Shape, State
 from workbench.engines.engine import at_slot
 from workbench.engines.kit import Attempt, Simulator, Stop, made
 from workbench.engines.kit.columns import check_column, padded
@@ -101,7 +101,7 @@ class Dispatch(Simulator[DispatchRecord]):
         return Play(shape, columns, rules, policies, state)
 
     def loop(self, play: Play) -> None:
-        play_until(play, NEVER, 0)
+        play_all(play)
 
     def words(self, run: Run, state: State, stop: Stop) -> Mapping[str, Any]:
         """Return the cycle and the group; how a group was shared out; how often was refused what would fit."""

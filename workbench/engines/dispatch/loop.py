@@ -4,7 +4,7 @@ Two things happen: a group gives back what it held, and the channels are looked 
 arrived groups forward and, if it is its turn and a group waits, plays the round of its cycle: the groups that wait are
 judged, and as many dispatched as a round may, one by one (spec 3, section 8). At a cycle all that is due is given back
 first. Where a run stands lies in its counters, so it may be left before any event and gone on with later; meanwhile
-groups and ends may be asked (`part_api`).
+groups and ends may be asked (`part`).
 
 A round in which nothing was dispatched is a failed one. After it nothing changes until something is given back,
 arrives, is renewed, changes its priority or is split: failed rounds in between are counted, not played. A round that
@@ -39,18 +39,12 @@ MOST_ORDERS = 1 << 16
 
 
 @kernel
-def play_until(play: Play, cycle: int, rank: int) -> None:
-    """Take every event that precedes a cycle and a rank, unless a policy breaks its contract; with `NEVER` all."""
-    take_events(by_reference(play), cycle, rank)
-
-
-@inlined
-def take_events(play: Play, cycle: int, rank: int) -> None:
-    """Take every event that precedes a cycle and a rank."""
-    state = play.state
-    begin(play)
-    while state.counters[STOP.fault] == FINE and precedes(state, cycle, rank):
-        take_event(play)
+def play_all(play: Play) -> None:
+    """Take every event, unless a policy breaks its contract."""
+    run = by_reference(play)
+    begin(run)
+    while run.state.counters[STOP.fault] == FINE and next_cycle(run.state) < NEVER:
+        take_event(run)
 
 
 @inlined
@@ -86,13 +80,6 @@ def releases_next(state: State) -> bool:
 def next_rank(state: State) -> int:
     """Return the rank of the next event at its cycle."""
     return RANK.releases if releases_next(state) else RANK.rounds
-
-
-@inlined
-def precedes(state: State, cycle: int, rank: int) -> bool:
-    """Return whether there is a next event before a cycle and a rank."""
-    comes = next_cycle(state)
-    return comes < cycle or (comes == cycle and comes < NEVER and next_rank(state) < rank)
 
 
 @inlined

@@ -3,8 +3,8 @@
 A whole run reads a setup, fills its slots with policies, plays its loop, with more room if need be, and returns the
 record. The first run of a user's answer in a process tests every array index: compiled code reads past an end silently.
 
-An engine's part is the state of a run with the routines of its module `part_api`, which take that state by reference
-and whole numbers and return a whole number: a compiled calendar calls them by address, Python by name.
+An engine's part is the state of a run with the routines of its module `part`, which take that state by reference and
+whole numbers and return a whole number: a compiled calendar calls them by address.
 """
 
 from __future__ import annotations
@@ -12,24 +12,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache, partial
-from types import ModuleType
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
 
-from workbench.compiled import bound
 from workbench.compiled.memory_access import Referent
 from workbench.engines.engine import Setup
 from workbench.engines.kit.columns import logs_of, with_room
 from workbench.engines.kit.faults import FINE, STOP, Stop, fault_of, policy_error, stop_of
-from workbench.engines.kit.order import RANKS, cycle_of, rank_of
-from workbench.errors import InputError
 from workbench.levers import Spec
 from workbench.machine import Described
 from workbench.parts.registry import old_word
 from workbench.policies.policy import Policy
 from workbench.streams import Streams
-from workbench.structures import timetable
 
 Slots = TypeVar("Slots")
 Options = TypeVar("Options")
@@ -291,38 +286,26 @@ def filled(slots: type[Slots], setup: Setup) -> Slots:
     return slots(*map(setup.policies.__getitem__, getattr(slots, "_fields", ())))
 
 
-NEVER = timetable.NEVER
-"""The cycle, and the moment, of the next event where there is none."""
-
-
 class Part:
-    """The base of every engine's part.
-
-    Parameters
-    ----------
-    asking : module
-        The engine's routines; `next_moment` and `advance_to` are among them.
-    lent : tuple
-        What the routines take by reference.
+    """An engine's run that a node moves on, by the routines of the engine's module `part`.
 
     Attributes
     ----------
+    run : tuple
+        What the setup and the seed determine.
+    play : tuple
+        What the engine's record is made of.
     kept : Referent
-        That tuple, for entries of its routines (`compiled.entry`).
+        What the routines take by reference, for entries of them (`compiled.entry`).
     """
 
-    def __init__(self, asking: ModuleType, lent: Any) -> None:
-        self._asking, self.kept = asking, Referent(lent)
-        self._bound = dict[str, Callable[..., int]]()
+    def __init__(self, engine: Simulator[Any], run: Any, play: Any, lent: Any) -> None:
+        self.engine, self.run, self.play, self.kept = engine, run, play, Referent(lent)
 
     @property
     def lent(self) -> Any:
-        """Return the tuple that the routines run on."""
+        """Return the tuple that the routines run on; its `state` may be read at any time."""
         return self.kept.whole
-
-    def run_on(self, lent: Any) -> None:
-        """Let the routines run on a tuple of the same type from now on, entries of this part too."""
-        self.kept.renew(lent)
 
     def check(self) -> None:
         """Raise what a policy did wrong.
@@ -332,45 +315,4 @@ class Part:
         PolicyError
             It raised, gave an answer that its question does not allow, or refuses for ever.
         """
-        raise NotImplementedError
-
-    def called(self, name: str, *numbers: int) -> int:
-        """Call a routine by its name; it is bound to the tuple when it is called first."""
-        if name not in self._bound:
-            self._bound[name] = bound(getattr(self._asking, name), self.kept)
-        return int(self._bound[name](*numbers))
-
-    def call(self, name: str, *numbers: int) -> int:
-        """Call a routine by its name, and raise what a policy did wrong in it."""
-        result = self.called(name, *numbers)
-        self.check()
-        return result
-
-
-def next_event(state: Part) -> tuple[int, int]:
-    """Return the cycle and the rank of what happens next: `NEVER` and 0 where nothing will."""
-    comes = state.called("next_moment")
-    return (NEVER, 0) if comes >= NEVER else (cycle_of(comes), rank_of(comes))
-
-
-def advance(state: Part, until: tuple[int, int]) -> None:
-    """Let everything happen that precedes a cycle and a rank, both exclusive; until `(NEVER, 0)` all that will.
-
-    Raises
-    ------
-    PolicyError
-        A policy raised, gave an answer that its question does not allow, or refuses for ever.
-    """
-    cycle, rank = until
-    state.call("advance_to", min(cycle * RANKS + rank, NEVER))
-
-
-def refuse_past(time: int, now: int, at: str = "cycle {}") -> None:
-    """Refuse what is asked for a time that is over; `at` says how a time is written.
-
-    >>> refuse_past(3, 5)
-    Traceback (most recent call last):
-    workbench.errors.InputError: a request is for cycle 3; it is cycle 5, and time does not go back.
-    """
-    if time < now:
-        raise InputError(f"a request is for {at.format(time)}; it is {at.format(now)}, and time does not go back.")
+        self.engine.check(self.run, self.lent.state.counters, self.lent.state)

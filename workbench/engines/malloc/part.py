@@ -1,238 +1,242 @@
-"""A heap as a part of a larger simulation: its events are taken as far as another clock allows (spec 6, R2, R14).
+"""The routines of a heap as a part of a node: requests, releases and chunks, decided from outside (spec 6, R2).
 
-What may be asked is known before: the calls of the workload, cut into requests. When they are made is not: `ask` names
-a request and a cycle; the arrivals of the workload only say which calls of a warp belong together, and in which order
-the requests are numbered. Returns are those of the workload, or are asked for. A heap that may grow says that it needs
-a chunk before a request goes on. Times are cycles.
+Each routine takes the run by reference and whole numbers, and returns one whole number, so that a compiled calendar can
+call it by its address. What a routine is asked for at a cycle comes after all that precedes it there (spec 6, R3).
+Answers stand in `state.answers`, counted by `COUNT.answered`, until who asked takes them and sets the counter to 0.
+
+When the last piece of a block is given up, the block goes back. What goes back at one cycle does so in the order in
+which it was granted, whatever the order in which that was asked for: as it would if it had been known before. So it
+waits in a heap until the cycle's returns are done.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
-import numpy as np
+from workbench.compiled import kernel, noinline, routine
+from workbench.engines.kit.faults import FINE, STOP
+from workbench.engines.kit.order import LAST_CYCLE, RANK, moment, rank_of
+from workbench.engines.malloc.heap import note_returned
+from workbench.engines.malloc.loop import arena_that_needs, grow, let_happen, let_one_happen, next_coming
+from workbench.engines.malloc.state import (
+    ARENA,
+    BUMP,
+    COUNT,
+    NONE,
+    PIECEWISE,
+    RANK_OF,
+    WARP_AT,
+    Run,
+    State,
+)
+from workbench.structures.timetable import NEVER, next_due, put
 
-from workbench.engines.engine import Setup, at_slot
-from workbench.engines.kit import Attempt
-from workbench.engines.kit import frame as kit
-from workbench.engines.kit.frame import NEVER, advance, next_event
-from workbench.engines.kit.order import LAST_CYCLE
-from workbench.engines.malloc import part_api
-from workbench.engines.malloc.engine import Malloc, Play, Reading
-from workbench.engines.malloc.part_api import REFUSED
-from workbench.engines.malloc.prepare import Case, check_policies, check_warps, columns_of, granules_of, rules_of
-from workbench.engines.malloc.state import COUNT, NEEDS, Columns, Rules, Run
-from workbench.errors import InputError, wrong_value
-from workbench.records.malloc import MallocRecord
-
-# fmt: off
-__all__ = [
-    "NEVER", "Answer", "Chunk", "Free", "Growth", "Need", "Part", "Request", "addresses", "advance", "ask",
-    "finished", "new_part", "next_event", "record_of",
-]
-# fmt: on
-
-NULL = -1
+REFUSED = NONE
+"""Instead of a ticket: the cycle is over, or there is no such thing to be asked for."""
 
 
-class Request(NamedTuple):
-    """The calls of one request to the heap, made together."""
-
-    cycle: int
-    request: int
-    """Its number: see `Part.requests`."""
-
-
-class Free(NamedTuple):
-    """A call gives up what it got; its block goes back when all calls that share it have given it up."""
-
-    cycle: int
-    call: int
-    """The row of the workload."""
+@routine
+def next_moment(run: Any) -> int:
+    """Return the moment of what happens next, `NEVER` where nothing will; answers that were given may lie ahead."""
+    state = run.state
+    soonest = min(next_coming(run), state.next_event[1])
+    if state.counters[COUNT.late] > 0:
+        soonest = min(soonest, moment(state.counters[COUNT.late_cycle], RANK.frees))
+    if next_due(state.due) <= LAST_CYCLE:
+        soonest = min(soonest, moment(next_due(state.due), RANK.frees))
+    return soonest
 
 
-class Chunk(NamedTuple):
-    """The pool's answer to a request that needs a chunk."""
-
-    cycle: int
-    ticket: int
-    bytes: int
-    """What the heap got, 0 = refused."""
-
-
-class Answer(NamedTuple):
-    """A request was served."""
-
-    ticket: int
-    cycle: int
-    address: int
-    """Of the lowest piece that it got, `NULL` where it got none."""
+@routine
+def advance_to(run: Any, until: int) -> int:
+    """Let everything happen before a moment; return what went wrong, `FINE` = nothing."""
+    counters = run.state.counters
+    if counters[COUNT.late] > 0 and moment(counters[COUNT.late_cycle], RANK.frees) < until:
+        settle(run.state)
+    let_happen(run, until)
+    return counters[STOP.fault]
 
 
-class Need(NamedTuple):
-    """A request found its heap empty; it goes on when a `Chunk` is answered."""
-
-    ticket: int
-    cycle: int
-    bytes: int
-    """Of the chunk, the heap's chunks put together where one is too small for it."""
-
-
-class Growth(NamedTuple):
-    """How far a heap may grow."""
-
-    chunk_bytes: int = 2 << 20
-    """What it asks for at a time (spec 6, E8)."""
-    most_bytes: int = 1 << 30
-    """Of the heap with all its chunks: the addresses that are set aside for it, equal parts for its arenas."""
+@routine
+def take_next(run: Any) -> int:
+    """Take the one next event; return how many answers wait, `REFUSED` where something went wrong."""
+    counters, comes = run.state.counters, next_moment(run)
+    if comes < NEVER and rank_of(comes) == RANK.frees:
+        advance_to(run, comes + 1)
+    elif comes < NEVER:
+        let_one_happen(run, next_coming(run))
+    return counters[COUNT.answered] if counters[STOP.fault] == FINE else REFUSED
 
 
-class Part(kit.Part):
-    """The state of a heap and its locks, and what has been asked of it."""
-
-    def __init__(self, setup: Setup, seed: int, growth: Growth | None) -> None:
-        self.engine = Malloc()
-        self.reading = _read(self.engine.given(setup, seed), growth)
-        checked = not all(policy.built_in for policy in self.engine.asked(self.reading))
-        attempt = Attempt({"taken": 0, "refusals": 0}, events=False, checked=checked)
-        self.play: Play = self.engine.begin(self.reading, attempt)
-        self.run: Run = self.play.run()
-        super().__init__(part_api, self.run)
-
-    @property
-    def requests(self) -> np.ndarray:
-        """Return the number of the request that each call is a part of: int64[calls], below 0 = it gets nothing, at
-        once."""
-        return self.run.cuts.request
-
-    def check(self) -> None:
-        self.engine.check(self.reading, self.run.state.counters, self.run.state)
+@routine
+def answer_of(run: Any, at: int, field: int) -> int:
+    """Return a number of an answer, the oldest being 0: request, cycle, bytes of the chunk that it needs first."""
+    return run.state.answers[at, field]
 
 
-def new_part(setup: Setup, seed: int, growth: Growth | None = None) -> Part:
-    """Return the state of a heap that was asked for nothing yet.
-
-    Parameters
-    ----------
-    setup : Setup
-        Its workload is the table of calls.
-    seed : int
-    growth : Growth, optional
-        Without it an empty heap answers null, as in a run of the engine.
-
-    Raises
-    ------
-    InputError
-        The calls or the policies do not go with the machine, or the heap cannot grow so.
-
-    Examples
-    --------
-    >>> from workbench.engines.malloc import MallocOptions
-    >>> from workbench.machine import Machine
-    >>> from workbench.policies.policy import read_policy
-    >>> from workbench.workloads.malloc_calls import RandomMallocs
-    >>> policies = {slot: read_policy(slot, name) for slot, name in Malloc.slots.items()}
-    >>> setup = Setup("malloc", Machine(), RandomMallocs(threads=64), policies, MallocOptions())
-    >>> state = new_part(setup, seed=1)
-    >>> ask(state, Request(cycle=100, request=1)), next_event(state)
-    (1, (120, 14))
-    >>> advance(state, (NEVER, 0))
-    >>> finished(state)
-    [Answer(ticket=1, cycle=540, address=0)]
-    """
-    return Part(setup, seed, growth)
+@routine
+def forget_answers(run: Any) -> int:
+    """Forget the answers, which were read; return 0."""
+    run.state.counters[COUNT.answered] = 0
+    return 0
 
 
-def ask(state: Part, request: Request | Free | Chunk) -> int:
-    """Ask for something at a cycle, after all that precedes it, and return its ticket: the request's or call's number.
+@routine
+def was_served(run: Any, request: int) -> int:
+    """Return whether a call of a request got something: 0 or 1."""
+    for place in range(run.cuts.first[request], run.cuts.first[request + 1]):
+        if run.state.block[run.cuts.order[place]] >= 0:
+            return 1
+    return 0
 
-    Raises
-    ------
-    InputError
-        The cycle is over, or there is no such thing to be asked for.
-    PolicyError
-        A policy raised, or gave an answer that its question does not allow.
-    """
-    kit.refuse_past(request.cycle, int(state.run.state.counters[COUNT.now]))
-    if isinstance(request, Chunk):
-        granules = request.bytes // state.run.rules.granule
-        ticket = state.call("ask_chunk", request.ticket, granules, request.cycle)
-    elif isinstance(request, Free):
-        ticket = state.call("ask_free", request.call, request.cycle)
+
+@routine
+def time_of(run: Any, request: int, which: int) -> int:
+    """Return when a request came to its line, `which` = 0, or entered the critical section, 1; or for how many cycles
+    it waited for a chunk, 2."""
+    if which == 2:
+        return run.state.held[request] if run.rules.grows > 0 else 0
+    return run.state.acquired[request] if which else run.state.entered[request]
+
+
+@routine
+def ask_request(run: Any, request: int, cycle: int) -> int:
+    """Let the calls of a request be made at a cycle; return the request, which is the ticket, or `REFUSED`."""
+    counters, cuts = run.state.counters, run.cuts
+    over = request < 0 or request >= counters[COUNT.requests] or cycle < counters[COUNT.now] or cycle > LAST_CYCLE
+    if over or run.state.entered[request] != NONE:
+        return REFUSED
+    if advance_to(run, moment(cycle, RANK.malloc_requests)) != FINE:
+        return REFUSED
+    for place in range(cuts.first[request], cuts.first[request + 1]):
+        run.columns.arrival[cuts.order[place]] = cycle
+    counters[COUNT.now] = cycle
+    run.state.entered[request] = cycle
+    run.state.asked[counters[COUNT.asked]] = request
+    counters[COUNT.asked] += 1
+    return request
+
+
+@routine
+def ask_free(run: Any, row: int, cycle: int) -> int:
+    """Give up what a call got, or will get, at a cycle; return the call, or `REFUSED`."""
+    counters, free_at = run.state.counters, run.columns.free_at
+    if row < 0 or row >= free_at.size or cycle < counters[COUNT.now] or cycle > LAST_CYCLE or free_at[row] >= 0:
+        return REFUSED
+    request = run.cuts.request[row]
+    if request >= 0 and run.state.entered[request] == NONE:
+        return REFUSED
+    if advance_to(run, moment(cycle, RANK.frees)) != FINE:
+        return REFUSED
+    free_at[row] = counters[COUNT.now] = counters[COUNT.late_cycle] = cycle
+    if run.state.block[row] != NONE and run.rules.heap != BUMP:
+        give_up(run, row, cycle)
+    return row
+
+
+@routine
+def ask_chunk(run: Any, request: int, granules: int, cycle: int) -> int:
+    """Take the pool's answer to a request that needs a chunk: so many granules, 0 = refused; return the request, or
+    `REFUSED`."""
+    at = arena_that_needs(run, request)
+    if at == NONE or cycle < run.state.counters[COUNT.now] or cycle > LAST_CYCLE or granules < 0:
+        return REFUSED
+    if advance_to(run, moment(cycle, RANK.pool_answers)) != FINE:
+        return REFUSED
+    grow(run, at, min(granules, run.rules.region - run.arena.limit[at]), cycle)
+    return request if run.state.counters[STOP.fault] == FINE else REFUSED
+
+
+@noinline
+def give_up(run: Run, row: int, cycle: int) -> None:
+    """Give up the piece of a call, which has one, from a cycle on."""
+    state = run.state
+    until = max(cycle, state.ready[state.owner[state.block[row]]])
+    if run.rules.frees == ARENA:
+        _give_up_of_warp(run, run.columns.warp[row], until, cycle)
+    elif run.rules.frees == PIECEWISE:
+        _enter_block(state, state.block[row], until, cycle)
     else:
-        ticket = state.call("ask_request", request.request, request.cycle)
-    if ticket == REFUSED:
-        raise InputError(_why_refused(state, request))
-    return ticket
+        _give_up_of_block(run, state.block[row], until, cycle)
 
 
-def finished(state: Part) -> list[Answer | Need]:
-    """Return what was answered since the last call, each once; a cycle may lie ahead."""
-    counters, answers = state.run.state.counters, state.run.state.answers
-    rows = answers[: counters[COUNT.answered]].tolist()
-    counters[COUNT.answered] = 0
-    return [Need(*row) if row[2] else Answer(row[0], row[1], _lowest(state, row[0])) for row in rows]
+@noinline
+def settle(state: State) -> None:
+    """Put into the timetable what goes back at the cycle for which returns were asked."""
+    cycle, counters = state.counters[COUNT.late_cycle], state.counters
+    while counters[COUNT.late] > 0:
+        first = _pop(state)
+        put(state.due, cycle, state.ranks[WARP_AT, first] if state.ranks.shape[1] > 0 else first)
 
 
-def addresses(state: Part, ticket: int) -> dict[int, int]:
-    """Return where the piece of each call of a request lies that got one, by call."""
-    run, base = state.run, state.reading.given.options.base_address
-    rows = run.cuts.order[run.cuts.first[ticket] : run.cuts.first[ticket + 1]]
-    rows = rows[run.state.block[rows] >= 0]
-    block = run.state.block[rows]
-    inside = run.rules.header + run.cuts.offset[rows] - run.state.origin[block]
-    where = base + run.state.base[block] * run.rules.granule + inside
-    return dict(zip(rows.tolist(), where.tolist(), strict=True))
+@kernel
+def _give_up_of_block(run: Run, block: int, until: int, cycle: int) -> None:
+    """Give up a piece of a block that goes back whole; the pieces that are left are counted when the first one goes."""
+    state, request = run.state, run.state.owner[block]
+    if state.open[block] == NONE:
+        state.open[block] = 1
+        for place in range(run.cuts.first[request], run.cuts.first[request + 1]):
+            row = run.cuts.order[place]
+            state.open[block] += state.block[row] == block and run.columns.free_at[row] < 0
+    state.open[block] -= 1
+    if state.open[block] > 0:
+        return
+    for place in range(run.cuts.first[request], run.cuts.first[request + 1]):
+        row = run.cuts.order[place]
+        if state.block[row] == block:
+            until = max(until, run.columns.free_at[row])
+    _enter_block(state, block, until, cycle)
 
 
-def record_of(state: Part) -> MallocRecord:
-    """Return what happened so far, as the engine has it; calls arrived when they were asked."""
-    return state.engine.record(state.reading, state.play)
+@kernel
+def _enter_block(state: State, block: int, until: int, cycle: int) -> None:
+    """Enter when a block goes back, now or later."""
+    state.returned[block] = until
+    if until > cycle:
+        put(state.due, until, block)
+    else:
+        _push(state, block)
 
 
-def _read(given: Case, growth: Growth | None) -> Reading:
-    """Return what the setup determines, with a table of calls that may be written."""
-    check_warps(given)
-    with at_slot(given.setup, "arenas"):
-        check_policies(given)
-    rules = _growing(given, rules_of(given, any_frees=True), growth)
-    calls = columns_of(given.setup.workload.mallocs(given.machine, given.streams), rules)
-    return Reading(given, rules, Columns(*(np.array(column) for column in calls)), part=True)
+@kernel
+def _give_up_of_warp(run: Run, warp: int, until: int, cycle: int) -> None:
+    """Give up a piece of a warp, whose blocks go back together after its last call is served."""
+    state = run.state
+    state.last[warp] = max(state.last[warp], until)
+    state.open[warp] -= 1
+    if state.left[warp] > 0 or state.open[warp] > 0:
+        return
+    note_returned(state, warp)
+    if state.last[warp] > cycle:
+        put(state.due, state.last[warp], warp)
+    else:
+        _push(state, state.ranks[RANK_OF, warp])
 
 
-def _growing(given: Case, rules: Rules, growth: Growth | None) -> Rules:
-    """Return the rules of a heap that may grow."""
-    if growth is None:
-        return rules
-    chunk, region = growth.chunk_bytes // rules.granule, growth.most_bytes // rules.granule // rules.arenas
-    if chunk < 1:
-        raise wrong_value("", "chunk_bytes", f"must be at least a granule ({rules.granule})", growth.chunk_bytes)
-    if region < granules_of(given):
-        heap = given.options.heap_bytes
-        raise wrong_value("", "most_bytes", f"must be at least heap_bytes ({heap})", growth.most_bytes, heap)
-    return rules._replace(grows=chunk, region=region)
+@kernel
+def _push(state: State, number: int) -> None:
+    """Put a number into the heap of those that go back at the present cycle."""
+    heap, at = state.late, state.counters[COUNT.late]
+    state.counters[COUNT.late] += 1
+    while at > 0 and heap[(at - 1) >> 1] > number:
+        heap[at] = heap[(at - 1) >> 1]
+        at = (at - 1) >> 1
+    heap[at] = number
 
 
-def _lowest(state: Part, ticket: int) -> int:
-    return min(addresses(state, ticket).values(), default=NULL)
-
-
-def _why_refused(state: Part, request: Request | Free | Chunk) -> str:
-    """Return the sentence for what cannot be asked for."""
-    run = state.run
-    if isinstance(request, Chunk):
-        needs = sorted(set(run.state.growth[:, NEEDS].tolist()) - {-1})
-        return f"request {request.ticket} needs no chunk; those that do: {needs or 'none'}."
-    if request.cycle > LAST_CYCLE:
-        return f"cycle {request.cycle} is too late; cycles are below 2^56."
-    if isinstance(request, Request):
-        count = len(run.cuts.leader)
-        if 0 <= request.request < count:
-            return f"request {request.request} was asked before; each request of the table is asked once."
-        return f"there is no request {request.request}; the calls were cut into {count} requests, numbered from 0."
-    calls = len(run.columns.free_at)
-    if not 0 <= request.call < calls:
-        return f"there is no call {request.call}; there are {calls}, numbered from 0."
-    if run.columns.free_at[request.call] >= 0:
-        return f"call {request.call} gives up its piece at cycle {run.columns.free_at[request.call]} already."
-    return f"call {request.call} was not made, so there is nothing to give up."
+@kernel
+def _pop(state: State) -> int:
+    """Take the lowest number out of the heap."""
+    heap, first = state.late, state.late[0]
+    state.counters[COUNT.late] -= 1
+    size = state.counters[COUNT.late]
+    last, at, below = heap[size], 0, 1
+    while below < size:
+        if below + 1 < size and heap[below + 1] < heap[below]:
+            below += 1
+        if heap[below] >= last:
+            break
+        heap[at] = heap[below]
+        at, below = below, 2 * below + 1
+    heap[at] = last
+    return first

@@ -130,7 +130,7 @@ def begin(reading: Reading, members: Members, attempt: Attempt) -> Play:
     }  # fmt: skip
     pages = new_pages(sizes["tickets"], plan.home.size, options.pages, attempt.room["pages"])
     links = new_links(ways(reading), attempt.room["links"])
-    state = made(State, sizes, agenda=new_agenda(attempt.room["agenda"]), soonest=members.soonest())
+    state = made(State, sizes, agenda=new_agenda(attempt.room["agenda"]))
     for table, column in ((state.task, TASK.next), (state.access, ACCESS.next)):
         table[:, column] = np.arange(1, len(table) + 1)
         table[-1, column] = NONE
@@ -298,7 +298,7 @@ def _times(run: Run) -> Iterator[str]:
 def _bytes(members: Members) -> Iterator[str]:
     """Yield cards with bytes that are neither with the driver, nor cached, nor in use, nor rounding of the driver's."""
     pool: Any = members.each[-1].part  # type: ignore[union-attr]
-    state, capacity = pool.jobs.service.state, pool.jobs.service.tables.capacity
+    state, capacity = pool.lent.service.state, pool.lent.service.tables.capacity
     lost = capacity - state.physical - state.cached - state.held
     for card in np.flatnonzero(lost).tolist():
         if lost[card] < 0 or not _rounds(state.driver, card):

@@ -1,50 +1,48 @@
-"""The parts of a node, each made from its slots of the setup, and the addresses of their routines.
+"""The parts of a node: how each begins, from its slots of the setup, and the addresses of their routines.
 
 They are a dispatcher and a translation a card, a heap an application and card, and one pool, which is made from a setup
-of the engine `pool`.
+of the engine `pool`. Nothing has happened in them: what comes when is decided by the node.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import ModuleType, SimpleNamespace
-from typing import Any, Literal, NamedTuple
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from workbench.compiled import INTERPRETED
 from workbench.compiled.memory_access import Referent, entry_of
 from workbench.engines.dispatch import part as dispatch_part
-from workbench.engines.dispatch import part_api as dispatch_api
+from workbench.engines.dispatch import prepare as dispatch_prepare
+from workbench.engines.dispatch.choice import ROUTINE
+from workbench.engines.dispatch.choice import RUN as HOLDER
+from workbench.engines.dispatch.engine import Dispatch, most_dispatches
+from workbench.engines.dispatch.state import COUNT, NONE
 from workbench.engines.engine import Setup
-from workbench.engines.kit import frame as kit
-from workbench.engines.kit.faults import FINE, policy_error, stop_of
-from workbench.engines.kit.frame import Part, defaults_of
+from workbench.engines.kit.columns import logs_of
+from workbench.engines.kit.frame import Attempt, Part, defaults_of
 from workbench.engines.malloc import part as malloc_part
-from workbench.engines.malloc import part_api as malloc_api
-from workbench.engines.node import memory, pool_api
+from workbench.engines.malloc import prepare as malloc_prepare
+from workbench.engines.malloc.engine import Malloc
+from workbench.engines.malloc.engine import Reading as HeapReading
+from workbench.engines.node import pool_api
 from workbench.engines.node.directory import Asked, pages_held
-from workbench.engines.node.memory import rounding_of
 from workbench.engines.node.options import PARTS
 from workbench.engines.node.plan import Calls, mallocs_of, with_requests
-from workbench.engines.node.pool_service import NONE, Answer, Counters, Jobs, LogRow, Rates
+from workbench.engines.node.pool_part import PoolPart
 from workbench.engines.node.prepare import Reading, groups_of, most_live
 from workbench.engines.node.state import Ports, Run
-from workbench.engines.pool import part as single
-from workbench.engines.pool.options import Case
 from workbench.engines.translation import part as translation_part
-from workbench.engines.translation import part_api as translation_api
-from workbench.engines.translation.part import make_room
-from workbench.errors import InputError
-from workbench.policies.pool.cache import CacheRules
-from workbench.policies.pool.frames import Frames
-from workbench.records.pool import PoolRecord
+from workbench.engines.translation.engine import PartRules, Translation
+from workbench.engines.translation.engine import Play as TranslationPlay
+from workbench.engines.translation.trace import no_rows
+from workbench.errors import wrong_value
 from workbench.streams import Streams
 from workbench.structures.timetable import NEVER
-from workbench.workloads.pool_requests import ALLOC, FREE
 from workbench.workloads.workload import Groups, Mallocs
 
-Keeps = Literal["record", "live"]
 MOST_HEAP = 1 << 30
 """Bytes that a heap and its chunks have at most."""
 FOR_ALL = ("next_moment", "take_next", "answer_of", "forget_answers")
@@ -61,7 +59,7 @@ OWN = {
         "take_score",
     ),
     "malloc": ("ask_request", "ask_free", "ask_chunk", "was_served", "time_of"),
-    "pool": ("ask_allocate", "ask_release", "copied", "run_of", "row_of", "forget_rows", "waits", "memory_of"),
+    "pool": ("ask_allocate", "ask_release", "copied", "run_of", "row_of", "forget_rows", "memory_of"),
 }
 """The routines of each kind of part that the calendar calls."""
 
@@ -89,8 +87,6 @@ class Member(NamedTuple):
     kind: str
     api: ModuleType
     part: Part
-    lent: Referent
-    """Its tuple; where arrays have grown, another one at the same address."""
 
 
 class Members:
@@ -100,8 +96,7 @@ class Members:
         cards = len(reading.given.machine.gpus)
         groups = groups_of(reading)
         self.calls: Calls = reading.calls
-        keeps: Keeps = "record" if events else "live"
-        dispatchers = [_dispatcher(reading, seed, groups, keeps) for _ in range(cards)]
+        dispatchers = [_dispatcher(reading, seed, groups, live=not events) for _ in range(cards)]
         translations = [_translation(reading, seed) for _ in range(cards)]
         heaps = self._heaps(reading, seed, cards)
         pool = _pool(reading, seed, tickets, events)
@@ -119,28 +114,21 @@ class Members:
                 continue
             heap = _heap(reading, seed, calls)
             heaps.append(heap)
-            requests[application] = heap.part.requests  # type: ignore[attr-defined]
+            requests[application] = heap.part.lent.cuts.request
         self.calls = with_requests(reading.calls, requests)
         return heaps
 
     def lend_pages(self, run: Run) -> None:
-        """Let dispatchers whose choice asks for it be told which modules hold pages of a group."""
-        self.asked = [Referent(Asked(run, one.part.play.state.pages)) for one in self._choosing()]
-        for one, lent in zip(self._choosing(), self.asked):
-            one.part.asks_pages(entry_of(pages_held, lent))
-
-    def _choosing(self) -> list[Any]:
-        dispatchers = [one for one in self.each if one is not None and one.kind == "dispatch"]
-        return [one for one in dispatchers if one.part.reads_pages]  # type: ignore[attr-defined]
-
-    def soonest(self) -> np.ndarray:
-        """Return the moment of each part's next event."""
-        parts = [NEVER if one is None else one.part.called("next_moment") for one in self.each]
-        return np.array(parts, np.int64)
+        """Let dispatchers with a choice that is told of it ask which modules hold pages of a group."""
+        plays = [one.part.play for one in self.each if one is not None and one.kind == "dispatch"]
+        plays = [play for play in plays if play.rules.asks_pages]
+        self.asked = [Referent(Asked(run, play.state.pages)) for play in plays]
+        for play, lent in zip(plays, self.asked):
+            play.policies.terms.holder[ROUTINE], play.policies.terms.holder[HOLDER] = entry_of(pages_held, lent)
 
     def make_room(self, number: int) -> None:
         """Let a part have more room."""
-        make_room(self.each[number].part)  # type: ignore[union-attr, arg-type]
+        self.each[number].part.make_room()  # type: ignore[union-attr, attr-defined]
 
     def check(self) -> None:
         """Raise what a policy did wrong."""
@@ -157,7 +145,7 @@ def _ports(each: list[Member | None]) -> Ports:
         if member is None:
             continue
         for name in (*FOR_ALL, *OWN[member.kind]):
-            entry = entry_of(getattr(member.api, name), member.lent)
+            entry = entry_of(getattr(member.api, name), member.part.kept)
             columns[name][number], columns["lent"][number] = entry
     return Ports(**columns)
 
@@ -168,29 +156,25 @@ def sub_setup(reading: Reading, part: str, machine: Any, workload: Any, options:
     return Setup(part, machine, workload, {slot: given[slot] for slot in defaults_of(PARTS[part])}, options)
 
 
-def _dispatcher(reading: Reading, seed: int, groups: Groups, keeps: Keeps) -> Member:
+def _dispatcher(reading: Reading, seed: int, groups: Groups, live: bool) -> Member:
     machine, options = reading.given.machine.card, reading.given.options.dispatch
     setup = sub_setup(reading, "dispatch", machine, Table(groups=groups), options)
     entries = 8 * machine.compute_units * machine.waves_a_unit + 64
-    part = dispatch_part.new_part(
-        setup, seed, ends="asked", tells="all", history="entered", entries=entries, keeps=keeps
-    )
-    return Member("dispatch", dispatch_api, part, part.kept)
+    return Member("dispatch", dispatch_part, new_dispatcher(setup, seed, entries, live))
 
 
 def _translation(reading: Reading, seed: int) -> Member:
     machine, options = reading.given.machine.translation, reading.given.options.translation
     setup = sub_setup(reading, "translation", machine, None, options)
-    walks: Literal["end", "wait"] = "wait" if reading.given.options.remote == "link" else "end"
-    part = translation_part.new_part(setup, seed, walks=walks)
-    return Member("translation", translation_api, part, part.kept)
+    part = new_translation(setup, seed, walks_wait=reading.given.options.remote == "link")
+    return Member("translation", translation_part, part)
 
 
 def _heap(reading: Reading, seed: int, calls: Mallocs) -> Member:
     machine, options = reading.given.machine.card, reading.given.options.heap
     setup = sub_setup(reading, "malloc", machine, Table(mallocs=calls), options)
-    part = malloc_part.new_part(setup, seed, _growth(reading, calls))
-    return Member("malloc", malloc_api, part, part.kept)
+    part = new_heap(setup, seed, _growth(reading, calls))
+    return Member("malloc", malloc_part, part)
 
 
 def _pool(reading: Reading, seed: int, tickets: int, events: bool) -> Member:
@@ -201,7 +185,7 @@ def _pool(reading: Reading, seed: int, tickets: int, events: bool) -> Member:
         policy=reading.given.slots.frames, by_links=options.remote == "link",
         release_ns=None if options.release_ns < 0 else options.release_ns, logs=events,
     )  # fmt: skip
-    return Member("pool", pool_api, part, part.kept)
+    return Member("pool", pool_api, part)
 
 
 def _may_run_on(reading: Reading, application: int, card: int) -> bool:
@@ -209,7 +193,7 @@ def _may_run_on(reading: Reading, application: int, card: int) -> bool:
     return reading.given.options.kernel_card != "home" or reading.applications[application].home == card
 
 
-def _growth(reading: Reading, calls: Mallocs) -> malloc_part.Growth | None:
+def _growth(reading: Reading, calls: Mallocs) -> Growth | None:
     """Return how far a heap may grow, where waves wait for it: until all that is ever asked for has a chunk."""
     options = reading.given.options
     if options.malloc != "wait":
@@ -217,7 +201,7 @@ def _growth(reading: Reading, calls: Mallocs) -> malloc_part.Growth | None:
     chunk, granule = options.chunk_bytes, options.heap.granule_bytes
     each = -(-np.maximum(calls.bytes.astype(np.int64) * reading.given.machine.card.wave_size, granule) // chunk) * chunk
     most = options.heap.heap_bytes + min(int(each.sum()), _most_chunks(reading, int(each.max(initial=chunk))))
-    return malloc_part.Growth(chunk, max(min(most, MOST_HEAP), options.heap.heap_bytes))
+    return Growth(chunk, max(min(most, MOST_HEAP), options.heap.heap_bytes))
 
 
 def _most_chunks(reading: Reading, each: int) -> int:
@@ -234,173 +218,137 @@ def _most_chunks(reading: Reading, each: int) -> int:
 SMALLEST = 1024
 """Bytes that a block is reckoned with, at least."""
 
-_AT_ONCE = 16
-"""Answers that one call can bring, and more."""
+
+LIVE_ANSWERS = 256
+"""Answers that may wait in a part that keeps what is live."""
 
 
-class PoolPart(kit.Part):
-    """The pool of a node.
+def new_dispatcher(
+    setup: Setup,
+    seed: int,
+    entries: int | None = None,
+    live: bool = False,
+    logs: Mapping[str, int] | None = None,
+    **rules: int,
+) -> Part:
+    """Return a dispatcher whose modules are empty and whose queues are too; its routines take the `Play` that it lends.
 
     Parameters
     ----------
     setup : Setup
-        Of the engine `pool`, without a workload.
+        Of the engine `dispatch`; its workload gives the table of groups.
     seed : int
-    tickets : int
-        Regions that may be asked for: tensors, and chunks of device heaps.
-    clock_mhz : int
-        The cards' clock.
-    pages : str
-        How large pages are, one of `memory.MODES`: requests are rounded up to whole ones.
-    policy : Frames
-        Which frames the driver's allocations have, unless the driver is a placement policy.
-    by_links : bool
-        Whether regions that move are transfers of the links; without, a move takes what its path takes that is alone.
-    release_ns : int, optional
-        The service's time for a release; as for a request if it is not given.
-    logs : bool
-        Keep rows of the log.
+    entries : int, optional
+        How much may be entered at a time that the longest window of a policy still reaches; without it the past of
+        modules is what their groups execute.
+    live : bool
+        Whether what has ended is forgotten, so that there is no record. The state grows then with what runs at a time,
+        and with the sub-groups where groups may be split, not with the table; numbers of dispatches are used again.
+    logs : mapping of str to int
+        Rows of the logs `takes` and `failures`; without it neither is kept.
+    **rules : int
+        Other rules: with `ends_asked` = 0 a group that was granted ends after its duration; with `tells_all` = 0
+        verdicts about pages, splits and failed rounds are no answers.
+    """
+    engine = Dispatch()
+    run = engine.read_table(engine.given(setup, seed), of_part=True)
+    entered = int(run.history and entries is not None)
+    if entered:
+        none = np.zeros((0, run.columns.rates.shape[1]), np.int64)
+        run = run._replace(history=False, columns=run.columns._replace(instructions=none, rates=none))
+    levers = dispatch_prepare.rules_of(run.given, run.groups, run.history, logs is not None)._replace(
+        keeps_answers=1,
+        asks_pages=int(any(dispatch_prepare.reads_pages(term) for term, _ in run.given.slots.choice.terms())),
+        most_answers=LIVE_ANSWERS if live else 2 * most_dispatches(run),
+        forgets=int(live),
+        entered=entered,
+        **{"ends_asked": 1, "tells_all": 1, **rules},
+    )
+    room = {**dict.fromkeys(logs_of(engine.state), 0), **(logs or {}), "spans": (entries or 0) * entered}
+    theirs = any(not policy.built_in for policy in engine.asked(run))
+    unasked = [np.full_like(column, NONE) for column in (run.columns.arrival, run.columns.following, run.columns.first)]
+    columns = run.columns._replace(arrival=unasked[0], following=unasked[1], first=unasked[2])
+    play = engine.begin_with(run, columns, levers, Attempt(room, logs is not None, checked=theirs))
+    play.state.unasked[:] = np.bincount(run.columns.channel, minlength=levers.channels)
+    play.state.counters[COUNT.look] = NEVER
+    return Part(engine, run, play, play)
+
+
+class TranslationPart(Part):
+    """A translation hierarchy whose arrays grow where routines say `NEEDS_ROOM`; they take the `Run` that it lends."""
+
+    def make_room(self) -> None:
+        """Make the arrays longer that one more request or event may fill."""
+        self.play.make_room_for_page()
+        self.kept.renew(self.play.run(no_rows()))
+
+
+def new_translation(
+    setup: Setup, seed: int, walks_wait: bool = False, rows: bool = False, logged: int = 0
+) -> TranslationPart:
+    """Return a translation hierarchy in which nothing has happened yet.
+
+    Parameters
+    ----------
+    setup : Setup
+        Of the engine `translation`; nothing is read of its workload.
+    seed : int
+    walks_wait : bool
+        Whether a walk that is read waits for `end_walk`, as one whose page lies on another card does.
+    rows : bool
+        Whether each step between an issue and its answer is told too: looks into directories, at peers and into the
+        shared TLB, requests at the walkers, walks that begin and end, fills.
+    logged : int
+        Rows of the log.
+    """
+    engine = Translation()
+    run = engine.read(engine.given(setup, seed))
+    theirs = any(not policy.built_in for policy in engine.asked(run))
+    play = TranslationPlay(
+        run, Attempt({"logged": logged}, logged > 0, checked=theirs), PartRules(int(walks_wait), int(rows))
+    )
+    return TranslationPart(engine, run, play, play.run(no_rows()))
+
+
+class Growth(NamedTuple):
+    """How far a heap may grow."""
+
+    chunk_bytes: int
+    """What it asks for at a time (spec 6, E8)."""
+    most_bytes: int
+    """Of the heap with all its chunks: the addresses that are set aside for it, equal parts for its arenas."""
+
+
+def new_heap(setup: Setup, seed: int, growth: Growth | None = None) -> Part:
+    """Return a heap that was asked for nothing yet; its routines take the `Run` that it lends.
+
+    What may be asked is known before: the calls of the workload, cut into requests. When they are made is not: the
+    arrivals of the workload only say which calls of a warp belong together, and in which order requests are numbered.
+
+    Parameters
+    ----------
+    setup : Setup
+        Its workload is the table of calls.
+    seed : int
+    growth : Growth, optional
+        Without it an empty heap answers null, as in a run of the engine.
 
     Raises
     ------
     InputError
-        The policies do not go together, or cannot have pages of frames.
-
-    Examples
-    --------
-    >>> from workbench.engines.node.pool_service import GRANTED, OF
-    >>> from workbench.engines.pool.options import PoolOptions
-    >>> from workbench.machine import Board
-    >>> from workbench.policies.placement import ByteCounter
-    >>> from workbench.policies.pool import BestFit, KeepAll, Lowest, MaxBandwidth, SplitAndCoalesce, Stay
-    >>> policies = {"cache": SplitAndCoalesce(), "cache_fit": BestFit(), "target": MaxBandwidth()}
-    >>> policies |= {"idle_release": KeepAll(), "driver": ByteCounter(), "residency": Stay()}
-    >>> setup = Setup("pool", Board(), None, policies, PoolOptions(service_ns=30))
-    >>> part = PoolPart(setup, 1, tickets=2, clock_mhz=1000, pages="64k", policy=Lowest())
-    >>> part.call("ask_allocate", 0, 1, 5000, 100), kit.next_event(part)
-    (0, (130, 4))
-    >>> part.call("take_next"), part.called("answer_of", 0, OF.kind) == GRANTED, part.called("run_of", 0, 0, 1)
-    (1, True, 65536)
+        The calls or the policies do not go with the machine, or a chunk is less than a granule.
     """
-
-    def __init__(
-        self,
-        setup: Setup,
-        seed: int,
-        *,
-        tickets: int,
-        clock_mhz: int,
-        pages: str,
-        policy: Frames,
-        by_links: bool = False,
-        release_ns: int | None = None,
-        logs: bool = False,
-    ) -> None:
-        self.inner, self.frames_policy = single.new_part(setup, seed, spare=2 * tickets), policy
-        service, case, granule = self.inner.run, self.inner.case, rounding_of(pages)
-        if pages != "neutral":
-            _check_pages(case, granule)
-        placed = pages != "neutral" and case.slots.driver.layout == "contiguous"
-        framed = pages != "neutral" and not placed
-        cache = case.slots.cache.rules()
-        rates = Rates(
-            clock_mhz=clock_mhz,
-            request_ns=service.rules.request_ns,
-            release_ns=service.rules.request_ns if release_ns is None else release_ns,
-            by_links=int(by_links),
-            granule=granule,
-            cache_granule=cache.granule,
-            cache_classes=cache.classes,
-            framed=int(framed),
-            placed=int(placed),
-            logs=int(logs),
-        )
-        capacity, calls = service.tables.capacity, service.state.calls.shape[0]
-        service = service._replace(rules=service.rules._replace(request_ns=0))
-        checked = not policy.built_in
-        map_of_frames = memory.new_frames(capacity, granule if framed else 0, policy, calls, checked)
-        super().__init__(pool_api, _jobs(service, map_of_frames, rates, tickets))
-
-    @property
-    def jobs(self) -> Jobs:
-        """Return what the routines run on."""
-        jobs: Jobs = self.lent
-        return jobs
-
-    def check(self) -> None:
-        self.inner.check()
-        stop = stop_of(self.jobs.frames.counters)
-        if stop.fault != FINE:
-            slots, words = SimpleNamespace(frames=self.frames_policy), {"where": f"on card {stop.row}"}
-            raise policy_error(memory.FRAME_FAULT, slots, stop, words)
-
-    def record(self, application: np.ndarray) -> PoolRecord:
-        """Return what was served, as the engine `pool` records it.
-
-        Parameters
-        ----------
-        application : int64[tickets]
-            Who asked for each region.
-        """
-        requests, jobs, columns = self.inner.requests, self.jobs, self.jobs.service.columns
-        rows = np.flatnonzero(jobs.ticket_of != NONE)
-        ticket, frees = jobs.ticket_of[rows], columns.names[rows] != NONE
-        requests.time[rows] = jobs.asked[rows] * 1000 // jobs.rates.clock_mhz
-        requests.app[rows], requests.handle[rows] = application[ticket], ticket
-        requests.card[rows], requests.bytes[rows] = columns.borrower[rows], columns.size[rows]
-        requests.action[rows] = np.where(frees, FREE, ALLOC)
-        return single.record_of(self.inner)
-
-
-def _jobs(service: Any, map_of_frames: memory.FrameMap, rates: Rates, tickets: int) -> Jobs:
-    """Return a service that was asked for nothing yet."""
-    rows, moves, state = 2 * tickets, service.state.moves.shape[0], service.state
-    runs = map_of_frames.taken.shape[1] + state.piece.size
-    log = 4 * rows + state.calls.shape[0] + 2 * moves + _AT_ONCE if rates.logs else 1
-    return Jobs(
-        service=service,
-        frames=map_of_frames,
-        rates=rates,
-        counters=np.zeros(len(Counters._fields), np.int64),
-        row_of=np.full((tickets, 2), NONE),
-        size_of=np.zeros(tickets, np.int64),
-        ticket_of=np.full(rows, NONE),
-        asked=np.zeros(rows, np.int64),
-        steps=np.zeros((rows + 2 * moves + 2, 3), np.int64),
-        answers=np.zeros((_AT_ONCE, len(Answer._fields)), np.int64),
-        runs=np.zeros((runs, 2), np.int64),
-        rows=np.zeros((log, len(LogRow._fields)), np.int64),
-    )
-
-
-def _check_pages(case: Case, page: int) -> None:
-    """Refuse policies whose driver allocations are no whole pages."""
-    driver, cache, options = case.slots.driver, case.slots.cache, case.options
-    if driver.layout == "contiguous" and options.driver_granule % page:
-        raise InputError(
-            f"options.driver_granule must be a multiple of the page of {page} bytes, for policy.driver {driver.name} "
-            f"to place pages. Got {options.driver_granule}. Nearest: {max(options.driver_granule // page, 1) * page}."
-        )
-    if not _whole_pages(cache.rules(), page):
-        cure = "use split_and_coalesce" if _is_power(cache.rules().granule) else "round up to a power of two"
-        raise InputError(
-            f"policy.cache: {cache.name} asks the driver for bytes that are no whole pages of {page} bytes; {cure}, "
-            "or use options.pages: neutral."
-        )
-
-
-def _whole_pages(rules: CacheRules, page: int) -> bool:
-    """Return whether all that a cache asks of the driver, for requests of whole pages, is whole pages."""
-    segments = (rules.small_segment, rules.middle_segment, rules.first_segment)
-    halved = rules.first_segment if rules.grows or rules.halves else 0
-    return (
-        all(size % page == 0 for size in (*segments, rules.segment_granule if rules.pages else 0))
-        and _is_power(rules.granule)
-        and (rules.classes == 0 or _is_power(rules.classes))
-        and (halved == 0 or _is_power(halved))
-        and rules.grows != 2
-    )
-
-
-def _is_power(number: int) -> bool:
-    return number & (number - 1) == 0
+    engine = Malloc()
+    given = engine.given(setup, seed)
+    engine.check_levers(given)
+    rules = malloc_prepare.rules_of(given, any_frees=True)
+    if growth:
+        chunk, most = (size // rules.granule for size in growth)
+        if chunk < 1:
+            raise wrong_value("", "chunk_bytes", f"must be at least a granule ({rules.granule})", growth.chunk_bytes)
+        rules = rules._replace(grows=chunk, region=most // rules.arenas)
+    calls = malloc_prepare.columns_of(setup.workload.mallocs(given.machine, given.streams), rules)
+    run = HeapReading(given, rules, type(calls)(*(np.array(column) for column in calls)), part=True)
+    checked = not all(policy.built_in for policy in engine.asked(run))
+    play = engine.begin(run, Attempt({"taken": 0, "refusals": 0}, events=False, checked=checked))
+    return Part(engine, run, play, play.run())

@@ -41,8 +41,7 @@ from workbench.engines.node.pool_service import (
     log_decision,
 )
 from workbench.engines.pool.blocks import card_of
-from workbench.engines.pool.part_api import append
-from workbench.engines.pool.state import HEAD, ROWS
+from workbench.engines.pool.state import HEAD, ROWS, Service
 from workbench.records.pool import ADDRESS, LEFT, REGION, STITCHED, TO
 from workbench.records.pool import REFUSED as NO_ROOM
 from workbench.structures.size_index import ADDRESS as BLOCK_ADDRESS
@@ -95,6 +94,21 @@ def _log_release(jobs: Jobs, ticket: int, named: int) -> None:
     if block != NONE:
         address, size = state.blocks.nodes[block * FIELDS + BLOCK_ADDRESS], state.blocks.nodes[block * FIELDS + SIZE]
         log(jobs, RELEASE, ticket, card_of(state, block), address, size, NONE, NONE)
+
+
+@routine
+def append(service: Service, card: int, size: int, need: int, names: int) -> int:
+    """Add a request to the table: of a card, of bytes, as the cache rounds them; or a free of what a row names.
+
+    Return its row, `REFUSED` where the table is full.
+    """
+    columns, counters = service.columns, service.waiting.counters
+    row = counters[ROWS]
+    if row == columns.time.size:
+        return REFUSED
+    columns.borrower[row], columns.size[row], columns.need[row], columns.names[row] = card, size, need, names
+    counters[ROWS] += 1
+    return row
 
 
 @kernel
@@ -257,28 +271,6 @@ def forget_rows(jobs: Jobs) -> int:
     """Take all rows of the log; return 0."""
     jobs.counters[COUNT.rows] = 0
     return int(jobs.counters[COUNT.rows])
-
-
-@routine
-def waits(jobs: Jobs, place: int) -> int:
-    """Return the ticket of the request that waits for memory as the first, second ... (from 0); -1 = there is none."""
-    row = jobs.service.waiting.counters[HEAD]
-    while row != NONE and place > 0:
-        row = jobs.service.waiting.behind[row]
-        place -= 1
-    return NONE if row == NONE else int(jobs.ticket_of[row])
-
-
-@routine
-def free_granules(jobs: Jobs, card: int) -> int:
-    """Return the granules of a card that no allocation has."""
-    return int(jobs.frames.counts[card, frame_map.UNUSED])
-
-
-@routine
-def longest_run(jobs: Jobs, card: int) -> int:
-    """Return the granules of the longest free run of a card."""
-    return int(frame_map.longest_run(jobs.frames, card))
 
 
 @routine

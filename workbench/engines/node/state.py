@@ -15,6 +15,7 @@ from workbench.engines.kit.faults import full, stuck
 from workbench.engines.node.links import Links
 from workbench.engines.node.memory import Pages
 from workbench.engines.node.plan import MOST_TOUCHES, Calls, Plan
+from workbench.structures.timetable import NEVER
 
 NONE = -1
 NEEDS_ROOM = -2
@@ -176,7 +177,6 @@ class Ports(NamedTuple):
     run_of: np.ndarray
     row_of: np.ndarray
     forget_rows: np.ndarray
-    waits: np.ndarray
     scattered_of: np.ndarray
     memory_of: np.ndarray
 
@@ -391,7 +391,7 @@ class State(NamedTuple):
 
     agenda: Agenda
     counters: np.ndarray = column(np.int64, len(STOP) + len(COUNT))
-    soonest: np.ndarray = column(np.int64, "parts")
+    soonest: np.ndarray = column(np.int64, "parts", fill=NEVER)
     """The moment of each part's next event."""
     application: np.ndarray = column(np.int64, "applications", len(APPLICATION))
     stream: np.ndarray = column(np.int64, "streams", len(STREAM))

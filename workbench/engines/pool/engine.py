@@ -313,17 +313,6 @@ def reclaimed(requests: PoolRequests) -> PoolRequests:
     return requests if not (requests.action == DIE).any() else _with_frees(requests, *_expanded(requests))
 
 
-def rows_of(requests: PoolRequests) -> np.ndarray:
-    """Return where the rows of each request begin in `reclaimed`, and where the last one's end: int64[requests + 1].
-
-    >>> columns = np.array([[0, 1, 2, 3], [7, 7, 7, 7], [0] * 4, [ALLOC, ALLOC, DIE, DIE], [1, 2, 0, 0], [8, 9, 0, 0]])
-    >>> rows_of(PoolRequests(*columns)).tolist()
-    [0, 1, 2, 4, 4]
-    """
-    rows, deaths = _expanded(requests)
-    return np.searchsorted(np.where(deaths >= 0, deaths, rows), np.arange(requests.time.size + 1))
-
-
 def _expanded(requests: PoolRequests) -> tuple[np.ndarray, np.ndarray]:
     """Return the request whose region each row is about, and the death that frees it, -1 = none."""
     live: dict[int, dict[int, int]] = {}

@@ -7,7 +7,6 @@ grow, and its arrays become a record.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from copy import copy, deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -166,13 +165,6 @@ class Play:
         self._make_room()
         if part:
             self.make_room_for_page()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Play:
-        copied = copy(self)
-        copied.policies, copied.state = deepcopy((self.policies, self.state), memo)
-        copied.trace = copy(self.trace)
-        copied.trace.numbers = copied.state.numbers
-        return copied
 
     def to_the_end(self) -> None:
         """Serve every row.

@@ -1,312 +1,242 @@
-"""Translation as a part of a larger simulation: its events are taken as far as another clock allows (spec 6, R2, R11).
+"""The routines of translation as a part of a node: what is asked when is decided from outside (spec 6, R2, R11).
 
-What translates beside other mechanisms on one calendar is asked for accesses when that calendar says so; a core model
-has no say here. Accesses of a core stand in one queue, which it issues one after the other. Pages may be unmapped and
-cores stalled from outside, and a walk may wait until somebody says that its bytes have come.
+A core model has no say here: accesses of a core stand in one queue, which it issues one after the other. Pages may be
+unmapped and cores stalled from outside, and a walk may wait until somebody says that its bytes have come.
+
+Each routine takes the run by reference and whole numbers, and returns one whole number, so that a compiled calendar can
+call it by its address. What is asked for happens at the present cycle: whoever asks has let everything that precedes
+it happen. A tag names a page; a ticket is a number of the asker's own, free again when its answer is told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from copy import deepcopy
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
-import numpy as np
+from workbench.compiled import inlined, kernel, routine
+from workbench.engines.kit import FINE, STOP
+from workbench.engines.kit.order import LAST_CYCLE, RANK, RANKS, moment
+from workbench.engines.translation.directory import has_record, known_row, others_known
+from workbench.engines.translation.events import (
+    CORES,
+    ENDS,
+    KIND,
+    TICKET_BITS,
+    has_room,
+    next_cycle,
+    order_in_hand,
+    schedule_miss,
+    soonest_in_hand,
+    wake,
+)
+from workbench.engines.translation.frontend import unmap_everywhere
+from workbench.engines.translation.lookup import FOR_CORE, NOWHERE, TO_UNMAP, find, park, wait_behind
+from workbench.engines.translation.loop import begin, handle_next
+from workbench.engines.translation.state import COUNT, MISS, OF, TOLD_SIZE, Run, to_int64
+from workbench.policies.translation.locate import CENTRAL, DIRECTORY
+from workbench.structures import event_queue as at
+from workbench.structures.bitmaps import FIRST_WORD, NOBODY, drop_core, next_core
+from workbench.structures.key_index import ABSENT, known_number, number_of
+from workbench.structures.key_index import has_room as has_number
 
-from workbench.compiled import bound
-from workbench.engines.engine import Setup
-from workbench.engines.kit import Attempt
-from workbench.engines.kit import frame as kit
-from workbench.engines.kit.columns import logs_of
-from workbench.engines.kit.frame import NEVER, advance, next_event
-from workbench.engines.kit.order import LAST_CYCLE, RANK
-from workbench.engines.translation import part_api
-from workbench.engines.translation.engine import PartRules, Play, Translation
-from workbench.engines.translation.engine import record_of as record_of_play
-from workbench.engines.translation.events import SAYS
-from workbench.engines.translation.options import Reading
-from workbench.engines.translation.part_api import MOST_TICKETS, NEEDS_ROOM, REFUSED
-from workbench.engines.translation.state import COUNT, State, Told
-from workbench.engines.translation.statistics import sample
-from workbench.engines.translation.trace import no_rows
-from workbench.errors import InputError
-from workbench.records.translation import SERVED_BY, TranslationRecord
-
-# fmt: off
-__all__ = [
-    "NEVER", "Answer", "Begin", "End", "Part", "Request", "Stall", "Step", "Unmap", "WalkRead", "advance", "ask",
-    "finished", "make_room", "new_part", "next_event", "record_of",
-]
-# fmt: on
-
-
-class Request(NamedTuple):
-    """An access, or an unmapping by the core itself, that enters the queue of a core."""
-
-    cycle: int
-    core: int
-    page: int
-    unmaps: bool = False
-
-
-class Unmap(NamedTuple):
-    """A page leaves every TLB at once; what is under way of it is answered, and fills nothing."""
-
-    cycle: int
-    page: int
+REFUSED, NEEDS_ROOM, WRONG = -1, -2, -3
+"""Instead of a result: there is no such thing to be asked for; nothing was done for want of room; a policy broke its
+contract."""
+IN_TLB, IN_DIRECTORY = 1, 2
+"""Who holds a page: a core whose own TLB does, a core whose own directory has a record of a peer's entry."""
+BY_TLB, BY_DIRECTORY = 0, 1
+"""Who is told of an unmapping: whose TLB held the page, whom some directory names."""
+MOST_TICKETS = 1 << TICKET_BITS
+_RANK_BITS = 5
+_RANKS = (
+    RANK.walk_ends
+    | RANK.translation_answers << _RANK_BITS
+    | RANK.translation_answers << 2 * _RANK_BITS
+    | RANK.translation_requests << 3 * _RANK_BITS
+    | RANK.issues << 4 * _RANK_BITS
+)
+"""The node's rank of each of the engine's: ends of walks, answers, news, requests, issues."""
 
 
-class Stall(NamedTuple):
-    """A core issues nothing before a cycle."""
-
-    cycle: int
-    core: int
-    until: int
-
-
-class End(NamedTuple):
-    """The bytes of a walk have come, of which `WalkRead` was told."""
-
-    cycle: int
-    walk: int
+@routine
+def next_moment(run: Run) -> int:
+    """Return the moment of what happens next, `NEVER` where nothing will."""
+    own, soonest = soonest_in_hand(run), run.state.agenda.counters[at.SOONEST]
+    if own >= at.NEVER and soonest >= at.NEVER:
+        return at.NEVER
+    order = order_in_hand(run) if own <= soonest else at.peek_order(run.state.agenda)
+    if own == soonest:
+        order = min(order, at.peek_order(run.state.agenda))
+    return moment(min(own, soonest), (_RANKS >> (_RANK_BITS * (order // CORES))) & (RANKS - 1))
 
 
-class Begin(NamedTuple):
-    """An access was issued: it left the queue of its core."""
-
-    ticket: int
-    cycle: int
-    way: str
-    """`hit`, `joined` (a miss of its core) or `took_register`."""
-
-
-class Answer(NamedTuple):
-    """An access was answered.
-
-    The last four fields are cycles, and equal where no walk has a part in the answer.
-    """
-
-    ticket: int
-    cycle: int
-    served_by: str
-    """One of `records.translation.SERVED_BY`."""
-    queued: int
-    """When it, or the miss that it joined, came to the walkers."""
-    begun: int
-    """When its walk began."""
-    read: int
-    """When the page tables were read."""
-    ended: int
+@routine
+def take_next(run: Run) -> int:
+    """Let the next event happen, and no other; return how many answers wait."""
+    counters = run.state.counters
+    if next_cycle(run) < at.NEVER:
+        if not has_room(run):
+            return NEEDS_ROOM
+        handle_next(run)
+    return counters[COUNT.answered] if counters[STOP.fault] == FINE else WRONG
 
 
-class WalkRead(NamedTuple):
-    """A walk is read, and keeps its walker until its `End`."""
-
-    walk: int
-    cycle: int
-    ticket: int
-    """Of the access that opened it."""
+@routine
+def ask_access(run: Run, core: int, tag: int, ticket: int, cycle: int) -> int:
+    """Let a page's access enter the queue of a core; return the ticket."""
+    return enter_queue(run, core, tag, tag, ticket, cycle, FOR_CORE)
 
 
-class Step(NamedTuple):
-    """What happened to an access between its issue and its answer, or to the core that it fills."""
-
-    kind: str
-    """One of `events.Answers`."""
-    ticket: int
-    """Of the access that missed."""
-    cycle: int
-    core: int
-    tag: int
-    """Of the page."""
-    what: int
-    """See `events.Answers`."""
-
-
-class Part(kit.Part):
-    """The state of a translation hierarchy that somebody else moves on; it may be copied, to see what would happen.
-
-    Attributes
-    ----------
-    play : Play
-        Its `state` may be read at any time.
-    """
-
-    def __init__(self, run: Reading, play: Play) -> None:
-        self.run, self.play = run, play
-        super().__init__(part_api, play.run(no_rows()))
-
-    @property
-    def state(self) -> State:
-        """Return what changes."""
-        return self.play.state
-
-    def called(self, name: str, *numbers: int) -> int:
-        """Call a routine by its name, with more room where that is wanting."""
-        while (result := super().called(name, *numbers)) == NEEDS_ROOM:
-            make_room(self)
-        return result
-
-    def check(self) -> None:
-        Translation().check(self.run, self.state.counters, self.state)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Part:
-        return Part(self.run, deepcopy(self.play, memo))
-
-
-def new_part(
-    setup: Setup,
-    seed: int,
-    walks: Literal["end", "wait"] = "end",
-    rows: bool = False,
-    logs: Mapping[str, int] | None = None,
-) -> Part:
-    """Return the state of a translation hierarchy in which nothing has happened yet.
-
-    Parameters
-    ----------
-    setup : Setup
-        Of the engine `translation`; nothing is read of its workload.
-    seed : int
-    walks : {"end", "wait"}
-        Whether a walk ends when it is read, or waits for its `End`, as one whose page lies on another card does.
-    rows : bool
-        Whether each step between an issue and its answer is told too: looks into directories, at peers and into the
-        shared TLB, requests at the walkers, walks that begin and end, fills.
-    logs : mapping of str to int
-        Rows of the log `logged`; without it none is kept.
-
-    Examples
-    --------
-    >>> from workbench.engines.translation import Translation, TranslationOptions
-    >>> from workbench.machine import TranslationMachine
-    >>> from workbench.policies.policy import read_policy
-    >>> slots = {**Translation.slots, "locate": "no_directory", "fill": "demand_always"}
-    >>> policies = {slot: read_policy(Translation().question_of(slot), name, slot) for slot, name in slots.items()}
-    >>> setup = Setup("translation", TranslationMachine(cores=2), None, policies, TranslationOptions())
-    >>> state = new_part(setup, seed=1)
-    >>> ask(state, Request(cycle=5, core=1, page=7))
-    0
-    >>> next_event(state)
-    (5, 13)
-    >>> advance(state, (NEVER, 0))
-    >>> begin, answer = finished(state)
-    >>> begin
-    Begin(ticket=0, cycle=5, way='took_register')
-    >>> answer
-    Answer(ticket=0, cycle=418, served_by='walk', queued=18, begun=18, read=418, ended=418)
-    """
-    engine = Translation()
-    run = engine.read(engine.given(setup, seed))
-    room = {**dict.fromkeys(logs_of(State), 0), **(logs or {})}
-    theirs = any(not policy.built_in for policy in engine.asked(run))
-    play = Play(run, Attempt(room, logs is not None, checked=theirs), PartRules(int(walks == "wait"), int(rows)))
-    return Part(run, play)
-
-
-def make_room(state: Part) -> None:
-    """Make the arrays longer that one more request or event may fill."""
-    state.play.make_room_for_page()
-    state.run_on(state.play.run(no_rows()))
-
-
-def ask(state: Part, request: Request | Unmap | Stall | End) -> int:
-    """Ask for something at a cycle, after all that precedes it, and return its ticket.
-
-    That of an access is its number among those that were asked for, modulo 2^26; of an unmapping it is how many private
-    TLBs held the page, of a stall the cycle at which it ends, of the end of a walk the walk.
-
-    Raises
-    ------
-    InputError
-        The cycle is over, or the core, the page or the walk does not exist.
-    PolicyError
-        A policy raised, or gave an answer that its question does not allow.
-    """
-    _refuse_wrong_time(state, request.cycle)
-    rank, call = _ASKED[type(request)]
-    advance(state, (request.cycle, rank))
-    ticket = call(state, request)
-    if ticket == REFUSED:
-        raise InputError(_why_refused(state, request))
+@inlined
+def enter_queue(run: Run, core: int, page: int, tag: int, ticket: int, cycle: int, why: int) -> int:
+    """Let an access enter the queue of a core, or an unmapping by it (`why`); return the ticket."""
+    counters = run.state.counters
+    if core < 0 or core >= run.rules.cores or ticket < 0 or ticket >= MOST_TICKETS or _is_over(run, cycle):
+        return REFUSED
+    if not (has_room(run) and _has_page(run)):
+        return NEEDS_ROOM
+    begin(run, cycle)
+    counters[COUNT.now] = cycle
+    if why != TO_UNMAP:
+        counters[COUNT.last_start] = cycle
+    ordinal = (counters[COUNT.asked] << TICKET_BITS) + ticket
+    counters[COUNT.asked] += 1
+    number = to_int64(number_of(run.state.numbers, tag))
+    wait_behind(run, core, park(run, cycle, page, number, tag, ordinal, why, cycle))
+    if not run.state.halted[core]:
+        run.state.halted[core] = 1
+        wake(run, core, max(cycle, run.state.stalled_until[core]), cycle)
     return ticket
 
 
-def finished(state: Part) -> list[Begin | Answer | WalkRead | Step]:
-    """Return what came about since the last call, in its order."""
-    size, count = len(Told._fields), state.state.counters[COUNT.answered]
-    rows = state.state.answers[: size * count].reshape(-1, size).tolist()
-    state.called("forget_answers")
-    return [_read(Told(*row)) for row in rows]
+@kernel
+def _is_over(run: Run, cycle: int) -> bool:
+    """Return whether a cycle is past, or too late for any calendar."""
+    counters = run.state.counters
+    return bool((counters[COUNT.started] and cycle < counters[COUNT.now]) or cycle > LAST_CYCLE)
 
 
-def record_of(state: Part) -> TranslationRecord:
-    """Return what happened so far, as the engine has it."""
-    play = deepcopy(state.play)
-    bound(sample, play.run(no_rows()))()
-    return record_of_play(play)
+@kernel
+def _has_page(run: Run) -> bool:
+    """Return whether there is room for another page."""
+    numbers, room = run.state.numbers, run.state.held.size // run.rules.words
+    return has_number(numbers) and bool(numbers.given[0] < room)
 
 
-def _access(state: Part, request: Request) -> int:
-    _refuse_what_is_not(state, request)
-    counters = state.state.counters
-    tag = int(state.play.trace.tags.of(np.array([request.page]))[0])
-    ticket = int(counters[COUNT.asked]) % MOST_TICKETS
-    return state.call("ask_row", request.core, request.page, tag, int(request.unmaps), ticket, request.cycle)
+@routine
+def ask_unmap(run: Run, tag: int, by: int, cycle: int) -> int:
+    """Take a page out of every TLB; return how many private TLBs held it.
+
+    Those, or those that directories name (`by`), are added to the cores that `take_holder` returns.
+    """
+    if _is_over(run, cycle):
+        return REFUSED
+    run.state.counters[COUNT.now] = cycle
+    page = known_number(run.state.numbers, tag)
+    if page == ABSENT:
+        return 0
+    _gather_holders(run, page, by)
+    return unmap_everywhere(run, page, tag, 0, cycle)
 
 
-def _unmap(state: Part, request: Unmap) -> int:
-    tag = int(state.play.trace.tags.of(np.array([request.page]))[0])
-    return state.call("ask_unmap", tag, part_api.BY_TLB, request.cycle)
+@inlined
+def _gather_holders(run: Run, page: int, by: int) -> None:
+    """Add the cores that are to be told of an unmapping."""
+    rules, state = run.rules, run.state
+    if by == BY_TLB or not rules.beliefs:
+        if by == BY_TLB or run.policies.plan.kind == DIRECTORY or run.policies.plan.kind == CENTRAL:
+            _add_cores(run, state.held, page * rules.words)
+        return
+    for core in range(rules.cores):
+        _add_cores(run, state.belief, known_row(run, core, page))
 
 
-def _stall(state: Part, request: Stall) -> int:
-    return state.call("stall", request.core, request.until, request.cycle)
+@kernel
+def _add_cores(run: Run, words: Any, row: int) -> None:
+    for word in range(run.rules.words):
+        run.state.holders[word] |= words[row + word]
 
 
-def _end(state: Part, request: End) -> int:
-    return state.call("end_walk", request.walk, request.cycle)
+@routine
+def take_holder(run: Run) -> int:
+    """Return the lowest core that was gathered by unmappings, and leave it out from now on; -1 = there is none."""
+    core = next_core(run.state.holders, FIRST_WORD, run.rules.words, FIRST_WORD)
+    if core != NOBODY:
+        drop_core(run.state.holders, FIRST_WORD, core)
+    return core
 
 
-_ASKED: dict[type, tuple[int, Callable[[Part, Any], int]]] = {
-    Request: (RANK.touches, _access),
-    Unmap: (RANK.frees, _unmap),
-    Stall: (RANK.shoot_downs, _stall),
-    End: (RANK.walk_ends, _end),
-}
-"""Of each request: the rank of its moment, and how it is asked for."""
+@routine
+def stall(run: Run, core: int, until: int, cycle: int) -> int:
+    """Let a core issue nothing before a cycle; return the cycle at which its stall ends, which may be a later one."""
+    state = run.state
+    if core < 0 or core >= run.rules.cores or _is_over(run, cycle) or until > LAST_CYCLE:
+        return REFUSED
+    begins = max(cycle, state.stalled_until[core])
+    if until <= begins:
+        return begins
+    state.stalled[core] += until - begins
+    state.stalled_until[core] = until
+    return until
 
 
-def _read(row: Told) -> Begin | Answer | WalkRead | Step:
-    if row.kind == SAYS.issued:
-        return Begin(row.ticket, row.cycle, ("hit", "joined", "took_register")[row.what])
-    if row.kind == SAYS.walk_read:
-        return WalkRead(row.what, row.cycle, row.ticket)
-    if row.kind == SAYS.answered:
-        return Answer(row.ticket, row.cycle, SERVED_BY[row.what], *row[-4:])
-    return Step(SAYS._fields[row.kind], row.ticket, row.cycle, row.core, row.tag, row.what)
+@routine
+def stalled(run: Run, core: int, cycle: int) -> int:
+    """Return for how many cycles a core was stalled before a cycle, the present one or one of its last stall."""
+    return run.state.stalled[core] - max(run.state.stalled_until[core] - cycle, 0)
 
 
-def _refuse_wrong_time(state: Part, cycle: int) -> None:
-    counters = state.state.counters
-    if counters[COUNT.started]:
-        kit.refuse_past(cycle, int(counters[COUNT.now]))
-    if cycle > LAST_CYCLE:
-        raise InputError(f"cycle {cycle} is too late; cycles are below 2^56.")
+@routine
+def end_walk(run: Run, walk: int, cycle: int) -> int:
+    """Let a walk that is read end at a cycle, when its bytes have come; return the walk."""
+    misses, row = run.state.misses, walk * MISS
+    if walk < 0 or row >= misses.size or _is_over(run, cycle):
+        return REFUSED
+    if misses[row + OF.read] == NOWHERE or misses[row + OF.ended] != NOWHERE:
+        return REFUSED
+    if not has_room(run):
+        return NEEDS_ROOM
+    misses[row + OF.ended] = cycle
+    schedule_miss(run, cycle, run.state.counters[COUNT.now], KIND.walk_ends, ENDS, walk)
+    return walk
 
 
-def _refuse_what_is_not(state: Part, request: Request) -> None:
-    machine = state.run.given.machine
-    if not 0 <= request.core < machine.cores:
-        raise InputError(f"a request is by core {request.core}; the machine has cores 0 to {machine.cores - 1}.")
-    if not 0 <= request.page < machine.pages:
-        last = machine.pages - 1
-        raise InputError(f"a request is to page {request.page}; addresses of the machine end at page {last}.")
+@routine
+def score_held(run: Run, tag: int, how: int) -> int:
+    """Add 1 to the score of each core that holds a page; return how many do."""
+    page, count = known_number(run.state.numbers, tag), 0
+    if page != ABSENT:
+        for core in range(run.rules.cores):
+            if _holds(run, core, page, how):
+                run.state.scores[core] += 1
+                count += 1
+    return count
 
 
-def _why_refused(state: Part, request: Any) -> str:
-    """Return the sentence for what cannot be asked for."""
-    if isinstance(request, End):
-        return f"walk {request.walk} does not wait for its bytes."
-    last = state.run.given.machine.cores - 1
-    return f"a stall is of core {request.core} until cycle {request.until}; cores are 0 to {last}, cycles below 2^56."
+@kernel
+def _holds(run: Run, core: int, page: int, how: int) -> bool:
+    if how & IN_TLB and find(run, core, page) != NOWHERE:
+        return True
+    if not how & IN_DIRECTORY or run.policies.plan.kind != DIRECTORY:
+        return False
+    return bool(has_record(run, core, page) and others_known(run, core, page) > 0)
+
+
+@routine
+def take_score(run: Run, core: int) -> int:
+    """Return the score of a core, which is 0 from now on."""
+    score = run.state.scores[core]
+    run.state.scores[core] = 0
+    return score
+
+
+@routine
+def answer_of(run: Run, place: int, field: int) -> int:
+    """Return a field (`state.Told`) of an answer that waits; the oldest has place 0."""
+    return run.state.answers[place * TOLD_SIZE + field]
+
+
+@routine
+def forget_answers(run: Run) -> int:
+    """Forget the answers that wait, which were taken."""
+    run.state.counters[COUNT.answered] = 0
+    return 0
