@@ -33,7 +33,7 @@ help:
 	@echo "make browser    the tests in a browser alone"
 	@echo "make examples   the examples of the docstrings alone"
 	@echo "make interpreted the tests of compiled code once more, as plain Python"
-	@echo "make docs       the documentation, into docs/_build/html (workbench docs opens it)"
+	@echo "make docs       the documentation, into docs/_build/html (workbench open docs opens it)"
 	@echo "make lab        JupyterLab on notebooks/"
 	@echo "make dashboard  the shared-memory dashboard in a browser"
 	@echo "make bench      measure the speed of this machine"
@@ -107,10 +107,10 @@ docs: $(READY)
 	$(BIN)/python -m workbench.docs
 
 lab: $(READY)
-	$(BIN)/workbench lab
+	$(BIN)/workbench open lab
 
 dashboard: $(READY)
-	$(BIN)/workbench dashboard
+	$(BIN)/workbench open dashboard
 
 bench: $(READY)
 	$(BIN)/workbench bench

@@ -55,10 +55,10 @@ def running(module: Sequence[str], port: int, path: str, folder: Path, env: dict
 
 @contextmanager
 def served(name: str, folder: Path, env: dict[str, str] | None = None, options: Sequence[str] = ()) -> Iterator[str]:
-    """Run `workbench dashboard` until the body ends; the value is the address that opens the page."""
+    """Run `workbench open dashboard` until the body ends; the value is the address that opens the page."""
     port = free_port()
     query = f"?{urlencode({'token': TOKEN})}"
-    command = ["workbench", "dashboard", name, f"--port={port}", "--no-browser", *options]
+    command = ["workbench", "open", "dashboard", name, f"--port={port}", "--no-browser", *options]
     ready = f"/voila/static/favicon.ico{query}"
     with running(command, port, ready, folder, {"JUPYTER_TOKEN": TOKEN, **(env or {})}) as address:
         yield f"{address}/{query}"

@@ -1,4 +1,4 @@
-"""The dashboard `dispatch` as a page of its own, served as `workbench dashboard dispatch` serves it."""
+"""The dashboard `dispatch` as a page of its own, served as `workbench open dashboard dispatch` serves it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dashboard `malloc` as a page of its own, served as `workbench dashboard malloc` serves it."""
+"""The dashboard `malloc` as a page of its own, served as `workbench open dashboard malloc` serves it."""
 
 from __future__ import annotations
 

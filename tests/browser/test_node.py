@@ -1,4 +1,4 @@
-"""The dashboard `node` as a page of its own, served as `workbench dashboard node` serves it."""
+"""The dashboard `node` as a page of its own, served as `workbench open dashboard node` serves it."""
 
 from __future__ import annotations
 

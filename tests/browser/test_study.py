@@ -1,4 +1,4 @@
-"""A tuning study as a page, served as `workbench dashboard FOLDER` serves it, while somebody tunes it."""
+"""A tuning study as a page, served as `workbench open dashboard FOLDER` serves it, while somebody tunes it."""
 
 from __future__ import annotations
 

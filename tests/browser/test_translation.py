@@ -1,4 +1,4 @@
-"""The dashboard `translation` as a page of its own, served as `workbench dashboard translation` serves it."""
+"""The dashboard `translation` as a page of its own, served as `workbench open dashboard translation` serves it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dashboard as a page of its own, served as `workbench dashboard` serves it."""
+"""The dashboard as a page of its own, served as `workbench open dashboard` serves it."""
 
 from __future__ import annotations
 

@@ -133,8 +133,12 @@ def test_without_the_extra_everything_else_works_and_says_what_is_missing(tmp_pa
         monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    assert main(["circuit", "exact_run", "--size", "8"]) == 0
-    assert main(["synth", "exact_run", "--size", "8"]) == main(["prove", "exact_run", "bit_serial", "--size", "8"]) == 2
+    assert main(["circuit", "write", "exact_run", "--size", "8"]) == 0
+    assert (
+        main(["circuit", "synth", "exact_run", "--size", "8"])
+        == main(["circuit", "prove", "exact_run", "bit_serial", "--size", "8"])
+        == 2
+    )
     said = capsys.readouterr().err
     assert "synthesising a circuit needs an optional part" in said
     assert "proving circuits equal needs an optional part" in said
@@ -142,7 +146,12 @@ def test_without_the_extra_everything_else_works_and_says_what_is_missing(tmp_pa
 
 
 def test_vectors_hold_what_the_policy_answers(capsys):
-    assert main(["circuit", "grouped_run", "--set", "groups=4", "--size", "16", "--to", "vectors", "--count", "5"]) == 0
+    assert (
+        main(
+            ["circuit", "write", "grouped_run", "--set", "groups=4", "--size", "16", "--to", "vectors", "--count", "5"]
+        )
+        == 0
+    )
     for line in map(json.loads, capsys.readouterr().out.splitlines()):
         state = format(int(line["inputs"]["state"], 16), "016b")[::-1]
         assert int(line["outputs"]["report"], 16) == GroupedRun(groups=4).longest(state)
@@ -158,7 +167,7 @@ def test_vectors_hold_what_the_policy_answers(capsys):
     ],
 )
 def test_mistakes_are_one_sentence(words, sentence, capsys):
-    assert main(["circuit", *words]) == 2
+    assert main(["circuit", "write", *words]) == 2
     assert sentence in capsys.readouterr().err
 
 

@@ -143,8 +143,8 @@ def test_results_of_a_folder_as_csv(sweep, capsys):
         (["run", "drain.yaml", "--set", "figures=[no_such_figure]"], "unknown figure 'no_such_figure'"),
         (["plan", "drain.yaml", "--set", "figures=[no_such_figure]"], "unknown figure 'no_such_figure'"),
         (["results", "nowhere"], "nowhere is not a results folder"),
-        (["policies", "placemnt"], "unknown question 'placemnt'"),
-        (["presets", "mi355"], "Did you mean mi355x?"),
+        (["list", "policies", "placemnt"], "unknown question 'placemnt'"),
+        (["list", "presets", "mi355"], "Did you mean mi355x?"),
         (["claims", "H9.9"], "unknown claim 'H9.9'"),
         (["claims", "--seeds", "0"], "argument --seeds: must be a whole number of at least 1. Got '0'"),
         (["status", "nowhere"], "nowhere is not a results folder: it holds no rows."),
@@ -164,7 +164,7 @@ def test_results_of_a_folder_as_csv(sweep, capsys):
         (["run", "drain.yaml", "--set", "objectives=[a]"], "run it with: workbench tune drain.yaml"),
         (["plan", "drain.yaml", "--set", "policy.x=1"], "drain.yaml: policy: unknown key 'x'; there are placement,"),
         (
-            ["new-policy", "placement", "my_own_fit", "--into", "drain.yaml/x"],
+            ["new", "policy", "placement", "my_own_fit", "--into", "drain.yaml/x"],
             "drain.yaml/x: no file can be written there",
         ),
     ],
@@ -221,10 +221,10 @@ def test_a_failed_run_is_status_1(sweep, capsys):
 
 
 def test_policies_and_presets_list_their_sources(capsys):
-    assert main(["policies", "placement", "--json"]) == 0
+    assert main(["list", "policies", "placement", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["policies"]
     assert all(row["says"] and row["references"] for row in rows if row["built_in"])
-    assert main(["presets", "--json"]) == 0
+    assert main(["list", "presets", "--json"]) == 0
     assert {"mi355x", "h100"} <= {row["name"] for row in json.loads(capsys.readouterr().out)["presets"]}
 
 
@@ -232,7 +232,7 @@ def test_the_schema_accepts_the_shipped_sweeps_and_refuses_a_typo(capsys):
     import jsonschema
     import yaml
 
-    assert main(["schema"]) == 0
+    assert main(["list", "schema"]) == 0
     valid = jsonschema.Draft202012Validator(json.loads(capsys.readouterr().out)).is_valid
     for path in (Path(__file__).parent.parent.parent / "sweeps" / "placement").glob("*.yaml"):
         assert valid(yaml.safe_load(path.read_text())), path.name
@@ -241,7 +241,17 @@ def test_the_schema_accepts_the_shipped_sweeps_and_refuses_a_typo(capsys):
 
 def test_import_writes_the_groups_of_a_trace_for_the_dispatcher(tmp_path, capsys):
     trace = str(Path(__file__).parents[1] / "data" / "traces" / "rocprofv3.json")
-    requests = ["import", trace, "--engine", "dispatch", "--out", str(tmp_path / "jobs.csv"), "--machine", "mi300x"]
+    requests = [
+        "trace",
+        "import",
+        trace,
+        "--engine",
+        "dispatch",
+        "--out",
+        str(tmp_path / "jobs.csv"),
+        "--machine",
+        "mi300x",
+    ]
     assert main([*requests, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["groups"] == 34
     assert (

@@ -10,14 +10,18 @@ import pytest
 
 from workbench.cli.main import (
     COMMANDS,
+    FORMER,
+    GROUPS,
     STARTS,
     _Parser,
     command_of,
     completion_script,
     find,
+    first_words,
+    kinds,
     main,
-    options_of_commands,
     quickstart,
+    resolved,
 )
 
 HERE, ELSEWHERE = Path(__file__).parents[2], Path("/nowhere")
@@ -25,9 +29,9 @@ HERE, ELSEWHERE = Path(__file__).parents[2], Path("/nowhere")
 
 @pytest.mark.parametrize("command", [command_of(start, folder) for start in STARTS for folder in (HERE, ELSEWHERE)])
 def test_a_road_starts_with_a_command_that_parses(command):
-    _, name, *words = shlex.split(command)
     parser = _Parser()
-    find(name).add_arguments(parser)
+    named, words = resolved(shlex.split(command)[1:])
+    named.add_arguments(parser)
     parser.parse_args(words)
 
 
@@ -43,24 +47,77 @@ def test_workbench_alone_names_no_file_that_is_not_there(tmp_path):
     assert "yours" not in quickstart(HERE)
     elsewhere = quickstart(tmp_path)
     assert "/" not in elsewhere
-    assert "$ workbench dashboard shared_memory" in elsewhere
+    assert "$ workbench open dashboard shared_memory" in elsewhere
     assert elsewhere.endswith(
-        "SWEEP.yaml and STUDY.yaml are files of yours; workbench schema says what\nmay stand in a sweep."
+        "SWEEP.yaml and STUDY.yaml are files of yours; workbench list schema says\nwhat may stand in a sweep."
     )
     assert max(map(len, elsewhere.splitlines())) <= 80
 
 
 def completed(*words: str) -> set[str]:
     asked = f"COMP_WORDS=({shlex.join(words)}); COMP_CWORD={len(words) - 1}; _workbench; echo ${{COMPREPLY[@]}}"
-    text = f"{completion_script('bash', options_of_commands())}\n{asked}"
+    text = f"{completion_script('bash')}\n{asked}"
     return set(subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True).stdout.split())
 
 
 def test_bash_completes_commands_and_their_options():
-    assert completed("workbench", "re") == {name for name in COMMANDS if name.startswith("re")}
+    assert completed("workbench", "") == {*first_words()}
     assert completed("workbench", "run", "--se") == {"--set", "--seeds"}
+    assert completed("workbench", "bench", "x", "--w") == {"--wide"}
 
 
-def test_fish_knows_every_command():
-    text = completion_script("fish", options_of_commands())
-    assert all(f"-a {name}" in text.splitlines()[k] for k, name in enumerate(COMMANDS))
+def test_bash_completes_the_kinds_of_a_command_and_the_options_of_each():
+    assert completed("workbench", "circuit", "") == {"write", "synth", "prove"}
+    assert completed("workbench", "list", "p") == {"policies", "presets"}
+    assert completed("workbench", "circuit", "prove", "--s") == {"--size", "--seconds"}
+    assert completed("workbench", "list", "presets", "h100", "--w") == {"--wide"}
+
+
+def test_fish_knows_every_command_its_kinds_and_its_options():
+    lines = completion_script("fish").splitlines()
+    assert all(f"-a {word}" in line for word, line in zip(first_words(), lines, strict=False))
+    seen = "__fish_seen_subcommand_from"
+    for group in GROUPS:
+        assert any(f"{seen} {group}; and not" in line and f"-a '{' '.join(kinds(group))}'" in line for line in lines)
+    assert f"complete -c workbench -n '{seen} circuit; and {seen} prove' -l seconds" in lines
+
+
+def test_there_are_at_most_twenty_commands_and_help_fits_80_columns(capsys):
+    assert len(first_words()) <= 20
+    for words in (["--help"], *([group, "--help"] for group in GROUPS)):
+        assert main(words) == 0
+        lines = capsys.readouterr().out.splitlines()
+        listed = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
+        assert listed == (kinds(words[0]) if words[1:] else first_words())
+        assert max(map(len, lines[:-1])) <= 80
+
+
+@pytest.mark.parametrize("former", FORMER)
+def test_a_former_name_runs_what_it_is_now_and_says_so(former, capsys):
+    name = FORMER[former]
+    assert name in COMMANDS
+    command, rest = resolved([former, "x"])
+    assert (command, rest) == (find(name), ["x"])
+    hint = f"workbench: `workbench {former}` is `workbench {name}` since 0.5; the old name goes with 0.6.\n"
+    assert capsys.readouterr() == ("", hint)
+
+
+def test_only_the_former_name_of_a_command_is_told(capsys):
+    for name in COMMANDS:
+        assert resolved([*name.split(), "x"]) == (find(name), ["x"])
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["list"], "workbench list takes one of policies, measures, figures, workloads, levers, presets, schema."),
+        (["circuit"], "workbench circuit takes one of write, synth, prove. See: workbench circuit --help"),
+        (["list", "polices"], "unknown list command 'polices'; there are figures, levers"),
+        (["lst"], "Did you mean list?"),
+    ],
+)
+def test_a_command_that_is_half_or_wrong_is_one_sentence(words, sentence, capsys):
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert sentence in error and error.count("\n") == 1

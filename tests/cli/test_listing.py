@@ -1,4 +1,4 @@
-"""`workbench measures | figures | workloads | levers [NAME]`: all of a kind, or one in full, as text and as JSON."""
+"""`workbench list measures | figures | workloads | levers [NAME]`: all of a kind, or one in full, as text or JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.experiments.mechanism import mechanism
 
 
 def printed(capsys, *words: str) -> str:
-    assert main([*words]) == 0
+    assert main(["list", *words]) == 0
     return capsys.readouterr().out
 
 
@@ -70,13 +70,13 @@ def test_a_lever_of_a_file_of_ones_own_is_listed(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["levers", "nearest_boundry"], "unknown lever 'nearest_boundry'; `workbench levers` lists all"),
+        (["levers", "nearest_boundry"], "unknown lever 'nearest_boundry'; `workbench list levers` lists all"),
         (["figures", "paretto"], "unknown figure 'paretto'; there are"),
-        (["measures", "drain_cycle"], "unknown measure 'drain_cycle'; `workbench measures` lists all"),
+        (["measures", "drain_cycle"], "unknown measure 'drain_cycle'; `workbench list measures` lists all"),
     ],
 )
 def test_an_unknown_name_is_one_sentence_with_the_nearest(capsys, words, sentence):
-    assert main(words) == 2
+    assert main(["list", *words]) == 2
     error = capsys.readouterr().err
     assert error.startswith(f"workbench: {sentence}") and "Did you mean" in error
     assert error.count("\n") == 1

@@ -137,19 +137,19 @@ def test_what_cannot_be_written_is_one_sentence(tmp_path, question, name, senten
 
 def test_the_command_says_how_it_is_used_and_overwrites_nothing(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert main(["new-policy", "placement", "aimed_fit"]) == 0
+    assert main(["new", "policy", "placement", "aimed_fit"]) == 0
     assert "workbench run SWEEP --set policy.placement=aimed_fit.py:AimedFit" in capsys.readouterr().out
     sweep = next((ROOT / "sweeps" / "placement").glob("drain.yaml"))
     mine = ["--set", "policy.placement=aimed_fit.py:AimedFit", "--set", "figures=[]"]
     assert main(["run", str(sweep), "--seeds", "2", "--out", "out", *mine]) == 0
-    assert main(["new-policy", "placement", "aimed_fit"]) == 2
+    assert main(["new", "policy", "placement", "aimed_fit"]) == 2
     assert "exists already" in capsys.readouterr().err
 
 
 def test_the_list_of_policies_says_what_an_answer_sees(capsys):
-    assert main(["policies", "stuck"]) == 0
+    assert main(["list", "policies", "stuck"]) == 0
     output = capsys.readouterr().out
-    assert "workbench new-policy stuck NAME, derived from Stuck" in output
+    assert "workbench new policy stuck NAME, derived from Stuck" in output
     assert "    see.waves  int64: waves of the group\n" in output
     assert "It returns into how many sub-groups the group is split" in output
     assert all(name in output for name in policies("stuck"))

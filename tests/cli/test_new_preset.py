@@ -1,4 +1,4 @@
-"""`workbench new-preset`: a file to fill in, which the listing names while it is not, and shows once it is."""
+"""`workbench new preset`: a file to fill in, which the listing names while it is not, and shows once it is."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.mark.parametrize("kind", EACH)
 def test_what_is_written_names_all_figures_that_are_to_be_filled_in(kind: str, folder: Path) -> None:
-    assert main(["new-preset", kind, "my_card"]) == 0
+    assert main(["new", "preset", kind, "my_card"]) == 0
     figures = list(presets.KIND_OF_MACHINE[kind].figures())
     (sentence,) = presets.unreadable_presets()
     assert sentence == f"my_card.yaml: figures have no value yet: {', '.join(figures)}."
 
 
 def test_once_filled_in_it_is_listed_and_makes_a_machine(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["new-preset", "machine", "my_card"]) == 0
+    assert main(["new", "preset", "machine", "my_card"]) == 0
     path = folder / "machine" / "my_card.yaml"
     text = path.read_text(encoding="utf-8")
     given = presets.preset("h100").figures
@@ -48,7 +48,7 @@ def test_once_filled_in_it_is_listed_and_makes_a_machine(folder: Path, capsys: p
     assert presets.preset("my_card").machine() == presets.preset("h100").machine()
     assert len(presets.preset("my_card").doubtful()) == len(given)
     capsys.readouterr()
-    assert main(["presets"]) == 0
+    assert main(["list", "presets"]) == 0
     assert "my_card" in capsys.readouterr().out
 
 
@@ -65,7 +65,7 @@ def test_one_figure_that_is_left_is_named(folder: Path) -> None:
     [
         (["machin", "mine"], "unknown kind of machine 'machin'; there are board, machine, node_machine, "),
         (["machine", "My-Card"], "a preset's name must be words in small letters joined by _, such as my_card. Got"),
-        (["machine", "h100"], "h100 is already a machine preset (workbench presets h100); choose another name."),
+        (["machine", "h100"], "h100 is already a machine preset (workbench list presets h100); choose another name."),
         (["board", "h100"], "h100 is already a machine preset"),
     ],
 )
@@ -73,6 +73,6 @@ def test_a_wrong_kind_or_name_writes_nothing(
     words: list[str], sentence: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = sorted(folder.glob("*/*"))
-    assert main(["new-preset", *words]) == 2
+    assert main(["new", "preset", *words]) == 2
     assert sentence in capsys.readouterr().err.replace("\n", " ")
     assert sorted(folder.glob("*/*")) == before

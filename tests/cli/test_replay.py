@@ -1,4 +1,4 @@
-"""`workbench replay`: a trace under every cache as one table, kept as a results folder; mistakes in a sentence."""
+"""`workbench trace replay`: a trace under every cache as one table, kept as a results folder; mistakes in one line."""
 
 import json
 import pickle
@@ -32,7 +32,7 @@ def snapshot(tmp_path):
 
 
 def said(words, capsys):
-    assert main(["replay", *map(str, words), *ON, "--json"]) == 0
+    assert main(["trace", "replay", *map(str, words), *ON, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -66,13 +66,13 @@ def test_on_smaller_cards_it_says_what_is_refused_or_borrowed_and_keeps_a_result
 def test_what_the_recorded_allocator_refused_can_be_asked_for(snapshot, capsys):
     words = [snapshot, "--cache", "no_cache", "--set", "policy.target=host_offload"]
     assert said(words, capsys)["allocations"] == 40
-    assert main(["replay", *map(str, words), *ON, "--ask-refused"]) == 2
+    assert main(["trace", "replay", *map(str, words), *ON, "--ask-refused"]) == 2
     assert "the largest block of the trace must be at most" in capsys.readouterr().err
 
 
 def test_it_fits_80_columns_and_is_one_line_a_policy_when_wide(warm, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    words = ["replay", str(warm[0]), "--cache", "pytorch_caching", *ON]
+    words = ["trace", "replay", str(warm[0]), "--cache", "pytorch_caching", *ON]
     assert main(words) == 0
     narrow = capsys.readouterr().out.splitlines()
     assert [line for line in narrow if len(line) > 80 and str(warm[0]) not in line] == []
@@ -85,7 +85,7 @@ def test_it_fits_80_columns_and_is_one_line_a_policy_when_wide(warm, capsys, mon
 def test_for_a_person_bytes_have_units(snapshot, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.chdir(snapshot.parent)
-    assert main(["replay", snapshot.name, "--cache", "no_cache", *ON]) == 0
+    assert main(["trace", "replay", snapshot.name, "--cache", "no_cache", *ON]) == 0
     out = capsys.readouterr().out
     assert "60 requests, 40 of them allocations; 8 GPUs and 2 CPUs" in out
     rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()[1:]}
@@ -133,7 +133,7 @@ def one_event(action, size, **place):
 def test_a_mistake_is_one_sentence(snapshot, tmp_path, capsys, content, words, says):
     place = tmp_path / "own"
     place.write_bytes(snapshot.read_bytes() if content is None else content)
-    assert main(["replay", str(place), *words]) == 2
+    assert main(["trace", "replay", str(place), *words]) == 2
     out, err = capsys.readouterr()
     assert says in err and err.count("\n") == 1 and "executed" not in out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["own", "own.pickle"]
@@ -169,7 +169,7 @@ def test_the_replay_starts_as_the_recording_started_and_says_how_exact_it_is(war
 
 
 def test_a_person_reads_how_exact_it_is(warm, capsys):
-    assert main(["replay", str(warm[0]), "--cache", "pytorch_caching", *ON]) == 0
+    assert main(["trace", "replay", str(warm[0]), "--cache", "pytorch_caching", *ON]) == 0
     out = capsys.readouterr().out
     assert "PyTorch's own rules from where the recording began: segment allocations reproduced " in out
     assert "--before with_cache" not in out
@@ -180,7 +180,7 @@ def test_a_history_of_one_event_is_a_sentence(tmp_path, capsys):
     made.alloc(0, 5000)
     place = tmp_path / "one.pickle"
     place.write_bytes(pickle.dumps(made.snapshot()))
-    assert main(["replay", str(place), *ON]) == 2
+    assert main(["trace", "replay", str(place), *ON]) == 2
     assert "its history holds one event of an allocation, which is nothing to replay" in capsys.readouterr().err
 
 
@@ -195,7 +195,7 @@ def test_pytorchs_caches_alone_need_no_engine_of_pools(warm, capsys, monkeypatch
     alone = said([warm[0], *both], capsys)
     assert alone["policies"] == [row for row in in_pools["policies"] if row["policy"] != "no_cache"]
     assert alone["exactness"] == in_pools["exactness"]
-    assert main(["replay", str(warm[0]), "--cache", "no_cache", *ON]) == 1
+    assert main(["trace", "replay", str(warm[0]), "--cache", "no_cache", *ON]) == 1
     assert "the engine of pools was asked" in capsys.readouterr().out
 
 
@@ -208,6 +208,6 @@ def test_of_a_profile_without_addresses_both_readings_are_given(capsys, monkeypa
     cold, full = rows["pytorch_caching"], rows["pytorch_caching, from full"]
     assert cold["reserved_peak_bytes"] < rows["recorded"]["reserved_peak_bytes"] <= full["reserved_peak_bytes"]
     assert full["reserved_peak_bytes"] < 1.01 * rows["recorded"]["reserved_peak_bytes"]
-    assert main(["replay", *words, *ON]) == 0
+    assert main(["trace", "replay", *words, *ON]) == 0
     assert "both readings are given" in capsys.readouterr().out
     assert [row["policy"] for row in said([*words, "--before", "ask"], capsys)["policies"]] == list(rows)[:2]

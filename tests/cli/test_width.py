@@ -11,26 +11,26 @@ from workbench.cli.output import cell, table_lines
 
 SWEEP = "sweeps/placement/drain.yaml"
 CHEAP = (
-    "policies",
-    "policies placement",
-    "levers nearest_boundary",
-    "levers tie",
-    "measures",
-    "measures drain_cycles",
-    "figures",
-    "figures scenario_discovery",
-    "workloads",
-    "presets",
-    "presets h100",
-    "presets dgx_h100",
+    "list policies",
+    "list policies placement",
+    "list levers nearest_boundary",
+    "list levers tie",
+    "list measures",
+    "list measures drain_cycles",
+    "list figures",
+    "list figures scenario_discovery",
+    "list workloads",
+    "list presets",
+    "list presets h100",
+    "list presets dgx_h100",
     "figure",
     "doctor",
-    "import --list",
+    "trace import --list",
     f"plan {SWEEP}",
     "plan sweeps/where/placement_box.yaml",
-    "synth exact_run",
+    "circuit synth exact_run",
 )
-MACHINE_FORMATS = {"schema", "circuit", "completion"}
+MACHINE_FORMATS = {"list schema", "circuit write", "completion"}
 """They print a file of another program."""
 
 
@@ -55,13 +55,13 @@ def test_every_line_fits_80_columns(command, capsys):
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name not in MACHINE_FORMATS])
 def test_every_help_fits_80_columns(command, capsys):
     with pytest.raises(SystemExit):
-        main([command, "--help"])
+        main([*command.split(), "--help"])
     wide = [line for line in capsys.readouterr().out.splitlines() if len(line) > 80]
     assert wide == []
 
 
 def test_a_table_is_whole_in_csv_and_on_one_line_a_row_when_wide(tmp_path, capsys):
-    assert main(["presets", "--csv", str(tmp_path / "all.csv"), "--wide"]) == 0
+    assert main(["list", "presets", "--csv", str(tmp_path / "all.csv"), "--wide"]) == 0
     wide = capsys.readouterr().out.splitlines()
     table = pd.read_csv(tmp_path / "all.csv")
     assert len(wide) == len(table) + 1

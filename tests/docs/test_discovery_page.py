@@ -18,4 +18,4 @@ SWEEP = "sweeps/where/placement_box.yaml"
 def test_its_sentences_are_those_of_the_command(win, tmp_path):
     page = " ".join((ROOT / "docs/pages/discovery.md").read_text().split())
     (sentence,) = wb.discover(ROOT / SWEEP, tmp_path / "out", win=win).sentences()
-    assert f"workbench discover {SWEEP}{' --win' * win} {' '.join(sentence.split())}" in page
+    assert f"workbench explain discover {SWEEP}{' --win' * win} {' '.join(sentence.split())}" in page

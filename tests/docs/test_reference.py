@@ -62,7 +62,7 @@ def public_names() -> dict[str, list[str]]:
         "workloads": [*Generator.members.names(), *spoken],
         "presets": preset_names(),
         "importers": [*importers()],
-        "commands": [*COMMANDS],
+        "commands": [name.replace(" ", "-") for name in COMMANDS],
         "engines": mechanisms(),
         "python": [*wb.__all__],
     }

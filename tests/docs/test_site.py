@@ -109,7 +109,7 @@ def test_every_drawing_says_what_it_shows_and_stands_on_a_page():
 
 def test_a_part_of_a_file_is_included_up_to_the_next_heading_outside_of_code():
     text = sources.included("CONTRIBUTING.md ## Add a policy", "recipes")
-    assert "workbench new-policy placement my_fit" in text and "A slot is a decision" not in text
+    assert "workbench new policy placement my_fit" in text and "A slot is a decision" not in text
     with pytest.raises(KeyError, match="no heading '## Add a moon'"):
         sources.included("CONTRIBUTING.md ## Add a moon", "recipes")
 
@@ -205,8 +205,8 @@ def test_the_command_says_where_the_site_is_and_builds_none_without_its_sources(
 
     monkeypatch.setattr(browser, "SITE", tmp_path / "index.html")
     monkeypatch.setattr(browser, "CHECKOUT", tmp_path)
-    assert main(["docs", "--no-browser"]) == 2
+    assert main(["open", "docs", "--no-browser"]) == 2
     assert "built from a checkout of the project" in capsys.readouterr().err
     (tmp_path / "index.html").write_text("here")
-    assert main(["docs", "--no-browser"]) == 0
+    assert main(["open", "docs", "--no-browser"]) == 0
     assert capsys.readouterr().out == f"{tmp_path / 'index.html'}\n"

@@ -356,7 +356,7 @@ def test_two_files_may_have_one_name(files):
 
 
 def test_the_command_lists_those_of_a_file(files, capsys):
-    assert main(["measures", "mine.py", "--json"]) == 0
+    assert main(["list", "measures", "mine.py", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["measures"]
     assert ("shared_memory", "drain_cycles") in {(row["engine"], row["name"]) for row in listed}
     assert listed[-1] == {
@@ -368,7 +368,7 @@ def test_the_command_lists_those_of_a_file(files, capsys):
         "built_in": False,
     }
     scaled(1.0)
-    assert main(["measures"]) == 0
+    assert main(["list", "measures"]) == 0
     assert "slack (shared_memory, segments, lower, yours)" in capsys.readouterr().out
 
 

@@ -199,7 +199,7 @@ def test_the_readme_leads_to_every_page():
     assert [path.name for path in PAGES.values() if f"docs/specification/{path.name}" not in readme] == []
 
 
-@pytest.mark.parametrize("words", [["--help"], ["policies", "--help"]])
+@pytest.mark.parametrize("words", [["--help"], ["list", "--help"], ["list", "policies", "--help"]])
 def test_the_help_says_where_the_pages_are(words, capsys):
     with contextlib.suppress(SystemExit):
         main(words)

@@ -99,7 +99,7 @@ def test_a_sweep_is_planned_run_and_read_again(python, tmp_path):
 
 
 def test_what_it_lists_is_there(python, tmp_path):
-    for words in (["policies", "placement"], ["presets"], ["measures"], ["doctor"]):
+    for words in (["list", "policies", "placement"], ["list", "presets"], ["list", "measures"], ["doctor"]):
         listed = run(python, tmp_path, *words)
         assert listed.returncode == 0, (words, listed.stderr)
         assert listed.stdout

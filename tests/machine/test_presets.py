@@ -200,9 +200,9 @@ def test_a_file_that_is_no_preset_hides_no_other_and_says_all_that_it_lacks(with
     assert half.startswith("half.yaml: figures are missing: ")
     assert half.count(",") == with_bad_files - 1
     assert named.startswith("named.yaml: devices must be a list")
-    assert main(["presets"]) == 0
+    assert main(["list", "presets"]) == 0
     assert "half.yaml: figures are missing" in capsys.readouterr().out.replace("\n", " ")
-    assert main(["presets", "--json"]) == 0
+    assert main(["list", "presets", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["unreadable"] == [torn, half, named]
     with pytest.raises(InputError, match=r"half\.yaml: figures are missing"):
         preset("half")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.cli.main import _Parser, find
+from workbench.cli.main import _Parser, resolved
 from workbench.errors import InputError
 
 ROOT = Path(__file__).parents[2]
@@ -26,8 +26,10 @@ def told(notebook: Path, pattern: str) -> list[str]:
 
 def check(words: list[str]) -> None:
     parser = _Parser()
-    find(words[0]).add_arguments(parser)
-    parser.parse_args(words[1:])
+    command, rest = resolved(words)
+    assert " ".join(words).startswith(command.name)
+    command.add_arguments(parser)
+    parser.parse_args(rest)
     missing = [word for word in words if word.startswith("sweeps/") and not (ROOT / word).is_file()]
     assert not missing
 

@@ -162,9 +162,9 @@ def test_mistakes_are_one_sentence(asked, says):
 
 def test_commands_refuse_a_file_that_does_not_run(file, capsys):
     file.write_text("1 / 0\n")
-    assert main(["measures", "mine.py"]) == 2
+    assert main(["list", "measures", "mine.py"]) == 2
     assert "mine.py does not run: ZeroDivisionError: division by zero" in capsys.readouterr().err
-    assert main(["figures", "no_such.py"]) == 2
+    assert main(["list", "figures", "no_such.py"]) == 2
     assert "the figure file no_such.py does not exist" in capsys.readouterr().err
 
 

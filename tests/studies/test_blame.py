@@ -147,7 +147,18 @@ def test_other_engines_have_no_kinds_of_delay() -> None:
 def test_the_command(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "stencil.yaml"
     path.write_text(json.dumps(SWEEP))
-    words = ["blame", str(path), "--parts", "walkers", "--out", str(tmp_path / "out"), "--workers", "1", "--json"]
+    words = [
+        "explain",
+        "blame",
+        str(path),
+        "--parts",
+        "walkers",
+        "--out",
+        str(tmp_path / "out"),
+        "--workers",
+        "1",
+        "--json",
+    ]
     assert main([*words, "--seeds", "2"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [row["part"] for row in told["blame"]] == ["walkers"] and told["runs"] == 4

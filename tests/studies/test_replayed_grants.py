@@ -42,7 +42,7 @@ def test_a_circuit_grants_what_the_run_granted(point):
 def test_the_command_writes_a_bench_that_replays_the_run(tmp_path, capsys):
     sweep = tmp_path / "s.json"
     sweep.write_text(json.dumps(SWEEP))
-    asked = ["circuit", "nearest_boundary", "--run", str(sweep), "--seed", "3", "--to", "bench", "--out"]
+    asked = ["circuit", "write", "nearest_boundary", "--run", str(sweep), "--seed", "3", "--to", "bench", "--out"]
     assert main([*asked, str(tmp_path / "b")]) == 0
     compile((tmp_path / "b" / "test_nearest_boundary.py").read_text(), "bench", "exec")
     sources = [str(tmp_path / "b" / f"{name}nearest_boundary.v") for name in ("", "bench_")]
@@ -62,6 +62,6 @@ def test_what_cannot_be_replayed_is_one_sentence(tmp_path, capsys):
         replayed(moving.points[0].setup, 3)
     sweep = tmp_path / "s.json"
     sweep.write_text(json.dumps(SWEEP))
-    assert main(["circuit", "last_fit", "--run", str(sweep)]) == 2
+    assert main(["circuit", "write", "last_fit", "--run", str(sweep)]) == 2
     assert "there is first_fit, nearest_boundary, best_fit, buddy" in capsys.readouterr().err
     assert len(plan.points) == 4

@@ -1,4 +1,4 @@
-"""What `workbench import` prints of a trace, and the workload file that it writes."""
+"""What `workbench trace import` prints of a trace, and the workload file that it writes."""
 
 import json
 from pathlib import Path

@@ -189,7 +189,7 @@ def test_columns_have_the_types_that_the_engine_relies_on(listing):
 
 def test_the_command_writes_an_access_file_that_is_the_trace(listing, tmp_path, capsys):
     out = tmp_path / "accesses.csv"
-    requests = ["import", str(listing), "--engine", "translation", "--out", str(out), "--set", "gap=10"]
+    requests = ["trace", "import", str(listing), "--engine", "translation", "--out", str(out), "--set", "gap=10"]
     assert main([*requests, "--machine", "patent_pilot", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["global_addresses"] == 6
     machine = TranslationMachine.read("patent_pilot")

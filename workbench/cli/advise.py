@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.main import DONE, Command
+from workbench.cli.main import DONE
 from workbench.cli.output import say_json, say_lines, say_table
 from workbench.errors import InputError
 
@@ -101,7 +101,9 @@ def _run(given: argparse.Namespace) -> int:
     if others:
         from workbench.studies.pool.resource_advice import advise_resources
 
-        _check_no_picture(given)
+        if given.html or given.figure or given.what_if:
+            needing = "--html, --figure and --what-if"
+            raise InputError(f"{given.file}: is no memory snapshot of PyTorch, which {needing} need.")
         _report_resources(given, advise_resources(given.file, size, costs))
         return DONE
     from workbench.studies.torch_memory import Still, advice_or_still
@@ -129,12 +131,6 @@ def _costs(call_us: float | None) -> CallCosts:
 def _say(sentence: str) -> None:
     """Say on what the advice will rest while it is being made; the answer itself goes to standard output."""
     print(sentence, file=sys.stderr, flush=True)
-
-
-def _check_no_picture(given: argparse.Namespace) -> None:
-    """Refuse a page and a figure of what is no memory snapshot of PyTorch."""
-    if given.html or given.figure or given.what_if:
-        raise InputError(f"{given.file}: is no memory snapshot of PyTorch, which --html, --figure and --what-if need.")
 
 
 def _report_resources(given: argparse.Namespace, advice: ResourceAdvice) -> None:
@@ -183,7 +179,11 @@ def _report(given: argparse.Namespace, advice: Advice) -> None:
         write_whole(Path(given.html), advice.html())
     if given.csv:
         write_whole(Path(given.csv), advice.table.to_csv(index=False))
-    drawn = _drawn(given.figure, advice) if given.figure else []
+    drawn: list[str] = []
+    if given.figure:
+        from workbench.figures.advice import save_advice
+
+        drawn = list(map(str, save_advice(advice, Path(given.figure))))
     if given.json:
         what_if = [{**it._asdict(), "own": it.own.row(), "best": it.best.row()} for it in changes]
         say_json({**advice.plain(), "what_if": what_if, "html": given.html, "figures": drawn})
@@ -203,12 +203,6 @@ def _report(given: argparse.Namespace, advice: Advice) -> None:
     for place in drawn:
         if place.endswith(".png"):
             print(f"figure: {place}")
-
-
-def _drawn(folder: str, advice: Advice) -> list[str]:
-    from workbench.figures.advice import save_advice
-
-    return [str(place) for place in save_advice(advice, Path(folder))]
 
 
 def _told_apart(advice: Advice) -> list[tuple[Trial, int]]:
@@ -244,4 +238,4 @@ def _said(advice: Advice) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-ADVISE = Command("advise", "Which settings of an allocator would have carried a recorded program.", add_arguments, run)
+ADVISE = add_arguments, run

@@ -1,4 +1,4 @@
-"""`workbench dashboard`, `lab` and `docs`: pages in a browser, from this host alone.
+"""`workbench open dashboard`, `open lab` and `open docs`: pages in a browser, from this host alone.
 
 A dashboard as a page of its own, JupyterLab on the project's notebooks, the documentation's site, built first where it
 is not.
@@ -13,7 +13,7 @@ import webbrowser
 from pathlib import Path
 
 import workbench
-from workbench.cli.main import DONE, Command
+from workbench.cli.main import DONE
 from workbench.dashboards import DASHBOARDS
 from workbench.dashboards.child_process import call_on_leash
 from workbench.dashboards.serve import MOST_PAGES, serve
@@ -48,12 +48,7 @@ def _run_dashboard(given: argparse.Namespace) -> int:
     return serve(given.name, given.port, not given.no_browser, given.token, given.pages)
 
 
-DASHBOARD = Command(
-    "dashboard",
-    "Serve a dashboard in a browser, without any request off this host.",
-    _arguments_of_dashboard,
-    _run_dashboard,
-)
+DASHBOARD = _arguments_of_dashboard, _run_dashboard
 
 QUIET = ("--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.news_url=None")
 """JupyterLab would ask public hosts for news and updates; a workbench makes no request off the host."""
@@ -71,7 +66,7 @@ def _run_lab(given: argparse.Namespace) -> int:
     return call_on_leash([sys.executable, "-m", "jupyterlab", f"--port={given.port}", *QUIET, folder])
 
 
-LAB = Command("lab", "Open JupyterLab on the notebooks.", _arguments_of_lab, _run_lab)
+LAB = _arguments_of_lab, _run_lab
 
 CHECKOUT = Path(workbench.__file__).resolve().parents[1]
 SITE = CHECKOUT / "docs" / "_build" / "html" / "index.html"
@@ -104,9 +99,8 @@ def _build_site() -> None:
     if not (CHECKOUT / "docs" / "conf.py").is_file():
         raise InputError(
             "the documentation is built from a checkout of the project (`make docs`; its pages can then be copied), "
-            "and this package was installed without one; "
-            "`workbench COMMAND --help` and `workbench policies | measures | figures | workloads | levers NAME` say "
-            "the same."
+            "and this package was installed without one; `workbench COMMAND --help` and "
+            "`workbench list policies | measures | figures | workloads | levers NAME` say the same."
         )
     print("workbench: building the documentation once, in a minute or two ...", file=sys.stderr, flush=True)
     command = [sys.executable, "-m", "workbench.docs"]
@@ -114,4 +108,4 @@ def _build_site() -> None:
         raise WorkbenchError("the documentation could not be built; the sentences above say why.")
 
 
-DOCS = Command("docs", "Open the documentation, without any request off this host.", _arguments_of_docs, _run_docs)
+DOCS = _arguments_of_docs, _run_docs

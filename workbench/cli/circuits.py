@@ -1,4 +1,4 @@
-"""`workbench circuit`, `synth` and `prove`: a mechanism as hardware.
+"""`workbench circuit write`, `circuit synth` and `circuit prove`: a mechanism as hardware.
 
 As Verilog, golden vectors or a test bench; what a synthesiser makes of it, beside what is counted as it is written;
 whether two circuits compute one function, by a solver.
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.main import DONE, SOME_FAILED, Command
+from workbench.cli.main import DONE, SOME_FAILED
 from workbench.cli.output import say_json, say_lines, say_table
 from workbench.errors import InputError
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 
 def _arguments_of_circuit(parser: argparse.ArgumentParser) -> None:
-    add_one(parser)
+    parser.add_argument("policy", metavar="POLICY", help="such as exact_run; with its question: probe.exact_run")
+    parser.add_argument("--set", metavar="LEVER=VALUE", action="append", default=[], help="a lever; may be repeated")
+    add_size(parser)
     kinds = ("verilog", "vectors", "bench")
     parser.add_argument("--to", choices=kinds, default="verilog", help="what is written (default: verilog)")
     parser.add_argument(
@@ -58,8 +60,9 @@ def _run_circuit(given: argparse.Namespace) -> int:
 def _asked_for(given: argparse.Namespace) -> tuple[Policy, Size, Callable[[], list[Case]]]:
     """Return a policy, a size, and what gives its vectors: random states, or the grants of a run."""
     from workbench.circuits import cases_of
+    from workbench.circuits.registry import size_read
 
-    policy, size = one(given)
+    policy, size = policy_of(given.policy, given.set), size_read(given.size)
     if given.run is None:
         return policy, size, lambda: cases_of(policy, size, given.count, given.seed)
     from workbench.api import planned
@@ -86,28 +89,12 @@ def _bench(policy: Policy, size: Size, cases: list[Case], given: argparse.Namesp
         print(f"circuit: {path}")
 
 
-def add_one(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that name one circuit."""
-    parser.add_argument("policy", metavar="POLICY", help="such as exact_run; with its question: probe.exact_run")
-    parser.add_argument("--set", metavar="LEVER=VALUE", action="append", default=[], help="a lever; may be repeated")
-    add_size(parser)
-
-
 def add_size(parser: argparse.ArgumentParser) -> None:
     """Add how large a circuit is."""
     parser.add_argument("--size", metavar="N", default="128", help="blocks, segments ... (default: 128)")
 
 
-def one(given: argparse.Namespace) -> tuple[Policy, Size]:
-    """Return the policy and the size that were named."""
-    from workbench.circuits.registry import policy_named, setting_read, size_read
-
-    return policy_named(given.policy, dict(map(setting_read, given.set))), size_read(given.size)
-
-
-CIRCUIT = Command(
-    "circuit", "A mechanism as Verilog, golden vectors or a test bench.", _arguments_of_circuit, _run_circuit
-)
+WRITE = _arguments_of_circuit, _run_circuit
 
 COLUMNS = {
     "policy": "policy",
@@ -135,7 +122,11 @@ def _arguments_of_synth(parser: argparse.ArgumentParser) -> None:
 def _run_synth(given: argparse.Namespace) -> int:
     if given.set and len(given.policies) > 1:
         raise InputError("--set is of one policy; of several write POLICY:LEVER=VALUE.")
-    rows = [_row(policy, given) for policy in _policies(given)]
+    if given.set:
+        policies = [policy_of(given.policies[0], given.set)]
+    else:
+        policies = [policy_inline(text) for text in given.policies]
+    rows = [_row(policy, given) for policy in policies]
     if given.json:
         say_json(rows[0] if len(rows) == 1 else rows)
     elif len(rows) == 1:
@@ -143,14 +134,6 @@ def _run_synth(given: argparse.Namespace) -> int:
     else:
         _say_rows(rows)
     return DONE
-
-
-def _policies(given: argparse.Namespace) -> list[Policy]:
-    from workbench.circuits.registry import policy_named, setting_read
-
-    if given.set:
-        return [policy_named(given.policies[0], dict(map(setting_read, given.set)))]
-    return [policy_inline(text) for text in given.policies]
 
 
 def _row(policy: Policy, given: argparse.Namespace) -> dict[str, Any]:
@@ -177,17 +160,20 @@ INLINE = "POLICY or POLICY:LEVER=VALUE:..., such as exact_run:encoding=free0"
 
 def policy_inline(text: str) -> Policy:
     """Return the policy of `exact_run`, or, with levers, of `exact_run:chain=doubling:encoding=free0`."""
-    from workbench.circuits.registry import policy_named, setting_read
-
     name, *levers = text.split(":")
     if not name:
         raise InputError(f"{text!r} must be POLICY or POLICY:LEVER=VALUE:...")
+    return policy_of(name, levers)
+
+
+def policy_of(name: str, levers: list[str]) -> Policy:
+    """Return the policy of a name with levers, each LEVER=VALUE."""
+    from workbench.circuits.registry import policy_named, setting_read
+
     return policy_named(name, dict(map(setting_read, levers)))
 
 
-SYNTH = Command(
-    "synth", "Gates, levels, flip-flops and relative delay of circuits, synthesised.", _arguments_of_synth, _run_synth
-)
+SYNTH = _arguments_of_synth, _run_synth
 
 
 def _arguments_of_prove(parser: argparse.ArgumentParser) -> None:
@@ -226,9 +212,4 @@ def inline(text: str, size: str) -> tuple[str, Circuit]:
     return policy.short(), circuit_of(policy, size_read(size))
 
 
-PROVE = Command(
-    "prove",
-    "Whether two circuits compute one function, proven by SAT (exit status 1: they differ).",
-    _arguments_of_prove,
-    _run_prove,
-)
+PROVE = _arguments_of_prove, _run_prove

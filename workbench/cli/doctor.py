@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from workbench.cli.main import DONE, Command
+from workbench.cli.main import DONE
 from workbench.cli.output import add_table_arguments, say_json, say_table
 from workbench.errors import WorkbenchError, install_command, unknown_name
 
@@ -257,10 +257,6 @@ def _apt(*packages: str) -> str:
     return f"apt-get install -y --no-install-recommends {' '.join(packages)}"
 
 
-def _extra(name: str) -> str:
-    return install_command(name)
-
-
 def _browser() -> bool:
     return bool(os.environ.get("CHROMIUM")) or has_program(*BROWSERS)
 
@@ -294,29 +290,31 @@ THINGS = (
     ),
     Thing("browser", "the tests of dashboards and reports", _browser, _apt("chromium", "fonts-dejavu-core")),
     Thing(
-        "PostgreSQL client", "a tuning study shared by machines", lambda: has_package("psycopg"), _extra("postgresql")
+        "PostgreSQL client",
+        "a tuning study shared by machines",
+        lambda: has_package("psycopg"),
+        install_command("postgresql"),
     ),
     Thing("PostgreSQL server", "to hold such a study on this machine", _postgresql_server, _apt("postgresql")),
-    Thing("cluster", "runs on other machines (--cluster)", lambda: has_package("distributed"), _extra("cluster")),
-    Thing("GPU package", "kernels on a graphics card", lambda: has_package("numba_cuda"), _extra("gpu")),
-    Thing("circuits", "workbench synth and workbench prove", _circuits, _extra("circuits")),
+    Thing(
+        "cluster", "runs on other machines (--cluster)", lambda: has_package("distributed"), install_command("cluster")
+    ),
+    Thing("GPU package", "kernels on a graphics card", lambda: has_package("numba_cuda"), install_command("gpu")),
+    Thing("circuits", "workbench circuit synth | prove", _circuits, install_command("circuits")),
     Thing("iverilog", "the tests that simulate Verilog", lambda: has_program("iverilog"), _apt("iverilog")),
     Thing("public traces", "sweeps over recorded traces", _traces, FETCH_TRACES),
 )
 """Everything optional, in the order of the report."""
 
 
-DOCTOR = Command(
-    "doctor", "What this machine has and lacks, with the command that brings it.", _arguments_of_doctor, _run_doctor
-)
+DOCTOR = _arguments_of_doctor, _run_doctor
 
 BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks"
 
 
 def _arguments_of_bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these benchmarks")
-    parser.add_argument("--json", action="store_true", help="print one JSON list")
-    add_table_arguments(parser)
+    add_table_arguments(parser, "print one JSON list")
 
 
 def _run_bench(given: argparse.Namespace) -> int:
@@ -346,4 +344,4 @@ def _benchmarks() -> ModuleType:
     return module
 
 
-BENCH = Command("bench", "Measure the speed of the engines on this machine.", _arguments_of_bench, _run_bench)
+BENCH = _arguments_of_bench, _run_bench

@@ -1,6 +1,7 @@
-"""`workbench policies`, `measures`, `figures`, `workloads`, `levers` and `presets`: what a sweep may name.
+"""`workbench list KIND`: the policies, measures, figures, workloads, levers and presets that a sweep may name.
 
 Each lists all there is, the user's own of the files that the command names included, or shows all that is known of one.
+The schema of sweep files is one more kind, with which an editor completes and checks them.
 A lever is put in words: what it may be, and what it is by default.
 """
 
@@ -17,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 import workbench
-from workbench.cli.main import DONE, Command
+from workbench.cli.main import DONE, Arguments, Run
 from workbench.cli.output import add_table_arguments, say_json, say_lines, say_notes, say_table
 from workbench.errors import InputError, nearest_name, unknown_name
 from workbench.levers import Lever, Spec
@@ -28,20 +29,15 @@ Details = Callable[[Mapping[str, Any]], dict[str, Any]]
 """From the row of a part to what else is known of it: a value, or a list of lines."""
 
 
-def nothing_more(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return no details."""
-    return {}
-
-
 def listing(
-    name: str, says: str, rows: Rows, details: Details = nothing_more, named_by: Sequence[str] = ("name",)
-) -> Command:
+    name: str, rows: Rows, details: Details = lambda row: {}, named_by: Sequence[str] = ("name",)
+) -> tuple[Arguments, Run]:
     """Return the command that lists the parts of a kind, or shows those of a name.
 
     Parameters
     ----------
-    name, says : str
-        The command, and what its help says.
+    name : str
+        The kind, as the command says it.
     rows : function
         What there is, with the user's own.
     details : function
@@ -66,7 +62,7 @@ def listing(
             say_lines(_lines(row) for row in lines)
         return DONE
 
-    return Command(name, says, add_arguments, run)
+    return add_arguments, run
 
 
 def _given(parts: Sequence[str], rows: Rows, kind: str) -> tuple[list[dict[str, Any]], list[str]]:
@@ -103,7 +99,7 @@ def _unknown(kind: str, name: str, known: set[str]) -> InputError:
         return unknown_name("", kind, name, known)
     guess = nearest_name(name, sorted(known))
     cure = f" Did you mean {guess}?" if guess else ""
-    return InputError(f"unknown {kind} {name!r}; `workbench {kind}s` lists all {len(known)}.{cure}")
+    return InputError(f"unknown {kind} {name!r}; `workbench list {kind}s` lists all {len(known)}.{cure}")
 
 
 MOST_NAMES = 40
@@ -151,7 +147,7 @@ def _run_policies(given: argparse.Namespace) -> int:
 
 def _say_question(question: Mapping[str, Any]) -> None:
     """Print what a new policy derives from, what its answer sees and returns."""
-    say_lines([f"a new one: workbench new-policy {question['question']} NAME, derived from {question['base']}"])
+    say_lines([f"a new one: workbench new policy {question['question']} NAME, derived from {question['base']}"])
     if question["sees"]:
         print("its answer takes one view, def answer(see):")
     say_lines(f"    {line}" for line in question["sees"])
@@ -159,7 +155,7 @@ def _say_question(question: Mapping[str, Any]) -> None:
     print()
 
 
-POLICIES = Command("policies", "Every policy that can be named in a sweep.", _arguments_of_policies, _run_policies)
+POLICIES = _arguments_of_policies, _run_policies
 
 
 def measure_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
@@ -201,7 +197,7 @@ def measure_details(row: Mapping[str, Any]) -> dict[str, Any]:
     return {"in_a_sweep": lines, "of_parts": [pattern for pattern in patterns if row["name"] in pattern]}
 
 
-MEASURES = listing("measures", "Every measure that can be named in a sweep.", measure_rows, measure_details)
+MEASURES = listing("measures", measure_rows, measure_details)
 
 
 def figure_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
@@ -237,7 +233,7 @@ def figure_details(row: Mapping[str, Any]) -> dict[str, Any]:
     return {"choices": choices, "in_a_terminal": [command]}
 
 
-FIGURES = listing("figures", "Every figure, and what it is drawn of.", figure_rows, figure_details)
+FIGURES = listing("figures", figure_rows, figure_details)
 
 
 def workload_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
@@ -276,14 +272,10 @@ def workload_details(row: Mapping[str, Any]) -> dict[str, Any]:
     levers = Generator.members.find(row["name"]).levers.values()
     lines = [
         f"{one.name}: {values_of_lever(one)}{f' ({one.unit})' if one.unit else ''}, "
-        f"{_default_words(default_of_lever(one))}: {one.description}"
+        f"{_default_words(one)}: {one.description}"
         for one in levers
     ]
     return {"levers": lines, "in_a_sweep": [f"workload: {{synthetic: {row['name']}}}"]}
-
-
-def _default_words(text: str) -> str:
-    return f"default {text}" if text else "must be given"
 
 
 NUMBERS = {"integer": "whole number", "number": "number", "integers": "list of whole numbers"}
@@ -333,20 +325,21 @@ def default_of_lever(one: Lever) -> str:
     return text.lower() if one.kind == "switch" else text or '""'
 
 
-WORKLOADS = listing("workloads", "Every workload that can be named in a sweep.", workload_rows, workload_details)
+def _default_words(one: Lever) -> str:
+    return "must be given" if one.required else f"default {default_of_lever(one)}"
+
+
+WORKLOADS = listing("workloads", workload_rows, workload_details)
 
 
 def lever_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
     """Return one mapping a lever and class that has it, then those of the classes in the user's files."""
 
-    own = [cls for module in modules for cls in vars(module).values() if _is_own(cls, module)]
+    inside = [(value, module.__name__) for module in modules for value in vars(module).values()]
+    own = [one for one, name in inside if isinstance(one, type) and issubclass(one, Spec) and one.__module__ == name]
     places = [(name, cls) for name, classes in declared_levers().items() for cls in classes]
     places += [(name, cls) for cls in own for name in cls.levers]
     return [_row_of_lever(cls, cls.levers[name]) for name, cls in dict.fromkeys(places)]
-
-
-def _is_own(value: Any, module: ModuleType) -> bool:
-    return isinstance(value, type) and issubclass(value, Spec) and value.__module__ == module.__name__
 
 
 def _row_of_lever(cls: type[Spec], one: Lever) -> dict[str, Any]:
@@ -356,7 +349,7 @@ def _row_of_lever(cls: type[Spec], one: Lever) -> dict[str, Any]:
         "of": cls.name,
         "kind": kind_of_spec(cls),
         "values": values_of_lever(one),
-        "default": f"default {default_of_lever(one)}" if not one.required else "must be given",
+        "default": _default_words(one),
         "unit": one.unit,
         "description": one.description,
         "built_in": cls.built_in,
@@ -416,12 +409,11 @@ def kind_of_spec(cls: type[Spec]) -> str:
     return cls.noun if issubclass(cls, Family) else ""
 
 
-LEVERS = listing("levers", "Every lever with its range, default and unit.", lever_rows, named_by=("name", "of"))
+LEVERS = listing("levers", lever_rows, named_by=("name", "of"))
 
 
 def _arguments_of_presets(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", nargs="?", help="one preset, with the source of each figure")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_table_arguments(parser)
 
 
@@ -439,4 +431,20 @@ def _run_presets(given: argparse.Namespace) -> int:
     return DONE
 
 
-PRESETS = Command("presets", "Machine presets with the source of each figure.", _arguments_of_presets, _run_presets)
+PRESETS = _arguments_of_presets, _run_presets
+
+
+def _arguments_of_schema(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="(always JSON)")
+
+
+def _run_schema(given: argparse.Namespace) -> int:
+    import json
+
+    from workbench.experiments.schema import sweep_schema
+
+    print(json.dumps(sweep_schema(), indent=2))
+    return DONE
+
+
+SCHEMA = _arguments_of_schema, _run_schema

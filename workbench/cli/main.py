@@ -12,6 +12,7 @@ import os
 import re
 import signal
 import sys
+import textwrap
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -23,44 +24,74 @@ from workbench.errors import InputError, WorkbenchError, unknown_name
 from workbench.process import COMPILING, ENVIRONMENT, has_fixed_hash_seed
 
 COMMANDS = {
-    "plan": "run",
-    "run": "run",
-    "results": "results",
-    "status": "results",
-    "tune": "tune",
-    "sensitivity": "studies",
-    "discover": "studies",
-    "blame": "studies",
-    "notebook": "run",
-    "claims": "studies",
-    "figure": "results",
-    "export": "results",
-    "verify": "results",
-    "policies": "listings",
-    "measures": "listings",
-    "figures": "listings",
-    "workloads": "listings",
-    "levers": "listings",
-    "presets": "listings",
-    "schema": "scaffold",
-    "circuit": "circuits",
-    "synth": "circuits",
-    "prove": "circuits",
-    "import": "traces",
-    "residency": "traces",
-    "replay": "traces",
-    "advise": "advise",
-    "new-policy": "scaffold",
-    "new-preset": "scaffold",
-    "dashboard": "browser",
-    "lab": "browser",
-    "docs": "browser",
-    "bench": "doctor",
-    "doctor": "doctor",
-    "completion": "main",
+    "plan": ("run", "How many runs a sweep has and how many are kept; runs nothing."),
+    "run": ("run", "Run a sweep; what is kept already is not run again."),
+    "results": ("results", "What a results folder holds: summary, table as CSV, figures."),
+    "status": ("results", "How far a sweep is that runs elsewhere, and whether its driver lives."),
+    "tune": ("tune", "Tune policies and levers against several measures."),
+    "explain sensitivity": ("studies", "Which levers a measure depends on, alone and together."),
+    "explain discover": ("studies", "Where in the space of workload and machine a policy loses."),
+    "explain blame": ("studies", "How much less a measure is without each kind of delay."),
+    "notebook": ("run", "Run notebooks once for each combination of their parameters."),
+    "claims": ("studies", "Put the claims of the source documents to the test."),
+    "figure": ("results", "Figures of theory, or of the runs of a results folder."),
+    "export": ("results", "Write a bundle for a paper from a results folder."),
+    "verify": ("results", "Compute a bundle's numbers from its runs, and do some runs again."),
+    "list policies": ("listings", "Every policy that can be named in a sweep."),
+    "list measures": ("listings", "Every measure that can be named in a sweep."),
+    "list figures": ("listings", "Every figure, and what it is drawn of."),
+    "list workloads": ("listings", "Every workload that can be named in a sweep."),
+    "list levers": ("listings", "Every lever with its range, default and unit."),
+    "list presets": ("listings", "Machine presets with the source of each figure."),
+    "list schema": ("listings", "The JSON schema of sweep files."),
+    "circuit write": ("circuits", "A mechanism as Verilog, golden vectors or a test bench."),
+    "circuit synth": ("circuits", "Gates, levels, flip-flops and relative delay of circuits, synthesised."),
+    "circuit prove": (
+        "circuits",
+        "Whether two circuits compute one function, proven by SAT (exit status 1: they differ).",
+    ),
+    "trace import": ("traces", "What a real trace holds, and the same as workload columns."),
+    "trace residency": ("traces", "Lost residency of shared memory on recorded kernels."),
+    "trace replay": ("traces", "What each policy would have done with the memory that a trace recorded."),
+    "advise": ("advise", "Which settings of an allocator would have carried a recorded program."),
+    "new policy": ("scaffold", "Write a policy file and its test, ready to change."),
+    "new preset": ("scaffold", "Write a machine preset's file, ready to fill in."),
+    "open dashboard": ("browser", "Serve a dashboard in a browser, without any request off this host."),
+    "open lab": ("browser", "Open JupyterLab on the notebooks."),
+    "open docs": ("browser", "Open the documentation, without any request off this host."),
+    "bench": ("doctor", "Measure the speed of the engines on this machine."),
+    "doctor": ("doctor", "What this machine has and lacks, with the command that brings it."),
+    "completion": ("main", "A completion script for bash, zsh or fish."),
 }
-"""Each command and the module of this room that holds it, as a constant of its name; only that module is imported."""
+"""Each command: the module of this room that holds it, as a constant of its last word, and what it does.
 
+Only the module of the command that runs is imported.
+"""
+
+GROUPS = {
+    "explain": "What a result comes from",
+    "list": "What a sweep may name",
+    "circuit": "A mechanism as hardware",
+    "trace": "What recorded traces hold",
+    "new": "Files to begin with",
+    "open": "Pages in a browser",
+}
+"""The first words of commands of two, and what these have in common."""
+
+FORMER = {
+    **{name: f"explain {name}" for name in ("sensitivity", "discover", "blame")},
+    **{
+        name: f"list {name}" for name in ("policies", "measures", "figures", "workloads", "levers", "presets", "schema")
+    },
+    "circuit": "circuit write",
+    "synth": "circuit synth",
+    "prove": "circuit prove",
+    **{name: f"trace {name}" for name in ("import", "residency", "replay")},
+    "new-policy": "new policy",
+    "new-preset": "new preset",
+    **{name: f"open {name}" for name in ("dashboard", "lab", "docs")},
+}
+"""Former names, which go with 0.6, and the commands that they are now."""
 
 KEPT = "stopped; finished runs of a results folder are kept."
 
@@ -68,6 +99,12 @@ SPECIFICATIONS = (
     "'spec 3, R81' in a text is item R81 of page 3 of docs/specification/ (of an installed package: "
     "workbench/specification/)."
 )
+
+
+class _Help(argparse.HelpFormatter):
+    def _format_usage(self, *given: Any) -> str:
+        """Return the usage, its further lines set in little: below a name of two words some would be too wide."""
+        return re.sub(r"\n {9,}", "\n        ", super()._format_usage(*given))
 
 
 class _Parser(argparse.ArgumentParser):
@@ -119,43 +156,80 @@ def _run(words: list[str]) -> int:
 
         print(workbench.__version__)
         return 0
-    if words[0] not in COMMANDS:
-        raise unknown_name("", "command", words[0], COMMANDS)
-    command = find(words[0])
-    parser = _Parser(prog=f"workbench {command.name}", description=command.says, epilog=SPECIFICATIONS)
+    if words[0] in GROUPS and words[1:] in (["-h"], ["--help"]):
+        print(_overview(words[0]))
+        return 0
+    command, behind = resolved(words)
+    parser = _Parser(
+        prog=f"workbench {command.name}", description=command.says, epilog=SPECIFICATIONS, formatter_class=_Help
+    )
     command.add_arguments(parser)
-    given = _parsed(parser, words[1:])
+    given = parser.parse_args(behind)
     with compile_notice():
         return command.run(given)
 
 
-def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
-    return parser.parse_args(words)
+def resolved(words: Sequence[str]) -> tuple[Command, Sequence[str]]:
+    """Return the command that words begin with, and the words behind its name; a former name is answered and told."""
+    first, two = words[0], " ".join(words[:2])
+    name = two if two in COMMANDS else first
+    if name in COMMANDS:
+        return find(name), words[len(name.split()) :]
+    if first in FORMER and (words[1:] or first not in GROUPS):
+        hint = f"`workbench {first}` is `workbench {FORMER[first]}` since 0.5; the old name goes with 0.6."
+        print(f"workbench: {hint}", file=sys.stderr)
+        return find(FORMER[first]), words[1:]
+    if first not in GROUPS:
+        raise unknown_name("", "command", first, first_words())
+    if not words[1:]:
+        raise InputError(f"workbench {first} takes one of {', '.join(kinds(first))}. See: workbench {first} --help")
+    raise unknown_name("", f"{first} command", words[1], kinds(first))
 
 
 def find(name: str) -> Command:
     """Return the command of a name."""
-    module: Any = importlib.import_module(f"workbench.cli.{COMMANDS[name]}")
-    command: Command = getattr(module, name.upper().replace("-", "_"))
-    return command
+    room, says = COMMANDS[name]
+    module = importlib.import_module(f"workbench.cli.{room}")
+    return Command(name, says, *getattr(module, name.split()[-1].upper()))
 
 
-def _overview() -> str:
-    lines = [f"  {name:<12}{find(name).says}" for name in COMMANDS]
-    return "\n".join(["workbench COMMAND ... (each has --help)", "", *lines, "", SPECIFICATIONS])
+def first_words() -> list[str]:
+    """Return what may stand after `workbench`: commands of one word, and the first words of the others."""
+    return list(dict.fromkeys(name.split()[0] for name in COMMANDS))
+
+
+def kinds(group: str) -> list[str]:
+    """Return the second words of the commands that begin with a word."""
+    return [name.split()[1] for name in COMMANDS if name.startswith(f"{group} ")]
+
+
+def _overview(group: str = "") -> str:
+    rows = {word: f"{GROUPS[word]}: {', '.join(kinds(word))}." if word in GROUPS else "" for word in first_words()}
+    if group:
+        rows = {word: COMMANDS[f"{group} {word}"][1] for word in kinds(group)}
+    lines = [
+        textwrap.fill(f"  {word:<13}{says or COMMANDS[word][1]}", 80, subsequent_indent=" " * 15)
+        for word, says in rows.items()
+    ]
+    usage = f"workbench {group} KIND" if group else "workbench COMMAND"
+    return "\n".join([f"{usage} ... (each has --help)", "", *lines, "", SPECIFICATIONS])
 
 
 DONE, SOME_FAILED, WRONG_INPUT = 0, 1, 2
 """Exit statuses."""
 
 
+Arguments = Callable[[argparse.ArgumentParser], None]
+Run = Callable[[argparse.Namespace], int]
+
+
 class Command(NamedTuple):
-    """One word after `workbench`."""
+    """One or two words after `workbench`."""
 
     name: str
     says: str
-    add_arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], int]
+    add_arguments: Arguments
+    run: Run
 
 
 class Start(NamedTuple):
@@ -172,9 +246,11 @@ class Start(NamedTuple):
 
 STARTS = (
     Start("compare", "two policies on the same requests", "workbench run", "sweeps/placement/drain.yaml", "SWEEP.yaml"),
-    Start("replay", "your own memory snapshot", "workbench replay", "", "SNAPSHOT.pickle"),
+    Start("replay", "your own memory snapshot", "workbench trace replay", "", "SNAPSHOT.pickle"),
     Start("tune", "a policy's levers", "workbench tune", "sweeps/tune/placement.yaml", "STUDY.yaml"),
-    Start("look", "with sliders, in a browser", "workbench dashboard", "sweeps/placement/drain.yaml", "shared_memory"),
+    Start(
+        "look", "with sliders, in a browser", "workbench open dashboard", "sweeps/placement/drain.yaml", "shared_memory"
+    ),
 )
 
 
@@ -188,7 +264,7 @@ def quickstart(folder: Path | None = None) -> str:
     """
     lines = [f"  {start.name:<9}{start.says}\n  {'':<9}$ {command_of(start, folder)}" for start in STARTS]
     text = "\n".join(["Four roads, each with a command to start on:", "", *lines])
-    yours = "\n\nSWEEP.yaml and STUDY.yaml are files of yours; workbench schema says what\nmay stand in a sweep."
+    yours = "\n\nSWEEP.yaml and STUDY.yaml are files of yours; workbench list schema says\nwhat may stand in a sweep."
     return text + (yours if "SWEEP.yaml" in text else "")
 
 
@@ -196,18 +272,22 @@ def command_of(start: Start, folder: Path | None = None) -> str:
     """Return the command of a start, with its file if that is below a folder.
 
     >>> command_of(STARTS[3], Path("nowhere"))
-    'workbench dashboard shared_memory'
+    'workbench open dashboard shared_memory'
     """
     there = bool(start.file) and ((folder or Path()) / start.file).is_file()
     return f"{start.command} {start.file if there else start.otherwise}"
 
 
 BASH = """_workbench() {
-  local word=${COMP_WORDS[COMP_CWORD]} words
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=( $(compgen -W "%(commands)s" -- "$word") ); return
+  local word=${COMP_WORDS[COMP_CWORD]} first=${COMP_WORDS[1]} names words
+  case "$COMP_CWORD $first" in
+    "1 "*) names="%(commands)s" ;;
+%(groups)s
+  esac
+  if [ "$names" ]; then
+    COMPREPLY=( $(compgen -W "$names" -- "$word") ); return
   fi
-  case "${COMP_WORDS[1]}" in
+  case "$first ${COMP_WORDS[2]} " in
 %(cases)s
   esac
   case "$word" in
@@ -223,13 +303,22 @@ def _arguments_of_completion(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_completion(given: argparse.Namespace) -> int:
-    print(completion_script(given.shell, options_of_commands()))
+    print(completion_script(given.shell))
     return DONE
 
 
-def options_of_commands() -> dict[str, list[str]]:
-    """Return the long options of every command, as its parser has them."""
-    return {name: _long_options(find(name)) for name in COMMANDS}
+COMPLETION = _arguments_of_completion, _run_completion
+
+
+def completion_script(shell: str) -> str:
+    """Return the completion script of a shell, with the options that the parsers have; zsh reads that of bash."""
+    options = {name: _long_options(find(name)) for name in COMMANDS}
+    if shell == "fish":
+        return _fish_script(options)
+    cases = "\n".join(f'    "{name} "*) words="{" ".join(words)}" ;;' for name, words in options.items())
+    groups = "\n".join(f'    "2 {group}") names="{" ".join(kinds(group))}" ;;' for group in GROUPS)
+    text = BASH % {"commands": " ".join(first_words()), "groups": groups, "cases": cases}
+    return f"autoload -U +X bashcompinit && bashcompinit\n{text}" if shell == "zsh" else text
 
 
 def _long_options(command: Command) -> list[str]:
@@ -238,25 +327,16 @@ def _long_options(command: Command) -> list[str]:
     return [word for action in parser._actions for word in action.option_strings if word.startswith("--")]
 
 
-def completion_script(shell: str, known: dict[str, list[str]]) -> str:
-    """Return the completion script of a shell; zsh reads that of bash."""
-    if shell == "fish":
-        return _fish_script(known)
-    cases = "\n".join(f'    {name}) words="{" ".join(words)}" ;;' for name, words in known.items())
-    text = BASH % {"commands": " ".join(known), "cases": cases}
-    return f"autoload -U +X bashcompinit && bashcompinit\n{text}" if shell == "zsh" else text
-
-
-def _fish_script(known: dict[str, list[str]]) -> str:
-    lines = [f"complete -c workbench -n __fish_use_subcommand -f -a {name}" for name in known]
-    for name, words in known.items():
-        lines += [f"complete -c workbench -n '__fish_seen_subcommand_from {name}' -l {word[2:]}" for word in words]
+def _fish_script(options: dict[str, list[str]]) -> str:
+    start, seen = "complete -c workbench -n", "__fish_seen_subcommand_from"
+    lines = [f"{start} __fish_use_subcommand -f -a {word}" for word in first_words()]
+    for group in GROUPS:
+        inner = " ".join(kinds(group))
+        lines.append(f"{start} '{seen} {group}; and not {seen} {inner}' -f -a '{inner}'")
+    for name, words in options.items():
+        condition = "; and ".join(f"{seen} {word}" for word in name.split())
+        lines += [f"{start} '{condition}' -l {word[2:]}" for word in words]
     return "\n".join(lines)
-
-
-COMPLETION = Command(
-    "completion", "A completion script for bash, zsh or fish.", _arguments_of_completion, _run_completion
-)
 
 
 def compile_notice() -> AbstractContextManager[None]:

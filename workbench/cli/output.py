@@ -47,8 +47,9 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
 
 
-def add_table_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add --wide and --csv to a parser, for a command that prints a table."""
+def add_table_arguments(parser: argparse.ArgumentParser, json: str = "print one JSON object") -> None:
+    """Add --json, --wide and --csv to a parser, for a command that prints a table."""
+    parser.add_argument("--json", action="store_true", help=json)
     parser.add_argument("--wide", action="store_true", help="print the table as wide as it is, five digits a number")
     parser.add_argument("--csv", metavar="FILE", help="write the table as CSV, every digit")
 

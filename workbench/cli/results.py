@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.main import DONE, SOME_FAILED, Command
+from workbench.cli.main import DONE, SOME_FAILED
 from workbench.cli.output import say_json, say_lines, say_notes, say_summary, say_table
 from workbench.cli.sweeps import levers_of, whole
 from workbench.errors import InputError, wrong_value
@@ -83,7 +83,7 @@ def add_figure_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="a choice of a figure, such as measure=drain_cycles (workbench figures NAME lists them)",
+        help="a choice of a figure, such as measure=drain_cycles (workbench list figures NAME lists them)",
     )
 
 
@@ -101,18 +101,14 @@ def draw_kept(results: Results, names: list[str], given: argparse.Namespace) -> 
     recipes = [_recipe(name, results) for name in names]
     of_all = not (given.only or chosen or width)
     results = results.only(*given.only) if given.only else results
-    folder = Path(given.to) if given.to else _usual_folder(results) / ("" if of_all else "chosen")
+    assert results.folder is not None
+    folder = Path(given.to) if given.to else results.folder / "figures" / ("" if of_all else "chosen")
     saved = [path for recipe in recipes for path in draw_one(recipe, results, folder, chosen, width)]
     if given.json:
         say_json({"figures": [str(path) for path in saved]})
     else:
         print("\n".join(f"figure: {path}" for path in saved))
     return DONE
-
-
-def _usual_folder(results: Results) -> Path:
-    assert results.folder is not None
-    return results.folder / "figures"
 
 
 def _recipe(name: str, results: Results) -> Any:
@@ -141,9 +137,7 @@ def inches(text: str) -> float:
     return width
 
 
-RESULTS = Command(
-    "results", "What a results folder holds: summary, table as CSV, figures.", _arguments_of_results, _run_results
-)
+RESULTS = _arguments_of_results, _run_results
 
 
 def _arguments_of_figure(parser: argparse.ArgumentParser) -> None:
@@ -187,7 +181,7 @@ def _list_calculations(as_json: bool) -> None:
         say_table(pd.DataFrame(rows))
 
 
-FIGURE = Command("figure", "Figures of theory, or of the runs of a results folder.", _arguments_of_figure, _run_figure)
+FIGURE = _arguments_of_figure, _run_figure
 
 
 def _arguments_of_status(parser: argparse.ArgumentParser) -> None:
@@ -206,9 +200,7 @@ def _run_status(given: argparse.Namespace) -> int:
     return DONE
 
 
-STATUS = Command(
-    "status", "How far a sweep is that runs elsewhere, and whether its driver lives.", _arguments_of_status, _run_status
-)
+STATUS = _arguments_of_status, _run_status
 
 
 def _arguments_of_export(parser: argparse.ArgumentParser) -> None:
@@ -235,7 +227,7 @@ def _run_export(given: argparse.Namespace) -> int:
     return DONE
 
 
-EXPORT = Command("export", "Write a bundle for a paper from a results folder.", _arguments_of_export, _run_export)
+EXPORT = _arguments_of_export, _run_export
 
 MOST_LINES = 200
 """Of differences that are printed."""
@@ -275,6 +267,4 @@ def _run_verify(given: argparse.Namespace) -> int:
     return DONE if report.same else SOME_FAILED
 
 
-VERIFY = Command(
-    "verify", "Compute a bundle's numbers from its runs, and do some runs again.", _arguments_of_verify, _run_verify
-)
+VERIFY = _arguments_of_verify, _run_verify

@@ -10,17 +10,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.main import DONE, SOME_FAILED, Command, main
+from workbench.cli.main import DONE, SOME_FAILED, main
 from workbench.cli.output import say_json, say_lines, say_notes, say_summary
-from workbench.cli.sweeps import (
-    Bar,
-    add_sweep_arguments,
-    add_worker_arguments,
-    executor_of,
-    levers_of,
-    overrides,
-    whole,
-)
+from workbench.cli.sweeps import Bar, add_run_arguments, add_sweep_arguments, executor_of, levers_of, overrides, whole
 from workbench.errors import InputError, MissingPart, WorkbenchError
 from workbench.experiments.designs import draw
 from workbench.experiments.fronts import STUDY
@@ -41,8 +33,7 @@ MOST_ROWS = 40
 
 def _arguments_of_run(parser: argparse.ArgumentParser) -> None:
     add_sweep_arguments(parser)
-    parser.add_argument("--out", metavar="DIR", help="the results folder (default: results/ and the sweep's path)")
-    add_worker_arguments(parser)
+    add_run_arguments(parser)
     parser.add_argument("--limit", type=float, metavar="SECONDS", help="the longest that one run may take (600)")
     parser.add_argument(
         "--no-repeat",
@@ -204,7 +195,7 @@ def _facts(results: Results, folder: Path, figures: list[Path]) -> dict[str, Any
     }
 
 
-RUN = Command("run", "Run a sweep; what is kept already is not run again.", _arguments_of_run, _run_run)
+RUN = _arguments_of_run, _run_run
 
 
 def _arguments_of_plan(parser: argparse.ArgumentParser) -> None:
@@ -253,7 +244,7 @@ def _kept_runs(plan: Plan, folder: Path) -> tuple[int, str]:
         store.close()
 
 
-PLAN = Command("plan", "How many runs a sweep has and how many are kept; runs nothing.", _arguments_of_plan, _run_plan)
+PLAN = _arguments_of_plan, _run_plan
 
 
 def _arguments_of_notebook(parser: argparse.ArgumentParser) -> None:
@@ -301,9 +292,7 @@ def _say_notebook_run(run: NotebookRun) -> None:
     print(f"{run.status}: {run.output.name} ({run.seconds:.1f} s)", file=sys.stderr, flush=True)
 
 
-NOTEBOOK = Command(
-    "notebook", "Run notebooks once for each combination of their parameters.", _arguments_of_notebook, _run_notebook
-)
+NOTEBOOK = _arguments_of_notebook, _run_notebook
 
 MAIN_SWEEPS = (
     "sweeps/placement/drain.yaml",

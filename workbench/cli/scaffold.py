@@ -1,7 +1,7 @@
-"""`workbench new-policy`, `new-preset` and `schema`: files to begin with, and what may stand in them.
+"""`workbench new policy` and `new preset`: files to begin with.
 
 A policy file and its test, both of which pass as written; a machine preset's file to fill in, each figure with what it
-means; the JSON schema of sweep files, with which an editor completes and checks them.
+means.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import argparse
 import keyword
 import re
+import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.cli.main import DONE, Command
+from workbench.cli.main import DONE
 from workbench.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
@@ -110,8 +111,6 @@ def _base(question: str) -> type[Policy]:
 
 def _asked(base: type[Policy]) -> str:
     """Return the question in words: the first line of its module."""
-    import sys
-
     first = (sys.modules[base.__module__].__doc__ or "").splitlines()[0]
     return re.sub(r" \(spec .*\)$", "", first)
 
@@ -133,8 +132,12 @@ def class_name(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_"))
 
 
+def _is_word(name: str) -> bool:
+    return re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) is not None
+
+
 def _check_word(name: str) -> None:
-    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or keyword.iskeyword(name):
+    if not _is_word(name) or keyword.iskeyword(name):
         raise InputError(f"a policy's name must be words in small letters joined by _, such as my_fit. Got {name!r}.")
 
 
@@ -147,9 +150,7 @@ def _check_free(question: str, name: str) -> None:
         raise InputError(f"{name} is already a {question} policy; choose another name.")
 
 
-NEW_POLICY = Command(
-    "new-policy", "Write a policy file and its test, ready to change.", _arguments_of_new_policy, _run_new_policy
-)
+POLICY = _arguments_of_new_policy, _run_new_policy
 
 _WIDE = 100
 
@@ -163,7 +164,7 @@ def _run_new_preset(given: argparse.Namespace) -> int:
     path = write_preset(given.kind, given.name)
     print(f"wrote {path}")
     print("fill in each value, its mark and its source; this says what is missing, then shows them:")
-    print(f"workbench presets {given.name}")
+    print(f"workbench list presets {given.name}")
     return DONE
 
 
@@ -180,10 +181,10 @@ def write_preset(kind: str, name: str) -> Path:
 
     if kind not in KIND_OF_MACHINE:
         raise unknown_name("", "kind of machine", kind, sorted(KIND_OF_MACHINE))
-    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
+    if not _is_word(name):
         raise InputError(f"a preset's name must be words in small letters joined by _, such as my_card. Got {name!r}.")
     if name in preset_names():
-        raise InputError(f"{name} is already a machine preset (workbench presets {name}); choose another name.")
+        raise InputError(f"{name} is already a machine preset (workbench list presets {name}); choose another name.")
     path = FOLDER / kind / f"{name}.yaml"
     try:
         with path.open("x", encoding="utf-8") as file:
@@ -238,22 +239,4 @@ def _comment(line: str) -> list[str]:
     return [f"# {part}" for part in textwrap.wrap(line, _WIDE, subsequent_indent="    ", drop_whitespace=True)]
 
 
-NEW_PRESET = Command(
-    "new-preset", "Write a machine preset's file, ready to fill in.", _arguments_of_new_preset, _run_new_preset
-)
-
-
-def _arguments_of_schema(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="(always JSON)")
-
-
-def _run_schema(given: argparse.Namespace) -> int:
-    import json
-
-    from workbench.experiments.schema import sweep_schema
-
-    print(json.dumps(sweep_schema(), indent=2))
-    return DONE
-
-
-SCHEMA = Command("schema", "The JSON schema of sweep files.", _arguments_of_schema, _run_schema)
+PRESET = _arguments_of_new_preset, _run_new_preset

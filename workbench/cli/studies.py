@@ -1,4 +1,4 @@
-"""`workbench sensitivity`, `discover`, `blame` and `claims`: studies of many runs that answer one question.
+"""`workbench explain sensitivity | discover | blame` and `claims`: studies of many runs that answer one question.
 
 Which levers a measure depends on; where in the space of workload and machine a policy loses; how much less a measure
 is without each kind of delay; which claims of the source documents hold.
@@ -10,10 +10,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.main import DONE, SOME_FAILED, Command
+from workbench.cli.main import DONE, SOME_FAILED
 from workbench.cli.output import add_table_arguments, say_json, say_lines, say_notes, say_table
 from workbench.cli.run import counted, default_folder
-from workbench.cli.sweeps import Bar, add_sweep_arguments, add_worker_arguments, executor_of, overrides, whole
+from workbench.cli.sweeps import Bar, add_run_arguments, add_sweep_arguments, options_of_run, overrides, whole
 from workbench.errors import InputError, StoreError
 
 if TYPE_CHECKING:
@@ -30,9 +30,7 @@ def _arguments_of_sensitivity(parser: argparse.ArgumentParser) -> None:
         default="mean",
         help="the measure itself, or its paired difference to the baseline",
     )
-    parser.add_argument("--out", metavar="DIR", help="the results folder (default: results/ and the study's path)")
-    add_worker_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_run_arguments(parser, "results/ and the study's path")
     add_table_arguments(parser)
 
 
@@ -40,22 +38,12 @@ def _run_sensitivity(given: argparse.Namespace) -> int:
     from workbench.api import planned, sensitivity
     from workbench.studies.sensitivity import check
 
-    chosen = overrides(given)
     folder = Path(given.out) if given.out else default_folder(given.sweep)
-    plan = planned(given.sweep, set=chosen)
+    plan = planned(given.sweep, set=overrides(given))
     check(plan.sweep, given.measure, given.of)
     if not given.json:
         print(counted(plan))
-    analysis = sensitivity(
-        given.sweep,
-        folder,
-        measure=given.measure,
-        of=given.of,
-        set=chosen,
-        workers=given.workers,
-        executor=executor_of(given),
-        progress=Bar(quiet=given.json),
-    )
+    analysis = sensitivity(given.sweep, folder, measure=given.measure, of=given.of, **options_of_run(given))
     figures = draw_sensitivity(analysis, folder / "figures", given.measure, given.of)
     _report_sensitivity(analysis, folder, figures, given)
     return DONE
@@ -94,9 +82,7 @@ def _report_sensitivity(sensitivity: Sensitivity, folder: Path, figures: list[Pa
     print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))
 
 
-SENSITIVITY = Command(
-    "sensitivity", "Which levers a measure depends on, alone and together.", _arguments_of_sensitivity, _run_sensitivity
-)
+SENSITIVITY = _arguments_of_sensitivity, _run_sensitivity
 
 
 def _arguments_of_discover(parser: argparse.ArgumentParser) -> None:
@@ -111,8 +97,7 @@ def _arguments_of_discover(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--clear", action="store_true", help="count only losses or wins that are decided (5 %%)")
     parser.add_argument("--boxes", type=whole, metavar="N", default=1, help="how many boxes a policy at most")
     parser.add_argument("--density", type=float, metavar="SHARE", help="the largest box that is at least so dense")
-    parser.add_argument("--out", metavar="DIR", help="the results folder (default: results/ and the sweep's path)")
-    add_worker_arguments(parser)
+    add_run_arguments(parser)
     parser.add_argument("--csv", metavar="FILE", help="write the points, with their levers and their box, as CSV")
     parser.add_argument("--wide", action="store_true", help="print limits with their tests, and the trajectory")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -148,10 +133,7 @@ def _discovery(given: argparse.Namespace, folder: Path, is_folder: bool) -> Disc
         below=given.below,
         boxes=given.boxes,
         density=given.density,
-        set=overrides(given),
-        workers=given.workers,
-        executor=executor_of(given),
-        progress=Bar(quiet=given.json),
+        **options_of_run(given),
     )
 
 
@@ -186,9 +168,7 @@ def _report_discovery(result: Discovery, folder: Path, figures: list[Path], give
     print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))
 
 
-DISCOVER = Command(
-    "discover", "Where in the space of workload and machine a policy loses.", _arguments_of_discover, _run_discover
-)
+DISCOVER = _arguments_of_discover, _run_discover
 
 
 def _arguments_of_blame(parser: argparse.ArgumentParser) -> None:
@@ -198,28 +178,16 @@ def _arguments_of_blame(parser: argparse.ArgumentParser) -> None:
         "--measure", metavar="NAME", default="group_p99_cycles", help="what is looked at (default: group_p99_cycles)"
     )
     parser.add_argument("--parts", metavar="PART", nargs="+", help="kinds of delay (default: all)")
-    parser.add_argument(
-        "--out", metavar="DIR", help="the results folder (default: results/ and the sweep's, with -blame)"
-    )
-    add_worker_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_run_arguments(parser, "results/ and the sweep's, with -blame")
     add_table_arguments(parser)
 
 
 def _run_blame(given: argparse.Namespace) -> int:
     from workbench.api import blame
 
-    folder = Path(given.out) if given.out else _own_folder(default_folder(given.sweep))
-    result = blame(
-        given.sweep,
-        folder,
-        measure=given.measure,
-        parts=given.parts,
-        set=overrides(given),
-        workers=given.workers,
-        executor=executor_of(given),
-        progress=Bar(quiet=given.json),
-    )
+    own = default_folder(given.sweep)
+    folder = Path(given.out) if given.out else own.with_name(f"{own.name}-blame")
+    result = blame(given.sweep, folder, measure=given.measure, parts=given.parts, **options_of_run(given))
     if given.json:
         say_json({"folder": str(folder), "runs": len(result.results.rows), "blame": result.table.to_dict("records")})
     else:
@@ -228,12 +196,7 @@ def _run_blame(given: argparse.Namespace) -> int:
     return SOME_FAILED if result.results.failures else DONE
 
 
-def _own_folder(folder: Path) -> Path:
-    """Return a folder beside that of the sweep's own runs."""
-    return folder.with_name(f"{folder.name}-blame")
-
-
-BLAME = Command("blame", "How much less a measure is without each kind of delay.", _arguments_of_blame, _run_blame)
+BLAME = _arguments_of_blame, _run_blame
 
 CLAIMS_FOLDER = Path("results/claims")
 """Where a full run for `--write` keeps its runs when no folder is named, so that it can be stopped and gone on with."""
@@ -301,4 +264,4 @@ def _refuse_results(folder: Path) -> None:
         raise StoreError(f"{folder} holds the results of a sweep or a study; choose another folder for the claims.")
 
 
-CLAIMS = Command("claims", "Put the claims of the source documents to the test.", _arguments_of_claims, _run_claims)
+CLAIMS = _arguments_of_claims, _run_claims

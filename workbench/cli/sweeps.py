@@ -41,6 +41,12 @@ def _override(text: str) -> tuple[str, Any]:
     return path, parse_value(value, f"--set {path}")
 
 
+def add_run_arguments(parser: argparse.ArgumentParser, folder: str = "results/ and the sweep's path") -> None:
+    """Add --out, --workers, --executor and --cluster to a parser; `folder` is where results go by default, in words."""
+    parser.add_argument("--out", metavar="DIR", help=f"the results folder (default: {folder})")
+    add_worker_arguments(parser)
+
+
 def add_worker_arguments(parser: argparse.ArgumentParser) -> None:
     """Add --workers, --executor and --cluster to a parser."""
     parser.add_argument("--workers", type=int, metavar="N", help="processes or threads (default: as many as pay off)")
@@ -57,6 +63,12 @@ def executor_of(given: argparse.Namespace) -> str | None:
     if given.cluster and ":" not in given.cluster:
         raise InputError(f"--cluster takes tcp://HOST:PORT or local:N. Got {given.cluster!r}.")
     return given.cluster or given.executor
+
+
+def options_of_run(given: argparse.Namespace) -> dict[str, Any]:
+    """Return what the arguments say of how runs are done, by the names that functions of `workbench.api` have."""
+    watch = Bar(quiet=given.json)
+    return {"set": overrides(given), "workers": given.workers, "executor": executor_of(given), "progress": watch}
 
 
 def whole(text: str) -> int:

@@ -1,4 +1,4 @@
-"""`workbench import`, `replay` and `residency`: what recorded traces hold, and what would have become of them.
+"""`workbench trace import | replay | residency`: what recorded traces hold, and what would have become of them.
 
 What a real trace or topology holds, and a trace as workload columns; what each policy would have done with the memory
 that a trace recorded; what granule and placement rule cost the kernels of recorded traces.
@@ -11,7 +11,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.cli.main import DONE, SOME_FAILED, Command
+from workbench.cli.main import DONE, SOME_FAILED
 from workbench.cli.output import say_json, say_lines, say_notes, say_table
 from workbench.cli.sweeps import Bar, levers_of
 from workbench.errors import InputError
@@ -20,7 +20,6 @@ from workbench.strict_yaml import parse_value
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.api import Results
     from workbench.studies.pool import Replayed
     from workbench.studies.torch_memory import CacheRow, SnapshotReplay
 
@@ -49,7 +48,7 @@ def _run_import(given: argparse.Namespace) -> int:
         return _list_traces(given.json)
     file = given.file or given.fetch
     if not file:
-        raise InputError("workbench import takes a trace file, or --fetch NAME, or --list.")
+        raise InputError("workbench trace import takes a trace file, or --fetch NAME, or --list.")
     if given.fetch:
         fetch(given.fetch)
     if given.out:
@@ -82,7 +81,7 @@ def _write(given: argparse.Namespace, file: str) -> int:
     from workbench.workloads.workload_key import outside
 
     kind: Any = outside("trace", _WANTS[given.engine])
-    workload = kind.read({"trace": file, **levers_of(given.set)}, "--set", "workbench import")
+    workload = kind.read({"trace": file, **levers_of(given.set)}, "--set", "workbench trace import")
     machine, described = _machine(given, file)
     facts = write_columns(workload, described, given.out)
     if given.json:
@@ -135,9 +134,7 @@ def _list_traces(as_json: bool) -> int:
     return DONE
 
 
-IMPORT = Command(
-    "import", "What a real trace holds, and the same as workload columns.", _arguments_of_import, _run_import
-)
+IMPORT = _arguments_of_import, _run_import
 
 WITH_LENDING = ("local_only", "max_bandwidth")
 """Who lends on cards of another size, unless --target says it: nobody, and the document's first rule."""
@@ -171,6 +168,7 @@ def _arguments_of_replay(parser: argparse.ArgumentParser) -> None:
 
 def _run_replay(given: argparse.Namespace) -> int:
     from workbench.api import planned
+    from workbench.experiments.results_folder import write_whole
 
     sweep, progress = _sweep(given), Bar(quiet=given.json)
     if given.csv and not Path(given.csv).absolute().parent.is_dir():
@@ -182,7 +180,7 @@ def _run_replay(given: argparse.Namespace) -> int:
     else:
         done = _in_pools(given, sweep, setup, exact, progress)
     if given.csv:
-        _write_csv(done.rows, Path(given.csv))
+        write_whole(Path(given.csv), _table(done.rows).to_csv(index=False))
     _report(given, setup, done, exact)
     return SOME_FAILED if done.failures else DONE
 
@@ -236,7 +234,12 @@ def _in_pools(
         other = run_sweep(_starting_full(sweep), None, **how)
         rows += [_of_full(row) for row in replayed(other) if row.policy != "recorded"]
         failures += other.failures
-    return Done(rows, failures, _drawn(results, Path(given.figure)) if given.figure else [])
+    figures: list[Path] = []
+    if given.figure:
+        from workbench.figures import draw_all
+
+        figures = draw_all(results, Path(given.figure))
+    return Done(rows, failures, figures)
 
 
 def _starting_full(sweep: dict[str, Any]) -> dict[str, Any]:
@@ -301,18 +304,6 @@ def _sweep(given: argparse.Namespace) -> dict[str, Any]:
     if given.figure and not sweep["figures"]:
         raise InputError(f"--figure draws {max(FIGURES.values())} policies at most; name some by --cache and --target.")
     return sweep
-
-
-def _write_csv(rows: list[Replayed], place: Path) -> None:
-    from workbench.experiments.results_folder import write_whole
-
-    write_whole(place, _table(rows).to_csv(index=False))
-
-
-def _drawn(results: Results, folder: Path) -> list[Path]:
-    from workbench.figures import draw_all
-
-    return draw_all(results, folder)
 
 
 _LUMPED = "The trace does not tell which blocks were live before it: one block a card stands for them, {size} in all."
@@ -415,12 +406,7 @@ def _said(rows: list[Replayed]) -> pd.DataFrame:
     return table.rename(columns=lambda name: name.removesuffix("_bytes").replace("_", " "))
 
 
-REPLAY = Command(
-    "replay",
-    "What each policy would have done with the memory that a trace recorded.",
-    _arguments_of_replay,
-    _run_replay,
-)
+REPLAY = _arguments_of_replay, _run_replay
 
 
 def _arguments_of_residency(parser: argparse.ArgumentParser) -> None:
@@ -448,7 +434,7 @@ def _run_residency(given: argparse.Namespace) -> int:
 
     traces = given.traces or public_traces()
     if not traces:
-        raise InputError("workbench residency: no public trace of kernels is on this machine; name a trace file.")
+        raise InputError("workbench trace residency: no public trace of kernels is on this machine; name a trace file.")
     result = survey(traces, given.machine, given.granules or GRANULES, units=given.units, longest_us=given.longest_us)
     tables = {name: getattr(result, name) for name in ("told", "granules", "rules")}
     if given.json:
@@ -461,6 +447,4 @@ def _run_residency(given: argparse.Namespace) -> int:
     return DONE
 
 
-RESIDENCY = Command(
-    "residency", "Lost residency of shared memory on recorded kernels.", _arguments_of_residency, _run_residency
-)
+RESIDENCY = _arguments_of_residency, _run_residency

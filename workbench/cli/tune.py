@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.main import DONE, SOME_FAILED, Command
+from workbench.cli.main import DONE, SOME_FAILED
 from workbench.cli.output import say_json, say_notes
 from workbench.cli.run import default_folder
 from workbench.cli.sweeps import Bar, add_worker_arguments, executor_of, levers_of
@@ -115,7 +115,11 @@ def say_study(results: StudyResults, folder: Path, figures: list[Path]) -> None:
     for trial in results.failures[:3]:
         print(f"failed: trial {trial.number}: {trial.error}")
     print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))
-    ours = f"workbench dashboard {folder}, or " if results.study.storage is None and results.holdout is not None else ""
+    ours = (
+        f"workbench open dashboard {folder}, or "
+        if results.study.storage is None and results.holdout is not None
+        else ""
+    )
     _say_wrapped(f"in the browser: {ours}{dashboard_command(results.study, folder)} ({OPEN})")
 
 
@@ -273,4 +277,4 @@ def _held_out_fact(results: StudyResults) -> dict[str, Any] | None:
     return {"folder": str(results.held_out.folder), "sentences": held_out_sentences(results), "summary": rows}
 
 
-TUNE = Command("tune", "Tune policies and levers against several measures.", _arguments_of_tune, _run_tune)
+TUNE = _arguments_of_tune, _run_tune

@@ -20,7 +20,7 @@ DASHBOARDS: Registry[Callable[[], Widget]] = Registry(
 
 
 def add_dashboard(name: str, make: Callable[[], Widget]) -> None:
-    """Enter a dashboard of one's own: `dashboard(name)` and `workbench dashboard FILE.py:NAME` then show it.
+    """Enter a dashboard of one's own: `dashboard(name)` and `workbench open dashboard FILE.py:NAME` then show it.
 
     Parameters
     ----------

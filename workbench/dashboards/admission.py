@@ -1,4 +1,4 @@
-"""Voila as `workbench dashboard` runs it: only the token opens a page, and only an open page has a kernel.
+"""Voila as `workbench open dashboard` runs it: only the token opens a page, and only an open page has a kernel.
 
 A request that brings neither the token nor the cookie that was given for it gets one sentence. One for the page gets a
 small page whose script asks for a ticket, and a kernel begins with the ticket: a crawler, a prefetch or a connection
@@ -37,7 +37,7 @@ GONE_SECONDS, LOOK_SECONDS = 120, 10
 ends its kernel at once; this is for browsers that crash and computers that sleep."""
 CLOSED = (
     "This dashboard opens with its token only: use the address with ?token=... that "
-    "`workbench dashboard` has printed in its terminal."
+    "`workbench open dashboard` has printed in its terminal."
 )
 _beginning: ContextVar[str] = ContextVar("the ticket of the page whose kernel begins", default="")
 

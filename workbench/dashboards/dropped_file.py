@@ -275,7 +275,7 @@ def _advice(snapshot: Dropped) -> tuple[str, str]:
 CARDS_GIB = (4, 8, 12, 16, 24, 32, 40, 48, 64, 80, 96, 128, 141, 192, 256, 288)
 """Memories of cards that are sold, for the column that says which holds a program."""
 CACHES = ("no_cache", "pytorch_caching", "expandable_segments", "best_fit", "split_and_coalesce", "stitching", "bfc")
-"""Those of the table, as far as there are some by this name; `workbench replay` shows all."""
+"""Those of the table, as far as there are some by this name; `workbench trace replay` shows all."""
 _HEAD = (
     "cache",
     "reserved at most",

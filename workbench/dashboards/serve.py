@@ -64,7 +64,7 @@ def serve(
         The optional part `dashboards` of the installation is missing.
     """
     if importlib.util.find_spec("voila") is None:
-        raise missing_extra("workbench dashboard", "dashboards")
+        raise missing_extra("workbench open dashboard", "dashboards")
     check_name(name)
     if pages < 1:
         raise wrong_value("--pages", "the pages that may be open at once", "must be 1 or more", pages)

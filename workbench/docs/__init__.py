@@ -1,6 +1,6 @@
 """The documentation's site: reference pages from the registries, drawings from runs, built by Sphinx without a network.
 
-`python -m workbench.docs` writes the sources of every page and builds them; `workbench docs` opens what is built.
+`python -m workbench.docs` writes the sources of every page and builds them; `workbench open docs` opens what is built.
 Here is where those sources lie in a checkout: hand-written pages, pictures, sweeps, notebooks, verdicts.
 """
 

@@ -1,4 +1,4 @@
-"""A run of a memory pool as a memory snapshot of PyTorch, which pytorch.org/memory_viz and `workbench replay` open.
+"""A run of a memory pool as a memory snapshot of PyTorch: pytorch.org/memory_viz and `workbench trace replay` open it.
 
 Every card with memory is a device, GPUs first, and shows what lies in its memory, whoever asked for it. What the pool
 gets from a driver is a segment, what it grants an allocation, and what it refuses an `oom`. The file holds

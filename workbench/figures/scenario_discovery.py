@@ -92,7 +92,7 @@ def scenario_discovery_data(
     box: int = 1,
     density: float | None = None,
 ) -> ScenarioDiscovery:
-    """Compute the box of levers that holds most losses of a policy and little else (`workbench discover`).
+    """Compute the box of levers that holds most losses of a policy and little else (`workbench explain discover`).
 
     Parameters
     ----------

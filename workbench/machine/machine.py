@@ -332,7 +332,7 @@ def read_machine(given: object, path: str = "machine", where: str = "") -> Machi
 
 
 def presets_table(name: str | None = None) -> list[dict[str, Any]]:
-    """Return what `workbench presets [NAME]` shows: one row a preset, or one row a figure of one preset."""
+    """Return what `workbench list presets [NAME]` shows: one row a preset, or one row a figure of one preset."""
     if name is None:
         return presets()
     found = preset(name)

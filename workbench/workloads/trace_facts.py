@@ -1,4 +1,4 @@
-"""What a trace holds, as `workbench import` prints it, and the same as workload columns in a CSV file."""
+"""What a trace holds, as `workbench trace import` prints it, and the same as workload columns in a CSV file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FromTrace = TraceWorkgroups | TraceGroups | TraceAccesses | TracePool
 
 
 def describe(named: str) -> dict[str, Any]:
-    """Return the facts of a trace, in plain types: what `workbench import FILE --json` prints.
+    """Return the facts of a trace, in plain types: what `workbench trace import FILE --json` prints.
 
     Parameters
     ----------

@@ -122,10 +122,10 @@ def test_a_survey_names_what_it_leaves_out():
 
 @needs(TRACES)
 def test_the_command_prints_the_tables(capsys):
-    assert main(["residency", "tracelens_h100_bert_small", "--units", "0", "--granules", "128", "1280"]) == 0
+    assert main(["trace", "residency", "tracelens_h100_bert_small", "--units", "0", "--granules", "128", "1280"]) == 0
     assert capsys.readouterr().out.count("tracelens_h100_bert_small") == 3
 
 
 def test_the_command_refuses_what_is_no_trace(capsys):
-    assert main(["residency", "no_such_trace"]) == 2
+    assert main(["trace", "residency", "no_such_trace"]) == 2
     assert "there is no such file, and no public trace of this name" in capsys.readouterr().err

@@ -300,14 +300,14 @@ def test_tables_hold_a_row_a_lever_and_a_row_a_pair(both):
 def test_the_command_prints_tables_and_draws(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.yaml").write_text(yaml.safe_dump(study(design={"saltelli": {"base": 8}})))
-    assert main(["sensitivity", "s.yaml", "--out", "r", "--workers", "1"]) == 0
+    assert main(["explain", "sensitivity", "s.yaml", "--out", "r", "--workers", "1"]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("64 points x 1 seeds = 64 runs")
     assert "options.x3" in printed
     assert {path.name for path in (tmp_path / "r" / "figures").iterdir()} == {
         f"{name}.{kind}" for name in ("sensitivities", "interactions") for kind in ("pdf", "png", "csv")
     }
-    assert main(["sensitivity", "s.yaml", "--out", "r", "--json", "--measure", "line"]) == 0
+    assert main(["explain", "sensitivity", "s.yaml", "--out", "r", "--json", "--measure", "line"]) == 0
     output = json.loads(capsys.readouterr().out)
     assert [row["lever"] for row in output["table"]] == ["options.x1", "options.x2", "options.x3"]
 
@@ -332,7 +332,7 @@ def test_the_command_refuses_in_one_sentence_and_leaves_nothing(
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.yaml").write_text(yaml.safe_dump(study(**changed)))
-    assert main(["sensitivity", "s.yaml", *words]) == 2
+    assert main(["explain", "sensitivity", "s.yaml", *words]) == 2
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err.startswith("workbench: s.yaml: ")

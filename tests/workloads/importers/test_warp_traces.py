@@ -99,7 +99,7 @@ def test_every_number_of_the_public_facts(file):
 
 @needs_public_traces
 def test_the_command_says_them(capsys):
-    assert main(["import", str(path("warp_traces/vectoradd_raw_v3/kernel-1.trace.gz")), "--json"]) == 0
+    assert main(["trace", "import", str(path("warp_traces/vectoradd_raw_v3/kernel-1.trace.gz")), "--json"]) == 0
     output = json.loads(capsys.readouterr().out)
     assert (output["kernels"], output["instructions"], output["global_addresses"], output["pages_4k"]) == (
         1,

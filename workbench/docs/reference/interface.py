@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import workbench as wb
-from workbench.cli.main import COMMANDS, Command, find
+from workbench.cli.main import COMMANDS, GROUPS, Command, find
 from workbench.docs.markdown import (
     Kind,
     Page,
@@ -110,7 +110,7 @@ WORD_KIND = Kind(
 
 def command_path(name: str) -> str:
     """Return the path of a command's page."""
-    return f"reference/commands/{name}"
+    return f"reference/commands/{name.replace(' ', '-')}"
 
 
 def command_pages() -> Iterator[Page]:
@@ -144,6 +144,7 @@ def _command_page(command: Command) -> Page:
             sections("## Help", code(f"workbench {command.name} --help", "bash")),
         ),
         summary=prose(command.says, here),
+        group=f"workbench {first}" if (first := command.name.split()[0]) in GROUPS else "",
     )
 
 

@@ -194,7 +194,7 @@ def _answers(question: str, here: str) -> str:
 
 
 def _new(question: str, base: type[Policy]) -> str:
-    lines = f"workbench new-policy {question} my_{question}\npython -m pytest -q test_my_{question}.py"
+    lines = f"workbench new policy {question} my_{question}\npython -m pytest -q test_my_{question}.py"
     return sections("## A policy of one's own", f"Derived from `{base.__name__}`:", code(lines, "bash"))
 
 
@@ -246,7 +246,7 @@ def _lever_page(name: str, places: list[type[Spec]]) -> Page:
             _lever_words(levers),
             table(["of", "values", "default", "unit", "meaning"], rows),
             "A value outside of its range is refused in one sentence that names the nearest that is allowed.",
-            sections("## In a terminal", code(f"workbench levers {name}", "bash")),
+            sections("## In a terminal", code(f"workbench list levers {name}", "bash")),
         ),
         summary=f"{levers[0][1].description and prose(levers[0][1].description, here)}"
         + (f"; and in {len(levers) - 1} more places" if len(levers) > 1 else ""),

@@ -149,7 +149,7 @@ def _importer_page(name: str, importer: Importer) -> Page:
             "\n\n".join(prose(part, here) for part in text.split("\n\n")),
             "\n\n".join(prose(part, here) for part in inspect.cleandoc(module.__doc__ or "").split("\n\n")),
             _public_files(name, here),
-            sections("## What a file holds", code("workbench import FILE --json", "bash")),
+            sections("## What a file holds", code("workbench trace import FILE --json", "bash")),
             sections("## In a sweep", code("workload: {trace: FILE}", "yaml")),
         ),
         summary=first_sentence(prose(importer.says, here)),
@@ -162,15 +162,15 @@ def _public_files(name: str, here: str) -> str:
     ]
     if not rows:
         return ""
-    fetch = "`workbench import --fetch NAME` gets one, checked by its digest."
+    fetch = "`workbench trace import --fetch NAME` gets one, checked by its digest."
     return sections("## Public files of this format", table(["name", "licence", "what it holds"], rows), fetch)
 
 
 IMPORTER_KIND = Kind(
     "importers",
     "Importers",
-    "How a file becomes a trace: one importer a format, told by the contents. `workbench import FILE` says what a file "
-    "holds and what it lacks.",
+    "How a file becomes a trace: one importer a format, told by the contents. `workbench trace import FILE` says what "
+    "a file holds and what it lacks.",
     importer_pages,
     importer_names,
 )

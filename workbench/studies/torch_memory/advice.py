@@ -357,7 +357,7 @@ def _history(path: str, read: Read = read_snapshot) -> tuple[AllocatorLog, ...]:
     if not source.head.startswith(b"\x80"):
         raise InputError(
             f"{path}: is no memory snapshot of PyTorch; write one with torch.cuda.memory._dump_snapshot, or see what "
-            "other caches would do with this trace: workbench replay."
+            "other caches would do with this trace: workbench trace replay."
         )
     with as_one_sentence(source, "torch_memory_snapshot"):
         logs = read(source)
@@ -389,7 +389,7 @@ def _check_exactness(card: CardHistory) -> None:
         raise InputError(
             f"{card.file}: the replay by PyTorch's rules reproduces {share:.1%} of what {card.name} recorded "
             f"({card.replay.exactness}), and no advice rests on less than {ENOUGH:.0%}; was another allocator in use, "
-            "or a setting that the snapshot does not tell? What was recorded: workbench import."
+            "or a setting that the snapshot does not tell? What was recorded: workbench trace import."
         )
 
 

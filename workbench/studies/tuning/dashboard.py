@@ -1,7 +1,7 @@
 """A study in the browser: optuna-dashboard on its journal or its database, also while another process tunes it.
 
-It answers on this host alone, and whoever is on this host only with the token of its address, as `workbench dashboard`
-does: optuna-dashboard itself asks for none, and lets everybody delete studies.
+It answers on this host alone, and whoever is on this host only with the token of its address, as
+`workbench open dashboard` does: optuna-dashboard itself asks for none, and lets everybody delete studies.
 """
 
 from __future__ import annotations
