@@ -128,7 +128,7 @@ class Members:
 
     def make_room(self, number: int) -> None:
         """Let a part have more room."""
-        self.each[number].part.make_room()  # type: ignore[union-attr, attr-defined]
+        self.each[number].part.make_room()  # type: ignore[union-attr]
 
     def check(self) -> None:
         """Raise what a policy did wrong."""

@@ -39,7 +39,7 @@ def new_pool(setup: Setup, seed: int, rows: int) -> Part:
     case = engine.given(setup, seed)
     engine.check_levers(case)
     begun = Beginning(case, checked=not all(policy.built_in for policy in answering(case.slots)))
-    columns = Columns(*np.zeros((4, rows), np.int64), names=np.full(rows, NONE))
+    columns = Columns(*np.zeros((5, rows), np.int64))._replace(names=np.full(rows, NONE))
     extreme = np.array([1, int(begun.tables.capacity.max())])
     largest = columns._replace(need=np.r_[columns.need, extreme], names=np.full(rows + extreme.size, NONE))
     state = begun.state(room_for(largest, begun.rules, moves_expected(rows, begun.rules)))
