@@ -44,11 +44,16 @@ def _arguments_of_circuit(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_circuit(given: argparse.Namespace) -> int:
+    from workbench.circuits import as_lines, circuit_of, verilog
+    from workbench.circuits.verilog import write_bench
+
     policy, size, cases = _asked_for(given)
+    circuit = circuit_of(policy, size)
     if given.to == "bench":
-        _bench(policy, size, cases(), given)
+        for path in write_bench(given.out or Path(f"bench_{circuit.name}"), circuit, cases()):
+            print(f"circuit: {path}")
         return DONE
-    text = _text(policy, size, cases, given)
+    text = verilog(circuit) if given.to == "verilog" else "".join(f"{line}\n" for line in as_lines(cases()))
     if given.out is None:
         print(text, end="")
     else:
@@ -70,23 +75,6 @@ def _asked_for(given: argparse.Namespace) -> tuple[Policy, Size, Callable[[], li
 
     run = replayed(setup_with(planned(given.run), policy), given.seed)
     return run.policy, run.segments, lambda: [run.case]
-
-
-def _text(policy: Policy, size: Size, cases: Callable[[], list[Case]], given: argparse.Namespace) -> str:
-    from workbench.circuits import as_lines, circuit_of, verilog
-
-    circuit = circuit_of(policy, size)
-    return verilog(circuit) if given.to == "verilog" else "".join(f"{line}\n" for line in as_lines(cases()))
-
-
-def _bench(policy: Policy, size: Size, cases: list[Case], given: argparse.Namespace) -> None:
-    from workbench.circuits import circuit_of
-    from workbench.circuits.verilog import write_bench
-
-    circuit = circuit_of(policy, size)
-    folder = given.out or Path(f"bench_{circuit.name}")
-    for path in write_bench(folder, circuit, cases):
-        print(f"circuit: {path}")
 
 
 def add_size(parser: argparse.ArgumentParser) -> None:
@@ -132,7 +120,10 @@ def _run_synth(given: argparse.Namespace) -> int:
     elif len(rows) == 1:
         print("\n".join(f"{name:<18}{value}" for name, value in rows[0].items()))
     else:
-        _say_rows(rows)
+        import pandas as pd
+
+        say_table(pd.DataFrame(rows)[list(COLUMNS)].rename(columns=COLUMNS))
+        say_lines([KEY])
     return DONE
 
 
@@ -146,13 +137,6 @@ def _row(policy: Policy, given: argparse.Namespace) -> dict[str, Any]:
     counts = synthesised(circuit, given.seconds)._asdict()
     written = {"gates_as_written": circuit.gates, "levels_as_written": circuit.levels}
     return {"policy": policy.short(), "size": size, **counts, **written}
-
-
-def _say_rows(rows: list[dict[str, Any]]) -> None:
-    import pandas as pd
-
-    say_table(pd.DataFrame(rows)[list(COLUMNS)].rename(columns=COLUMNS))
-    say_lines([KEY])
 
 
 INLINE = "POLICY or POLICY:LEVER=VALUE:..., such as exact_run:encoding=free0"

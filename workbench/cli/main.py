@@ -170,7 +170,7 @@ def _run(words: list[str]) -> int:
 
 
 def resolved(words: Sequence[str]) -> tuple[Command, Sequence[str]]:
-    """Return the command that words begin with, and the words behind its name; a former name is answered and told."""
+    """Return the command that words begin with, and the words behind its name; of a former name say the new one."""
     first, two = words[0], " ".join(words[:2])
     name = two if two in COMMANDS else first
     if name in COMMANDS:
@@ -203,15 +203,16 @@ def kinds(group: str) -> list[str]:
     return [name.split()[1] for name in COMMANDS if name.startswith(f"{group} ")]
 
 
+def _description(word: str) -> str:
+    return f"{GROUPS[word]}: {', '.join(kinds(word))}." if word in GROUPS else COMMANDS[word][1]
+
+
 def _overview(group: str = "") -> str:
-    rows = {word: f"{GROUPS[word]}: {', '.join(kinds(word))}." if word in GROUPS else "" for word in first_words()}
     if group:
-        rows = {word: COMMANDS[f"{group} {word}"][1] for word in kinds(group)}
-    lines = [
-        textwrap.fill(f"  {word:<13}{says or COMMANDS[word][1]}", 80, subsequent_indent=" " * 15)
-        for word, says in rows.items()
-    ]
-    usage = f"workbench {group} KIND" if group else "workbench COMMAND"
+        usage, rows = f"workbench {group} KIND", [(word, COMMANDS[f"{group} {word}"][1]) for word in kinds(group)]
+    else:
+        usage, rows = "workbench COMMAND", [(word, _description(word)) for word in first_words()]
+    lines = [textwrap.fill(f"  {word:<13}{says}", 80, subsequent_indent=" " * 15) for word, says in rows]
     return "\n".join([f"{usage} ... (each has --help)", "", *lines, "", SPECIFICATIONS])
 
 

@@ -44,7 +44,8 @@ def _run_results(given: argparse.Namespace) -> int:
     results = open_results(given.folder)
     if given.figure:
         return draw_kept(results, given.figure, given)
-    refuse_figure_arguments(given)
+    if given.width is not None or given.choose:
+        raise InputError("--width and --choose go together with a figure: workbench results DIR --figure NAME.")
     results = results.only(*given.only) if given.only else results
     if given.timeline:
         results.timeline(given.timeline, given.to)
@@ -85,12 +86,6 @@ def add_figure_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a choice of a figure, such as measure=drain_cycles (workbench list figures NAME lists them)",
     )
-
-
-def refuse_figure_arguments(given: argparse.Namespace) -> None:
-    """Refuse what is said of a figure where none is drawn."""
-    if given.width is not None or given.choose:
-        raise InputError("--width and --choose go together with a figure: workbench results DIR --figure NAME.")
 
 
 def draw_kept(results: Results, names: list[str], given: argparse.Namespace) -> int:

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.main import DONE, SOME_FAILED, main
 from workbench.cli.output import say_json, say_lines, say_notes, say_summary
-from workbench.cli.sweeps import Bar, add_run_arguments, add_sweep_arguments, executor_of, levers_of, overrides, whole
+from workbench.cli.sweeps import (
+    add_run_arguments,
+    add_sweep_arguments,
+    executor_of,
+    levers_of,
+    options_of_run,
+    overrides,
+    whole,
+)
 from workbench.errors import InputError, MissingPart, WorkbenchError
 from workbench.experiments.designs import draw
 from workbench.experiments.fronts import STUDY
@@ -51,11 +59,10 @@ def _run_run(given: argparse.Namespace) -> int:
     from workbench.api import run as run_sweep
     from workbench.studies.caveats import family_of
 
-    chosen = overrides(given)
-    plan = planned(given.sweep, set=chosen)
+    plan = planned(given.sweep, set=overrides(given))
     folder = Path(given.out) if given.out else default_folder(given.sweep)
-    executor, limit = executor_of(given), LIMIT_SECONDS if given.limit is None else given.limit
-    check_pool(executor, given.workers)
+    limit = LIMIT_SECONDS if given.limit is None else given.limit
+    check_pool(executor_of(given), given.workers)
     check_limit(limit)
     if not given.json:
         print(counted(plan))
@@ -63,12 +70,9 @@ def _run_run(given: argparse.Namespace) -> int:
     results = run_sweep(
         given.sweep,
         folder,
-        set=chosen,
-        workers=given.workers,
-        executor=executor,
-        progress=Bar(quiet=given.json),
         limit_seconds=limit,
         repeat=False if given.no_repeat else None,
+        **options_of_run(given),
     )
     figures, undrawn = ([], None) if given.no_figures else _drawn(results, folder / "figures")
     if given.events:
@@ -97,19 +101,14 @@ def default_folder(sweep: str) -> Path:
     return Path("results", *parts)
 
 
-def draw_figures(results: Results, folder: Path) -> list[Path]:
-    """Draw and save every figure that the sweep names, as PDF, PNG and CSV."""
-    if not results.plan.sweep.figures:
-        return []
-    from workbench.figures import draw_all
-
-    return draw_all(results, folder)
-
-
 def _drawn(results: Results, folder: Path) -> tuple[list[Path], WorkbenchError | None]:
     """Draw the figures; one that failed runs or a missing package keep from being drawn is told after the results."""
+    if not results.plan.sweep.figures:
+        return [], None
     try:
-        return draw_figures(results, folder), None
+        from workbench.figures import draw_all
+
+        return draw_all(results, folder), None
     except MissingPart as problem:
         return sorted(folder.glob("*.png")), problem
     except InputError as problem:

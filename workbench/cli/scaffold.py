@@ -72,17 +72,13 @@ def write_policy(question: str, name: str, folder: Path) -> tuple[Path, Path]:
 
 def policy_text(question: str, name: str) -> str:
     """Return the text of a policy file; what an answer sees stands in it as comments."""
-    base = _base(question)
-    text = _filled(_template(question), name).replace("QUESTION", _asked(base))
-    sees = [] if base.asks is None else sees_lines(base.asks)
-    return text.replace("        SEES\n", "".join(f"        # {line}\n" for line in sees))
-
-
-def sees_lines(asks: object) -> list[str]:
-    """Return what an answer to a question sees and returns, line by line, none longer than a comment may be."""
     from workbench.policies.catalogue import sees
 
-    return [part for line in sees(asks) for part in textwrap.wrap(line, 108, subsequent_indent="    ")]
+    base = _base(question)
+    text = _filled(_template(question), name).replace("QUESTION", _asked(base))
+    lines = [] if base.asks is None else sees(base.asks)
+    wrapped = [part for line in lines for part in textwrap.wrap(line, 108, subsequent_indent="    ")]
+    return text.replace("        SEES\n", "".join(f"        # {line}\n" for line in wrapped))
 
 
 def test_text(question: str, name: str) -> str:
