@@ -1,13 +1,16 @@
 """How Sphinx builds the site: no network, no warning, fonts and scripts of this host alone."""
 
+import re
+
 import workbench
+from workbench.docs.markdown import linked, room_of
 
 project = "GPU policy workbench"
 author = "the GPU policy workbench authors"
 copyright = "the GPU policy workbench authors"
 version = release = workbench.__version__
 
-extensions = ["myst_nb"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "dollarmath"]
 myst_all_links_external = True  # every link is an address of a built page; `workbench.docs.build` looks at each
@@ -16,12 +19,28 @@ nb_execution_mode = "off"  # executed copies come with the sources (workbench/do
 nb_merge_streams = True
 suppress_warnings = ["myst.header", "misc.highlighting_failure", "mystnb.unknown_mime_type"]
 
+default_role = "code"  # docstrings have code in single backticks
+autodoc_typehints = "none"
+autodoc_inherit_docstrings = False
+
 html_theme = "furo"
 html_title = "GPU policy workbench"
 html_static_path = ["static"]
+html_extra_path = ["pictures"]  # cards of the gallery are HTML that Sphinx does not look into
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}
 pygments_style = "friendly"
 pygments_dark_style = "native"
+
+
+def link_specifications(app, what, name, obj, options, lines):
+    """Make each `spec 3, R81` of a docstring a link to the item, as everywhere on the site."""
+    text = linked("\n".join(lines), room_of(getattr(obj, "__module__", "") or ""))
+    lines[:] = re.sub(r"\[([^\]\n]+)\]\(site:([^)]+)\)", r"`\1 <../\2>`__", text).split("\n")
+
+
+def setup(app):
+    """Let docstrings be linked once they are reStructuredText."""
+    app.connect("autodoc-process-docstring", link_specifications, priority=900)

@@ -1,4 +1,4 @@
-"""Every public name has a page; its sweeps can be planned; its mentions of specifications are links to items."""
+"""Every public name has an entry, by its anchor; mentions of specifications are links to items."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from itertools import chain
 
 import pytest
-import yaml
 
 import workbench as wb
 from tests.house.test_every_lever import registered
@@ -14,17 +13,15 @@ from tests.house.test_specification_references import TEXTS, Reference, referenc
 from workbench.cli.main import COMMANDS
 from workbench.docs import SWEEPS
 from workbench.docs.build import KINDS, reference_pages
-from workbench.docs.markdown import Page, linked
-from workbench.docs.reference.engines import can_be_planned, small_sweep
-from workbench.docs.reference.results import GALLERY, gallery_sweeps
+from workbench.docs.markdown import linked
+from workbench.docs.reference.engines import generator_path, shipped_sweep
+from workbench.docs.reference.results import GALLERY, claim_path, figure_path, gallery_sweeps
+from workbench.docs.reference.workloads import regime_anchor
 from workbench.experiments.mechanism import mechanism, mechanisms
-from workbench.experiments.plan import make_plan
-from workbench.experiments.sweep import read_sweep
 from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES
-from workbench.machine.presets import preset_names
+from workbench.machine.presets import preset, preset_names
 from workbench.parts.registry import _registries
 from workbench.policies.policy import policies, questions
-from workbench.policies.probes.question import Probe
 from workbench.studies.claims import known_claims
 from workbench.workloads.importers import importers
 from workbench.workloads.synthetic.generators import Generator, regimes
@@ -43,118 +40,109 @@ def _parts_of_the_package_alone():
 
 
 @pytest.fixture(scope="module")
-def leaves(_parts_of_the_package_alone) -> dict[str, Page]:
-    pages, _ = reference_pages()
-    assert len({page.path for page in pages}) == len(pages)
-    return {page.path: page for page in pages}
+def pages(_parts_of_the_package_alone) -> dict[str, str]:
+    made = reference_pages()
+    assert len({page.path for page in made}) == len(made)
+    return {page.path: page.text for page in made}
 
 
-def public_names() -> dict[str, list[str]]:
-    """Every public name by the folder of its page, from the registries, not from what makes the pages."""
-    spoken = [name for kind in WORKLOAD_KINDS for name in regimes(kind)]
+def public_entries() -> list[str]:
+    """Every public name as `page#anchor`, from the registries, not from what makes the pages."""
     levers = {name for cls in registered() for name in cls.levers if not name.startswith("_")}
-    return {
-        "questions": questions(),
-        "policies": [f"{question}/{name}" for question in questions() for name in policies(question)],
-        "levers": sorted(levers),
-        "measures": [f"{engine}/{name}" for engine in mechanisms() for name in mechanism(engine).measures],
-        "figures": [*FIGURES.names(), *STUDY_FIGURES.names(), *CALCULATIONS.names()],
-        "workloads": [*Generator.members.names(), *spoken],
-        "presets": preset_names(),
-        "importers": [*importers()],
-        "commands": [name.replace(" ", "-") for name in COMMANDS],
-        "engines": mechanisms(),
-        "python": [*wb.__all__],
+    figures = {*FIGURES.names(), *STUDY_FIGURES.names(), *CALCULATIONS.names()}
+    engines = [f"engines/{engine}#{name}" for engine in mechanisms() for name in mechanism(engine).measures]
+    parts = {
+        "options": lambda engine: engine.options,
+        "machine": lambda engine: engine.machine,
     }
+    for name in mechanisms():
+        of = mechanism(name).engine
+        engines += [f"engines/{name}#{key}.{lever}" for key, cls in parts.items() for lever in cls(of).levers]
+    spoken = [f"workloads/{kind}#{regime_anchor(name)}" for kind in WORKLOAD_KINDS for name in regimes(kind)]
+    reference = [
+        *engines,
+        *(f"policies/{question}#{name}" for question in questions() for name in policies(question)),
+        *(f"levers#{name}" for name in sorted(levers)),
+        *(figure_path(name).removeprefix("reference/") for name in figures),
+        *spoken,
+        *(generator_path(cls).removeprefix("reference/") for cls in Generator.members.all().values()),
+        *(f"presets/{preset(name).of.name}#{name}" for name in preset_names()),
+        *(f"importers#{name}" for name in importers()),
+        *(f"commands#{name.replace(' ', '-')}" for name in COMMANDS),
+        *(f"python#{name}" for name in wb.__all__),
+    ]
+    return [*(f"reference/{entry}" for entry in reference), *map(claim_path, known_claims())]
 
 
-def test_every_public_name_has_a_page(leaves):
-    wanted = {f"reference/{kind}/{name}" for kind, names in public_names().items() for name in names}
-    assert sorted(wanted - leaves.keys()) == []
-    assert {f"verdict/{id.lower().replace('.', '-')}" for id in known_claims()} <= leaves.keys()
+ANCHOR = re.compile(r'<a id="([^"]+)"></a>|^## ([a-z0-9_-]+)$', re.MULTILINE)
 
 
-def test_each_kind_says_itself_which_pages_it_makes(leaves):
-    assert {path for kind in KINDS for path in kind.names()} == set(leaves)
-    assert len(leaves) > 1000
+def anchors(text: str) -> list[str]:
+    """The anchors of a page: written as such, or the plain names of its headings."""
+    return [written or heading for written, heading in ANCHOR.findall(text)]
 
 
-def test_every_page_has_one_title_and_no_empty_summary(leaves):
-    for page in leaves.values():
-        titles = [
-            line for line in re.sub(r"```.*?```", "", page.text, flags=re.DOTALL).splitlines() if line[:2] == "# "
-        ]
-        assert len(titles) == 1, page.path
-        assert page.summary.strip() or page.path.startswith("reference/levers/"), page.path
+def test_every_public_name_has_an_entry_with_an_anchor(pages):
+    there = {f"{path}#{at}" for path, text in pages.items() for at in anchors(text)}
+    wanted = public_entries()
+    assert sorted(set(wanted) - there) == []
+    assert len(wanted) > 1300
 
 
-BLOCK = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+def test_an_anchor_is_of_one_entry(pages):
+    for path, text in pages.items():
+        assert sorted(anchors(text)) == sorted(set(anchors(text))), path
 
 
-def test_the_sweeps_of_engines_and_measures_can_be_planned(leaves):
-    """One plan an engine; a measure's page shows the same sweep with that measure."""
-    assert {name for name in mechanisms() if small_sweep(name)} >= {"dispatch", "malloc", "pool", "translation"}
-    for name in filter(small_sweep, mechanisms()):
-        for path in (
-            f"reference/engines/{name}",
-            *(f"reference/measures/{name}/{m}" for m in mechanism(name).measures),
-        ):
-            (text,) = BLOCK.findall(leaves[path].text)
-            sweep = yaml.safe_load(text)
-            assert sweep["engine"] == name
-            if path.startswith("reference/engines/"):
-                assert len(make_plan(read_sweep(sweep))) == sweep["seeds"]
-            else:
-                assert path.endswith(f"/{sweep['measures'][0]}")
+def test_a_kind_counts_its_entries_and_names_them_by_their_anchors():
+    for kind in KINDS:
+        for page in kind.pages():
+            assert set(page.names) <= set(anchors(page.text)), page.path
 
 
-def test_a_sweep_of_a_policy_that_breaks_its_contract_cannot_be_planned():
-    class TwoParameters(Probe):
-        name = "two_parameters_on_a_page"
-
-        def answer(free, blocks):
-            """Take what an answer does not take."""
-            return 0
-
-    assert not can_be_planned(small_sweep("dispatch", policy={"probe": TwoParameters.name}))
-    assert can_be_planned(small_sweep("dispatch", policy={"probe": "exact_run"}))
+def test_every_page_has_one_title(pages):
+    for path, text in pages.items():
+        titles = [line for line in re.sub(r"```.*?```", "", text, flags=re.DOTALL).splitlines() if line[:2] == "# "]
+        assert len(titles) == 1, path
 
 
-def test_policies_are_shown_as_a_sweep_writes_them(leaves):
-    assert "policy: {placement: nearest_boundary}" in leaves["reference/policies/placement/nearest_boundary"].text
-    assert ">>> NearestBoundary()" in leaves["reference/policies/placement/nearest_boundary"].text
+def test_an_engine_shows_a_sweep_that_is_shipped(pages):
+    for name in mechanisms():
+        sweep = shipped_sweep(name)
+        assert f"engine: {name}\n" in sweep and sweep in pages[f"reference/engines/{name}"]
 
 
-def test_every_figure_has_a_picture_and_the_sweep_that_made_it(leaves):
+def test_policies_are_shown_as_a_sweep_writes_them(pages):
+    page = pages["reference/policies/placement"]
+    assert re.search(r"^policy: \{placement: \w+\} +# engine: shared_memory$", page, re.MULTILINE)
+    assert ">>> NearestBoundary()" in page
+
+
+def test_every_figure_has_a_picture_and_the_sweep_that_made_it(pages):
     sweeps = gallery_sweeps()
     for name in {*FIGURES.names(), *STUDY_FIGURES.names(), *CALCULATIONS.names()}:
         assert (GALLERY / f"{name}.png").is_file(), f"python -m docs.make_gallery {name}"
-        page = leaves[f"reference/figures/{name}"].text
+        page = pages[figure_path(name).partition("#")[0]]
         assert f"pictures/gallery/{name}.png" in page
         assert name in CALCULATIONS or f"`sweeps/{sweeps[name]}`" in page
     assert all((SWEEPS / sweep).is_file() for sweep in sweeps.values() if sweep)
 
 
-LINK = re.compile(r"\]\([^)\s]*specification/(\d)-[a-z]+\.html(?:#([a-z0-9-]+))?\)")
+LINK = re.compile(r"\]\(site:specification/(\d)-[a-z]+\.html(?:#([a-z0-9-]+))?\)")
 
 
-def test_every_mention_of_a_specification_is_a_link_to_an_item(leaves):
-    links = [(int(spec), anchor) for page in leaves.values() for spec, anchor in LINK.findall(page.text)]
+def test_every_mention_of_a_specification_is_a_link_to_an_item(pages):
+    links = [(int(spec), anchor) for text in pages.values() for spec, anchor in LINK.findall(text)]
     assert [link for link in set(links) if not resolves(Reference(*link), TEXTS)] == []
     assert len(links) > 700
     assert {spec for spec, _ in links} >= {1, 2, 3, 4, 5}
 
 
-def test_no_mention_is_left_without_a_link(leaves):
+def test_no_mention_is_left_without_a_link(pages):
     bare = re.compile(r"(?<!\[)\bspec \d\b")
     without_code = re.compile(r"```.*?```|`[^`\n]*`|\[[^\]\n]*\]\([^)\n]*\)", re.DOTALL)
-    left = [page.path for page in leaves.values() if bare.search(without_code.sub("", page.text))]
+    left = [path for path, text in pages.items() if bare.search(without_code.sub("", text))]
     assert left == []
-
-
-def site(page: str) -> str:
-    name, mark, anchor = page.partition("#")
-    return f"{name}.html{mark}{anchor}"
 
 
 @pytest.mark.parametrize(
@@ -170,7 +158,7 @@ def site(page: str) -> str:
     ],
 )
 def test_what_a_text_names_is_linked(text, room, expected):
-    made = {(int(spec), anchor) for spec, anchor in LINK.findall(linked(text, site, room))}
+    made = {(int(spec), anchor) for spec, anchor in LINK.findall(linked(text, room))}
     assert made == expected
     firsts = {(one.spec, one.anchor) for one in references(text, room)} if expected else set()
     assert made <= firsts | {(3, "section-6")}

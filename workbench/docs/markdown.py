@@ -19,33 +19,49 @@ from workbench.levers import Lever, Spec
 
 
 class Page(NamedTuple):
-    """One page; `path` is its place in the site without a suffix, such as `reference/policies/placement/best_fit`."""
+    """One page; `path` is its place in the site without a suffix, such as `reference/policies/placement`."""
 
     path: str
     title: str
     text: str
     summary: str = ""
     """One line for the table of its kind."""
-    group: str = ""
-    """The heading below which its kind lists it."""
+    names: tuple[str, ...] = ()
+    """The entries of the page, each with an anchor of its name."""
 
-    def link(self, page: str) -> str:
-        """Return the address of a page (with an anchor, if any) as seen from this one.
+    def placed(self) -> str:
+        """Return the text with links as seen from the page itself.
 
-        >>> Page("reference/measures/wait", "", "").link("specification/3-dispatch#r81")
-        '../../specification/3-dispatch.html#r81'
+        >>> Page("reference/levers", "", ref("R81", "specification/3-dispatch#r81")).placed()
+        '[R81](../specification/3-dispatch.html#r81)'
         """
-        return address(self.path, page)
+        return re.sub(r'(?<=[("])site:', "../" * self.path.count("/"), self.text)
 
 
-def address(here: str, page: str) -> str:
-    """Return the relative address of a page of the site, with an anchor if any, from another one.
+def ref(words: str, page: str) -> str:
+    """Return a link to a page of the site or to an anchor of one, from whatever page it will stand on.
 
-    >>> address("index", "reference/levers/count"), address("reference/index", "start")
-    ('reference/levers/count.html', '../start.html')
+    >>> ref("nearest", "reference/policies/placement#nearest_boundary")
+    '[nearest](site:reference/policies/placement.html#nearest_boundary)'
     """
     name, mark, anchor = page.partition("#")
-    return "../" * here.count("/") + f"{name}.html{mark}{anchor}"
+    return f"[{words}](site:{name}.html{mark}{anchor})"
+
+
+def refs(page: str, names: Iterable[str]) -> str:
+    """Return links to entries of a page, as code with commas between."""
+    return ", ".join(ref(f"`{name}`", f"{page}#{name}") for name in names)
+
+
+def anchor(name: str) -> str:
+    """Return the anchor that a link `page#name` leads to."""
+    return f'<a id="{name}"></a>'
+
+
+def entry(name: str, *parts: str) -> str:
+    """Return what a page says of one name, below a heading; a plain name is the anchor of its heading as it stands."""
+    plain = re.fullmatch(r"[a-z0-9_-]+", name)
+    return sections("" if plain else anchor(name), f"## {name}", *parts)
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -77,14 +93,6 @@ def sections(*parts: str | None) -> str:
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
 
 
-def grouped(pages: Iterable[Page]) -> Iterator[tuple[str, list[Page]]]:
-    """Yield the headings of a kind with their pages, in the order in which they first come."""
-    groups: dict[str, list[Page]] = {}
-    for page in pages:
-        groups.setdefault(page.group, []).append(page)
-    yield from groups.items()
-
-
 _CODE = re.compile(r"(`[^`\n]*`)")
 _ADDRESS = re.compile(r"(?<![(<])\bhttps?://[^\s)>\]]*[^\s)>\].,;]")
 
@@ -99,21 +107,18 @@ def escaped(text: str) -> str:
     return "".join(part if part.startswith("`") else re.sub(r"([\\*_<>\[\]#$~])", r"\\\1", part) for part in parts)
 
 
-def prose(text: str, here: str, module: str = "") -> str:
+def prose(text: str, module: str = "") -> str:
     """Return a paragraph as Markdown, its references to specifications and addresses linked.
 
     Parameters
     ----------
     text : str
         One or more paragraphs.
-    here : str
-        The path of the page that it stands on.
     module : str
         The module that it comes from: its room tells the specification of numbers without one.
     """
     clean = escaped(text.replace("``", "`"))
-    linked_addresses = _ADDRESS.sub(lambda match: f"<{match[0].replace(chr(92), '')}>", clean)
-    return linked(linked_addresses, lambda page: address(here, page), room_of(module))
+    return linked(_ADDRESS.sub(lambda match: f"<{match[0].replace(chr(92), '')}>", clean), room_of(module))
 
 
 def room_of(module: str) -> int | None:
@@ -142,30 +147,27 @@ def first_sentence(text: str) -> str:
 _TABLES = ("Parameters", "Returns", "Yields", "Raises", "Attributes")
 
 
-def docstring_page(of: Any, here: str, whole: bool = True) -> str:
+def docstring_page(of: Any, whole: bool = True) -> str:
     """Return what a class or function says of itself: prose and tables; of the whole also references and examples."""
     parts = parsed(of)
     module = getattr(of, "__module__", "") or ""
-    body = "\n".join([*parts["Summary"], "", *parts["Extended Summary"]])
     return sections(
-        _paragraphs(body, here, module),
-        *(_table_of_entries(name, parts[name], here, module) for name in _TABLES),
-        _titled("Notes", _paragraphs("\n".join(parts["Notes"]), here, module)),
-        *((references(of, here), example(of)) if whole else ()),
+        _paragraphs([*parts["Summary"], "", *parts["Extended Summary"]], module),
+        *(_table_of_entries(name, parts[name], module) for name in _TABLES),
+        titled("Notes", _paragraphs(parts["Notes"], module)),
+        *((references(of), example(of)) if whole else ()),
     )
 
 
-def references(of: Any, here: str) -> str:
+def references(of: Any) -> str:
     """Return where something comes from: its `References`."""
-    parts = parsed(of)
-    return _titled("References", _paragraphs("\n".join(parts["References"]), here, getattr(of, "__module__", "") or ""))
+    return titled("References", _paragraphs(parsed(of)["References"], getattr(of, "__module__", "") or ""))
 
 
 def example(of: Any) -> str:
     """Return the example of a docstring; empty where it has none. All of them are run as tests."""
-    lines = parsed(of)["Examples"]
-    text = "\n".join(line.partition("  # doctest:")[0] for line in lines)
-    return _titled("Example", code(text, "pycon")) if text.strip() else ""
+    text = "\n".join(line.partition("  # doctest:")[0] for line in parsed(of)["Examples"])
+    return titled("Example", code(text, "pycon") if text.strip() else "")
 
 
 def parsed(of: Any) -> Any:
@@ -190,58 +192,63 @@ def _examples_in_a_section(text: str) -> str:
     return f"{before.rstrip()}\n\nExamples\n--------\n{mark}{after}"
 
 
-def _paragraphs(text: str, here: str, module: str) -> str:
-    return "\n\n".join(_blocks(text, here, module))
+def _paragraphs(lines: Iterable[str], module: str) -> str:
+    return "\n\n".join(_blocks("\n".join(lines), module))
 
 
-def _blocks(text: str, here: str, module: str) -> Iterator[str]:
+def _blocks(text: str, module: str) -> Iterator[str]:
     """Yield the paragraphs of a text; what is set in columns or indented stays as it is."""
     for block in text.strip("\n").split("\n\n"):
         lines = block.splitlines()
         if lines and all(line.startswith("    ") or "   " in line.strip() for line in lines):
             yield code(inspect.cleandoc("\n".join(lines)), "text")
         elif lines and any(line.lstrip().startswith(("- ", "* ")) for line in lines):
-            yield "\n".join(_item(line, here, module) for line in lines)
+            yield "\n".join(_item(line, module) for line in lines)
         elif block.strip():
-            yield prose(block, here, module)
+            yield prose(block, module)
 
 
-def _item(line: str, here: str, module: str) -> str:
+def _item(line: str, module: str) -> str:
     mark = line.lstrip()[:2] if line.lstrip().startswith(("- ", "* ")) else "  "
-    return mark + prose(line.strip().removeprefix(mark), here, module)
+    return mark + prose(line.strip().removeprefix(mark), module)
 
 
-def _table_of_entries(name: str, entries: Any, here: str, module: str) -> str:
-    if not entries:
-        return ""
+def _table_of_entries(name: str, entries: Any, module: str) -> str:
     rows = [
         [
-            f"`{entry.name or entry.type}`",
-            prose(entry.type if entry.name else "", here, module),
-            prose(" ".join(" ".join(entry.desc).split()), here, module),
+            f"`{one.name or one.type}`",
+            prose(one.type if one.name else "", module),
+            prose(" ".join(" ".join(one.desc).split()), module),
         ]
-        for entry in entries
+        for one in entries
     ]
-    return _titled(name, table(["name", "type", "meaning"], rows))
+    return titled(name, table(["name", "type", "meaning"], rows) if rows else "")
 
 
-def _titled(title: str, text: str) -> str:
-    return f"## {title}\n\n{text}" if text.strip() else ""
+def titled(title: str, text: str) -> str:
+    """Return a part of an entry below its title, which stands in no table of contents; nothing without a text."""
+    return f"**{title}**\n\n{text}" if text.strip() else ""
 
 
-def lever_table(cls: type[Spec], here: str) -> str:
-    """Return the levers of a class, a row each; empty where it has none."""
+def lever_table(cls: type[Spec], within: str) -> str:
+    """Return the levers of a class, a row each with the anchor `within.lever`; empty where it has none."""
     rows = [
         [
-            f"[`{one.name}`]({address(here, f'reference/levers/{one.name}')})",
-            lever_values(one),
-            lever_default(one),
-            one.unit or "",
-            prose(one.description, here, cls.__module__),
+            f"{anchor(f'{within}.{one.name}')}{ref(f'`{one.name}`', f'reference/levers#{one.name}')}",
+            *lever_facts(cls, one),
         ]
         for one in cls.levers.values()
     ]
-    return table(["lever", "values", "default", "unit", "meaning"], rows) if rows else ""
+    return table(["lever", *LEVER_FACTS], rows) if rows else ""
+
+
+LEVER_FACTS = ("meaning", "values", "default")
+
+
+def lever_facts(cls: type[Spec], one: Lever) -> list[str]:
+    """Return the meaning of a lever of a class, what it may be, its default with the unit, as Markdown."""
+    default = f"`{listings.default_of_lever(one)}`" if not one.required else "must be given,"
+    return [prose(one.description, cls.__module__), lever_values(one), f"{default} {one.unit or ''}".strip(" ,")]
 
 
 def lever_values(one: Lever) -> str:
@@ -255,40 +262,29 @@ def lever_values(one: Lever) -> str:
     return escaped(listings.values_of_lever(one))
 
 
-def lever_default(one: Lever) -> str:
-    """Return the default of a lever as it is written in a sweep, as Markdown."""
-    return f"`{listings.default_of_lever(one)}`" if not one.required else "must be given"
-
-
 class Kind(NamedTuple):
     """One kind of part, and what makes the pages of all there are."""
 
     name: str
-    """The folder of its pages, such as `measures`."""
+    """The folder of its pages, such as `policies`, or its only page."""
     title: str
     description: str
-    pages: Callable[[], Iterator[Page]]
-    names: Callable[[], list[str]]
-    """The path of the page that each public name must have, from the registries themselves."""
+    pages: Callable[[], Iterable[Page]]
 
-    def contents(self, pages: list[Page]) -> Page:
-        """Return the page that lists all of the kind."""
-        here = f"reference/{self.name}/index"
-        parts = [
-            sections(f"## {heading}" if heading else "", _listed(here, members)) for heading, members in grouped(pages)
-        ]
-        return Page(here, self.title, sections(f"# {self.title}", self.description, *parts))
-
-
-def _listed(here: str, pages: list[Page]) -> str:
-    rows = [[f"[`{page.title}`]({address(here, page.path)})", page.summary] for page in pages]
-    return table(["name", "what it is"], rows)
+    def index(self, pages: Sequence[Page]) -> Page:
+        """Return the page that leads to all of the kind: its only one, or one that lists them with their entries."""
+        path = f"reference/{self.name}"
+        if pages[0].path == path:
+            return pages[0]
+        rows = [[ref(page.title, page.path), page.summary, refs(page.path, page.names)] for page in pages]
+        listed = table(["page", "what it is", "entries"], rows)
+        text = sections(f"# {self.title}", self.description, listed, toctree(page.path for page in pages))
+        return Page(f"{path}/index", self.title, text, self.description)
 
 
-def crumbs(here: str, *steps: tuple[str, str]) -> str:
-    """Return the way to a page as a line of links: (words, path) each, below the reference itself."""
-    way = [("Reference", "reference/index"), *steps]
-    return "{.crumbs}\n" + " › ".join(f"[{words}]({address(here, path)})" for words, path in way)
+def toctree(paths: Iterable[str]) -> str:
+    """Return a table of contents of pages that are listed above it already."""
+    return "\n".join(["```{toctree}", ":hidden:", ":maxdepth: 1", "", *(f"/{path}" for path in paths), "```"])
 
 
 PAGES = {1: "1-placement", 2: "2-malloc", 3: "3-dispatch", 4: "4-translation", 5: "5-pool", 6: "6-node"}
@@ -315,36 +311,32 @@ _APART = re.compile(r"((?m:^#{1,6} [^\n]*)|```.*?```|`[^`\n]*`|\[[^\]\n]*\]\([^)
 """Headings, code, links and tags, which stay as they are."""
 
 
-def linked(text: str, to: Callable[[str], str], room: int | None = None) -> str:
+def linked(text: str, room: int | None = None) -> str:
     """Return a text in which the items that it names are links.
 
     Parameters
     ----------
     text : str
         Markdown.
-    to : function
-        From a page of the site with an anchor to its address.
     room : int, optional
         The specification that a number without one belongs to.
 
     Examples
     --------
-    >>> linked("Round robin (spec 3, R82).", "x/{}".format)
-    'Round robin ([spec 3](x/specification/3-dispatch), [R82](x/specification/3-dispatch#r82)).'
+    >>> linked("(spec 3, R82)")
+    '([spec 3](site:specification/3-dispatch.html), [R82](site:specification/3-dispatch.html#r82))'
     """
     result, spec, until = [], room, 0
     for part in _APART.split(text):
         if part.startswith(("`", "<", "#")) or re.match(r"\[.*\]\(", part, re.DOTALL):
             result.append(part)
         else:
-            done, spec, until = _linked_part(part, to, room, spec, until)
+            done, spec, until = _linked_part(part, room, spec, until)
             result.append(done)
     return "".join(result)
 
 
-def _linked_part(
-    text: str, to: Callable[[str], str], room: int | None, spec: int | None, depth: int
-) -> tuple[str, int | None, int]:
+def _linked_part(text: str, room: int | None, spec: int | None, depth: int) -> tuple[str, int | None, int]:
     """Return one part between pieces of code with its links, and the specification that goes on behind it."""
     pieces, at = [], 0
     for mark in _marks(text):
@@ -354,7 +346,7 @@ def _linked_part(
         at = mark.end()
         if mark.re is _MENTION:
             spec, depth = int(mark[1]), 0
-        pieces.append(_link(mark, spec, room, to))
+        pieces.append(_link(mark, spec, room))
     spec, depth = _after(text[at:], room, spec, depth)
     return "".join([*pieces, text[at:]]), spec, depth
 
@@ -377,22 +369,22 @@ def _after(text: str, room: int | None, spec: int | None, depth: int) -> tuple[i
     return spec, depth
 
 
-def _link(mark: re.Match[str], spec: int | None, room: int | None, to: Callable[[str], str]) -> str:
+def _link(mark: re.Match[str], spec: int | None, room: int | None) -> str:
     words = mark.groupdict()
     if words.get("claim"):
-        spec, anchor = int(words["spec"]), f"h{words['spec']}-{words['claim']}"
+        spec, item = int(words["spec"]), f"h{words['spec']}-{words['claim']}"
     elif words.get("em"):
-        spec, anchor = 3, f"em-{words['em']}"
+        spec, item = 3, f"em-{words['em']}"
     elif words.get("section"):
-        anchor = f"section-{words['section']}"
+        item = f"section-{words['section']}"
         if spec == room:
             return mark[0]
     elif words.get("letter"):
-        anchor = f"{words['letter']}{words['number']}".lower()
+        item = f"{words['letter']}{words['number']}".lower()
         if spec == room and words["letter"] not in _LETTERS.get(spec or 0, "RVE"):
             return mark[0]
     else:
-        anchor = ""
+        item = ""
     if spec not in PAGES:
         return mark[0]
-    return f"[{mark[0]}]({to(f'specification/{PAGES[spec]}' + (f'#{anchor}' if anchor else ''))})"
+    return ref(mark[0], f"specification/{PAGES[spec]}" + (f"#{item}" if item else ""))

@@ -25,22 +25,22 @@ from typing import Any
 import workbench
 from workbench.docs import NOTEBOOKS, PAGES, ROOT, SPECIFICATION, SWEEPS
 from workbench.docs.drawings import drawn
-from workbench.docs.markdown import Page, address, code, linked, sections
+from workbench.docs.markdown import ROOMS, Page, code, linked, ref, sections, toctree
 from workbench.docs.reference import results
 from workbench.errors import WorkbenchError
 from workbench.experiments.notebooks.execution import STILL
 from workbench.files import cache_home
 
 _MARK = re.compile(r"^\{\{(?P<what>\w+) (?P<rest>[^}]*)\}\}$", re.MULTILINE)
-TABLES: dict[str, Callable[[str], str]] = {
+TABLES: dict[str, Callable[[], str]] = {
     "verdict": results.verdict_summary,
     "claims": results.claims_table,
     "words": results.verdict_words,
     "kinds": results.claim_kinds,
     "gallery": results.gallery_cards,
-    "deviations": lambda here: "\n".join(f"- [{name}]({address(here, f'deviations/{name}')})" for name in deviations()),
+    "deviations": lambda: "\n".join(f"- {ref(name, f'deviations/{name}')}" for name in deviations()),
 }
-"""What `{{table NAME}}` stands for, given the page that it stands on."""
+"""What `{{table NAME}}` stands for."""
 
 
 def handwritten_pages() -> Iterator[Page]:
@@ -63,10 +63,8 @@ def deviations() -> dict[str, Path]:
 
 def page(here: str, text: str, folder: Path, room: str = "") -> Page:
     """Return a page of a text of the project."""
-    from workbench.docs.markdown import ROOMS
-
     title = next((line.removeprefix("# ") for line in text.splitlines() if line.startswith("# ")), here)
-    body = linked(rewritten(text, here, folder), lambda there: address(here, there), ROOMS.get(room))
+    body = linked(rewritten(text, folder), ROOMS.get(room))
     return Page(here, title, _MARK.sub(lambda match: _filled(match, here), body))
 
 
@@ -75,7 +73,7 @@ def _filled(match: re.Match[str], here: str) -> str:
     if match["what"] == "drawing":
         return drawn(rest)
     if match["what"] == "table":
-        return TABLES[rest](here)
+        return TABLES[rest]()
     if match["what"] == "file":
         return code((ROOT / rest).read_text(encoding="utf-8"), "yaml")
     if match["what"] == "include":
@@ -93,7 +91,7 @@ def included(what: str, here: str) -> str:
         raise KeyError(f"{here}: {name} has no heading {heading!r}")
     end = re.search(rf"^#{{1,{len(level)}}} ", _outside_of_code(after), re.MULTILINE)
     body = after[: end.start()] if end else after
-    return linked(rewritten(body, here, Path(name).parent), lambda there: address(here, there))
+    return linked(rewritten(body, Path(name).parent))
 
 
 def _outside_of_code(text: str) -> str:
@@ -109,14 +107,9 @@ def specification_pages() -> Iterator[Page]:
         title = text.partition("\n")[0].removeprefix("# ")
         here = f"specification/{file.stem}"
         number = int(file.stem[0]) if file.stem[0].isdigit() else None
-        body = rewritten(text, here, file.parent.relative_to(ROOT))
-        body = linked(body, lambda page, here=here: address(here, page), number)  # type: ignore[misc]
-        yield Page(here, title, body + (_contents(files) if file.stem == "index" else ""))
-
-
-def _contents(files: list[Path]) -> str:
-    names = "\n".join(file.stem for file in files if file.stem != "index")
-    return f"\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
+        body = linked(rewritten(text, file.parent.relative_to(ROOT)), number)
+        others = [f"specification/{other.stem}" for other in files if other != file]
+        yield Page(here, title, sections(body, toctree(others) if file.stem == "index" else ""))
 
 
 def anchors(page: str) -> list[str]:
@@ -137,31 +130,28 @@ BUILT = {
 """Files of the project that are pages of the site."""
 
 
-def rewritten(text: str, here: str, folder: Path) -> str:
+def rewritten(text: str, folder: Path) -> str:
     """Return a text whose links lead to pages of the site.
 
     Parameters
     ----------
     text : str
         Markdown.
-    here : str
-        The path of the page that it becomes.
     folder : Path
         Where the text stands in the project, from its root.
     """
-    return _LINK.sub(lambda match: _link(match, here, PurePosixPath(folder.as_posix())), text)
+    return _LINK.sub(lambda match: _link(match, PurePosixPath(folder.as_posix())), text)
 
 
-def _link(match: re.Match[str], here: str, folder: PurePosixPath) -> str:
+def _link(match: re.Match[str], folder: PurePosixPath) -> str:
     target, mark, anchor = match["target"].partition("#")
     if ":" in target or not target:
         return match[0]
     place = posixpath.normpath(str(folder / target))
     if match["bang"] and place.startswith("docs/pictures/"):
-        up = "../" * here.count("/")
-        return f"![{match['words']}]({up}pictures/{place.removeprefix('docs/pictures/')})"
+        return f"![{match['words']}](/{place.removeprefix('docs/')})"
     if (page := _built_page(place)) is not None:
-        return f"[{match['words']}]({address(here, page)}{mark}{anchor})"
+        return ref(match["words"], f"{page}{mark}{anchor}")
     return match["words"] if match["words"].startswith("`") else f"{match['words']} (`{place}`)"
 
 

@@ -41,10 +41,6 @@ class Svg:
         place = f'x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}"'
         self._parts.append(f'<line {place} class="{kind}"{_attributes(more)}/>')
 
-    def arrow(self, x1: float, y1: float, x2: float, y2: float, kind: str = "line") -> None:
-        """Draw a line with a head at its end."""
-        self.line(x1, y1, x2, y2, kind, marker_end="url(#head)")
-
     def disc(self, x: float, y: float, radius: float, kind: str, title: str = "") -> None:
         """Draw a disc of a class."""
         inside = f"<title>{html.escape(title)}</title>" if title else ""

@@ -1,32 +1,36 @@
-"""A page for every generator, regime, importer and machine preset: what runs are made of, besides policies.
+"""Pages of workloads, machine presets and importers: what runs are made of, besides policies.
 
-Of a workload: what it gives, its levers, its source, a sweep. Of an importer: which files it reads, what writes them,
-public files of the format, how it is used. Of a preset: every figure with its unit, its source and how far the source
-can be trusted.
+Of a workload: what it gives, its levers, its source. Of an importer: which files it reads, what writes them, public
+files of the format. Of a preset: every figure with its unit, its source and how far the source can be trusted.
 """
 
 from __future__ import annotations
 
 import inspect
+import math
 import sys
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
+
+import yaml
 
 from workbench.docs.drawings import of_preset
 from workbench.docs.markdown import (
     Kind,
     Page,
-    address,
+    anchor,
     code,
-    crumbs,
     docstring_page,
-    first_sentence,
+    entry,
     lever_table,
     prose,
+    ref,
     sections,
     table,
+    titled,
 )
-from workbench.docs.reference.engines import flow
+from workbench.docs.reference.engines import engine_refs, generator_path
 from workbench.experiments.mechanism import mechanism, mechanisms
 from workbench.machine.presets import DOUBTFUL, MARKS, Preset, preset, preset_names
 from workbench.workloads.catalogue import catalogue
@@ -35,76 +39,59 @@ from workbench.workloads.synthetic.generators import Generator, Regime, regimes
 from workbench.workloads.workload import KINDS
 
 
-def workload_path(name: str) -> str:
-    """Return the path of a workload's page."""
-    return f"reference/workloads/{name}"
+def flow(value: Any) -> str:
+    """Return a value as YAML writes it on one line.
 
-
-def path_of_regime(name: str) -> str:
-    """Return the path of a regime's page: below that of the generator, where both have one name."""
-    return workload_path(f"{name}/regime" if name in Generator.members.names() else name)
+    >>> flow({"vary": ["first_fit", {"nearest_boundary": {"tie": "low"}}]})
+    '{vary: [first_fit, {nearest_boundary: {tie: low}}]}'
+    """
+    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=math.inf)
+    return text.removesuffix("\n").removesuffix("\n...")
 
 
 def workload_pages() -> Iterator[Page]:
-    """Yield a page for every generator, then for every regime."""
-    for cls in Generator.members.all().values():
-        yield _generator_page(cls)
+    """Yield a page for every kind of requests: the generators and the regimes that give them."""
+    members = sorted(Generator.members.all().values(), key=lambda cls: cls.name)
     for kind in KINDS:
-        for one in regimes(kind).values():
-            yield _regime_page(one, kind)
+        here = f"reference/workloads/{kind}"
+        able = [cls for cls in members if cls.gives(kind)]
+        own = [cls for cls in able if generator_path(cls).startswith(f"{here}#")]
+        others = [ref(f"`{cls.name}`", generator_path(cls)) for cls in able if cls not in own]
+        rows = [_regime_row(one) for one in regimes(kind).values()]
+        title = kind.replace("_", " ").capitalize()
+        engines = [name for name in mechanisms() if mechanism(name).engine.workload_kind == kind]
+        text = sections(
+            f"# {title}",
+            f"Workloads that give {title.lower()}; they serve {engine_refs(engines)}.",
+            sections("## Regimes", "A regime is a generator with its laws chosen, `workload: NAME`.") if rows else "",
+            table(["regime", "what it is", "stands for", "machine", "source"], rows) if rows else "",
+            *map(_generator_entry, own),
+            f"Generators that give {title.lower()} too: {', '.join(others)}." if others else "",
+        )
+        names = (*map(regime_anchor, regimes(kind)), *(cls.name for cls in own))
+        yield Page(here, title, text, f"{len(rows)} regimes, {len(able)} generators; for {engine_refs(engines)}", names)
 
 
-def workload_names() -> list[str]:
-    """Return the path of every workload's page."""
-    spoken = [path_of_regime(name) for kind in KINDS for name in regimes(kind)]
-    return [*map(workload_path, Generator.members.names()), *spoken]
+def regime_anchor(name: str) -> str:
+    """Return the anchor of a regime, which may have the name of its generator."""
+    return f"{name}-regime" if name in Generator.members.names() else name
 
 
-def _served(cls: type[Generator], here: str) -> str:
-    served = [name for name in mechanisms() if cls.gives(mechanism(name).engine.workload_kind)]
-    links = ", ".join(f"[`{name}`]({address(here, f'reference/engines/{name}')})" for name in served)
-    return f"It serves {links}." if links else ""
+def _regime_row(one: Regime) -> list[str]:
+    cls, plain = type(one.workload), one.workload.plain()
+    levers = ", ".join(f"`{name}: {flow(value)}`" for name, value in plain.items())
+    generator = f"{ref(f'`{cls.name}`', generator_path(cls))} with {levers}" if levers else f"`{cls.name}`"
+    name = f"{anchor(regime_anchor(one.name))}`{one.name}`"
+    return [name, f"{prose(one.says)}.", generator, f"`{flow(one.machine)}`", prose(one.source)]
 
 
-def _generator_page(cls: type[Generator]) -> Page:
-    here = workload_path(cls.name)
+def _generator_entry(cls: type[Generator]) -> str:
     required = {name: "..." for name, one in cls.levers.items() if one.required}
-    sweep = f"workload: {flow({'synthetic': cls.name, **required})}"
-    return Page(
-        here,
+    return entry(
         cls.name,
-        sections(
-            crumbs(here, ("Workloads", "reference/workloads/index")),
-            f"# {cls.name}",
-            docstring_page(cls, here),
-            _served(cls, here),
-            f"## Levers\n\n{lever_table(cls, here)}" if cls.levers else "",
-            sections("## In a sweep", code(sweep, "yaml")),
-        ),
-        summary=first_sentence(prose(cls.__doc__ or "", here)),
-        group="Generators",
-    )
-
-
-def _regime_page(one: Regime, kind: str) -> Page:
-    here, cls = path_of_regime(one.name), type(one.workload)
-    plain: dict[str, Any] = one.workload.plain()
-    levers = [[f"`{name}`", f"`{flow(value)}`"] for name, value in plain.items()]
-    generator = f"[`{cls.name}`]({address(here, workload_path(cls.name))})"
-    return Page(
-        here,
-        one.name,
-        sections(
-            crumbs(here, ("Workloads", "reference/workloads/index")),
-            f"# {one.name}",
-            f"{prose(one.says, here)}.",
-            f"A regime: the generator {generator} with its laws chosen. {_served(cls, here)}",
-            f"Source: {prose(one.source, here)}.",
-            table(["lever", "value"], levers),
-            sections("## In a sweep", code(f"workload: {one.name}\nmachine: {flow(one.machine)}", "yaml")),
-        ),
-        summary=prose(one.says, here),
-        group=f"Regimes that give {kind.replace('_', ' ')}",
+        docstring_page(cls),
+        titled("Levers", lever_table(cls, cls.name)),
+        code(f"workload: {flow({'synthetic': cls.name, **required})}", "yaml"),
     )
 
 
@@ -115,125 +102,88 @@ WORKLOAD_KIND = Kind(
     "comparison meets the same ones; a regime is a generator with its laws chosen. Traces and files of one's own take "
     "the same place.",
     workload_pages,
-    workload_names,
 )
 
 
-def importer_path(name: str) -> str:
-    """Return the path of an importer's page."""
-    return f"reference/importers/{name}"
-
-
 def importer_pages() -> Iterator[Page]:
-    """Yield a page for every format that is read."""
-    for name, importer in importers().items():
-        yield _importer_page(name, importer)
-
-
-def importer_names() -> list[str]:
-    """Return the path of every importer's page."""
-    return [importer_path(name) for name in importers()]
-
-
-def _importer_page(name: str, importer: Importer) -> Page:
-    here, cls = importer_path(name), type(importer)
-    module = sys.modules[cls.__module__]
-    text = inspect.cleandoc(cls.__doc__ or "") if "__doc__" in vars(cls) and cls.__doc__ else ""
-    return Page(
-        here,
-        name,
-        sections(
-            crumbs(here, ("Importers", "reference/importers/index")),
-            f"# {name}",
-            f"Reads {prose(importer.says, here)}.",
-            "\n\n".join(prose(part, here) for part in text.split("\n\n")),
-            "\n\n".join(prose(part, here) for part in inspect.cleandoc(module.__doc__ or "").split("\n\n")),
-            _public_files(name, here),
-            sections("## What a file holds", code("workbench trace import FILE --json", "bash")),
-            sections("## In a sweep", code("workload: {trace: FILE}", "yaml")),
-        ),
-        summary=first_sentence(prose(importer.says, here)),
+    """Yield the one page of all formats that are read, a room of them after the other."""
+    rooms = groupby(
+        sorted(importers().items(), key=lambda item: type(item[1]).__module__), lambda item: type(item[1]).__module__
     )
-
-
-def _public_files(name: str, here: str) -> str:
-    rows: list[list[Any]] = [
-        [f"`{one.name}`", one.licence, prose(one.holds, here)] for one in catalogue().values() if one.format == name
+    public = [
+        [f"`{one.name}`", f"`{one.format}`", one.licence, prose(one.holds)]
+        for one in sorted(catalogue().values(), key=lambda one: str(one.format))
     ]
-    if not rows:
-        return ""
-    fetch = "`workbench trace import --fetch NAME` gets one, checked by its digest."
-    return sections("## Public files of this format", table(["name", "licence", "what it holds"], rows), fetch)
+    text = sections(
+        "# Importers",
+        IMPORTER_KIND.description,
+        "In a sweep it is `workload: {trace: FILE}`; `workbench trace import FILE --json` says it in a terminal.",
+        *(part for module, members in rooms for part in _room_of_importers(module, members)),
+        "## Public files",
+        "`workbench trace import --fetch NAME` gets one, checked by its digest.",
+        table(["name", "format", "licence", "what it holds"], public),
+    )
+    yield Page("reference/importers", "Importers", text, names=tuple(importers()))
+
+
+def _room_of_importers(module: str, members: Iterator[tuple[str, Importer]]) -> Iterator[str]:
+    """Yield the entries of the importers that a module holds, the first with what the module says of all."""
+    room = inspect.cleandoc(sys.modules[module].__doc__ or "")
+    for name, one in members:
+        own = vars(type(one)).get("__doc__") or ""
+        yield entry(name, f"Reads {prose(one.says)}.", prose(inspect.cleandoc(own)), prose(room))
+        room = ""
 
 
 IMPORTER_KIND = Kind(
     "importers",
     "Importers",
-    "How a file becomes a trace: one importer a format, told by the contents. `workbench trace import FILE` says what "
-    "a file holds and what it lacks.",
+    "How a file becomes a trace: one importer a format, told by the contents. `workbench import FILE` says what a file "
+    "holds and what it lacks.",
     importer_pages,
-    importer_names,
 )
 
 
-def preset_path(name: str) -> str:
-    """Return the path of a preset's page."""
-    return f"reference/presets/{name}"
-
-
 def preset_pages() -> Iterator[Page]:
-    """Yield a page for every preset."""
-    mechanisms_of = _engines()
+    """Yield a page for every kind of machine, with its presets."""
+    by_machine: dict[str, dict[str, Preset]] = {}
     for name in preset_names():
-        one = preset(name)
-        yield _preset_page(name, one, mechanisms_of.get(one.of.name, []))
+        by_machine.setdefault(preset(name).of.name, {})[name] = preset(name)
+    for machine, presets in by_machine.items():
+        engines = [name for name in mechanisms() if mechanism(name).engine.machine.name == machine]
+        title = machine.replace("_", " ")
+        used = {figure.mark for one in presets.values() for figure in one.figures.values()}
+        text = sections(
+            f"# {title.capitalize()}",
+            f"Machines for {engine_refs(engines)}." if engines else "",
+            'One is `machine: NAME` in a sweep, and `workbench.machine.preset("NAME").machine()` in Python.',
+            "\n".join(f"- **{mark.replace('_', ' ')}**: {words}" for mark, words in MARKS.items() if mark in used),
+            *map(_preset_entry, presets, presets.values()),
+        )
+        yield Page(f"reference/presets/{machine}", title, text, engine_refs(engines), tuple(presets))
 
 
-def preset_page_names() -> list[str]:
-    """Return the path of every preset's page."""
-    return [preset_path(name) for name in preset_names()]
+_MADE_OF = {
+    "hardware": "It describes a card or board.",
+    "simulator": "It describes a simulator's model, kept apart from the card that it stands for.",
+    "document": "It is what a source document states.",
+}
 
 
-def _engines() -> dict[str, list[str]]:
-    result: dict[str, list[str]] = {}
-    for name in mechanisms():
-        result.setdefault(mechanism(name).engine.machine.name, []).append(name)
-    return result
-
-
-def _preset_page(name: str, one: Preset, engines: list[str]) -> Page:
-    here, declared = preset_path(name), one.of.figures()
+def _preset_entry(name: str, one: Preset) -> str:
+    declared = one.of.figures()
     rows = [
         [
             f"`{figure.name}`",
             _figure_value(declared[figure.name].plain(figure.value)),
             figure.unit,
             f"**{figure.mark.replace('_', ' ')}**" if figure.mark in DOUBTFUL else figure.mark,
-            prose(figure.source, here),
+            prose(figure.source),
         ]
         for figure in one.figures.values()
     ]
-    links = ", ".join(f"[`{engine}`]({address(here, f'reference/engines/{engine}')})" for engine in engines)
-    return Page(
-        here,
-        name,
-        sections(
-            crumbs(here, ("Presets", "reference/presets/index")),
-            f"# {name}",
-            f"{prose(one.title, here)}.",
-            f"A machine for {links}. " * bool(links) + _kind_of_preset(one),
-            of_preset(one),
-            table(["figure", "value", "unit", "how it is known", "source"], rows),
-            _marks(one),
-            sections("## In a sweep", code(f"machine: {one.name}", "yaml")),
-            sections(
-                "## In Python",
-                code(f'>>> from workbench.machine import preset\n>>> preset("{name}").machine()', "pycon"),
-            ),
-        ),
-        summary=prose(one.title, here),
-        group=one.of.name.replace("_", " "),
-    )
+    heads = ["figure", "value", "unit", "how it is known", "source"]
+    return entry(name, f"{prose(one.title)}. {_MADE_OF[one.kind]}", of_preset(one), table(heads, rows))
 
 
 def _figure_value(value: Any, most: int = 120) -> str:
@@ -243,20 +193,6 @@ def _figure_value(value: Any, most: int = 120) -> str:
     return f"{len(value)} of them, `{text[:most].rpartition(', ')[0]}, ...`"
 
 
-def _kind_of_preset(one: Preset) -> str:
-    words = {
-        "hardware": "It describes a card or board.",
-        "simulator": "It describes a simulator's model, kept apart from the card that it stands for.",
-        "document": "It is what a source document states.",
-    }
-    return words[one.kind]
-
-
-def _marks(one: Preset) -> str:
-    used = {figure.mark for figure in one.figures.values()}
-    return "\n".join(f"- **{mark.replace('_', ' ')}**: {words}" for mark, words in MARKS.items() if mark in used)
-
-
 PRESET_KIND = Kind(
     "presets",
     "Machine presets",
@@ -264,5 +200,4 @@ PRESET_KIND = Kind(
     "trusted. Vendors do not document how dispatch and placement are done in hardware: what nobody published is marked "
     "as an assumption.",
     preset_pages,
-    preset_page_names,
 )
