@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import workbench as wb
 from workbench.cli.main import COMMANDS, Command, find
-from workbench.docs.markdown import Kind, Page, anchor, code, prose, ref, sections, table
+from workbench.docs.markdown import Kind, Page, anchor, code, entry, prose, ref, sections, table
 
 
 def word_pages() -> Iterator[Page]:
