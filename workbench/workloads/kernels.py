@@ -6,13 +6,15 @@ their values.
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.units import workgroups_for
 
 MISSING = -1
 """What stands in a row whose value the trace does not hold, in a column that other rows have; never zero."""
@@ -124,6 +126,19 @@ class KernelRows:
         for field in ("name", "start_ns", "duration_ns", "device"):
             made[field] = np.array(self._columns[field], np.int64)
         return KernelTable(tuple(self._places), **made)  # type: ignore[arg-type]
+
+
+def shape_of(
+    grid: Sequence[int] | None, block: tuple[int, int, int] | None, in_work_items: bool = False
+) -> dict[str, Any]:
+    """Return the columns `block`, `workgroups` and `threads` of a launch; a grid may count work-items along each axis.
+
+    >>> shape_of((1000, 8, 1), (64, 4, 1), in_work_items=True)
+    {'block': (64, 4, 1), 'workgroups': 32, 'threads': 256}
+    """
+    if in_work_items and grid and block:
+        grid = [workgroups_for(items, size) for items, size in zip(grid, block, strict=True)]
+    return {"block": block, "workgroups": grid and math.prod(grid), "threads": block and math.prod(block)}
 
 
 def _column(values: array[int]) -> np.ndarray | None:
@@ -254,6 +269,29 @@ def narrow(values: np.ndarray) -> np.ndarray:
         if limits.min <= least and most <= limits.max:
             return values.astype(width, copy=False)
     return values.astype(np.int64, copy=False)
+
+
+def timed_shapes(
+    batch: Mapping[str, np.ndarray], grid: Sequence[str], block: Sequence[str], where: str, in_work_items: bool = False
+) -> dict[str, np.ndarray]:
+    """Return times, workgroups, threads and blocks of launches, columns of `KernelTable`.
+
+    Parameters
+    ----------
+    batch : mapping of names to int64[rows]
+        `start` and `end` in nanoseconds, and what the next two name.
+    grid, block : three names each
+        The axes, of the grid in workgroups, or in work-items where that is said.
+    """
+    sizes = np.stack([batch[axis] for axis in block], axis=1)
+    along = (workgroups_for(batch[a], size) if in_work_items else batch[a] for a, size in zip(grid, sizes.T))
+    return {
+        "start_ns": batch["start"],
+        "duration_ns": lasting(batch["start"], batch["end"], where),
+        "workgroups": volume(along, where),
+        "threads": volume(sizes.T, where),
+        "block": sizes,
+    }
 
 
 def lasting(start: np.ndarray, end: np.ndarray, where: str) -> np.ndarray:

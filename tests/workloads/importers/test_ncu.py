@@ -85,8 +85,8 @@ BAD = [
     (("(128, 1, 1)", "(1²8, 1, 1)"), "line 5: block size must be like (256, 1, 1). Got '(1²8, 1, 1)'."),
     (('"5,000"', '"soon"'), "line 5: gpu__time_duration.sum must be a number. Got 'soon'."),
     (('"5,000"', '"1e999999"'), "line 5: gpu__time_duration.sum must be a number. Got '1e999999'."),
-    (('"ns"', '"fortnight"'), "line 5: gpu__time_duration.sum must be in ns, nsecond,"),
-    (('"Kbyte/block"', '"pages"'), "line 5: launch__shared_mem_per_block_dynamic must be in byte, kbyte,"),
+    (('"ns"', '"fortnight"'), "line 5: gpu__time_duration.sum must be in ns, nsec, nsecond,"),
+    (('"Kbyte/block"', '"pages"'), "line 5: launch__shared_mem_per_block_dynamic must be in b, byte, bytes, kb,"),
     (('"64","1,024"', '"64"'), "line 5: has 14 fields where the header has 15; the file is cut off or damaged."),
 ]
 

@@ -17,7 +17,7 @@ import re
 import sqlite3
 import struct
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -101,6 +101,12 @@ class Database:
     def columns(self, table: str) -> list[str]:
         """Return the stored columns of a table, none for a table that is not there."""
         return self._tables.get(table, [])
+
+    def require(self, table: str, columns: Iterable[str], kind: str) -> None:
+        """Raise if a table lacks a column that every file of this kind has."""
+        for name in columns:
+            if name not in self.columns(table):
+                raise InputError(f"{self.where}: {table} has no column {name}, so it is no {kind}.")
 
     def count(self, table: str) -> int:
         """Return how many rows a table has, 0 for one that is not there."""
@@ -289,6 +295,27 @@ def fields(message: bytes) -> Iterator[Field]:
             place += size
         else:
             raise WireError
+
+
+Schema = Mapping[int, tuple[str, Callable[[int | bytes], Any]]]
+"""What a message may hold: the name and the reader of each field by its number; a name that ends in [] may repeat."""
+
+
+def named_fields(message: bytes, schema: Schema) -> dict[str, Any]:
+    """Return the fields of a message that a schema names; of one that must not repeat the last, of others a list.
+
+    >>> named_fields(bytes([0x08, 0x05, 0x12, 0x02, 0x68, 0x69]), {1: ("id", whole_of), 2: ("name", text_of)})
+    {'id': 5, 'name': 'hi'}
+    """
+    result: dict[str, Any] = {name: [] for name, _ in schema.values() if name.endswith("[]")}
+    for number, value in fields(message):
+        if number in schema:
+            name, read = schema[number]
+            if name in result and name.endswith("[]"):
+                result[name].append(read(value))
+            else:
+                result[name] = read(value)
+    return result
 
 
 def varint(message: bytes, place: int) -> tuple[int, int]:

@@ -25,7 +25,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -35,36 +35,46 @@ from workbench.workloads.importers.binary_formats import Database, is_sqlite
 from workbench.workloads.importers.importer import Card, Importer, KernelList, Trace
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.text_formats import Header, Row, csv_rows, decimal_of, has_header
-from workbench.workloads.kernels import MISSING, KernelColumns, KernelRows, lasting, volume
+from workbench.workloads.kernels import MISSING, KernelColumns, KernelRows, shape_of, timed_shapes
 
 _KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
 _STRINGS = "StringIds"
 _NAMES = ("demangledName", "shortName", "mangledName")
 _GRID, _BLOCK = ("gridX", "gridY", "gridZ"), ("blockX", "blockY", "blockZ")
-_OTHERS = (
-    "start",
-    "end",
-    "deviceId",
-    "streamId",
-    "correlationId",
-    "registersPerThread",
-    "staticSharedMemory",
-    "dynamicSharedMemory",
-    "graphNodeId",
-)
-_COLUMNS_OF_KERNELS = ("start", "end")
-_CARD = (
-    "id",
-    "name",
-    "chipName",
-    "smCount",
-    "threadsPerWarp",
-    "maxWarpsPerSm",
-    "maxRegistersPerSm",
-    "maxShmemPerSm",
-    "maxShmemPerBlock",
-    "totalMemory",
-)
+_COLUMNS = {"stream": "streamId", "vgprs": "registersPerThread", "correlation": "correlationId"}
+_OTHERS = ("start", "end", "deviceId", "staticSharedMemory", "dynamicSharedMemory", "graphNodeId")
+_CARD = {
+    "number": "id",
+    "compute_units": "smCount",
+    "wave_size": "threadsPerWarp",
+    "waves_a_unit": "maxWarpsPerSm",
+    "registers_a_unit": "maxRegistersPerSm",
+    "shared_memory_bytes": "maxShmemPerSm",
+    "workgroup_shared_bytes": "maxShmemPerBlock",
+    "memory_bytes": "totalMemory",
+}
+_NS = {
+    unit: factor
+    for factor, units in {
+        1: ("", "ns", "nsec", "nsecond"),
+        10**3: ("us", "usec", "usecond", "µs"),
+        10**6: ("ms", "msec", "msecond"),
+        10**9: ("s", "sec", "second"),
+    }.items()
+    for unit in units
+}
+_BYTES = {
+    unit: factor
+    for factor, units in {
+        1: ("", "b", "byte", "bytes"),
+        10**3: ("kb", "kbyte"),
+        10**6: ("mb", "mbyte"),
+        10**9: ("gb",),
+        1 << 10: ("kib", "kibyte"),
+        1 << 20: ("mib",),
+    }.items()
+    for unit in units
+}
 
 
 class NsysSqlite(Importer):
@@ -88,14 +98,16 @@ class NsysSqlite(Importer):
                 raise InputError(f"{source.where}: holds no kernels; record with `nsys profile --trace=cuda`.")
             kernels, of_graphs = _kernel_table(database)
             names = _names(database, kernels.numbers)
+            config = dict(database.rows("META_DATA_EXPORT", ("name", "value")))
+            cards = database.rows("TARGET_INFO_GPU", ("name", "chipName", *_CARD.values()))
             return Trace(
                 path=source.path,
                 format=self.format,
                 counted="kernels",
                 kernels=kernels.table(names),
-                cards=_cards(database),
+                cards=tuple(_card(*row) for row in cards),
                 noted={
-                    "schema": _schema(database),
+                    "schema": str(config.get("EXPORT_SCHEMA_VERSION", "")),
                     "memcpys": database.count("CUPTI_ACTIVITY_KIND_MEMCPY"),
                     "memsets": database.count("CUPTI_ACTIVITY_KIND_MEMSET"),
                     "kernels_of_graphs": of_graphs,
@@ -106,40 +118,22 @@ class NsysSqlite(Importer):
 
 def _kernel_table(database: Database) -> tuple[KernelColumns, int]:
     """Return the kernels, and how many of them were nodes of a CUDA graph."""
-    there = database.columns(_KERNELS)
-    for needed in _COLUMNS_OF_KERNELS:
-        if needed not in there:
-            raise InputError(f"{database.where}: {_KERNELS} has no column {needed}, so it is no export of nsys.")
-    name = next((name for name in _NAMES if name in there), None)
+    database.require(_KERNELS, ("start", "end"), "export of nsys")
+    name = next((name for name in _NAMES if name in database.columns(_KERNELS)), None)
     if name is None:
         raise InputError(f"{database.where}: {_KERNELS} has no column {' or '.join(_NAMES)}, so kernels have no names.")
     columns, of_graphs = KernelColumns(), 0
-    for batch in database.numbers(_KERNELS, (*_OTHERS, *_GRID, *_BLOCK, name)):
-        columns.add_numbered(batch[name], **_values(batch, database.where))
+    for batch in database.numbers(_KERNELS, (*_OTHERS, *_COLUMNS.values(), *_GRID, *_BLOCK, name)):
+        static, dynamic = batch["staticSharedMemory"], batch["dynamicSharedMemory"]
+        columns.add_numbered(
+            batch[name],
+            **timed_shapes(batch, _GRID, _BLOCK, database.where),
+            device=np.maximum(batch["deviceId"], 0),
+            shared_bytes=np.where((static == MISSING) | (dynamic == MISSING), MISSING, static + dynamic),
+            **{field: batch[column] for field, column in _COLUMNS.items()},
+        )
         of_graphs += int(np.count_nonzero(batch["graphNodeId"] > 0))
     return columns, of_graphs
-
-
-def _values(batch: dict[str, np.ndarray], where: str) -> dict[str, np.ndarray]:
-    """Return columns of `KernelTable`."""
-    block = np.stack([batch[axis] for axis in _BLOCK], axis=1)
-    return {
-        "start_ns": batch["start"],
-        "duration_ns": lasting(batch["start"], batch["end"], where),
-        "device": np.maximum(batch["deviceId"], 0),
-        "stream": batch["streamId"],
-        "workgroups": volume((batch[axis] for axis in _GRID), where),
-        "threads": volume(block.T, where),
-        "block": block,
-        "shared_bytes": _sum(batch["staticSharedMemory"], batch["dynamicSharedMemory"]),
-        "vgprs": batch["registersPerThread"],
-        "correlation": batch["correlationId"],
-    }
-
-
-def _sum(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return sums of bytes; MISSING where either part is."""
-    return np.where((one == MISSING) | (other == MISSING), MISSING, one + other)
 
 
 def _names(database: Database, numbers: set[int]) -> dict[int, str]:
@@ -151,61 +145,19 @@ def _names(database: Database, numbers: set[int]) -> dict[int, str]:
     return texts
 
 
-def _cards(database: Database) -> tuple[Card, ...]:
-    return tuple(_card(dict(zip(_CARD, row))) for row in database.rows("TARGET_INFO_GPU", _CARD))
-
-
-def _card(told: dict[str, Any]) -> Card:
-    warps, lanes = _whole(told["maxWarpsPerSm"]), _whole(told["threadsPerWarp"])
+def _card(name: Any, chip: Any, *values: Any) -> Card:
+    told: dict[str, Any] = dict(zip(_CARD, (v if isinstance(v, int) and v >= 0 else None for v in values)))
+    warps, lanes = told["waves_a_unit"], told["wave_size"]
     return Card(
-        number=_whole(told["id"]) or 0,
-        name=str(told["name"] or ""),
-        architecture=str(told["chipName"]) if told["chipName"] else None,
-        compute_units=_whole(told["smCount"]),
-        wave_size=lanes,
-        waves_a_unit=warps,
+        **{**told, "number": told["number"] or 0},
+        name=str(name or ""),
+        architecture=str(chip) if chip else None,
         threads_a_unit=warps * lanes if warps and lanes else None,
-        registers_a_unit=_whole(told["maxRegistersPerSm"]),
-        shared_memory_bytes=_whole(told["maxShmemPerSm"]),
-        workgroup_shared_bytes=_whole(told["maxShmemPerBlock"]),
-        memory_bytes=_whole(told["totalMemory"]),
     )
 
 
-def _whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and value >= 0 else None
-
-
-def _schema(database: Database) -> str:
-    """Return the version of the export's schema; empty where it is not said."""
-    told: Iterator[tuple[Any, ...]] = iter(database.rows("META_DATA_EXPORT", ("name", "value")))
-    config = {str(name): str(value) for name, value in told}
-    return config.get("EXPORT_SCHEMA_VERSION", "")
-
-
 _COLUMNS_OF_NSYS = ("start", "duration", "grdx", "grdy", "grdz", "blkx", "blky", "blkz", "strm", "name")
-_NS_IN_NSYS = {
-    "": 1,
-    "ns": 1,
-    "nsec": 1,
-    "us": 10**3,
-    "usec": 10**3,
-    "µs": 10**3,
-    "ms": 10**6,
-    "s": 10**9,
-    "sec": 10**9,
-}
-_BYTES_IN_NSYS = {
-    "": 1,
-    "b": 1,
-    "byte": 1,
-    "bytes": 1,
-    "kb": 10**3,
-    "mb": 10**6,
-    "gb": 10**9,
-    "kib": 1 << 10,
-    "mib": 1 << 20,
-}
+_NUMBERS = {"stream": ("strm",), "vgprs": ("reg/trd",), "correlation": ("corrid",)}
 _DEVICE = re.compile(r"(.*?)\s*\((\d{1,9})\)$")
 _OPERATIONS = {"[cuda memcpy": "memcpys", "[cuda memset": "memsets", "[cuda mem": "memcpys"}
 
@@ -222,7 +174,8 @@ class NsysCsv(Importer):
     def read(self, source: Source) -> Trace:
         kernels, counts, cards, known_to = KernelRows(), Counter[str](), dict[int, str](), 1
         for row in csv_rows(source, _is_header_of_nsys, "cuda_gpu_trace"):
-            operation = _operation(row)
+            name = row.text("name").lower()
+            operation = next((what for start, what in _OPERATIONS.items() if name.startswith(start)), "kernels")
             counts[operation] += 1
             if operation == "kernels":
                 _add(row, kernels, cards)
@@ -242,33 +195,26 @@ def _is_header_of_nsys(header: Header) -> bool:
     return header.has(*_COLUMNS_OF_NSYS)
 
 
-def _operation(row: Row) -> str:
-    """Return whether a row is one of kernels, memcpys or memsets."""
-    name = row.text("name").lower()
-    return next((what for start, what in _OPERATIONS.items() if name.startswith(start)), "kernels")
-
-
 def _add(row: Row, kernels: KernelRows, cards: dict[int, str]) -> None:
-    start, duration = row.scaled("start", _NS_IN_NSYS), row.scaled("duration", _NS_IN_NSYS)
+    start, duration = row.scaled("start", _NS), row.scaled("duration", _NS)
     if start is None or duration is None:
         raise InputError(f"{row.where}: a kernel needs a start and a duration.")
-    grid, block = row.triple("grdx", "grdy", "grdz"), row.triple("blkx", "blky", "blkz")
+    shape = shape_of(row.triple("grdx", "grdy", "grdz"), row.triple("blkx", "blky", "blkz"))
     number, name = _device(row)
     cards.setdefault(number, name)
-    static, dynamic = row.scaled("stcsmem", _BYTES_IN_NSYS), row.scaled("dymsmem", _BYTES_IN_NSYS)
     kernels.add(
         row.text("name"),
-        block=block,
+        **shape,
         start_ns=start,
         duration_ns=duration,
         device=number,
-        stream=row.whole("strm"),
-        workgroups=grid and grid[0] * grid[1] * grid[2],
-        threads=block and block[0] * block[1] * block[2],
-        shared_bytes=None if static is None or dynamic is None else static + dynamic,
-        vgprs=row.whole("reg/trd"),
-        correlation=row.whole("corrid"),
+        shared_bytes=_both(row.scaled("stcsmem", _BYTES), row.scaled("dymsmem", _BYTES)),
+        **row.wholes(_NUMBERS),
     )
+
+
+def _both(static: int | None, dynamic: int | None) -> int | None:
+    return None if static is None or dynamic is None else static + dynamic
 
 
 def _device(row: Row) -> tuple[int, str]:
@@ -286,7 +232,7 @@ def _device(row: Row) -> tuple[int, str]:
 
 def _known_to(row: Row) -> int:
     """Return to how many bytes the shared memory of a row is known: a thousand of `0.049` MB."""
-    unit = _BYTES_IN_NSYS[row.header.units.get("stcsmem", "").lower()]
+    unit = _BYTES[row.header.units.get("stcsmem", "").lower()]
     decimals = max(len(row.text(name).partition(".")[2]) for name in ("stcsmem", "dymsmem"))
     return max(unit // 10**decimals, 1)
 
@@ -304,18 +250,6 @@ _METRICS = {
 _PREFIXES = ("launch__", "gpu__")
 _OF_NAME = {name: what for what, names in _METRICS.items() for name in names}
 _TRIPLE = re.compile(r"\(?\s*(\d{1,10})\s*,\s*(\d{1,10})\s*,\s*(\d{1,10})\s*\)?", re.ASCII)
-_NS_IN_NCU = {
-    "": 1,
-    "ns": 1,
-    "nsecond": 1,
-    "us": 10**3,
-    "usecond": 10**3,
-    "ms": 10**6,
-    "msecond": 10**6,
-    "s": 10**9,
-    "second": 10**9,
-}
-_BYTES_IN_NCU = {"": 1, "byte": 1, "kbyte": 10**3, "mbyte": 10**6, "kibyte": 1 << 10, "b": 1, "kb": 10**3, "mb": 10**6}
 _POINTS_BETWEEN_THOUSANDS = re.compile(r"\d{1,3}(\.\d{3})+", re.ASCII)
 """What ncu writes for a whole number on a machine with, say, a German locale; in English it writes two places."""
 _COUNTS = {"": 1, "register": 1, "register/thread": 1, "block": 1, "thread": 1}
@@ -334,7 +268,7 @@ class NcuCsv(Importer):
     def read(self, source: Source) -> KernelList:
         kernels, clock, known_to, count, timed = KernelRows(), 0, 1, 0, 0
         for kernel in _kernels_of_rows(source):
-            duration = kernel.amount("duration", _NS_IN_NCU)
+            duration = kernel.amount("duration", _NS)
             kernel.add_to(kernels, clock, duration or 0)
             clock += duration or 0
             count, timed = count + 1, timed + (duration is not None)
@@ -375,7 +309,8 @@ class _Kernel:
             return None
         plain = unit.lower().removesuffix("/block")
         if plain not in factors:
-            raise InputError(f"{self.row.where}: {_METRICS[what][0]} must be in {_known(factors)}. Got {shown(unit)}.")
+            known = ", ".join(filter(None, factors))
+            raise InputError(f"{self.row.where}: {_METRICS[what][0]} must be in {known}. Got {shown(unit)}.")
         if factors[plain] == 1 and _POINTS_BETWEEN_THOUSANDS.fullmatch(value):
             raise InputError(
                 f"{self.row.where}: {_METRICS[what][0]} has points between thousands, as in some locales, or a part of "
@@ -388,25 +323,26 @@ class _Kernel:
         steps = [1]
         for what in ("static", "dynamic"):
             unit, value = self._metrics.get(what, ("", ""))
-            factor = _BYTES_IN_NCU.get(unit.lower().removesuffix("/block"), 1)
+            factor = _BYTES.get(unit.lower().removesuffix("/block"), 1)
             if value and factor > 1 and any(digit in "123456789" for digit in value):
                 steps.append(max(int(factor / Decimal(10) ** min(len(value.partition(".")[2]), 9)), 1))
         return max(steps)
 
     def add_to(self, kernels: KernelRows, start_ns: int, duration_ns: int) -> None:
         """Add the kernel as a launch."""
-        grid, block = self._triple("grid size"), self._triple("block size")
-        static, dynamic = self.amount("static", _BYTES_IN_NCU), self.amount("dynamic", _BYTES_IN_NCU)
+        shape = shape_of(self._triple("grid size"), self._triple("block size"))
+        if shape["workgroups"] is None:
+            shape["workgroups"] = self.amount("grid", _COUNTS)
+        if shape["threads"] is None:
+            shape["threads"] = self.amount("block", _COUNTS)
         kernels.add(
             self.row.text("kernel name"),
-            block=block,
+            **shape,
             start_ns=start_ns,
             duration_ns=duration_ns,
             device=self.row.whole("device") or 0,
             stream=self.row.whole("stream"),
-            workgroups=grid[0] * grid[1] * grid[2] if grid else self.amount("grid", _COUNTS),
-            threads=block[0] * block[1] * block[2] if block else self.amount("block", _COUNTS),
-            shared_bytes=None if static is None or dynamic is None else static + dynamic,
+            shared_bytes=_both(self.amount("static", _BYTES), self.amount("dynamic", _BYTES)),
             vgprs=self.amount("registers", _COUNTS),
         )
 
@@ -422,31 +358,21 @@ class _Kernel:
         return x, y, z
 
 
-def _known(factors: Mapping[str, int]) -> str:
-    return ", ".join(filter(None, factors))
-
-
 def _kernels_of_rows(source: Source) -> Iterator[_Kernel]:
     """Yield the kernels of a report of either page."""
     table = csv_rows(source, _is_header_of_ncu, "an ncu report")
     first = next(table, None)
     if first is None:
         return
-    if first.header.has(*_OF_METRIC):
-        yield from _of_details(first, table)
-    else:
+    if not first.header.has(*_OF_METRIC):
         yield from _of_raw(first, table)
-
-
-def _of_details(first: Row, table: Iterator[Row]) -> Iterator[_Kernel]:
-    """Yield kernels of which every metric is a row; rows of one kernel stand together."""
-    kernel = _Kernel(first)
-    for row in chain([first], table):
-        if _identity(row) != _identity(kernel.row):
-            yield kernel
-            kernel = _Kernel(row)
-        kernel.take(*(row.text(name) for name in _OF_METRIC))
-    yield kernel
+        return
+    for _, group in groupby(chain([first], table), _identity):  # rows of one kernel stand together, a metric each
+        rows = list(group)
+        kernel = _Kernel(rows[0])
+        for row in rows:
+            kernel.take(*(row.text(name) for name in _OF_METRIC))
+        yield kernel
 
 
 def _identity(row: Row) -> tuple[str, ...]:

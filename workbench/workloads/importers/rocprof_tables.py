@@ -22,22 +22,21 @@ stamps so coarsely that every duration is 0, which the trace then says.
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
 from workbench.errors import InputError, shown
-from workbench.units import kib, workgroups_for
+from workbench.units import workgroups_for
 from workbench.workloads.importers.binary_formats import Database, is_sqlite
 from workbench.workloads.importers.importer import Card, Importer, Trace
+from workbench.workloads.importers.rocprof_traces import GPU, Agent, Handle, card_of_agent
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.text_formats import Header, Row, csv_rows, has_header
-from workbench.workloads.kernels import MISSING, KernelColumns, KernelRows, lasting, volume
+from workbench.workloads.kernels import MISSING, KernelColumns, KernelRows, shape_of, timed_shapes
 
 _DISPATCHES = "rocpd_kernel_dispatch"
 _ENDING = re.compile(r"(?:_[\w-]{1,200})?", re.ASCII)
@@ -45,7 +44,7 @@ _GRID = ("grid_size_x", "grid_size_y", "grid_size_z")
 _WORKGROUP = ("workgroup_size_x", "workgroup_size_y", "workgroup_size_z")
 _OF_TRACK = ("agent_id", "queue_id", "stream_id")
 _TIMES = ("start", "end")
-_COLUMNS_OF_ROCPD = ("kernel_id", *_GRID, *_WORKGROUP)
+_OTHERS = ("id", "kernel_id", "track_id", "start_id", "end_id", "group_segment_size")
 
 
 class Rocpd(Importer):
@@ -97,6 +96,7 @@ def _recordings(database: Database) -> list[str]:
 
 _COUNTS = ("arch_vgpr_count", "accum_vgpr_count", "sgpr_count")
 _KERNEL = ("id", "display_name", "kernel_name", *_COUNTS)
+_AGENT = ("id", "nid", "type", "type_index", "name", "product_name", "extdata")
 
 
 class _AgentFacts(msgspec.Struct):
@@ -116,11 +116,10 @@ class Agents:
     """The GPUs of all recordings: the number of each as a card."""
 
     def __init__(self, database: Database, endings: list[str]) -> None:
-        told = ("id", "nid", "type", "type_index", "name", "product_name", "extdata")
         rows = [
-            (ending, dict(zip(told, row)))
+            (ending, dict(zip(_AGENT, row)))
             for ending in endings
-            for row in database.rows(f"rocpd_info_agent{ending}", told)
+            for row in database.rows(f"rocpd_info_agent{ending}", _AGENT)
         ]
         self.count = len(rows)
         gpus = [(ending, agent) for ending, agent in rows if agent["type"] == "GPU"]
@@ -140,19 +139,9 @@ def _place(agent: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _card(number: int, agent: Mapping[str, Any]) -> Card:
-    facts = _facts_of(agent["extdata"])
-    simds, waves = facts.simd_per_cu, facts.max_waves_per_simd
-    name = str(agent["name"] or "")
-    return Card(
-        number=number,
-        name=str(agent["product_name"] or "") or name,
-        architecture=name or None,
-        compute_units=facts.cu_count,
-        wave_size=facts.wave_front_size,
-        simds_a_unit=simds,
-        waves_a_unit=simds * waves if simds and waves else None,
-        shared_memory_bytes=None if facts.lds_size_in_kb is None else kib(facts.lds_size_in_kb),
-    )
+    facts = msgspec.structs.asdict(_facts_of(agent["extdata"]))
+    name, product = (str(agent[key] or "") for key in ("name", "product_name"))
+    return card_of_agent(number, Agent(Handle(number), GPU, name, product, **facts))
 
 
 def _facts_of(extdata: object) -> _AgentFacts:
@@ -191,49 +180,43 @@ class _Recording(NamedTuple):
     def table(self) -> str:
         return _DISPATCHES + self.ending
 
+    def lost(self, what: str, number: int) -> InputError:
+        """Return the refusal of a number that is not in the table that it is of."""
+        return InputError(f"{self.database.where}: a dispatch names {what} {number}, which the file does not list.")
+
 
 def _add_recording(recording: _Recording, columns: KernelColumns) -> None:
     """Add the dispatches of a recording."""
     database, table = recording.database, recording.table
-    there = database.columns(table)
-    for needed in _COLUMNS_OF_ROCPD:
-        if needed not in there:
-            raise InputError(f"{database.where}: {table} has no column {needed}, so it is no rocpd database.")
+    database.require(table, ("kernel_id", *_GRID, *_WORKGROUP), "rocpd database")
     tracks, times = _tracks(recording), _times(recording)
-    wanted = ("id", "kernel_id", "track_id", "start_id", "end_id", "group_segment_size", *_TIMES, *_OF_TRACK)
-    for batch in database.numbers(table, (*wanted, *_GRID, *_WORKGROUP)):
+    for batch in database.numbers(table, (*_OTHERS, *_TIMES, *_OF_TRACK, *_GRID, *_WORKGROUP)):
         batch |= _of_tracks(batch, tracks)
         if times is not None:
-            batch |= {name: _at(times, batch[f"{name}_id"], recording, "time stamp") for name in _TIMES}
+            batch |= {name: _at(times, batch[f"{name}_id"], recording) for name in _TIMES}
         _add_batch(batch, recording, columns)
 
 
 def _add_batch(batch: dict[str, np.ndarray], recording: _Recording, columns: KernelColumns) -> None:
-    symbol = _mapped(batch["kernel_id"], recording.symbols.numbers[recording.ending], recording, "kernel")
-    agents = {key: number for (ending, key), number in recording.agents.numbers.items() if ending == recording.ending}
-    block = np.stack([batch[axis] for axis in _WORKGROUP], axis=1)
-    if (block < 1).any():
-        row = int(np.argmax((block < 1).any(axis=1)))
+    where, ending = recording.database.where, recording.ending
+    symbol = _mapped(batch["kernel_id"], recording.symbols.numbers[ending], recording, "kernel")
+    agents = {key: number for (of, key), number in recording.agents.numbers.items() if of == ending}
+    least = np.minimum.reduce([batch[axis] for axis in _WORKGROUP])
+    if (least < 1).any():
+        row = int(np.argmax(least < 1))
+        size = tuple(int(batch[axis][row]) for axis in _WORKGROUP)
         raise InputError(
-            f"{recording.database.where}: dispatch {batch['id'][row]} has the workgroup size "
-            f"{tuple(block[row].tolist())}; each axis must be 1 or more."
+            f"{where}: dispatch {batch['id'][row]} has the workgroup size {size}; each axis must be 1 or more."
         )
-    along = (workgroups_for(batch[axis], size) for axis, size in zip(_GRID, block.T, strict=True))
-    registers = recording.symbols.registers[symbol]
+    registers = dict(zip(("vgprs", "accum_vgprs", "sgprs"), recording.symbols.registers[symbol].T))
     columns.add_numbered(
         symbol,
-        start_ns=batch["start"],
-        duration_ns=lasting(batch["start"], batch["end"], recording.database.where),
+        **timed_shapes(batch, _GRID, _WORKGROUP, where, in_work_items=True),
         device=_mapped(batch["agent_id"], agents, recording, "GPU agent"),
         stream=batch["stream_id"],
-        workgroups=volume(along, recording.database.where),
-        threads=volume(block.T, recording.database.where),
-        block=block,
         shared_bytes=batch["group_segment_size"],
-        vgprs=registers[:, 0],
-        accum_vgprs=registers[:, 1],
-        sgprs=registers[:, 2],
         queue=batch["queue_id"],
+        **registers,
     )
 
 
@@ -242,7 +225,7 @@ def _mapped(keys: np.ndarray, numbers: Mapping[int, int], recording: _Recording,
     unique, inverse = np.unique(keys, return_inverse=True)
     lost = next((key for key in unique.tolist() if key not in numbers), None)
     if lost is not None:
-        raise InputError(f"{recording.database.where}: a dispatch names {what} {lost}, which the file does not list.")
+        raise recording.lost(what, lost)
     result: np.ndarray = np.array([numbers[key] for key in unique.tolist()], np.int64)[inverse]
     return result
 
@@ -251,15 +234,10 @@ def _tracks(recording: _Recording) -> dict[str, np.ndarray] | None:
     """Return agent, queue and stream by the number of the track; None where dispatches name them themselves."""
     if "agent_id" in recording.database.columns(recording.table):
         return None
-    rows = recording.database.rows(f"rocpd_track{recording.ending}", ("id", *_OF_TRACK))
-    keys = np.array([row[0] for row in rows], np.int64)
-    return {
-        "id": keys,
-        **{
-            name: np.array([MISSING if row[k] is None else row[k] for row in rows], np.int64)
-            for k, name in enumerate(_OF_TRACK, 1)
-        },
-    }
+    names = ("id", *_OF_TRACK)
+    rows = recording.database.rows(f"rocpd_track{recording.ending}", names)
+    columns = np.array([[MISSING if value is None else value for value in row] for row in rows], np.int64)
+    return dict(zip(names, columns.reshape(-1, len(names)).T))
 
 
 def _of_tracks(batch: dict[str, np.ndarray], tracks: dict[str, np.ndarray] | None) -> dict[str, np.ndarray]:
@@ -283,14 +261,13 @@ def _times(recording: _Recording) -> tuple[np.ndarray, np.ndarray] | None:
     return keys[order], values[order]
 
 
-def _at(times: tuple[np.ndarray, np.ndarray], keys: np.ndarray, recording: _Recording, what: str) -> np.ndarray:
+def _at(times: tuple[np.ndarray, np.ndarray], keys: np.ndarray, recording: _Recording) -> np.ndarray:
     """Return the values of some numbers; a number that the file does not list is refused."""
     there, values = times
     place = np.minimum(np.searchsorted(there, keys), max(len(there) - 1, 0))
     known = there[place] == keys if len(there) else np.zeros(len(keys), bool)
     if not known.all():
-        lost = keys[np.argmin(known)]
-        raise InputError(f"{recording.database.where}: a dispatch names {what} {lost}, which the file does not list.")
+        raise recording.lost("time stamp", keys[np.argmin(known)])
     return values[place]
 
 
@@ -306,7 +283,16 @@ def _schema(database: Database, endings: list[str]) -> str:
 
 
 _COLUMNS_OF_TRACE = ("kernel_name", "agent_id", "start_timestamp", "end_timestamp", *_GRID, *_WORKGROUP)
-_AGENT = re.compile(r"(?:Agent|GPU|CPU)?\s*(\d{1,9})", re.IGNORECASE | re.ASCII)
+_NUMBERS_OF_TRACE = {
+    "stream": ("stream_id",),
+    "shared_bytes": ("lds_block_size", "group_segment_size"),
+    "vgprs": ("vgpr_count",),
+    "accum_vgprs": ("accum_vgpr_count",),
+    "sgprs": ("sgpr_count",),
+    "correlation": ("correlation_id",),
+    "queue": ("queue_id",),
+}
+_NUMBER_OF_AGENT = re.compile(r"(?:Agent|GPU|CPU)?\s*(\d{1,9})", re.IGNORECASE | re.ASCII)
 _LDS_BLOCK_BYTES = 512
 
 
@@ -320,18 +306,18 @@ class KernelTraceCsv(Importer):
         return has_header(head, _is_header)
 
     def read(self, source: Source) -> Trace:
-        kernels, agents, rounded = KernelRows(), set[str](), False
+        kernels, agents, rounded = KernelRows(), set[str](), dict[str, int]()
         for row in csv_rows(source, _is_header, "a kernel trace"):
             _add_dispatch(row, kernels)
             agents.add(row.text("agent_id"))
-            rounded = rounded or row.header.has("lds_block_size")
-        noted = {"agents": sorted(agents)}
+            if row.header.has("lds_block_size"):
+                rounded = {"shared_bytes_rounded_to": _LDS_BLOCK_BYTES}
         return Trace(
             path=source.path,
             format=self.format,
             counted="dispatches",
             kernels=kernels.table(),
-            noted={**noted, **({"shared_bytes_rounded_to": _LDS_BLOCK_BYTES} if rounded else {})},
+            noted={"agents": sorted(agents), **rounded},
         )
 
 
@@ -344,37 +330,26 @@ def _add_dispatch(row: Row, kernels: KernelRows) -> None:
     grid, block = row.triple(*_GRID), row.triple(*_WORKGROUP)
     if start is None or end is None or grid is None or block is None:
         raise InputError(f"{row.where}: a dispatch needs a start, an end, a grid and a workgroup size.")
-    along = [workgroups_for(items, size) for items, size in zip(grid, block, strict=True)]
-    lds = "lds_block_size" if row.header.has("lds_block_size") else "group_segment_size"
     kernels.add(
         row.text("kernel_name"),
-        block=block,
+        **shape_of(grid, block, in_work_items=True),
         start_ns=start,
         duration_ns=end - start,
         device=_agent(row),
-        stream=row.whole("stream_id"),
-        workgroups=along[0] * along[1] * along[2],
-        threads=block[0] * block[1] * block[2],
-        shared_bytes=row.whole(lds),
-        vgprs=row.whole("vgpr_count"),
-        accum_vgprs=row.whole("accum_vgpr_count"),
-        sgprs=row.whole("sgpr_count"),
-        correlation=row.whole("correlation_id"),
-        queue=row.whole("queue_id"),
+        **row.wholes(_NUMBERS_OF_TRACE),
     )
 
 
 def _agent(row: Row) -> int:
     """Return the number of the agent; `Agent n` counts CPUs too, so it is no number of a card."""
-    match = _AGENT.fullmatch(row.text("agent_id"))
+    text = row.text("agent_id")
+    match = _NUMBER_OF_AGENT.fullmatch(text)
     if match is None:
-        raise InputError(
-            f"{row.where}: Agent_Id must be a number, `Agent n` or `GPU n`. Got {shown(row.text('agent_id'))}."
-        )
+        raise InputError(f"{row.where}: Agent_Id must be a number, `Agent n` or `GPU n`. Got {shown(text)}.")
     return int(match[1])
 
 
-_NAMES = {
+_COLUMNS_OF_COMPUTE = {
     "name": ("Kernel_Name", "KernelName"),
     "start": ("Start_Timestamp", "BeginNs"),
     "end": ("End_Timestamp", "EndNs"),
@@ -387,7 +362,8 @@ _NAMES = {
     "sgpr": ("SGPR", "sgpr"),
     "queue": ("Queue_ID", "queue-id"),
 }
-_COLUMNS_OF_COMPUTE = ("name", "start", "end", "workgroup", "device")
+_LOWER = {what: tuple(map(str.lower, names)) for what, names in _COLUMNS_OF_COMPUTE.items()}
+_NUMBERS_OF_COMPUTE = {what: names for what, names in _LOWER.items() if what != "name"}
 
 
 class RocprofCompute(Importer):
@@ -397,85 +373,46 @@ class RocprofCompute(Importer):
     says = "pmc_perf.csv of AMD's rocprofiler-compute"
 
     def recognises(self, head: bytes) -> bool:
-        header = set(_header(head.split(b"\n", 1)[0].decode(errors="replace")))
-        return all(header.intersection(_NAMES[column]) for column in ("name", "workgroup", "device"))
+        return has_header(head.partition(b"\n")[0], lambda header: not _absent(header, "name", "workgroup", "device"))
 
     def read(self, source: Source) -> Trace:
-        lines = csv.reader(source.lines(), strict=True)
-        try:
-            header = _header_of(next(lines), source.where)
-            rows = KernelRows()
-            for row in lines:
-                _add_counted(row, header, rows, f"{source.where}: line {lines.line_num}")
-        except csv.Error as problem:
-            raise InputError(f"{source.where}: line {lines.line_num} is no CSV ({problem}).") from None
-        return Trace(
-            path=source.path,
-            format=self.format,
-            counted="dispatches",
-            kernels=rows.table(),
-            noted={"columns": header.width, "columns_used": header.used},
-        )
+        rows, noted = KernelRows(), dict[str, Any]()
+
+        def is_whole(header: Header) -> bool:
+            for what in _absent(header, "name", "start", "end", "workgroup", "device"):
+                names = " or ".join(_COLUMNS_OF_COMPUTE[what])
+                raise InputError(f"{source.where}: has no column {names}, so it is no whole pmc_perf.csv.")
+            places = {what: header.places.get(header.first(names)) for what, names in _LOWER.items()}
+            used = {what: header.names[place].strip() for what, place in places.items() if place is not None}
+            noted.update(columns=len(header.names), columns_used=used)
+            return True
+
+        for row in csv_rows(source, is_whole, "a pmc_perf.csv"):
+            _add_counted(row, rows)
+        return Trace(path=source.path, format=self.format, counted="dispatches", kernels=rows.table(), noted=noted)
 
 
-class _Header:
-    """Which column of a file holds what."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.width = len(names)
-        found = {what: next((n for n in known if n in names), None) for what, known in _NAMES.items()}
-        self.used = {what: name for what, name in found.items() if name is not None}
-        self._places = {what: names.index(name) for what, name in self.used.items()}
-
-    def text(self, row: Sequence[str], what: str) -> str:
-        return row[self._places[what]]
-
-    def number(self, row: Sequence[str], what: str, where: str) -> int | None:
-        """Return a whole number, None where the file has no such column or the field is empty."""
-        text = row[self._places[what]].strip() if what in self._places else ""
-        try:
-            return int(Decimal(text)) if text else None
-        except (InvalidOperation, OverflowError, ValueError):
-            raise InputError(f"{where}: {self.used[what]} must be a number. Got {shown(text)}.") from None
+def _absent(header: Header, *needed: str) -> list[str]:
+    return [what for what in needed if header.first(_LOWER[what]) not in header.places]
 
 
-def _header(line: str) -> list[str]:
-    try:
-        return next(csv.reader([line.rstrip("\r\n")]), [])
-    except csv.Error:
-        return []
-
-
-def _header_of(names: Sequence[str], where: str) -> _Header:
-    header = _Header(names)
-    for what in _COLUMNS_OF_COMPUTE:
-        if what not in header.used:
-            raise InputError(f"{where}: has no column {' or '.join(_NAMES[what])}, so it is no whole pmc_perf.csv.")
-    return header
-
-
-def _add_counted(row: Sequence[str], header: _Header, rows: KernelRows, where: str) -> None:
-    if not row:
-        return
-    if len(row) != header.width:
-        raise InputError(
-            f"{where}: has {len(row)} fields where the header has {header.width}; the file is cut off or damaged."
-        )
-    start, end, threads, device = (header.number(row, what, where) for what in ("start", "end", "workgroup", "device"))
+def _add_counted(row: Row, rows: KernelRows) -> None:
+    values = {what: row.decimal(row.header.first(names)) for what, names in _NUMBERS_OF_COMPUTE.items()}
+    told = {what: None if value is None else int(value) for what, value in values.items()}  # medians may have a half
+    start, end, threads, device = (told[what] for what in ("start", "end", "workgroup", "device"))
     if start is None or end is None or threads is None or device is None or threads < 1:
-        raise InputError(f"{where}: needs a start, an end, a device and a workgroup size of at least 1.")
-    grid, queue = (header.number(row, what, where) for what in ("grid", "queue"))
+        raise InputError(f"{row.where}: needs a start, an end, a device and a workgroup size of at least 1.")
     rows.add(
-        header.text(row, "name"),
+        row.text(row.header.first(_LOWER["name"])),
         start_ns=start,
         duration_ns=end - start,
         device=device,
-        stream=queue,
-        workgroups=None if grid is None else workgroups_for(grid, threads),
+        stream=told["queue"],
+        workgroups=None if told["grid"] is None else workgroups_for(told["grid"], threads),
         threads=threads,
-        shared_bytes=header.number(row, "lds", where),
-        vgprs=header.number(row, "vgpr", where),
-        accum_vgprs=header.number(row, "accum_vgpr", where),
-        sgprs=header.number(row, "sgpr", where),
-        queue=queue,
+        shared_bytes=told["lds"],
+        vgprs=told["vgpr"],
+        accum_vgprs=told["accum_vgpr"],
+        sgprs=told["sgpr"],
+        queue=told["queue"],
     )

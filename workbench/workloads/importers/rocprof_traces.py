@@ -26,10 +26,12 @@ import msgspec
 from workbench.errors import InputError, shown
 from workbench.units import kib, workgroups_for
 from workbench.workloads.importers.binary_formats import (
+    Schema,
     WireError,
     bytes_of,
     damaged,
     fields,
+    named_fields,
     signed_of,
     text_of,
     top_fields,
@@ -38,12 +40,14 @@ from workbench.workloads.importers.binary_formats import (
 )
 from workbench.workloads.importers.importer import Card, Importer, Trace
 from workbench.workloads.importers.source import Source, most_bytes
-from workbench.workloads.kernels import KernelRows
+from workbench.workloads.kernels import KernelRows, shape_of
 
-_GPU = 2
+GPU = 2
 
 
-class _Handle(msgspec.Struct):
+class Handle(msgspec.Struct):
+    """A number by which a process names something."""
+
     handle: int
 
 
@@ -54,8 +58,8 @@ class _Axes(msgspec.Struct):
 
 
 class _Dispatched(msgspec.Struct):
-    agent_id: _Handle
-    queue_id: _Handle
+    agent_id: Handle
+    queue_id: Handle
     kernel_id: int
     workgroup_size: _Axes
     grid_size: _Axes
@@ -70,7 +74,7 @@ class _Record(msgspec.Struct):
     start_timestamp: int
     end_timestamp: int
     dispatch_info: _Dispatched
-    stream_id: _Handle | None = None
+    stream_id: Handle | None = None
     correlation_id: _Correlation | None = None
 
 
@@ -83,8 +87,10 @@ class _Symbol(msgspec.Struct):
     sgpr_count: int | None = None
 
 
-class _Agent(msgspec.Struct):
-    id: _Handle
+class Agent(msgspec.Struct):
+    """A processor of a machine."""
+
+    id: Handle
     type: int
     name: str = ""
     product_name: str = ""
@@ -101,7 +107,7 @@ class _Buffers(msgspec.Struct):
 
 
 class _Process(msgspec.Struct):
-    agents: list[_Agent]
+    agents: list[Agent]
     kernel_symbols: list[_Symbol]
     buffer_records: _Buffers
 
@@ -176,18 +182,19 @@ def _add(process: _Process, rows: KernelRows, where: str) -> None:
         )
 
 
-def _gpus(process: _Process) -> list[tuple[int, _Agent]]:
+def _gpus(process: _Process) -> list[tuple[int, Agent]]:
     """Return the GPU agents, numbered as the runtime numbers them, or in the order of the file."""
-    gpus = [agent for agent in process.agents if agent.type == _GPU]
+    gpus = [agent for agent in process.agents if agent.type == GPU]
     return [(k if a.logical_node_type_id is None else a.logical_node_type_id, a) for k, a in enumerate(gpus)]
 
 
 def _cards(processes: list[_Process]) -> tuple[Card, ...]:
     found = {number: agent for process in processes for number, agent in _gpus(process)}
-    return tuple(_card(number, agent) for number, agent in sorted(found.items()))
+    return tuple(card_of_agent(number, agent) for number, agent in sorted(found.items()))
 
 
-def _card(number: int, agent: _Agent) -> Card:
+def card_of_agent(number: int, agent: Agent) -> Card:
+    """Return a GPU as AMD's libraries describe it."""
     simds, waves = agent.simd_per_cu, agent.max_waves_per_simd
     return Card(
         number=number,
@@ -207,7 +214,15 @@ _CLEARED = 1
 _AXES = re.compile(r"\(?\s*(\d{1,18})\s*,\s*(\d{1,18})\s*,\s*(\d{1,18})\s*\)?", re.ASCII)
 _NUMBER = re.compile(r"\D*(\d{1,18})\D*", re.ASCII)
 _IN_TRACK = re.compile(r"AGENT \[(\d{1,9})\]", re.IGNORECASE | re.ASCII)
-_LDS = ("LDS_Block_Size", "lds_block_size", "group_segment_size")
+_ANNOTATIONS = {
+    "stream": ("stream_ID", "stream_id", "stream"),
+    "shared_bytes": ("LDS_Block_Size", "lds_block_size", "group_segment_size"),
+    "vgprs": ("VGPR_Count", "arch_vgpr_count"),
+    "accum_vgprs": ("Accum_VGPR_Count", "accum_vgpr_count"),
+    "sgprs": ("SGPR_Count", "sgpr_count"),
+    "correlation": ("corr_id",),
+    "queue": ("queue", "queue_id"),
+}
 
 
 class Perfetto(Importer):
@@ -313,7 +328,10 @@ class _Reader:
         if 60 in told:
             self._track(bytes_of(told[60]))
         if 11 in told:
-            self._event(bytes_of(told[11]), names)
+            begun = _slice(bytes_of(told[11]), names)
+            self.counts["slices"] += begun is not None
+            if begun is not None and any(category.endswith(_DISPATCH) for category in begun.categories):
+                self._dispatch(begun)
 
     def _unpacked(self, compressed: bytes) -> Iterator[bytes]:
         """Yield the packets of a compressed one."""
@@ -333,14 +351,6 @@ class _Reader:
         if 1 in reply and isinstance(name, bytes):
             self._tracks[whole_of(reply[1])] = text_of(name)
 
-    def _event(self, event: bytes, names: _Names) -> None:
-        begun = _slice(event, names)
-        if begun is None:
-            return
-        self.counts["slices"] += 1
-        if any(category.endswith(_DISPATCH) for category in begun.categories):
-            self._dispatch(begun)
-
     def _dispatch(self, begun: _Slice) -> None:
         told, place = begun.annotations, f"{self._where}: dispatch {self.counts['dispatches']}"
         self.counts["dispatches"] += 1
@@ -349,22 +359,13 @@ class _Reader:
             self.counts["without_times"] += 1
             return
         self.agents.update(f"{told[key]}" for key in ("agent",) if key in told)
-        workgroups, threads, block = _shape(told, place)
         self.rows.add(
             begun.name,
-            block=block,
+            **_shape(told, place),
             start_ns=start,
             duration_ns=end - start,
             device=self._device(begun, place),
-            stream=_first(told, ("stream_ID", "stream_id", "stream"), place),
-            workgroups=workgroups,
-            threads=threads,
-            shared_bytes=_first(told, _LDS, place),
-            vgprs=_first(told, ("VGPR_Count", "arch_vgpr_count"), place),
-            accum_vgprs=_first(told, ("Accum_VGPR_Count", "accum_vgpr_count"), place),
-            sgprs=_first(told, ("SGPR_Count", "sgpr_count"), place),
-            correlation=_first(told, ("corr_id",), place),
-            queue=_first(told, ("queue", "queue_id"), place),
+            **{field: _first(told, names, place) for field, names in _ANNOTATIONS.items()},
         )
 
     def _device(self, begun: _Slice, place: str) -> int:
@@ -378,25 +379,14 @@ class _Reader:
 
 def _slice(event: bytes, names: _Names) -> _Slice | None:
     """Return the slice that an event begins, None for any other event."""
-    kind, track, name = 0, names.default_track, ""
-    categories, annotations = list[str](), dict[str, Any]()
-    for number, value in fields(event):
-        if number == 9:
-            kind = whole_of(value)
-        elif number == 11:
-            track = whole_of(value)
-        elif number == 10:
-            name = names.of[names.EVENTS].get(whole_of(value), "")
-        elif number == 23:
-            name = text_of(value)
-        elif number == 3:
-            categories += [names.of[names.CATEGORIES].get(iid, "") for iid in _numbers(value)]
-        elif number == 22:
-            categories.append(text_of(value))
-        elif number == 4:
-            key, result = _annotation(bytes_of(value), names)
-            annotations[key] = result
-    return _Slice(name, categories, track, annotations) if kind == _BEGINS else None
+    told = named_fields(event, _EVENT)
+    if told.get("kind") != _BEGINS:
+        return None
+    of_category, of_event = names.of[names.CATEGORIES], names.of[names.EVENTS]
+    categories = [of_category.get(iid, "") for iids in told["iids[]"] for iid in iids] + told["categories[]"]
+    name = told["name"] if "name" in told else of_event.get(told.get("name_iid", 0), "")
+    annotations = dict(_annotation(message, names) for message in told["annotations[]"])
+    return _Slice(name, categories, told.get("track", names.default_track), annotations)
 
 
 def _numbers(value: int | bytes) -> list[int]:
@@ -408,6 +398,17 @@ def _numbers(value: int | bytes) -> list[int]:
         number, place = varint(value, place)
         result.append(number)
     return result
+
+
+_EVENT: Schema = {
+    3: ("iids[]", _numbers),
+    4: ("annotations[]", bytes_of),
+    9: ("kind", whole_of),
+    10: ("name_iid", whole_of),
+    11: ("track", whole_of),
+    22: ("categories[]", text_of),
+    23: ("name", text_of),
+}
 
 
 def _annotation(message: bytes, names: _Names) -> tuple[str, Any]:
@@ -436,16 +437,14 @@ def _default_track(defaults: bytes) -> int:
     return whole_of(dict(fields(bytes_of(of_events))).get(11, 0))
 
 
-def _shape(told: dict[str, Any], place: str) -> tuple[int | None, int | None, tuple[int, int, int] | None]:
+def _shape(told: dict[str, Any], place: str) -> dict[str, Any]:
     """Return workgroups, threads of one, and its axes where they are told."""
     grid, block = (_axes(told.get(key)) for key in ("grid_size", "workgroup_size"))
     if grid and block and min(block) > 0:
-        along = [workgroups_for(items, size) for items, size in zip(grid, block, strict=True)]
-        return along[0] * along[1] * along[2], block[0] * block[1] * block[2], block
+        return shape_of(grid, block, in_work_items=True)
     items, threads = _whole(told, "grid_size", place), _whole(told, "workgroup_size", place)
-    if items is None or not threads:
-        return None, threads or None, None
-    return workgroups_for(items, threads), threads, None
+    workgroups = None if items is None or not threads else workgroups_for(items, threads)
+    return {"workgroups": workgroups, "threads": threads or None}
 
 
 def _axes(value: Any) -> tuple[int, int, int] | None:

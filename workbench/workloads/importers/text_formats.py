@@ -55,6 +55,10 @@ class Header:
         """Return whether all of some columns are there."""
         return all(name in self.places for name in names)
 
+    def first(self, names: Sequence[str]) -> str:
+        """Return the first of some columns that is there, the last where none is."""
+        return next((name for name in names if name in self.places), names[-1])
+
 
 def _split(name: str) -> tuple[str, str]:
     match = _UNIT.match(name.strip().lstrip("\ufeff"))
@@ -105,6 +109,10 @@ class Row:
         if value != value.to_integral_value() or abs(value) >= _MOST:
             raise InputError(f"{self.where}: {self._named(name)} must be a whole number. Got {shown(self.text(name))}.")
         return int(value)
+
+    def wholes(self, columns: Mapping[str, Sequence[str]]) -> dict[str, int | None]:
+        """Return whole numbers by what they are called here, each from the first of some columns that is there."""
+        return {field: self.whole(self.header.first(names)) for field, names in columns.items()}
 
     def scaled(self, name: str, factors: Mapping[str, int]) -> int | None:
         """Return an amount in the smallest unit of some; the column's header says which it is in."""

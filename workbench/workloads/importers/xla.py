@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -26,10 +27,12 @@ import numpy as np
 
 from workbench.errors import InputError, shown
 from workbench.workloads.importers.binary_formats import (
+    Schema,
     WireError,
     bytes_of,
     damaged,
     fields,
+    named_fields,
     signed_of,
     text_of,
     top_fields,
@@ -40,7 +43,7 @@ from workbench.workloads.importers.importer import Card, Importer, Trace
 from workbench.workloads.importers.kineto_events import EMPTY, decoded, nanoseconds
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.text_formats import JsonArray
-from workbench.workloads.kernels import KernelRows, KernelTable
+from workbench.workloads.kernels import KernelRows, KernelTable, shape_of
 
 _SIGNS = (b'"kernel_details"', b'"/device:GPU:', b'"highres-ticks"')
 _GPU = re.compile(r"/device:GPU:(\d{1,6})", re.ASCII)
@@ -61,16 +64,6 @@ class KernelDetails(NamedTuple):
     registers: int | None
     implausible: bool
     """Whether registers and shared memory were told and cannot be true."""
-
-    @property
-    def workgroups(self) -> int | None:
-        """Return the workgroups of the grid."""
-        return self.grid and self.grid[0] * self.grid[1] * self.grid[2]
-
-    @property
-    def threads(self) -> int | None:
-        """Return the threads of a workgroup."""
-        return self.block and self.block[0] * self.block[1] * self.block[2]
 
 
 def kernel_details(line: str, where: str) -> KernelDetails:
@@ -111,7 +104,7 @@ def _shared(told: dict[str, str], where: str) -> int | None:
 
 
 def _whole_number(told: dict[str, str], key: str, where: str) -> int | None:
-    return _digits(told[key], key, where) if key in told else None
+    return _digits(told[key], f"{where}: {key} of kernel_details") if key in told else None
 
 
 def _triple(told: dict[str, str], key: str, where: str) -> tuple[int, int, int] | None:
@@ -120,13 +113,13 @@ def _triple(told: dict[str, str], key: str, where: str) -> tuple[int, int, int] 
     parts = told[key].split(",")
     if len(parts) != 3:
         raise InputError(f"{where}: {key} of kernel_details must be three whole numbers. Got {shown(told[key])}.")
-    x, y, z = (_digits(part, key, where) for part in parts)
+    x, y, z = (_digits(part, f"{where}: {key} of kernel_details") for part in parts)
     return x, y, z
 
 
-def _digits(text: str, key: str, where: str) -> int:
+def _digits(text: str, what: str) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > _MOST_DIGITS:
-        raise InputError(f"{where}: {key} of kernel_details must be a whole number. Got {shown(text)}.")
+        raise InputError(f"{what} must be a whole number. Got {shown(text)}.")
     return int(text)
 
 
@@ -233,16 +226,10 @@ class _Reader:
             nanoseconds(event.dur, self._where, f"dur of {place}"),
             event.pid,
             event.tid,
-            _correlation(correlation, self._where, place),
+            _digits(correlation, f"{self._where}: correlation_id of {place}")
+            if isinstance(correlation, str)
+            else correlation,
         )
-
-
-def _correlation(value: Any, where: str, place: str) -> int | None:
-    if value is None or isinstance(value, int):
-        return value
-    if not (value.isascii() and value.isdigit()) or len(value) > 18:
-        raise InputError(f"{where}: correlation_id of {place} must be a whole number. Got {value[:40]!r}.")
-    return int(value)
 
 
 _NAMES = ("/host:", "/device:", "Task Environment")
@@ -284,17 +271,20 @@ class XPlane(Importer):
 def _first_name(head: bytes) -> str:
     """Return the name of the first plane, empty where contents do not begin with one."""
     try:
-        if not head.startswith(b"\x0a"):
-            return ""
-        length, place = varint(head, 1)
-        for number, value in fields(head[place : place + min(length, 4096)]):
-            if number == 2:
-                return text_of(value)
-            if number > 2:
-                return ""
+        if head.startswith(b"\x0a"):
+            length, place = varint(head, 1)
+            first = next((it for it in fields(head[place : place + min(length, 4096)]) if it[0] >= 2), (0, b""))
+            return text_of(first[1]) if first[0] == 2 else ""
     except WireError:
         pass
     return ""
+
+
+class _Kind(NamedTuple):
+    """A kind of event: its name, and the statistics that all of it share."""
+
+    name: str = ""
+    stats: Mapping[str, int | str] = {}
 
 
 class _Plane(NamedTuple):
@@ -302,41 +292,44 @@ class _Plane(NamedTuple):
 
     name: str
     lines: list[bytes]
-    events: dict[int, bytes]
-    """The message of each kind of event by its number."""
+    kinds: dict[int, _Kind]
+    """Kinds of events by number."""
     stat_names: dict[int, str]
-    stats: dict[str, int | str]
+    stats: Mapping[str, int | str]
     """Of the plane itself."""
 
 
+_PLANE: Schema = {
+    2: ("name", text_of),
+    3: ("lines[]", bytes_of),
+    4: ("events[]", bytes_of),
+    5: ("names[]", bytes_of),
+    6: ("stats[]", bytes_of),
+}
+_ENTRY: Schema = {1: ("key", signed_of), 2: ("value", bytes_of)}
+_NAMED: Schema = {2: ("name", text_of), 5: ("stats[]", bytes_of)}
+_LINE: Schema = {1: ("id", signed_of), 2: ("name", text_of), 3: ("start", signed_of), 4: ("events[]", bytes_of)}
+_EVENT: Schema = {
+    1: ("kind", signed_of),
+    2: ("offset", signed_of),
+    3: ("duration", signed_of),
+    4: ("stats[]", bytes_of),
+}
+
+
 def _plane(message: bytes) -> _Plane:
-    name, lines, stats = "", list[bytes](), list[bytes]()
-    events, names = dict[int, bytes](), dict[int, str]()
-    for number, value in fields(message):
-        if number == 2:
-            name = text_of(value)
-        elif number == 3:
-            lines.append(bytes_of(value))
-        elif number == 4:
-            key, entry = _entry(bytes_of(value))
-            events[key] = entry
-        elif number == 5:
-            key, entry = _entry(bytes_of(value))
-            names[key] = next((text_of(found) for field, found in fields(entry) if field == 2), "")
-        elif number == 6:
-            stats.append(bytes_of(value))
-    return _Plane(name, lines, events, names, _stats(stats, names))
+    told = named_fields(message, _PLANE)
+    names = {key: entry.get("name", "") for key, entry in _entries(told["names[]"])}
+    kinds = {
+        key: _Kind(entry.get("name", ""), _stats(entry["stats[]"], names)) for key, entry in _entries(told["events[]"])
+    }
+    return _Plane(told.get("name", ""), told["lines[]"], kinds, names, _stats(told["stats[]"], names))
 
 
-def _entry(message: bytes) -> tuple[int, bytes]:
-    """Return key and value of an entry of a map."""
-    key, value = 0, b""
-    for number, result in fields(message):
-        if number == 1:
-            key = signed_of(result)
-        elif number == 2:
-            value = bytes_of(result)
-    return key, value
+def _entries(messages: list[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield key and value of each entry of a map whose values have names."""
+    for entry in (named_fields(message, _ENTRY) for message in messages):
+        yield entry.get("key", 0), named_fields(entry.get("value", b""), _NAMED)
 
 
 def _stats(messages: list[bytes], names: dict[int, str]) -> dict[str, int | str]:
@@ -358,77 +351,23 @@ def _stats(messages: list[bytes], names: dict[int, str]) -> dict[str, int | str]
 
 def _add(plane: _Plane, device: int, kernels: KernelRows, counts: Counter[str], where: str) -> None:
     """Add the kernels of a card."""
-    settings = {key: _kind(message, plane.stat_names) for key, message in plane.events.items()}
-    for line in plane.lines:
-        head, events = _line(line)
-        for event in events:
-            _add_event(event, head, settings, plane, device, kernels, counts, where)
-
-
-class _Line(NamedTuple):
-    stream: int
-    start_ns: int
-
-
-def _line(message: bytes) -> tuple[_Line, list[bytes]]:
-    number, name, start, events = 0, "", 0, list[bytes]()
-    for field, value in fields(message):
-        if field == 1:
-            number = signed_of(value)
-        elif field == 2:
-            name = text_of(value)
-        elif field == 3:
-            start = signed_of(value)
-        elif field == 4:
-            events.append(bytes_of(value))
-    stream = _STREAM.match(name)
-    return _Line(int(stream[1]) if stream else number, start), events
-
-
-def _kind(message: bytes, names: dict[int, str]) -> tuple[str, dict[str, int | str]]:
-    """Return name and statistics of a kind of event."""
-    name, stats = "", list[bytes]()
-    for number, value in fields(message):
-        if number == 2:
-            name = text_of(value)
-        elif number == 5:
-            stats.append(bytes_of(value))
-    return name, _stats(stats, names)
-
-
-def _add_event(
-    event: bytes,
-    line: _Line,
-    told: dict[int, tuple[str, dict[str, int | str]]],
-    plane: _Plane,
-    device: int,
-    kernels: KernelRows,
-    counts: Counter[str],
-    where: str,
-) -> None:
-    key = offset = duration = 0
-    own: list[bytes] = []
-    for number, value in fields(event):
-        if number == 1:
-            key = signed_of(value)
-        elif number == 2:
-            offset = signed_of(value)
-        elif number == 3:
-            duration = signed_of(value)
-        elif number == 4:
-            own.append(bytes_of(value))
-    name, shared = told.get(key, ("", {}))
-    stats = {**shared, **_stats(own, plane.stat_names)}
-    counts.update(what for detail, what in _OPERATIONS.items() if detail in stats)
-    if "kernel_details" not in stats:
-        return
-    details = kernel_details(str(stats["kernel_details"]), f"{where}: kernel {counts['kernels']}")
-    counts["kernels"] += 1
-    counts["implausible"] += details.implausible
-    start = line.start_ns + offset // _PS_A_NS
-    add_kernel(
-        kernels, name, details, start, round(duration / _PS_A_NS), device, line.stream, _whole(stats, "correlation_id")
-    )
+    for message in plane.lines:
+        line = named_fields(message, _LINE)
+        named = _STREAM.match(line.get("name", ""))
+        stream = int(named[1]) if named else line.get("id", 0)
+        for event in (named_fields(message, _EVENT) for message in line["events[]"]):
+            kind = plane.kinds.get(event.get("kind", 0), _Kind())
+            stats = {**kind.stats, **_stats(event["stats[]"], plane.stat_names)}
+            counts.update(what for detail, what in _OPERATIONS.items() if detail in stats)
+            if "kernel_details" not in stats:
+                continue
+            details = kernel_details(str(stats["kernel_details"]), f"{where}: kernel {counts['kernels']}")
+            counts["kernels"] += 1
+            counts["implausible"] += details.implausible
+            start = line.get("start", 0) + event.get("offset", 0) // _PS_A_NS
+            duration = round(event.get("duration", 0) / _PS_A_NS)
+            correlation = _whole(stats, "correlation_id")
+            add_kernel(kernels, kind.name, details, start, duration, device, stream, correlation)
 
 
 def add_kernel(
@@ -444,20 +383,18 @@ def add_kernel(
     """Add a kernel of XLA's."""
     kernels.add(
         name,
-        block=details.block,
+        **shape_of(details.grid, details.block),
         start_ns=start_ns,
         duration_ns=duration_ns,
         device=device,
         stream=stream,
-        workgroups=details.workgroups,
-        threads=details.threads,
         shared_bytes=details.shared_bytes,
         vgprs=details.registers,
         correlation=correlation,
     )
 
 
-def _whole(stats: dict[str, int | str], name: str) -> int | None:
+def _whole(stats: Mapping[str, int | str], name: str) -> int | None:
     value = stats.get(name)
     return value if isinstance(value, int) else None
 
