@@ -13,21 +13,30 @@ so that the first launch is called 1 there and 0 in its instructions; so launche
 
 from __future__ import annotations
 
+import math
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.errors import InputError, shown
+from workbench.errors import InputError
 from workbench.units import is_count
 from workbench.workloads.importers.importer import Importer, Trace
 from workbench.workloads.importers.source import Source, is_tracez
-from workbench.workloads.importers.warp_reader import BATCH, Touches, WarpReader, is_shared
+from workbench.workloads.importers.warp_reader import (
+    BATCH,
+    Touches,
+    WarpReader,
+    block_number,
+    is_shared,
+    numbered_lines,
+    wrong_line,
+)
 from workbench.workloads.kernels import KernelRows
 
 
@@ -36,34 +45,26 @@ class RawWarpTrace(Importer):
 
     format = "accelsim_trace_raw"
     says = "kernel-N.trace of Accel-Sim's NVBit tracer"
+    grouped: ClassVar[bool] = False
 
     def recognises(self, head: bytes) -> bool:
-        return _is_warp_trace(head) and not _is_grouped(head)
+        begins = head.lstrip().startswith((b"-kernel name", b"-kernel id", b"-grid dim"))
+        return begins and not is_tracez(head) and _is_grouped(head) == self.grouped
 
     def read(self, source: Source) -> AddressTrace:
-        return _read(source, self.format)
+        return _address_trace(self, source, warp_facts(WarpReader(source), Footprint()))
 
 
-class GroupedWarpTrace(Importer):
+class GroupedWarpTrace(RawWarpTrace):
     """One thread block after the other."""
 
     format = "accelsim_trace_grouped"
     says = "kernel-N.traceg of Accel-Sim"
-
-    def recognises(self, head: bytes) -> bool:
-        return _is_warp_trace(head) and _is_grouped(head)
-
-    def read(self, source: Source) -> AddressTrace:
-        return _read(source, self.format)
+    grouped = True
 
 
-def _read(source: Source, of_format: str) -> AddressTrace:
-    noted = warp_facts(WarpReader(source), Footprint())
-    return AddressTrace(source.path, of_format, "kernels", KernelRows().table(), noted=noted)
-
-
-def _is_warp_trace(head: bytes) -> bool:
-    return head.lstrip().startswith((b"-kernel name", b"-kernel id", b"-grid dim")) and not is_tracez(head)
+def _address_trace(importer: Importer, source: Source, noted: dict[str, Any]) -> AddressTrace:
+    return AddressTrace(source.path, importer.format, "kernels", KernelRows().table(), noted=noted)
 
 
 def _is_grouped(head: bytes) -> bool:
@@ -118,7 +119,7 @@ class KernelsList(Importer):
             **totals,
             **footprint.facts(),
         }
-        return AddressTrace(source.path, self.format, "kernels", KernelRows().table(), noted=noted)
+        return _address_trace(self, source, noted)
 
 
 def read_listing(source: Source) -> Listing:
@@ -130,25 +131,20 @@ def read_listing(source: Source) -> Listing:
         A line is neither a copy nor the trace of a kernel.
     """
     kernels, copy_bytes, lines = [], [], 0
-    for number, line in _lines(source):
+    for number, line in numbered_lines(source):
         lines += 1
         fields = line.split(",")
         if line.startswith("kernel-"):
-            kernels.append(_file_name(line, f"{source.where}: line {number}"))
+            if len(line) > _LONGEST_NAME or not line.isprintable() or {"/", "\\"} & set(line):
+                # one that names folders could lead anywhere
+                expected = f"expected the name of a file beside the list, of at most {_LONGEST_NAME} letters"
+                raise wrong_line(source.where, number, expected, line)
+            kernels.append(line)
         elif fields[0] == "MemcpyHtoD" and len(fields) == 3 and is_count(fields[2]):
             copy_bytes.append(int(fields[2]))
         else:
-            expected = "expected `kernel-...` or `MemcpyHtoD,address,bytes`"
-            raise InputError(f"{source.where}: line {number}: {expected}. Got {shown(line)}.")
+            raise wrong_line(source.where, number, "expected `kernel-...` or `MemcpyHtoD,address,bytes`", line)
     return Listing(lines, kernels, copy_bytes)
-
-
-def _file_name(name: str, place: str) -> str:
-    """Return the name of a trace, which lies beside its list; one that names folders could lead anywhere."""
-    if len(name) > _LONGEST_NAME or not name.isprintable() or {"/", "\\"} & set(name):
-        expected = f"expected the name of a file beside the list, of at most {_LONGEST_NAME} letters"
-        raise InputError(f"{place}: {expected}. Got {shown(name)}.")
-    return name
 
 
 def trace_beside(path: Path, name: str) -> Path | None:
@@ -165,12 +161,6 @@ def _not_listed(path: Path, names: list[str]) -> int:
     return sum(found not in listed for found in beside)
 
 
-def _lines(source: Source) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(source.lines(), 1):
-        if line.strip():
-            yield number, line.strip()
-
-
 class NvbitMemTrace(Importer):
     """Reading keeps the distinct pages and warps, not the addresses."""
 
@@ -183,8 +173,7 @@ class NvbitMemTrace(Importer):
     def read(self, source: Source) -> AddressTrace:
         reader, footprint = MemTraceReader(source), Footprint()
         for part in reader.parts():
-            for _ in footprint.passing(part.batches()):
-                pass
+            footprint.add(part.batches())
         launches = reader.launches
         if not launches:
             raise InputError(f"{source.where}: names no launch; the lines with LAUNCH must be in the output too.")
@@ -201,7 +190,7 @@ class NvbitMemTrace(Importer):
             **footprint.facts(),
             "memory_opcodes": dict(sorted(reader.opcodes.items())),
         }
-        return AddressTrace(source.path, self.format, "kernels", KernelRows().table(), noted=noted)
+        return _address_trace(self, source, noted)
 
 
 _LAUNCH = re.compile(
@@ -234,14 +223,12 @@ class Launch(NamedTuple):
     @property
     def thread_blocks(self) -> int:
         """Return the thread blocks of the grid."""
-        x, y, z = self.grid
-        return x * y * z
+        return math.prod(self.grid)
 
     @property
     def warps_a_block(self) -> int:
         """Return the warps of a thread block."""
-        x, y, z = self.block
-        return -(-x * y * z // _WARP)
+        return -(-math.prod(self.block) // _WARP)
 
 
 class Part(NamedTuple):
@@ -301,49 +288,40 @@ class MemTraceReader:
                 yield self._access(number, line.rstrip())
 
     def _launch(self, number: int, line: str) -> None:
-        found = _LAUNCH.match(line)
-        if found is None:
-            raise self._wrong(number, "expected a launch with grid size, block size, nregs and shmem", line.rstrip())
-        grid, block = (_axes(found[which]) for which in ("grid", "block"))
+        match = _LAUNCH.match(line)
+        if match is None:
+            expected = "expected a launch with grid size, block size, nregs and shmem"
+            raise wrong_line(self.where, number, expected, line.rstrip())
+        grid, block = (_axes(match[which]) for which in ("grid", "block"))
         if min(*grid, *block) < 1:
-            raise self._wrong(number, "expected a grid and a block of at least 1 along each axis", f"{grid}, {block}")
-        self.launches.append(Launch(found["name"], grid, block, int(found["registers"]), int(found["shared"])))
+            expected = "expected a grid and a block of at least 1 along each axis"
+            raise wrong_line(self.where, number, expected, f"{grid}, {block}")
+        self.launches.append(Launch(match["name"], grid, block, int(match["registers"]), int(match["shared"])))
 
     def _access(self, number: int, line: str) -> Access:
-        """Return an instruction, and count it."""
-        found = _ACCESS.match(line)
-        if found is None:
-            raise self._wrong(number, "expected grid_launch_id, CTA, warp, opcode and addresses in hex", line)
-        place, x, y, z, warp = (int(part) for part in found.groups()[:5])
+        """Return an instruction, and count it; without addresses if those are not in global memory."""
+        match = _ACCESS.match(line)
+        if match is None:
+            expected = "expected grid_launch_id, CTA, warp, opcode and addresses in hex"
+            raise wrong_line(self.where, number, expected, line)
+        place, x, y, z, warp = (int(part) for part in match.groups()[:5])
         if place >= len(self.launches):
-            raise self._wrong(number, f"expected an instruction of the {len(self.launches)} launches above", line)
+            expected = f"expected an instruction of the {len(self.launches)} launches above"
+            raise wrong_line(self.where, number, expected, line)
         launch = self.launches[place]
         if warp >= launch.warps_a_block:
-            raise self._wrong(number, f"expected a warp below {launch.warps_a_block}", str(warp))
-        block = self._block(number, launch, (x, y, z))
-        addresses = [address for text in found[7].split() if (address := int(text, 16))]
+            raise wrong_line(self.where, number, f"expected a warp below {launch.warps_a_block}", str(warp))
+        block = block_number(launch.grid, (x, y, z), self.where, number)
+        addresses = [address for text in match[7].split() if (address := int(text, 16))]
         if max(addresses, default=0) >= _HIGHEST:
-            raise self._wrong(number, "expected addresses of at most 63 bits", hex(max(addresses)))
+            raise wrong_line(self.where, number, "expected addresses of at most 63 bits", hex(max(addresses)))
         self.warps.add((place, block * launch.warps_a_block + warp))
-        return Access(place, block, warp, self._global(found[6].partition(".")[0], addresses))
-
-    def _global(self, opcode: str, addresses: list[int]) -> list[int]:
-        """Return the addresses of an instruction if they are in global memory, and count it."""
+        opcode = match[6].partition(".")[0]
         in_shared = is_shared(opcode, addresses)
         self.instructions += 1
         self.of_shared += in_shared
         self.opcodes[opcode] += 1
-        return [] if in_shared else addresses
-
-    def _block(self, number: int, launch: Launch, place: tuple[int, int, int]) -> int:
-        """Return a thread block's number in its grid, x fastest."""
-        if any(at >= size for at, size in zip(place, launch.grid)):
-            raise self._wrong(number, f"expected a thread block of the grid {launch.grid}", str(place))
-        (x, y, z), (of_x, of_y, _) = place, launch.grid
-        return x + of_x * (y + of_y * z)
-
-    def _wrong(self, number: int, expected: str, got: str) -> InputError:
-        return InputError(f"{self.where}: line {number}: {expected}. Got {shown(got)}.")
+        return Access(place, block, warp, [] if in_shared else addresses)
 
 
 def _batches(accesses: Iterator[Access]) -> Iterator[Touches]:
@@ -366,7 +344,8 @@ def _axes(text: str) -> tuple[int, int, int]:
     return x, y, z
 
 
-_SIZES = {"pages_4k": 1 << 12, "pages_64k": 1 << 16, "pages_2m": 1 << 21}
+_SIZES = {"pages_4k": 12, "pages_64k": 16, "pages_2m": 21}
+"""Bits of the address within a page."""
 
 
 class AddressTrace(Trace):
@@ -382,18 +361,28 @@ class AddressTrace(Trace):
 
 
 class Footprint:
-    """The global addresses of one trace, or of all traces of a list."""
+    """The global addresses of one trace, or of all traces of a list; it grows with the pages, not with the addresses.
+
+    >>> footprint = Footprint()
+    >>> none = np.empty(0, np.int64)
+    >>> footprint.add(Touches(none, none, none, np.array(addresses)) for addresses in ([0, 4095, 4096], [9000]))
+    >>> footprint.facts()["pages_4k"], footprint.facts()["highest_address"]
+    (3, '0x2328')
+    """
 
     def __init__(self) -> None:
         self.addresses = 0
-        self._pages = {name: PageSet(size) for name, size in _SIZES.items()}
+        self._pages = dict.fromkeys(_SIZES, np.empty(0, np.int64))
         self._lowest, self._highest = 1 << 63, -1
 
-    def passing(self, batches: Iterator[Touches]) -> Iterator[Touches]:
-        """Yield the same batches, counted as they go by."""
-        for batch in batches:
-            self._add(batch)
-            yield batch
+    def add(self, batches: Iterable[Touches]) -> None:
+        """Count what some batches touch."""
+        for address in (batch.address for batch in batches if len(batch.address)):
+            self.addresses += len(address)
+            for name, bits in _SIZES.items():
+                self._pages[name] = np.union1d(self._pages[name], address >> bits)
+            self._lowest = min(self._lowest, int(address.min()))
+            self._highest = max(self._highest, int(address.max()))
 
     def facts(self) -> dict[str, Any]:
         """Return the counts of addresses and pages, and what lies at the ends."""
@@ -403,20 +392,10 @@ class Footprint:
             result |= {"lowest_address": hex(self._lowest), "highest_address": hex(self._highest)}
         return result
 
-    def _add(self, batch: Touches) -> None:
-        if not len(batch.address):
-            return
-        self.addresses += len(batch.address)
-        for pages in self._pages.values():
-            pages.add(batch.address)
-        self._lowest = min(self._lowest, int(batch.address.min()))
-        self._highest = max(self._highest, int(batch.address.max()))
-
 
 def warp_facts(reader: WarpReader, footprint: Footprint) -> dict[str, Any]:
     """Return the facts of one trace; it is read to its end."""
-    for _ in footprint.passing(reader.batches()):
-        pass
+    footprint.add(reader.batches())
     header, of_memory = reader.header, sum(reader.opcodes.values())
     return {
         "kernels": 1,
@@ -439,25 +418,3 @@ def warp_facts(reader: WarpReader, footprint: Footprint) -> dict[str, Any]:
         "memory_opcodes": dict(sorted(reader.opcodes.items())),
         "address_modes": {str(mode): count for mode, count in sorted(reader.modes.items())},
     }
-
-
-class PageSet:
-    """The distinct pages of a size; it grows with the pages, not with the addresses.
-
-    >>> pages = PageSet(4096)
-    >>> pages.add(np.array([0, 4095, 4096]))
-    >>> pages.add(np.array([4097, 9000]))
-    >>> len(pages)
-    3
-    """
-
-    def __init__(self, page_bytes: int) -> None:
-        self._shift = page_bytes.bit_length() - 1
-        self._pages = np.empty(0, np.int64)
-
-    def add(self, address: np.ndarray) -> None:
-        """Count the pages of some addresses: int64[count]."""
-        self._pages = np.union1d(self._pages, address >> self._shift)
-
-    def __len__(self) -> int:
-        return len(self._pages)

@@ -12,10 +12,12 @@ to the one before.
 
 from __future__ import annotations
 
+import math
 import re
 from array import array
 from collections import Counter
 from collections.abc import Iterator
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 import numpy as np
@@ -61,7 +63,7 @@ class WarpReader:
     def __init__(self, source: Source) -> None:
         self.where = source.where
         refuse_unreadable(source)
-        self._lines: NumberedLines = _numbered(source)
+        self._lines: NumberedLines = numbered_lines(source)
         self.header = warp_header(self._lines, self.where)
         self.grouped = False
         self.instructions = 0
@@ -71,7 +73,7 @@ class WarpReader:
         self.of_shared = 0
         self.warps: set[int] = set()
         self._columns = tuple(array("q") for _ in Touches._fields)
-        self._warps_a_block = -(-int(np.prod(self.header.block)) // 32)
+        self._warps_a_block = -(-math.prod(self.header.block) // LANES)
 
     @property
     def blocks(self) -> int:
@@ -93,32 +95,20 @@ class WarpReader:
         return self._grouped() if self.grouped else self._raw(first)
 
     def _raw(self, first: tuple[int, str]) -> Iterator[Touches]:
-        layout, line, number = self.header.layout(grouped=False), first[1], first[0]
-        while True:
+        layout = self.header.layout(grouped=False)
+        for number, line in chain([first], self._lines):
             if line.startswith(("#", "-")):
                 raise self._wrong(number, "expected an instruction, as in the raw trace above it", line)
             fields = line.split()
-            self._take(number, fields, instruction_of(fields, layout, self.where, number), *self._owner(number, fields))
+            parsed = self._parsed(number, fields, layout)
+            if not all(map(is_count, fields[:_OF_RAW])):
+                raise self._wrong(number, "expected thread block x, y, z and warp", " ".join(fields[:_OF_RAW]))
+            x, y, z, warp = (int(field) for field in fields[:_OF_RAW])
+            block = block_number(self.header.grid, (x, y, z), self.where, number)
+            self._take(number, fields, parsed, block, self._warp(number, warp))
             if len(self._columns[-1]) >= BATCH:
                 yield self._batch()
-            try:
-                number, line = next(self._lines)
-            except StopIteration:
-                break
         yield self._batch()
-
-    def _owner(self, number: int, fields: list[str]) -> tuple[int, int]:
-        """Return the block and the warp that a line of a raw file begins with."""
-        if not all(map(is_count, fields[:4])):
-            raise self._wrong(number, "expected thread block x, y, z and warp", " ".join(fields[:4]))
-        x, y, z, warp = (int(field) for field in fields[:4])
-        return self._block(number, x, y, z), self._warp(number, warp)
-
-    def _block(self, number: int, x: int, y: int, z: int) -> int:
-        of_x, of_y, of_z = self.header.grid
-        if x >= of_x or y >= of_y or z >= of_z:
-            raise self._wrong(number, f"expected a thread block of the grid {self.header.grid}", f"({x}, {y}, {z})")
-        return x + of_x * (y + of_y * z)
 
     def _warp(self, number: int, warp: int) -> int:
         if warp >= self._warps_a_block:
@@ -126,20 +116,15 @@ class WarpReader:
         return warp
 
     def _grouped(self) -> Iterator[Touches]:
-        more = True
-        while more:
+        number = -1
+        while number:
             self._thread_block()
             if len(self._columns[-1]) >= BATCH:
                 yield self._batch()
-            more = self._begins()
+            number, line = next(self._lines, (0, ""))
+            if number and not line.startswith("#BEGIN_TB"):
+                raise self._wrong(number, "expected #BEGIN_TB or the end of the file", line)
         yield self._batch()
-
-    def _begins(self) -> bool:
-        """Return whether another thread block begins; nothing else may stand between two."""
-        number, line = next(self._lines, (0, ""))
-        if number and not line.startswith("#BEGIN_TB"):
-            raise self._wrong(number, "expected #BEGIN_TB or the end of the file", line)
-        return bool(number)
 
     def _thread_block(self) -> None:
         """Read all warps of a block, up to its #END_TB."""
@@ -148,14 +133,15 @@ class WarpReader:
             key, assigned, value = line.partition("=")
             if left and not assigned and not line.startswith("#"):
                 fields = line.split()
-                self._take(number, fields, instruction_of(fields, layout, self.where, number), block, warp)
+                self._take(number, fields, self._parsed(number, fields, layout), block, warp)
                 left -= 1
             elif left:
                 raise self._wrong(number, f"expected {left} more instructions of warp {warp}", line)
             elif line.startswith("#END_TB"):
                 return
             elif key.strip() == "thread block":
-                block = self._block(number, *self._numbers(number, value, 3))
+                x, y, z = self._numbers(number, value, 3)
+                block = block_number(self.header.grid, (x, y, z), self.where, number)
             elif key.strip() == "warp":
                 warp = self._warp(number, *self._numbers(number, value, 1))
             elif key.strip() == "insts" and block >= 0 <= warp:
@@ -171,6 +157,12 @@ class WarpReader:
         if len(parts) != count or not all(is_count(part, most_digits=11) for part in parts):
             raise self._wrong(number, f"expected {count} whole numbers", text.strip())
         return [int(part) for part in parts]
+
+    def _parsed(self, number: int, fields: list[str], layout: Layout) -> Instruction:
+        try:
+            return instruction(fields, layout)
+        except InputError as wrong:
+            raise InputError(f"{self.where}: line {number}: {wrong}") from None
 
     def _take(self, number: int, fields: list[str], found: Instruction, block: int, warp: int) -> None:
         """Count an instruction, and keep what it touches of global memory."""
@@ -199,7 +191,7 @@ class WarpReader:
         return batch
 
     def _wrong(self, number: int, expected: str, got: str) -> InputError:
-        return InputError(f"{self.where}: line {number}: {expected}. Got {shown(got)}.")
+        return wrong_line(self.where, number, expected, got)
 
 
 def is_shared(opcode: str, addresses: list[int], base: int = -1) -> bool:
@@ -215,19 +207,21 @@ def is_shared(opcode: str, addresses: list[int], base: int = -1) -> bool:
     return addresses[0] < _SHARED_WINDOW or 0 <= base <= addresses[0] < base + _SHARED_WINDOW
 
 
-def instruction_of(fields: list[str], layout: Layout, where: str, number: int) -> Instruction:
-    """Parse the instruction of a numbered line of a file."""
-    try:
-        return instruction(fields, layout)
-    except InputError as wrong:
-        raise InputError(f"{where}: line {number}: {wrong}") from None
+def numbered_lines(source: Source) -> NumberedLines:
+    """Yield the lines that are not blank."""
+    return ((number, stripped) for number, line in enumerate(source.lines(), 1) if (stripped := line.strip()))
 
 
-def _numbered(source: Source) -> NumberedLines:
-    for number, line in enumerate(source.lines(), 1):
-        stripped = line.strip()
-        if stripped:
-            yield number, stripped
+def wrong_line(where: str, number: int, expected: str, got: str) -> InputError:
+    """Return the refusal of a line."""
+    return InputError(f"{where}: line {number}: {expected}. Got {shown(got)}.")
+
+
+def block_number(grid: tuple[int, int, int], place: tuple[int, int, int], where: str, number: int) -> int:
+    """Return a thread block's number in its grid, x fastest; the line that names one outside is refused."""
+    if any(at >= size for at, size in zip(place, grid)):
+        raise wrong_line(where, number, f"expected a thread block of the grid {grid}", str(place))
+    return place[0] + grid[0] * (place[1] + grid[1] * place[2])
 
 
 VERSIONS = (3, 4, 5)
@@ -262,8 +256,7 @@ class WarpHeader(NamedTuple):
     @property
     def thread_blocks(self) -> int:
         """Return the thread blocks of the grid."""
-        x, y, z = self.grid
-        return x * y * z
+        return math.prod(self.grid)
 
     def layout(self, grouped: bool) -> Layout:
         """Return what lines have besides their instruction; those of a raw file begin with block x, y, z and warp."""
@@ -287,25 +280,30 @@ def warp_header(lines: NumberedLines, where: str) -> WarpHeader:
             return _header(entries, line.partition("=")[2].strip(), where)
         key, separator, value = line.partition("=")
         if not line.startswith("-") or not separator:
-            raise InputError(f"{where}: line {number}: expected `-key = value` or `#traces format`. Got {shown(line)}.")
+            raise wrong_line(where, number, "expected `-key = value` or `#traces format`", line)
         entries[key[1:].strip()] = (number, value.strip())
     raise InputError(f"{where}: ends within its header; expected a line `#traces format`.")
 
 
 def _header(said: dict[str, tuple[int, str]], fields: str, where: str) -> WarpHeader:
+    def text_of(key: str, default: int | None = None) -> tuple[int, str]:
+        if key not in said and default is None:
+            raise InputError(f"{where}: its header has no `-{key}`, which every Accel-Sim trace has.")
+        return said.get(key, (0, str(default)))
+
     def number(key: str, base: int = 10, default: int | None = None) -> int:
-        line, text = _said(said, key, where, default)
+        line, text = text_of(key, default)
         try:
             return int(text, base)
         except ValueError:
-            raise InputError(f"{where}: line {line}: {key} must be a whole number. Got {shown(text)}.") from None
+            raise wrong_line(where, line, f"{key} must be a whole number", text) from None
 
     def triple(key: str) -> tuple[int, int, int]:
-        line, text = _said(said, key, where)
-        found = re.fullmatch(r"\((\d{1,10}),(\d{1,10}),(\d{1,10})\)", text.replace(" ", ""))
-        if not found or not all(int(part) for part in found.groups()):
-            raise InputError(f"{where}: line {line}: {key} must be (x,y,z), each at least 1. Got {shown(text)}.")
-        x, y, z = map(int, found.groups())
+        line, text = text_of(key)
+        match = re.fullmatch(r"\((\d{1,10}),(\d{1,10}),(\d{1,10})\)", text.replace(" ", ""))
+        if not match or not all(int(part) for part in match.groups()):
+            raise wrong_line(where, line, f"{key} must be (x,y,z), each at least 1", text)
+        x, y, z = map(int, match.groups())
         return x, y, z
 
     version = number("accelsim tracer version")
@@ -313,7 +311,7 @@ def _header(said: dict[str, tuple[int, str]], fields: str, where: str) -> WarpHe
         line = said["accelsim tracer version"][0]
         raise InputError(f"{where}: line {line}: accelsim tracer version must be 3, 4 or 5. Got {version}.")
     return WarpHeader(
-        kernel=_said(said, "kernel name", where)[1],
+        kernel=text_of("kernel name")[1],
         grid=triple("grid dim"),
         block=triple("block dim"),
         shared_bytes=number("shmem", default=0),
@@ -325,14 +323,6 @@ def _header(said: dict[str, tuple[int, str]], fields: str, where: str) -> WarpHe
         lineinfo=bool(number("enable lineinfo", default=0)),
         fields=fields,
     )
-
-
-def _said(said: dict[str, tuple[int, str]], key: str, where: str, default: int | None = None) -> tuple[int, str]:
-    if key in said:
-        return said[key]
-    if default is None:
-        raise InputError(f"{where}: its header has no `-{key}`, which every Accel-Sim trace has.")
-    return 0, str(default)
 
 
 LANES = 32
@@ -393,16 +383,13 @@ def _read(fields: list[str], layout: Layout) -> Instruction:
     width = int(fields[at])
     if mask >> LANES or not opcode[0].isalpha() or width < 0:
         raise ValueError
-    if not width:
-        _check_count(fields, at + 1 + layout.after)
-        return Instruction(opcode, -1, [])
-    mode = int(fields[at + 1])
-    lanes = mask.bit_count()
-    taken = {0: lanes, 1: 2, 2: max(lanes, 1)}[mode] if mode in MODES else -1
-    if taken < 0:
+    mode, lanes = int(fields[at + 1]) if width else -1, mask.bit_count()
+    if width and mode not in MODES:
         raise ValueError
-    _check_count(fields, at + 2 + taken + layout.after)
-    return Instruction(opcode, mode, _addresses(mode, lanes, fields[at + 2 : at + 2 + taken]))
+    taken = (lanes, 2, max(lanes, 1), -1)[mode]
+    if len(fields) != (expected := at + 2 + taken + layout.after):
+        raise InputError(f"must have {expected} fields. It has {len(fields)}.")
+    return Instruction(opcode, mode, _addresses(mode, lanes, fields[at + 2 : at + 2 + taken]) if width else [])
 
 
 def _addresses(mode: int, lanes: int, written: list[str]) -> list[int]:
@@ -412,27 +399,18 @@ def _addresses(mode: int, lanes: int, written: list[str]) -> list[int]:
     if mode == 1:
         stride = int(written[1])
         return [address + lane * stride for lane in range(lanes)]
-    addresses = [address] * min(lanes, 1)
-    for difference in written[1:]:
-        address += int(difference)
-        addresses.append(address)
-    return addresses
-
-
-def _check_count(fields: list[str], expected: int) -> None:
-    if len(fields) != expected:
-        raise InputError(f"must have {expected} fields. It has {len(fields)}.")
+    return list(accumulate(map(int, written[1:]), initial=address))[:lanes]
 
 
 def _fault(fields: list[str], layout: Layout) -> str:
     """Return which field of a line is not as it must be, read slowly."""
     at = layout.before + 1
-    steps: list[tuple[str, int]] = [("the PC in hex", 16), ("an active mask of 32 lanes in hex", 16)]
-    for place, (what, base) in enumerate(steps, layout.before):
-        if not _is_number(fields, place, base):
+    mask = "an active mask of 32 lanes in hex"
+    for place, what in ((layout.before, "the PC in hex"), (at, mask)):
+        if not _is_number(fields, place, 16):
             return _expected(fields, place, what)
     if int(fields[at], 16) >> LANES:
-        return _expected(fields, at, "an active mask of 32 lanes in hex")
+        return _expected(fields, at, mask)
     for what in ("how many destinations", "how many sources"):
         at += 1
         if not _is_number(fields, at):
