@@ -133,7 +133,7 @@ def test_a_pickle_that_asks_for_anything_is_refused_and_nothing_is_called(tmp_pa
         (RMM.replace(",512,", ",-5,").encode(), "line 3: Size must be a whole number of bytes. Got '-5'."),
         (RMM.replace("23:59:59.5,", "noon,").encode(), "line 2: Time must be like 10:44:12.123456. Got 'noon'."),
         (RMM.replace("0x7f10", "here").encode(), "line 3: Pointer must be a hexadecimal address. Got 'here'."),
-        (RMM.replace(",0x2\n12", "\n12", 1).encode(), "line 2: must have 6 fields (Thread,Time,"),
+        (RMM.replace(",0x2\n12", "\n12", 1).encode(), "line 2: has 5 fields where the header has 6; the file is"),
         (json.dumps([[0, 2, 64, 1], [5, 9, 64, 1]]).encode(), "record 1 must have an action from 1 to 4"),
         (json.dumps([[0, 2, 64, 1], [5, 4, 64, 1]]).encode(), "Got action 4 with 64 bytes."),
         (json.dumps([[0, 2, 64, 1]]).encode()[:-1], "is no whole memory timeline ("),

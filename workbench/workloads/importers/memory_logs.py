@@ -13,11 +13,10 @@ action, bytes, category]: 1 what was there before, 2 created, 3 another category
 
 from __future__ import annotations
 
-import csv
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +28,7 @@ from workbench.units import is_count
 from workbench.workloads.allocations import AllocationTable, DriverCalls, LiveBefore, Refusals
 from workbench.workloads.importers.importer import Importer, Trace
 from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.text_formats import Header, csv_rows, has_header
 from workbench.workloads.kernels import KernelRows
 
 _COLUMNS = ("Thread", "Time", "Action", "Pointer", "Size", "Stream")
@@ -49,15 +49,15 @@ class RmmLog(Importer):
     says = "a CSV log of RMM (Thread,Time,Action,Pointer,Size,Stream)"
 
     def recognises(self, head: bytes) -> bool:
-        header = head.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode(errors="replace")
-        return tuple(name.strip() for name in header.strip().split(",")) == _COLUMNS
+        return has_header(head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0], _is_header)
 
     def read(self, source: Source) -> Trace:
         rows, counts = MemoryRows(), Counter[str]()
         threads, streams, queues = set[str](), set[str](), dict[tuple[str, str], int]()
         clock = _Clock()
-        for where, row in _rows(source):
-            thread, time, action, pointer, size, stream = (field.strip() for field in row)
+        for row in csv_rows(source, _is_header, "an RMM log"):
+            where = row.where
+            thread, time, action, pointer, size, stream = (field.strip() for field in row.fields)
             now = clock.read(time, where)
             counts[action] += 1
             threads.add(thread)
@@ -77,19 +77,8 @@ class RmmLog(Importer):
         )
 
 
-def _rows(source: Source) -> Iterator[tuple[str, list[str]]]:
-    """Yield every row below the header with its place."""
-    lines = csv.reader(source.lines(), strict=True)
-    try:
-        next(lines)
-        for row in lines:
-            where = f"{source.where}: line {lines.line_num}"
-            if row and len(row) != len(_COLUMNS):
-                raise InputError(f"{where}: must have {len(_COLUMNS)} fields ({','.join(_COLUMNS)}). Got {len(row)}.")
-            if row:
-                yield where, row
-    except csv.Error as problem:
-        raise InputError(f"{source.where}: line {lines.line_num} is no CSV ({problem}).") from None
+def _is_header(header: Header) -> bool:
+    return tuple(name.strip() for name in header.names) == _COLUMNS
 
 
 class _Clock:
