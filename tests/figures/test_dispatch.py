@@ -14,7 +14,7 @@ from tests.toy_engine import SWEEP, toy_engine
 from workbench.errors import InputError
 from workbench.experiments.row import run_id
 from workbench.figures import figure
-from workbench.figures.dispatch_modules import places
+from workbench.figures.curves import places
 from workbench.figures.estimates import mean_curve
 from workbench.figures.marks import FILLS, fills
 from workbench.metrics.dispatch_modules import spread_after
@@ -195,9 +195,9 @@ def test_unit_spread_figure():
     data = recipe.data(result)
     line = data.lines[0]
     curves = [spread_after(record) for record in records(result)]
-    assert line.rounds[-1] == min(map(len, curves)) and line.n == 3
-    expected = mean_curve(np.stack([curve[line.rounds - 1] for curve in curves]))
-    assert line.waves.mean.tolist() == expected.mean.tolist()
+    assert line.x[-1] == min(map(len, curves)) and line.n == 3
+    expected = mean_curve(np.stack([curve[line.x - 1] for curve in curves]))
+    assert line.means.mean.tolist() == expected.mean.tolist()
     drawn = recipe.draw(data)
     assert drawn.axes[0].get_xlabel() == "dispatches to a module" and drawn.axes[0].get_yscale() == "symlog"
     assert len({len(column) for column in data.columns().values()}) == 1
@@ -219,7 +219,7 @@ def test_power_over_modules():
     for record in records(result):
         spent = np.array(slow.energies(record)).sum(axis=0) * 1e-12
         each.append(record.power.idle() + spent / (slow.makespan(record) / 1e9))
-    assert data.lines[0].watts.mean == pytest.approx(np.mean(each, axis=0))
+    assert data.lines[0].means.mean == pytest.approx(np.mean(each, axis=0))
     assert recipe.draw(data).axes[0].get_ylabel() == "power (W)"
     assert data.columns()["module"].tolist() == [0, 1, 2] * 2
 

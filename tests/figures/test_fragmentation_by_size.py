@@ -27,7 +27,7 @@ def by_size(result, sizes):
 def test_means_at_each_value_of_the_lever():
     holders = by_size(runs(fragmented(first_fit=[0.25, 0.75], best_fit=[0.5, 0.5]), segments=[32, 8]), [8, 32])
     data = TREND.data(holders)
-    assert (data.lever, data.titles) == ("machine.segments", ("",))
+    assert (data.x, data.titles) == ("machine.segments", ("",))
     first, best = data.lines
     assert (first.name, first.x.tolist(), first.means.mean.tolist()) == ("first_fit", [8, 32], [0.5, 1.5])
     assert first.means.high[0] == pytest.approx(0.5 + 12.706204736432095 * 0.25)

@@ -31,8 +31,8 @@ def test_speed_up_is_the_baseline_over_the_other_and_passes_one_at_the_break_eve
     data = figure("speed_up").data(runs.runs if hasattr(runs, "runs") else runs)
     (line,) = data.lines
     assert line.x.tolist() == [0.03125, 0.5]
-    assert line.times.mean.tolist() == [800 / 840, 12800 / 840]
-    assert 0.03125 < line.break_even < 0.05
+    assert line.means.mean.tolist() == [800 / 840, 12800 / 840]
+    assert 0.03125 < line.more["break_even"] < 0.05
     columns = data.columns()
     assert {len(column) for column in columns.values()} == {2}
     drawn = figure("speed_up").draw(data._replace(y_label="makespan time: baseline over this"))
@@ -56,8 +56,8 @@ def test_a_measure_of_which_more_is_better_is_refused(runs):
 
 def test_what_is_held_over_time(runs):
     data = runs.figure_data("held_over_time")
-    assert len(data.curves) == 4
-    for curve in data.curves:
+    assert len(data.lines) == 4
+    for curve in data.lines:
         assert (np.diff(curve.means.mean) >= 0).all()
         assert curve.means.mean[-1] > 0
     assert len(figure("held_over_time").draw(data).axes) == 2

@@ -15,9 +15,9 @@ GIVEN = fragmented(first_fit=[0.25, 0.75])
 
 def test_the_first_measure_with_a_better_side_unless_one_is_named():
     result = runs(GIVEN, segments=[8, 32], measures=["low_end_share", "drain_cycles", "mean_external_fragmentation"])
-    assert BY_LEVER.data(result).measure == "drain_cycles"
+    assert BY_LEVER.data(result).y[0] == "mean_drain_cycles"
     data = BY_LEVER.data(result, measure="mean_external_fragmentation")
-    assert (data.lever, data.lines[0].means.mean.tolist()) == ("machine.segments", [0.5, 0.5])
+    assert (data.x, data.lines[0].means.mean.tolist()) == ("machine.segments", [0.5, 0.5])
     assert BY_LEVER.draw(data).axes[0].get_ylabel() == "mean external fragmentation"
 
 
@@ -31,7 +31,7 @@ def test_what_cannot_be_drawn_is_refused_in_the_name_of_the_figure_that_was_aske
 
 def test_the_only_measure_is_shown():
     result = runs(GIVEN, segments=[8, 32], measures=["drain_cycles"])
-    assert BY_LEVER.data(result).measure == "drain_cycles"
+    assert BY_LEVER.data(result).y[0] == "mean_drain_cycles"
 
 
 @pytest.mark.parametrize("axes", [{}, {"x": "drain_cycles"}, {"y": "mean_external_fragmentation"}])

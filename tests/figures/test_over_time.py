@@ -18,18 +18,18 @@ T_OF_ONE_DEGREE = 12.706204736432095
 
 
 def test_one_run_is_its_own_steps_without_a_band():
-    (curve,) = FREE.data(runs({"first_fit": [QUICK]})).curves
-    assert curve.cycle.tolist() == [0, 1, 2, 3, 4]
+    (curve,) = FREE.data(runs({"first_fit": [QUICK]})).lines
+    assert curve.x.tolist() == [0, 1, 2, 3, 4]
     assert curve.means.mean.tolist() == [4, 0, 0, 4, 8]
     assert np.isnan(curve.means.low).all() and np.isnan(curve.means.high).all()
-    (curve,) = REMAINING.data(runs({"first_fit": [QUICK]})).curves
+    (curve,) = REMAINING.data(runs({"first_fit": [QUICK]})).lines
     assert curve.means.mean.tolist() == [1, 0, 0, 0, 0]
 
 
 def test_means_over_the_seeds_with_their_interval():
-    (curve,) = REMAINING.data(runs({"first_fit": [QUICK, SLOW]})).curves
+    (curve,) = REMAINING.data(runs({"first_fit": [QUICK, SLOW]})).lines
     assert (curve.n, curve.name) == (2, "first_fit")
-    assert curve.cycle.tolist() == [0, 1, 2, 3, 4, 5, 6]
+    assert curve.x.tolist() == [0, 1, 2, 3, 4, 5, 6]
     assert curve.means.mean.tolist() == [1, 0.5, 0.5, 0.5, 0, 0, 0]
     half = T_OF_ONE_DEGREE * np.std([0, 1], ddof=1) / np.sqrt(2)
     assert curve.means.high[1] == pytest.approx(0.5 + half)
@@ -39,8 +39,8 @@ def test_means_over_the_seeds_with_their_interval():
 
 def test_a_run_that_is_over_stays_free_until_the_slowest_ends():
     data = FREE.data(runs({"first_fit": [SLOW], "best_fit": [QUICK]}))
-    slow, quick = data.curves
-    assert slow.cycle.tolist() == quick.cycle.tolist() == [0, 1, 2, 3, 4, 5, 6]
+    slow, quick = data.lines
+    assert slow.x.tolist() == quick.x.tolist() == [0, 1, 2, 3, 4, 5, 6]
     assert quick.means.mean.tolist() == [4, 0, 0, 4, 8, 8, 8]
 
 
@@ -48,17 +48,17 @@ def test_a_long_run_is_sampled_at_true_values():
     rng = np.random.default_rng(3)
     grant = np.sort(rng.integers(0, 90_000, 500))
     long = record([(0, int(t), int(t) + 7, 0, 1) for t in grant], segments=4096)
-    (curve,) = REMAINING.data(runs({"first_fit": [long]}, segments=[4096])).curves
-    assert len(curve.cycle) == PLACES
-    assert (curve.cycle[0], curve.cycle[-1]) == (0, int(grant[-1]) + 7)
-    assert curve.means.mean.tolist() == [int((grant > t).sum()) for t in curve.cycle]
+    (curve,) = REMAINING.data(runs({"first_fit": [long]}, segments=[4096])).lines
+    assert len(curve.x) == PLACES
+    assert (curve.x[0], curve.x[-1]) == (0, int(grant[-1]) + 7)
+    assert curve.means.mean.tolist() == [int((grant > t).sum()) for t in curve.x]
 
 
 def test_the_baseline_comes_first_and_a_name_looks_the_same_in_every_panel():
     result = runs({"best_fit": [QUICK], "first_fit": [SLOW]}, baseline="first_fit", segments=[8, 16])
     data = REMAINING.data(result)
     assert data.titles == ("segments = 8", "segments = 16")
-    assert [(c.panel, c.name, c.style) for c in data.curves] == [
+    assert [(c.panel, c.name, c.style) for c in data.lines] == [
         (0, "best_fit", 1),
         (0, "first_fit", 0),
         (1, "best_fit", 1),
@@ -113,6 +113,6 @@ def test_more_than_can_be_told_apart_is_refused():
     with pytest.raises(InputError, match=f"needs 9 panels for this sweep; a page holds {MOST_PANELS}"):
         REMAINING.data(runs({"first_fit": [QUICK]}, segments=range(8, 17)))
     many = {f"size_segregated_ends(threshold={k})": [QUICK] for k in range(1, MOST_LINES + 1)}
-    assert len(REMAINING.data(runs(many)).curves) == MOST_LINES
+    assert len(REMAINING.data(runs(many)).lines) == MOST_LINES
     with pytest.raises(InputError, match="needs 13 lines in a panel; only 12 can be told apart"):
         REMAINING.data(runs({**many, "first_fit": [QUICK]}))

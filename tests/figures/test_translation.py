@@ -110,9 +110,9 @@ def test_the_load_is_what_is_sent_in_slices_of_the_time(found):
         last = max(record.last_cycle for point in lines for record in simulated(found, point))
         for point in lines:
             line = data.lines[point]
-            edges = [*line.cycle.tolist(), last]
-            assert line.n == 2 and line.cycle[0] == 0 and len(line.cycle) == 300
-            same(line.messages, [rates(record, edges) for record in simulated(found, point)])
+            edges = [*line.x.tolist(), last]
+            assert line.n == 2 and line.x[0] == 0 and len(line.x) == 300
+            same(line.means, [rates(record, edges) for record in simulated(found, point)])
 
 
 def rates(record: TranslationRecord, edges: list[int]) -> list[float]:
@@ -138,7 +138,7 @@ def test_degrees_are_those_of_the_pages_held_at_every_look(found):
             for held in looks(record):
                 holders.update(Counter(page for pages in held.values() for page in pages).values())
             percent.append([100 * holders[k] / holders.total() for k in range(1, CORES + 1)])
-        same(line.percent, percent)
+        same(line.means, percent)
 
 
 def test_the_affinity_of_two_cores_is_what_they_hold_in_common(found):
@@ -204,7 +204,7 @@ def test_dots_and_squares(found):
     assert dots[-1].get_xlabel() == "cores that hold the page"
     degrees = figure("sharing_degrees").data(found)
     heights = [line.get_ydata().tolist() for one in dots for line in one.lines]
-    assert heights == [line.percent.mean.tolist() for line in degrees.lines]
+    assert heights == [line.means.mean.tolist() for line in degrees.lines]
     affinity = figure("core_affinity").data(found)
     squares = [one for one in figure("core_affinity").draw(affinity).axes if one.images]
     assert len(squares) == 4

@@ -16,7 +16,7 @@ from workbench.dashboards.paired_runs import Opening, PairedRuns
 from workbench.engines.dispatch import Dispatch
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
-from workbench.figures.dispatch_modules import places
+from workbench.figures.curves import places
 from workbench.figures.estimates import mean_curve, rests_on
 from workbench.figures.trends import waits_by_priority_data
 from workbench.levers import Spec, lever

@@ -1,35 +1,48 @@
-"""Quantities of a run over time: workgroups left, free segments, granted bytes of a heap, messages in a network.
+"""Curves over an axis: one line a point, one panel a setting, means over the seeds with their intervals.
 
-A curve is the mean of exact steps over the seeds, one line a point, one panel a setting. Workgroups left in the queue
-and free segments are Fig. 12 and 13 of spec 1's source (R33a, R33b), granted bytes H2.10 of spec 2, messages a cycle
-between cores H4.8 of spec 4.
+A figure of exact curves of whole runs is a row here: over time workgroups left in the queue and free segments (Fig. 12
+and 13 of spec 1's source, R33a, R33b), granted bytes of a heap (H2.10 of spec 2) and messages a cycle between cores
+(H4.8 of spec 4); grants over the segments (H1.5, H1.6); power over the modules (spec 3, H3.14, H3.15); the spread of a
+module's units over its dispatches (R68, H3.13); pages over the number of their holders (spec 4, R23, E5). `trends` has
+the curves over a varied number, and draws them here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
-from workbench.figures.estimates import Means, level_of, mean_curve, rests_on
-from workbench.figures.panels import Line, drawn_panels, records
-from workbench.figures.registry import Column, Recipe, on_paper
+from workbench.figures.estimates import LEVEL, Means, level_of, mean_curve, rests_on
+from workbench.figures.panels import drawn_panels, records
+from workbench.figures.registry import Column, Recipe, below, on_paper
+from workbench.metrics.dispatch_modules import has_power, module_power, spread_after
 from workbench.metrics.malloc import held_over_time
-from workbench.metrics.shared_memory import free_over_time, queue_over_time
+from workbench.metrics.shared_memory import free_over_time, grants_by_segment, queue_over_time
 from workbench.metrics.statistics import Steps
-from workbench.metrics.translation import counted_over_time
+from workbench.metrics.translation import counted_over_time, pages_by_degree
 from workbench.records.malloc import MallocRecord
 from workbench.records.shared_memory import drain_cycle
 from workbench.records.translation import TranslationRecord
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
 PLACES = 600
 """Cycles on the grid: more than a column of a paper has dots of print."""
+SLICES = 300
+"""Slices of the time, at most, in which messages are counted."""
+MOST_DOTS = 32
+"""Modules; more dots touch."""
+A_DOUBLING = 4
+"""Places that are drawn from a number of dispatches to twice as many."""
+_TICKS = [digit * 10**power for power in range(12) for digit in (1, 3)]
 
 
 class Curve(NamedTuple):
@@ -39,148 +52,205 @@ class Curve(NamedTuple):
     """Which panel it is in."""
     name: str
     style: int
-    n: int
-    """Seeds that it is the mean of."""
-    cycle: np.ndarray
-    """int64[places], the same for all lines of a panel."""
+    n: Any
+    """Seeds that it is the mean of: an int, or int64[places] where places differ in it."""
+    x: np.ndarray
+    """[places], increasing."""
     means: Means
-    """The mean over the seeds, and its interval, at each of these cycles."""
+    """What is estimated over the seeds at each place, and its interval."""
+    more: Mapping[str, float] = {}
+    """Further columns: a number of the whole line each."""
 
 
-class OverTime(NamedTuple):
+class Look(NamedTuple):
+    """How curves of a kind are drawn and what their small print says."""
+
+    heights: tuple[float, float] = (1.75, 1.25)
+    """Inches of the panel where it is alone, and of each where there are several."""
+    share_x: bool = False
+    dots: float = 0
+    """Lines with so many places or fewer are dots with intervals, longer ones steps with a band."""
+    panel: Callable[[Axes, list[Curve], Curves], None] | None = None
+    """Sets the axes of a panel after its lines are drawn."""
+    ticks: str = ""
+    """`values` of a lever or `each` place; else as Matplotlib puts them."""
+    counted: bool = False
+    """Whether lines tell their number of seeds where they differ in it."""
+    pointwise: bool = True
+    """Whether the intervals are bands around a curve."""
+    estimate: str = "mean"
+    left_out: str = ""
+    """Why the points in `without` have no line."""
+
+
+class Curves(NamedTuple):
     """What is drawn."""
 
-    quantity: str
-    """What the vertical axis shows, with its unit."""
-    unit: str
-    """The same for the names of columns."""
+    x: str
+    """The name of the column with the places, such as the dotted path of a lever."""
+    x_label: str
+    y: tuple[str, str, str]
+    """The names of the columns of the estimates and of the limits of their intervals."""
+    y_label: str
     titles: tuple[str, ...]
     """One a panel."""
-    curves: tuple[Curve, ...]
+    lines: tuple[Curve, ...]
+    look: Look
+    without: tuple[str, ...] = ()
+    """Points of which nothing can be drawn."""
 
     def columns(self) -> dict[str, Column]:
-        """Return the columns of a table with one row a line and cycle."""
-        places = [len(curve.cycle) for curve in self.curves]
-        return {
-            "setting": np.repeat([self.titles[curve.panel] for curve in self.curves], places),
-            "line": np.repeat([curve.name for curve in self.curves], places),
-            "runs": np.repeat([curve.n for curve in self.curves], places),
-            "time_cycles": np.concatenate([curve.cycle for curve in self.curves]),
-            f"mean_{self.unit}": np.concatenate([curve.means.mean for curve in self.curves]),
-            f"low_{self.unit}": np.concatenate([curve.means.low for curve in self.curves]),
-            f"high_{self.unit}": np.concatenate([curve.means.high for curve in self.curves]),
-        }
-
-
-def over_time(
-    runs: RunSet,
-    figure: str,
-    quantity: str,
-    unit: str,
-    steps_of: Callable[[Any], Steps],
-    end_of: Callable[[Any], int] = drain_cycle,
-) -> OverTime:
-    """Sample the steps of every run on one grid a panel, and average over the seeds.
-
-    A run that is over stays at its last value (an empty queue, a free memory) until the panel's slowest run ends.
-
-    Raises
-    ------
-    InputError
-        There are more panels than a page holds, or a point has no finished run.
-    """
-    panels = drawn_panels(runs, figure)
-    curves: list[Curve] = []
-    for place, panel in enumerate(panels):
-        curves.extend(_curves(runs, figure, place, panel.lines, steps_of, end_of))
-    return OverTime(quantity, unit, tuple(panel.title for panel in panels), tuple(curves))
-
-
-def _curves(
-    runs: RunSet,
-    figure: str,
-    panel: int,
-    lines: list[Line],
-    steps_of: Callable[[Any], Steps],
-    end_of: Callable[[Any], int],
-) -> list[Curve]:
-    curves, last = [], 0
-    for line in lines:
-        kept = records(runs, line.point, figure)
-        last = max(last, *map(end_of, kept))
-        curves.append((line, [steps_of(record) for record in kept]))
-    grid = np.unique(np.linspace(0, last, PLACES).round().astype(np.int64))
-    return [
-        Curve(
-            panel,
-            line.name,
-            line.style,
-            len(steps),
-            grid,
-            mean_curve(np.stack([s.at(grid) for s in steps]), level_of(runs)),
+        """Return the columns of a table with one row a line and place."""
+        return below(
+            {
+                "setting": self.titles[line.panel],
+                "line": line.name,
+                **({"runs": line.n, self.x: line.x} if self.look.pointwise else {self.x: line.x, "seeds": line.n}),
+                **line.means.columns(*self.y),
+                **line.more,
+            }
+            for line in self.lines
         )
-        for line, steps in curves
-    ]
 
 
 @on_paper
-def draw_over_time(data: OverTime) -> Figure:
-    """Draw lines with their bands; the legend is above the panels, which share the axis of time."""
+def draw_curves(data: Curves) -> Figure:
+    """Draw lines with their intervals; the legend is above the panels."""
     from workbench.figures import frame, marks, plot_style
 
-    figure, axes = plot_style.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.25)
-    for curve in data.curves:
-        marks.step_line(axes[curve.panel], curve.cycle, curve.means, curve.style, _named(curve, data.curves))
+    look = data.look
+    figure, axes = plot_style.stacked(len(data.titles), look.heights[len(data.titles) > 1], share_x=look.share_x)
+    counts = [n for line in data.lines for n in np.ravel(line.n).tolist()]
+    for line in data.lines:
+        mark = marks.interval_line if len(line.x) <= look.dots else marks.step_line
+        name = f"{line.name} (n = {line.n})" if look.counted and len({*counts}) > 1 else line.name
+        mark(axes[line.panel], line.x, line.means, line.style, name)
     for place, (one, title) in enumerate(zip(axes, data.titles, strict=True)):
         frame.title(one, title)
-        one.set_ylim(bottom=0)
-        one.set_xlim(0, max(1, *(int(curve.cycle[-1]) for curve in data.curves if curve.panel == place)))
-    frame.name_sides(axes, "time (cycles)", data.quantity, rests_on((curve.n for curve in data.curves), pointwise=True))
+        if look.panel is not None:
+            look.panel(one, [line for line in data.lines if line.panel == place], data)
+    if look.ticks:
+        at = np.unique(np.concatenate([line.x for line in data.lines]))
+        frame.value_axis(axes[-1], at) if look.ticks == "values" else axes[-1].set_xticks(at)
+    left_out = f"; {look.left_out}: {', '.join(data.without)}" if data.without else ""
+    note = rests_on(counts, look.pointwise, look.estimate) + left_out
+    frame.name_sides(axes, data.x_label, data.y_label, note)
     frame.legend(figure, axes)
     return figure
 
 
-def _named(curve: Curve, curves: tuple[Curve, ...]) -> str:
-    """Return the line's name, with its number of seeds where the lines differ in it."""
-    return curve.name if len({other.n for other in curves}) == 1 else f"{curve.name} (n = {curve.n})"
+Sampled = Iterable[tuple[np.ndarray, np.ndarray] | None]
+"""Of each line the places, and the values [seeds, places]; None where its runs do not have what is drawn."""
 
 
-def remaining_over_time_data(runs: RunSet) -> OverTime:
-    """Compute the workgroups that have joined the queue and are not granted yet: mean over the seeds with its 95 %
-    interval."""
-    return over_time(
-        runs, REMAINING_OVER_TIME_FIGURE.name, "workgroups left in the queue", "workgroups", queue_over_time
-    )
+def _recipe(
+    name: str,
+    engine: str,
+    description: str,
+    x: tuple[str, str],
+    y: tuple[str, str],
+    sample: Callable[[list[list[Any]]], Sampled],
+    look: Look,
+    columns: Sequence[str] = (),
+    needs: str = "",
+    widened: bool = True,
+) -> Recipe:
+    """Return the figure of curves of whole runs.
+
+    Parameters
+    ----------
+    x : pair of str
+        The column of the places, and the label of the axis.
+    y : pair of str
+        The unit in the names of columns, and the label of the axis.
+    sample : function
+        From the records of the lines of a panel to what is drawn of each.
+    columns : three str, optional
+        The names of the columns of the means and their limits, where they are not made of the unit.
+    needs : str
+        What to say of a line that has nothing to draw, its name for `{}`; where the look says why lines are left out,
+        only of the first if all are.
+    widened : bool
+        Whether intervals are wider where results were shown before.
+    """
+
+    def data(runs: RunSet) -> Curves:
+        panels = drawn_panels(runs, name)
+        level = level_of(runs) if widened else LEVEL
+        lines, without = list[Curve](), list[str]()
+        for place, panel in enumerate(panels):
+            kept = [records(runs, line.point, name) for line in panel.lines]
+            for line, each, sampled in zip(panel.lines, kept, sample(kept), strict=True):
+                if sampled is not None:
+                    means = mean_curve(sampled[1], level)
+                    lines.append(Curve(place, line.name, line.style, len(each), sampled[0], means))
+                elif look.left_out:
+                    without.append(line.name)
+                else:
+                    raise InputError(f"{name} needs {needs.format(line.name)}")
+        if not lines:
+            raise InputError(f"{name} needs {needs.format(without[0])}")
+        names = tuple(columns) or tuple(f"{part}_{y[0]}" for part in ("mean", "low", "high"))
+        titles = tuple(panel.title for panel in panels)
+        return Curves(*x, names, y[1], titles, tuple(lines), look, tuple(dict.fromkeys(without)))  # type: ignore[arg-type]
+
+    return Recipe(name, engine, description, data, draw_curves)
 
 
-REMAINING_OVER_TIME_FIGURE = Recipe(
+def _line_by_line(
+    values: Callable[[Any], np.ndarray], first: int = 0, has: Callable[[Any], bool] = lambda _: True
+) -> Callable[[list[list[Any]]], Sampled]:
+    """Return a sampler of values at consecutive whole numbers; those that have none are told by their first record."""
+
+    def sample(kept: list[list[Any]]) -> Sampled:
+        for each in kept:
+            curves = np.stack([*map(values, each)]) if has(each[0]) else None
+            yield None if curves is None else (first + np.arange(curves.shape[1]), curves)
+
+    return sample
+
+
+def _on_a_grid(
+    steps_of: Callable[[Any], Steps], end_of: Callable[[Any], int] = drain_cycle
+) -> Callable[[list[list[Any]]], Sampled]:
+    """Return a sampler of steps on one grid a panel: a run that is over stays at its last value (an empty queue, a free
+    memory) until the panel's slowest run ends."""
+
+    def sample(kept: list[list[Any]]) -> Sampled:
+        last = max(end_of(record) for each in kept for record in each)
+        grid = np.unique(np.linspace(0, last, PLACES).round().astype(np.int64))
+        return [(grid, np.stack([steps_of(record).at(grid) for record in each])) for each in kept]
+
+    return sample
+
+
+def _from_zero(axes: Axes, lines: list[Curve], data: Curves) -> None:
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(0, max([1, *(int(line.x[-1]) for line in lines)]))
+
+
+_OVER_TIME = Look(panel=_from_zero, counted=True)
+_TIME = ("time_cycles", "time (cycles)")
+
+REMAINING_OVER_TIME_FIGURE = _recipe(
     "remaining_over_time",
     "shared_memory",
     "Workgroups left in the queue over time, mean over the seeds with its 95 % interval.",
-    remaining_over_time_data,
-    draw_over_time,
+    _TIME,
+    ("workgroups", "workgroups left in the queue"),
+    _on_a_grid(queue_over_time),
+    _OVER_TIME,
 )
 
-
-def free_over_time_data(runs: RunSet) -> OverTime:
-    """Compute the free segments: mean over the seeds with its 95 % interval; a run that is over has all of them
-    free."""
-    return over_time(runs, FREE_OVER_TIME_FIGURE.name, "free segments", "segments", free_over_time)
-
-
-FREE_OVER_TIME_FIGURE = Recipe(
+FREE_OVER_TIME_FIGURE = _recipe(
     "free_over_time",
     "shared_memory",
     "Free segments over time, mean over the seeds with its 95 % interval.",
-    free_over_time_data,
-    draw_over_time,
+    _TIME,
+    ("segments", "free segments"),
+    _on_a_grid(free_over_time),
+    _OVER_TIME,
 )
-
-
-def held_over_time_data(runs: RunSet) -> OverTime:
-    """Compute the granted bytes: mean over the seeds with its 95 % interval, until the last change of any run of a
-    panel."""
-    return over_time(runs, HELD_OVER_TIME_FIGURE.name, "granted (bytes)", "bytes", held_over_time, last_change)
 
 
 def last_change(record: MallocRecord) -> int:
@@ -188,78 +258,23 @@ def last_change(record: MallocRecord) -> int:
     return int(max(record.granted.max(initial=0), record.returned.max(initial=0)))
 
 
-HELD_OVER_TIME_FIGURE = Recipe(
+HELD_OVER_TIME_FIGURE = _recipe(
     "held_over_time",
     "malloc",
     "Bytes that the heap has granted, over time, mean over the seeds with its 95 % interval.",
-    held_over_time_data,
-    draw_over_time,
+    _TIME,
+    ("bytes", "granted (bytes)"),
+    _on_a_grid(held_over_time, last_change),
+    _OVER_TIME,
 )
 
-SLICES = 300
-"""Slices of the time, at most."""
 
-
-class Load(NamedTuple):
-    """One line."""
-
-    panel: int
-    name: str
-    style: int
-    n: int
-    """Seeds that it is the mean of."""
-    cycle: np.ndarray
-    """int64[places], where slices of the time begin, the same for all lines of a panel."""
-    messages: Means
-    """Messages a cycle in each."""
-
-
-class NetworkLoad(NamedTuple):
-    """What is drawn."""
-
-    titles: tuple[str, ...]
-    """One a panel."""
-    lines: tuple[Load, ...]
-
-    def columns(self) -> dict[str, Column]:
-        """Return the columns of a table with one row a line and cycle."""
-        places = [len(line.cycle) for line in self.lines]
-        return {
-            "setting": np.repeat([self.titles[line.panel] for line in self.lines], places),
-            "line": np.repeat([line.name for line in self.lines], places),
-            "runs": np.repeat([line.n for line in self.lines], places),
-            "time_cycles": np.concatenate([line.cycle for line in self.lines]),
-            "mean_messages_per_cycle": np.concatenate([line.messages.mean for line in self.lines]),
-            "low_messages_per_cycle": np.concatenate([line.messages.low for line in self.lines]),
-            "high_messages_per_cycle": np.concatenate([line.messages.high for line in self.lines]),
-        }
-
-
-def network_load_data(runs: RunSet) -> NetworkLoad:
-    """Compute the messages between cores a cycle, in equal slices of the time, averaged over the seeds with the 95 %
-    interval.
-
-    A run that is over sends nothing until the panel's slowest run ends.
-
-    Raises
-    ------
-    InputError
-        There are more panels or lines than can be drawn, or a point has no finished run.
-    """
-    panels = drawn_panels(runs, NETWORK_LOAD_FIGURE.name)
-    lines = [line for place, panel in enumerate(panels) for line in _lines(runs, place, panel.lines)]
-    return NetworkLoad(tuple(panel.title for panel in panels), tuple(lines))
-
-
-def _lines(runs: RunSet, panel: int, lines: list[Line]) -> list[Load]:
-    kept = [records(runs, line.point, NETWORK_LOAD_FIGURE.name) for line in lines]
-    last = max(1, *(record.last_cycle for result in kept for record in result))
+def _load(kept: list[list[TranslationRecord]]) -> Sampled:
+    """Return where equal slices of the time begin, and the messages a cycle in each; a run that is over sends nothing
+    until the panel's slowest run ends."""
+    last = max(1, *(record.last_cycle for each in kept for record in each))
     edges = np.unique(np.linspace(0, last, SLICES + 1).round().astype(np.int64))
-    result = []
-    for line, each in zip(lines, kept, strict=True):
-        curves = np.stack([load_between(record, edges) for record in each])
-        result.append(Load(panel, line.name, line.style, len(each), edges[:-1], mean_curve(curves)))
-    return result
+    return [(edges[:-1], np.stack([load_between(record, edges) for record in each])) for each in kept]
 
 
 def load_between(record: TranslationRecord, edges: np.ndarray) -> np.ndarray:
@@ -270,31 +285,134 @@ def load_between(record: TranslationRecord, edges: np.ndarray) -> np.ndarray:
     return np.asarray(np.diff(upto) / np.diff(edges))
 
 
-@on_paper
-def draw_network_load(data: NetworkLoad) -> Figure:
-    """Draw lines with their bands."""
-    from workbench.figures import frame, marks, plot_style
+def _of_load(axes: Axes, lines: list[Curve], data: Curves) -> None:
+    from workbench.figures import frame
 
-    figure, axes = plot_style.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.25)
-    for line in data.lines:
-        marks.step_line(axes[line.panel], line.cycle, line.messages, line.style, line.name)
-    for place, (one, title) in enumerate(zip(axes, data.titles, strict=True)):
-        frame.title(one, title)
-        one.set_ylim(bottom=0)
-        one.set_xlim(0, max(1, *(int(line.cycle[-1]) for line in data.lines if line.panel == place)))
-        if not any(line.messages.mean.any() for line in data.lines if line.panel == place):
-            frame.say_instead(one, "no messages between cores")
-    frame.name_sides(
-        axes, "time (cycles)", "messages a cycle", rests_on((line.n for line in data.lines), pointwise=True)
-    )
-    frame.legend(figure, axes)
-    return figure
+    _from_zero(axes, lines, data)
+    if not any(line.means.mean.any() for line in lines):
+        frame.say_instead(axes, "no messages between cores")
 
 
-NETWORK_LOAD_FIGURE = Recipe(
+NETWORK_LOAD_FIGURE = _recipe(
     "network_load",
     "translation",
     "Messages between cores a cycle over the time of the run, by policy, with intervals.",
-    network_load_data,
-    draw_network_load,
+    _TIME,
+    ("messages_per_cycle", "messages a cycle"),
+    _load,
+    Look(panel=_of_load),
+    widened=False,
+)
+
+
+def _pages_percent(record: TranslationRecord) -> np.ndarray:
+    """Return the pages that 1, 2, ... private TLBs hold, in percent of those held, over the samples of a run."""
+    pages = pages_by_degree(record)[1:]
+    return np.asarray(100 * pages / max(int(pages.sum()), 1))
+
+
+def _of_whole_numbers(axes: Axes, lines: list[Curve], data: Curves) -> None:
+    from workbench.figures import frame
+
+    axes.set_ylim(bottom=0)
+    frame.whole_numbers(axes.xaxis, 8)
+
+
+SHARING_DEGREES_FIGURE = _recipe(
+    "sharing_degrees",
+    "translation",
+    "How many cores hold the same page: pages by the number of their holders, by policy, with intervals.",
+    ("holders", "cores that hold the page"),
+    ("percent", "pages held (%)"),
+    _line_by_line(_pages_percent, first=1),
+    Look(dots=math.inf, panel=_of_whole_numbers),
+    widened=False,
+)
+
+
+def _relative(record: Any) -> np.ndarray:
+    """Return the grants a segment over the mean of all segments."""
+    wear = grants_by_segment(record)
+    return wear / max(wear.mean(), 1e-300)
+
+
+def _of_wear(axes: Axes, lines: list[Curve], data: Curves) -> None:
+    from workbench.figures import marks
+
+    axes.axhline(1, color=marks.QUIET, linewidth=0.6, zorder=0)
+    _from_zero(axes, lines, data)
+
+
+WEAR_BY_SEGMENT_FIGURE = _recipe(
+    "wear_by_segment",
+    "shared_memory",
+    "How often each segment is granted, over the mean of the memory.",
+    ("segment", "segment"),
+    ("", "grants / mean"),
+    _line_by_line(_relative, has=lambda record: bool(record.addressed and record.layout != "scattered")),
+    Look(heights=(1.75, 1.2), panel=_of_wear, left_out="no ranges"),
+    ("grants_over_mean", "low", "high"),
+    needs="grants that are ranges of segments; {} has none.",
+)
+
+WITHOUT_POWER = "power, which {} does not simulate. Say options: {{power: class_power}}."
+
+
+def _of_modules(axes: Axes, lines: list[Curve], data: Curves) -> None:
+    _of_whole_numbers(axes, lines, data)
+    axes.set_xlim(-0.5, max(len(line.x) for line in lines) - 0.5)
+
+
+POWER_OVER_MODULES_FIGURE = _recipe(
+    "power_over_modules",
+    "dispatch",
+    "The power of each module, averaged over the run, by policy, with intervals.",
+    ("module", "module"),
+    ("watts", "power (W)"),
+    _line_by_line(module_power, has=has_power),
+    Look(heights=(1.75, 1.2), dots=MOST_DOTS, panel=_of_modules),
+    needs=WITHOUT_POWER,
+)
+
+
+def _spreads(kept: list[list[Any]]) -> Sampled:
+    """Return numbers of dispatches to a module, and the most less the fewest waves that a unit was given by then, on
+    average over the modules; up to where the module with the fewest dispatches ends, in the first run in which one
+    does."""
+    for each in kept:
+        spreads = [*map(spread_after, each)]
+        rounds = places(min(map(len, spreads)))
+        yield (rounds, np.stack([one[rounds - 1] for one in spreads])) if len(rounds) else None
+
+
+def places(most: int) -> np.ndarray:
+    """Return numbers of dispatches, at equal distances on a logarithmic axis, and the last."""
+    doublings = np.arange(0, A_DOUBLING * np.log2(max(most, 1)) + 1) / A_DOUBLING
+    rounds = np.unique(np.append(np.round(2**doublings).astype(np.int64), most))
+    return rounds[(rounds >= 1) & (rounds <= most)]
+
+
+def _of_spread(axes: Axes, lines: list[Curve], data: Curves) -> None:
+    """Set both axes logarithmic, below one wave linear: what is level stays at the foot."""
+    from workbench.figures import frame
+
+    top = max(1.5 * max(float(line.means.mean.max()) for line in data.lines), 2)
+    axes.set_yscale("symlog", linthresh=1, base=10)
+    axes.set_ylim(0, top)
+    axes.set_yticks([0, *(tick for tick in _TICKS if tick <= top)], minor=False)
+    axes.yaxis.minorticks_off()
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(1, max(2, *(int(line.x[-1]) for line in data.lines)))
+    frame.plain_numbers(axes)
+
+
+UNIT_SPREAD_OVER_ROUNDS_FIGURE = _recipe(
+    "unit_spread_over_rounds",
+    "dispatch",
+    "How far apart the units of a module are in waves given, after so many dispatches, by policy.",
+    ("dispatches_to_a_module", "dispatches to a module"),
+    ("spread_waves", "spread over its units (waves)"),
+    _spreads,
+    Look(heights=(1.75, 1.3), share_x=True, panel=_of_spread),
+    needs="dispatches to every module; with {} one had none.",
 )

@@ -1,13 +1,12 @@
 """Means and gains of points with the limits of their intervals.
 
-As arrays at the places of a curve or one a point, as gains over the baseline on the seeds that both finished, and as
-the table behind lines over the values of a lever: one row a line and value.
+As arrays at the places of a curve or one a point, and as gains over the baseline on the seeds that both finished.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from workbench.errors import InputError, unknown_name
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.figures.panels import Line, measure_words, panels, undefined, values
-from workbench.figures.registry import Column
 from workbench.metrics.measure import Measure
 from workbench.studies.adaptive import looks_of
 from workbench.studies.statistics import Estimand, Interval, compare
@@ -41,6 +39,10 @@ class Means(NamedTuple):
     """float64[places]; NaN where nothing is known about the limit, as with one seed alone."""
     high: np.ndarray
     """float64[places], likewise."""
+
+    def columns(self, mean: str, low: str, high: str) -> dict[str, np.ndarray]:
+        """Return them by the names of their columns."""
+        return {mean: self.mean, low: self.low, high: self.high}
 
 
 def means_of(intervals: Iterable[Interval]) -> Means:
@@ -197,53 +199,3 @@ def gain_label(measure: Measure, baselines: set[str], unit: str) -> str:
     against = baselines.copy().pop() if len(baselines) == 1 else "the baseline"
     verb = "saved against" if measure.better == "lower" else "gained over"
     return f"{measure_words(measure)} {verb} {against}" + (f" ({unit})" if unit else "")
-
-
-class LeverLine(Protocol):
-    """One line: what a measure comes to at each value of a lever."""
-
-    @property
-    def panel(self) -> int:
-        """Return the place of the line's panel."""
-
-    @property
-    def name(self) -> str:
-        """Return what the legend calls it."""
-
-    @property
-    def x(self) -> np.ndarray:
-        """Return the values of the lever, increasing: float64[values]."""
-
-    @property
-    def n(self) -> np.ndarray:
-        """Return the number of seeds: int64[values]."""
-
-
-Drawn = TypeVar("Drawn", bound=LeverLine)
-
-
-def lever_columns(
-    lever: str, titles: Sequence[str], lines: Sequence[Drawn], text: str, means: Callable[[Drawn], Means]
-) -> dict[str, Column]:
-    """Return the columns of such a table: setting, line, the lever, seeds, what is shown, and its interval.
-
-    Parameters
-    ----------
-    lever, shown : str
-        The names of the lever's column and of the column of what is shown.
-    titles : sequence of str
-        Of the panels.
-    means : function
-        The values that a line shows, with their intervals.
-    """
-    sizes = [len(line.x) for line in lines]
-    intervals = [means(line) for line in lines]
-    return {
-        "setting": np.repeat([titles[line.panel] for line in lines], sizes),
-        "line": np.repeat([line.name for line in lines], sizes),
-        lever: np.concatenate([line.x for line in lines]),
-        "seeds": np.concatenate([line.n for line in lines]),
-        text: np.concatenate([one.mean for one in intervals]),
-        "low": np.concatenate([one.low for one in intervals]),
-        "high": np.concatenate([one.high for one in intervals]),
-    }

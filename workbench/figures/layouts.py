@@ -1,7 +1,7 @@
-"""Where workgroups and regions lie in a memory, and how often each segment is granted.
+"""Where workgroups and regions lie in a memory.
 
 Segments over time, coloured by workgroup, one panel a policy; addresses of a card against requests (spec 5, R11-R14,
-E4); grants a segment over the memory (spec 1, H1.5 and H1.6). Neighbours differ in colour and in grey.
+E4). Neighbours differ in colour and in grey.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, unknown_name
-from workbench.experiments.row import run_id
 from workbench.experiments.run_set import RunSet
-from workbench.figures.estimates import Means, level_of, mean_curve, rests_on
-from workbench.figures.panels import chosen_span, common_seed, drawn_panels, lines_apart, records, share_shown
-from workbench.figures.registry import Column, Recipe, on_paper
+from workbench.figures.panels import chosen_span, heading, one_run_each, share_shown
+from workbench.figures.registry import Column, Recipe, below, on_paper
 from workbench.metrics.pool import Regions, regions_of
-from workbench.metrics.shared_memory import Pieces, grants_by_segment, pieces
+from workbench.metrics.shared_memory import Pieces, pieces
 from workbench.records.pool import PoolRecord, granted
 from workbench.records.shared_memory import drain_cycle
 
@@ -61,22 +59,20 @@ class LayoutOverTime(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a rectangle."""
-        sizes = [len(panel.shade) for panel in self.panels]
-
-        def joined(column: str) -> np.ndarray:
-            return np.concatenate([getattr(panel.pieces, column) for panel in self.panels])
-
-        return {
-            "setting": np.repeat([panel.setting for panel in self.panels], sizes),
-            "policy": np.repeat([panel.name for panel in self.panels], sizes),
-            "seed": np.full(sum(sizes), self.seed),
-            "workgroup": joined("workgroup"),
-            "from_cycles": joined("begin"),
-            "to_cycles": joined("end"),
-            "first_segment": joined("base"),
-            "length_segments": joined("length"),
-            "shade": np.concatenate([panel.shade for panel in self.panels]),
-        }
+        return below(
+            {
+                "setting": panel.setting,
+                "policy": panel.name,
+                "seed": self.seed,
+                "workgroup": panel.pieces.workgroup,
+                "from_cycles": panel.pieces.begin,
+                "to_cycles": panel.pieces.end,
+                "first_segment": panel.pieces.base,
+                "length_segments": panel.pieces.length,
+                "shade": panel.shade,
+            }
+            for panel in self.panels
+        )
 
 
 def layout_over_time_data(
@@ -96,14 +92,9 @@ def layout_over_time_data(
     InputError
         No seed was finished by all points, the cycles are no span, or too much lies within them.
     """
-    lines = lines_apart(runs, LAYOUT_OVER_TIME_FIGURE.name)
-    chosen = common_seed(runs, seed, LAYOUT_OVER_TIME_FIGURE.name)
-    records = [runs.record(run_id(line.point.id, chosen)) for _, line in lines]
-    first, last = _span_of_cycles(records, cycles)
-    layouts = [
-        _segment_layout(setting, line.name, r, first, last) for (setting, line), r in zip(lines, records, strict=True)
-    ]
-    return LayoutOverTime(chosen, first, last, tuple(layouts))
+    chosen, kept = one_run_each(runs, seed, LAYOUT_OVER_TIME_FIGURE.name)
+    first, last = _span_of_cycles([record for *_, record in kept], cycles)
+    return LayoutOverTime(chosen, first, last, tuple(_segment_layout(*one, first, last) for one in kept))
 
 
 def _span_of_cycles(records: list[Any], cycles: tuple[int, int] | None) -> tuple[int, int]:
@@ -143,7 +134,7 @@ def draw_layout_over_time(data: LayoutOverTime) -> Figure:
     for one, panel in zip(axes, data.panels, strict=True):
         at = panel.pieces
         marks.rectangles(one, (at.begin, at.end), (at.base, at.base + at.length), panel.shade)
-        frame.title(one, ": ".join(part for part in (panel.setting, panel.name) if part))
+        frame.title(one, heading(panel.setting, panel.name))
         one.set_ylim(0, panel.segments)
         one.set_xlim(data.first, data.last)
     part = share_shown(data.first, data.last, [panel.end for panel in data.panels])
@@ -222,21 +213,19 @@ class RegionLayout(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a region."""
-        sizes = [len(panel.regions.begin) for panel in self.panels]
-
-        def joined(column: str) -> np.ndarray:
-            return np.concatenate([getattr(panel.regions, column) for panel in self.panels])
-
-        return {
-            "line": np.repeat([panel.title for panel in self.panels], sizes),
-            "seed": np.full(sum(sizes), self.seed),
-            "card": np.full(sum(sizes), self.card),
-            "from_request": joined("begin"),
-            "to_request": joined("end"),
-            "address_bytes": joined("address"),
-            "length_bytes": joined("length"),
-            "borrowed": joined("borrowed"),
-        }
+        return below(
+            {
+                "line": panel.title,
+                "seed": self.seed,
+                "card": self.card,
+                "from_request": panel.regions.begin,
+                "to_request": panel.regions.end,
+                "address_bytes": panel.regions.address,
+                "length_bytes": panel.regions.length,
+                "borrowed": panel.regions.borrowed,
+            }
+            for panel in self.panels
+        )
 
 
 def region_layout_data(
@@ -258,16 +247,10 @@ def region_layout_data(
     InputError
         No seed was finished by all points, there is no such card, the requests are no span, or too much lies in them.
     """
-    lines = lines_apart(runs, REGION_LAYOUT_FIGURE.name)
-    chosen = common_seed(runs, seed, REGION_LAYOUT_FIGURE.name)
-    records = [runs.record(run_id(line.point.id, chosen)) for _, line in lines]
-    name = _busiest(records[0]) if card is None else card
-    first, last = _span_of_requests(records[0], requests)
-    layouts = [
-        _region_layout(setting, line.name, r, name, first, last)
-        for (setting, line), r in zip(lines, records, strict=True)
-    ]
-    return RegionLayout(chosen, name, first, last, tuple(layouts))
+    chosen, kept = one_run_each(runs, seed, REGION_LAYOUT_FIGURE.name)
+    name = _busiest(kept[0][-1]) if card is None else card
+    first, last = _span_of_requests(kept[0][-1], requests)
+    return RegionLayout(chosen, name, first, last, tuple(_region_layout(*one, name, first, last) for one in kept))
 
 
 def _busiest(record: PoolRecord) -> str:
@@ -293,7 +276,7 @@ def _region_layout(setting: str, name: str, record: PoolRecord, card: str, first
             f"region_layout draws {MOST_REGIONS} regions a panel; {name} has {len(kept.begin)} from request {first} to "
             f"{last}. Choose fewer, such as requests=({first}, {first + (last - first) // 10})."
         )
-    return CardLayout(": ".join(part for part in (setting, name) if part), kept)
+    return CardLayout(heading(setting, name), kept)
 
 
 @on_paper
@@ -331,108 +314,4 @@ REGION_LAYOUT_FIGURE = Recipe(
     "Which addresses of a card regions take over the requests of one run, a panel a policy.",
     region_layout_data,
     draw_region_layout,
-)
-
-
-class Wear(NamedTuple):
-    """One line."""
-
-    panel: int
-    name: str
-    style: int
-    n: int
-    """Seeds that it is the mean of."""
-    means: Means
-    """One value a segment: its grants over the mean of all segments, averaged over the seeds."""
-
-
-class WearBySegment(NamedTuple):
-    """What is drawn."""
-
-    titles: tuple[str, ...]
-    """One a panel."""
-    lines: tuple[Wear, ...]
-    without: tuple[str, ...]
-    """Policies whose grants are not ranges of segments: nothing can be said of their wear."""
-
-    def columns(self) -> dict[str, Column]:
-        """Return the columns of a table with one row a line and segment."""
-        sizes = [len(line.means.mean) for line in self.lines]
-        return {
-            "setting": np.repeat([self.titles[line.panel] for line in self.lines], sizes),
-            "line": np.repeat([line.name for line in self.lines], sizes),
-            "runs": np.repeat([line.n for line in self.lines], sizes),
-            "segment": np.concatenate([np.arange(size) for size in sizes]),
-            "grants_over_mean": np.concatenate([line.means.mean for line in self.lines]),
-            "low": np.concatenate([line.means.low for line in self.lines]),
-            "high": np.concatenate([line.means.high for line in self.lines]),
-        }
-
-
-def wear_by_segment_data(runs: RunSet) -> WearBySegment:
-    """Compute the grants a segment over their mean in the same run, averaged over the seeds with the 95 % interval.
-
-    Raises
-    ------
-    InputError
-        There are more panels or lines than can be drawn, a point has no finished run, or no policy grants ranges.
-    """
-    panels = drawn_panels(runs, WEAR_BY_SEGMENT_FIGURE.name)
-    lines, without = [], []
-    for place, panel in enumerate(panels):
-        for line in panel.lines:
-            kept = records(runs, line.point, WEAR_BY_SEGMENT_FIGURE.name)
-            if _ranged(kept[0]):
-                lines.append(
-                    Wear(
-                        place,
-                        line.name,
-                        line.style,
-                        len(kept),
-                        mean_curve(np.stack([*map(_relative, kept)]), level_of(runs)),
-                    )
-                )
-            else:
-                without.append(line.name)
-    if not lines:
-        raise InputError(f"wear_by_segment needs grants that are ranges of segments; {without[0]} has none.")
-    return WearBySegment(tuple(panel.title for panel in panels), tuple(lines), tuple(dict.fromkeys(without)))
-
-
-def _ranged(record: Any) -> bool:
-    return bool(record.addressed and record.layout != "scattered")
-
-
-def _relative(record: Any) -> np.ndarray:
-    wear = grants_by_segment(record)
-    return wear / max(wear.mean(), 1e-300)
-
-
-@on_paper
-def draw_wear_by_segment(data: WearBySegment) -> Figure:
-    """Draw lines over the segments; 1 is the mean of the memory."""
-    from workbench.figures import frame, marks, plot_style
-
-    figure, axes = plot_style.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.2)
-    for line in data.lines:
-        marks.step_line(axes[line.panel], np.arange(len(line.means.mean)), line.means, line.style, line.name)
-    for place, (one, title) in enumerate(zip(axes, data.titles, strict=True)):
-        frame.title(one, title)
-        one.axhline(1, color=marks.QUIET, linewidth=0.6, zorder=0)
-        one.set_ylim(bottom=0)
-        one.set_xlim(0, max((len(line.means.mean) - 1 for line in data.lines if line.panel == place), default=1))
-    left_out = f"; no ranges: {', '.join(data.without)}" if data.without else ""
-    frame.name_sides(
-        axes, "segment", "grants / mean", rests_on((line.n for line in data.lines), pointwise=True) + left_out
-    )
-    frame.legend(figure, axes)
-    return figure
-
-
-WEAR_BY_SEGMENT_FIGURE = Recipe(
-    "wear_by_segment",
-    "shared_memory",
-    "How often each segment is granted, over the mean of the memory.",
-    wear_by_segment_data,
-    draw_wear_by_segment,
 )

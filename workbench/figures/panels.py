@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from workbench.engines.engine import Setup
 from workbench.errors import InputError, shown
 from workbench.experiments.plan import PlannedPoint
+from workbench.experiments.row import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.levers import Lever, Spec
 from workbench.metrics.measure import Measure
@@ -90,6 +91,25 @@ def lines_apart(runs: RunSet, figure: str) -> list[tuple[str, Line]]:
     lines = [(panel.title, line) for panel in panels(runs) for line in panel.lines]
     check_room(len(lines), 1, figure)
     return lines
+
+
+def one_run_each(runs: RunSet, seed: int | None, figure: str) -> tuple[int, list[tuple[str, str, Any]]]:
+    """Return a seed and what happened with it in every point, each with the title of its setting and its name, for a
+    figure that gives each a panel of its own.
+
+    Raises
+    ------
+    InputError
+        There are too many points, or no such seed that every point finished.
+    """
+    lines = lines_apart(runs, figure)
+    chosen = common_seed(runs, seed, figure)
+    return chosen, [(title, line.name, runs.record(run_id(line.point.id, chosen))) for title, line in lines]
+
+
+def heading(*parts: str) -> str:
+    """Return the title of a panel of a setting and a line; one that is empty is left out."""
+    return ": ".join(filter(None, parts))
 
 
 def check_room(panels: int, lines: int, figure: str) -> None:

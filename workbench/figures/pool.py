@@ -6,17 +6,17 @@ Bytes in use and cached of each card (spec 5, H5.1, H5.2); what is got from the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from workbench.experiments.row import run_id
 from workbench.experiments.run_set import RunSet
-from workbench.figures.panels import common_seed, drawn_panels, lines_apart, records
-from workbench.figures.registry import Column, Recipe, on_paper
+from workbench.figures.panels import common_seed, drawn_panels, heading, lines_apart, one_run_each, records
+from workbench.figures.registry import Column, Recipe, below, on_paper
 from workbench.metrics.pool import cached, in_use, reserved
 from workbench.records.pool import FREE_OF_REFUSED, NEVER_ASKED, RELEASED, PoolRecord, ever_away, remote, stays_of
-from workbench.records.torch_allocator import CardRun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,15 +49,17 @@ class MemoryByCard(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a panel, request and card."""
-        sizes = [panel.used_percent.size for panel in self.panels]
-        return {
-            "line": np.repeat([panel.title for panel in self.panels], sizes),
-            "seed": np.full(sum(sizes), self.seed),
-            "request": np.concatenate([np.repeat(panel.request, len(panel.cards)) for panel in self.panels]),
-            "card": np.concatenate([np.tile(panel.cards, len(panel.request)) for panel in self.panels]),
-            "used_percent": np.concatenate([panel.used_percent.ravel() for panel in self.panels]),
-            "cached_percent": np.concatenate([panel.cached_percent.ravel() for panel in self.panels]),
-        }
+        return below(
+            {
+                "line": panel.title,
+                "seed": self.seed,
+                "request": np.repeat(panel.request, len(panel.cards)),
+                "card": np.tile(panel.cards, len(panel.request)),
+                "used_percent": panel.used_percent.ravel(),
+                "cached_percent": panel.cached_percent.ravel(),
+            }
+            for panel in self.panels
+        )
 
 
 def memory_by_card_data(runs: RunSet, seed: int | None = None) -> MemoryByCard:
@@ -73,13 +75,8 @@ def memory_by_card_data(runs: RunSet, seed: int | None = None) -> MemoryByCard:
     InputError
         No seed was finished by all points, or there are more points than panels on a page.
     """
-    lines = lines_apart(runs, MEMORY_BY_CARD_FIGURE.name)
-    chosen = common_seed(runs, seed, MEMORY_BY_CARD_FIGURE.name)
-    all_panels = []
-    for setting, line in lines:
-        title = ": ".join(part for part in (setting, line.name) if part)
-        all_panels.append(_memory(title, runs.record(run_id(line.point.id, chosen))))
-    return MemoryByCard(chosen, tuple(all_panels))
+    chosen, kept = one_run_each(runs, seed, MEMORY_BY_CARD_FIGURE.name)
+    return MemoryByCard(chosen, tuple(_memory(heading(setting, name), record) for setting, name, record in kept))
 
 
 def _memory(title: str, record: PoolRecord) -> CardMemory:
@@ -146,49 +143,52 @@ class ReservedOverRequests(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a line and request."""
-        sizes = [len(line.request) for line in self.lines]
-        return {
-            "setting": np.repeat([self.titles[line.panel] for line in self.lines], sizes),
-            "line": np.repeat([line.name for line in self.lines], sizes),
-            "seed": np.full(sum(sizes), self.seed),
-            "request": np.concatenate([line.request for line in self.lines]),
-            "mib": np.concatenate([line.mib for line in self.lines]),
-        }
+        return below(
+            {
+                "setting": self.titles[line.panel],
+                "line": line.name,
+                "seed": self.seed,
+                "request": line.request,
+                "mib": line.mib,
+            }
+            for line in self.lines
+        )
 
 
-def reserved_over_requests_data(runs: RunSet, seed: int | None = None) -> ReservedOverRequests:
-    """Compute the bytes got from all drivers after every request of one run of every point, and those that are asked
-    for.
+def _recipe_of_reserved(
+    name: str,
+    engine: str,
+    description: str,
+    needed: tuple[str, Callable[[Any], np.ndarray]],
+    got: Callable[[Any], np.ndarray],
+) -> Recipe:
+    """Return the figure of what is got from drivers after every request of one run of every point.
 
-    Parameters
-    ----------
-    seed : int, optional
-        Which run; the first seed that every point finished if None.
-
-    Raises
-    ------
-    InputError
-        No seed was finished by all points, or there are more panels or lines than can be drawn.
+    `needed` is what is asked for, the same in all runs of a panel: its name, and its bytes by request.
     """
-    panels = drawn_panels(runs, RESERVED_OVER_REQUESTS_FIGURE.name)
-    chosen = common_seed(runs, seed, RESERVED_OVER_REQUESTS_FIGURE.name)
-    lines = []
-    for place, panel in enumerate(panels):
-        rows = [(line, runs.record(run_id(line.point.id, chosen))) for line in panel.lines]
-        lines.append(Reserved(place, "asked for", -1, *_asked(rows[0][1])))
-        lines += [Reserved(place, line.name, line.style, *_reserved(record)) for line, record in rows]
-    return ReservedOverRequests(chosen, tuple(panel.title for panel in panels), tuple(lines))
+
+    def data(runs: RunSet, seed: int | None = None) -> ReservedOverRequests:
+        panels = drawn_panels(runs, name)
+        chosen = common_seed(runs, seed, name)
+        lines = []
+        for place, panel in enumerate(panels):
+            rows = [(line, runs.record(run_id(line.point.id, chosen))) for line in panel.lines]
+            lines.append(Reserved(place, needed[0], -1, *looked_at(needed[1](rows[0][1]))))
+            lines += [Reserved(place, line.name, line.style, *looked_at(got(record))) for line, record in rows]
+        return ReservedOverRequests(chosen, tuple(panel.title for panel in panels), tuple(lines))
+
+    return Recipe(name, engine, description, data, draw_reserved)
 
 
-def _asked(record: PoolRecord) -> tuple[np.ndarray, np.ndarray]:
+def _asked(record: PoolRecord) -> np.ndarray:
     """Return what applications would have if nothing was ever refused: it is the same under every policy."""
     given_back = np.isin(record.outcome, (RELEASED, FREE_OF_REFUSED, NEVER_ASKED)) & (record.allocation >= 0)
     size = record.asked[np.maximum(record.allocation, 0)]
-    return looked_at(np.where(record.action == 0, size, -size * given_back).cumsum())
+    return np.where(record.action == 0, size, -size * given_back).cumsum()
 
 
-def _reserved(record: PoolRecord) -> tuple[np.ndarray, np.ndarray]:
-    return looked_at(np.sum([reserved(record, card) for card in range(len(record.cards))], axis=0))
+def _reserved(record: PoolRecord) -> np.ndarray:
+    return np.asarray(np.sum([reserved(record, card) for card in range(len(record.cards))], axis=0))
 
 
 def looked_at(size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -198,7 +198,7 @@ def looked_at(size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @on_paper
-def draw_reserved_over_requests(data: ReservedOverRequests) -> Figure:
+def draw_reserved(data: ReservedOverRequests) -> Figure:
     """Draw steps; what is asked for as a grey area below them."""
     from workbench.figures import frame, marks, plot_style
     from workbench.figures.estimates import Means
@@ -220,49 +220,19 @@ def draw_reserved_over_requests(data: ReservedOverRequests) -> Figure:
     return figure
 
 
-RESERVED_OVER_REQUESTS_FIGURE = Recipe(
+RESERVED_OVER_REQUESTS_FIGURE = _recipe_of_reserved(
     "reserved_over_requests",
     "pool",
     "Memory got from the drivers after every request of one run, by policy, above what is asked for.",
-    reserved_over_requests_data,
-    draw_reserved_over_requests,
+    ("asked for", _asked),
+    _reserved,
 )
-
-
-def reserved_over_program_data(runs: RunSet, seed: int | None = None) -> ReservedOverRequests:
-    """Compute the bytes got from the first card's driver after every request, and what the program has of them.
-
-    Parameters
-    ----------
-    seed : int, optional
-        Which run; the first seed that every point finished if None.
-
-    Raises
-    ------
-    InputError
-        No seed was finished by all points, or there are more panels or lines than can be drawn.
-    """
-    panels = drawn_panels(runs, RESERVED_OVER_PROGRAM_FIGURE.name)
-    chosen = common_seed(runs, seed, RESERVED_OVER_PROGRAM_FIGURE.name)
-    lines = []
-    for place, panel in enumerate(panels):
-        rows = [(line, _first_card(runs, run_id(line.point.id, chosen))) for line in panel.lines]
-        lines.append(Reserved(place, "live", -1, *looked_at(rows[0][1].live)))
-        lines += [Reserved(place, line.name, line.style, *looked_at(card.reserved)) for line, card in rows]
-    return ReservedOverRequests(chosen, tuple(panel.title for panel in panels), tuple(lines))
-
-
-def _first_card(runs: RunSet, name: str) -> CardRun:
-    card: CardRun = runs.record(name).cards[0]
-    return card
-
-
-RESERVED_OVER_PROGRAM_FIGURE = Recipe(
+RESERVED_OVER_PROGRAM_FIGURE = _recipe_of_reserved(
     "reserved_over_program",
     "torch_allocator",
     "Memory got from the driver after every request of a program, by setting, above what is live.",
-    reserved_over_program_data,
-    draw_reserved_over_requests,
+    ("live", lambda record: record.cards[0].live),
+    lambda record: record.cards[0].reserved,
 )
 
 GIB = 1 << 30
@@ -317,9 +287,8 @@ def lending_graph_data(runs: RunSet) -> LendingGraph:
     for setting, line in lines:
         kept = records(runs, line.point, LENDING_GRAPH_FIGURE.name)
         lent = np.mean([_lent(record) for record in kept], axis=0) / GIB
-        title = ": ".join(part for part in (setting, line.name) if part)
         links = line.point.setup.machine.direct_gbps()
-        graphs.append(Lending(title, len(kept), kept[0].cards, links, lent))
+        graphs.append(Lending(heading(setting, line.name), len(kept), kept[0].cards, links, lent))
     return LendingGraph(tuple(graphs))
 
 

@@ -12,7 +12,7 @@ import functools
 import inspect
 import io
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
@@ -41,6 +41,16 @@ class Drawn(Protocol):
 
     def columns(self) -> dict[str, Column]:
         """Return the same as a tidy table: columns of equal length, a unit in the name where there is one."""
+
+
+def below(parts: Iterable[Mapping[str, Any]]) -> dict[str, Column]:
+    """Return tables of the same columns one below the other; a value alone stands in every row of its table.
+
+    >>> {name: column.tolist() for name, column in below([{"of": "a", "n": [1, 2]}, {"of": "bc", "n": [3]}]).items()}
+    {'of': ['a', 'a', 'bc'], 'n': [1, 2, 3]}
+    """
+    tables = [dict(zip(part, np.broadcast_arrays(*map(np.asarray, part.values())), strict=True)) for part in parts]
+    return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
 
 Data = TypeVar("Data")
@@ -196,15 +206,12 @@ class OfStudy(NamedTuple):
         return [] if data is None else save(self.draw(data), data, folder, self.name)
 
 
-if TYPE_CHECKING:
-    pass
-
 _MODULES = {
     "remaining_over_time": "curves",
     "free_over_time": "curves",
     "drain_difference": "savings",
     "layout_over_time": "layouts",
-    "wear_by_segment": "layouts",
+    "wear_by_segment": "curves",
     "fragmentation_by_size": "trends",
     "measure_by_lever": "trends",
     "saving_by_policy": "savings",
@@ -216,13 +223,13 @@ _MODULES = {
     "pareto": "pareto",
     "dispatch_timeline": "timelines",
     "waits_by_priority": "trends",
-    "unit_spread_over_rounds": "dispatch_modules",
-    "power_over_modules": "dispatch_modules",
-    "temperature_over_time": "dispatch_modules",
+    "unit_spread_over_rounds": "curves",
+    "power_over_modules": "curves",
+    "temperature_over_time": "timelines",
     "served_by": "translation",
     "latency_distribution": "translation",
     "network_load": "curves",
-    "sharing_degrees": "translation",
+    "sharing_degrees": "curves",
     "core_affinity": "translation",
     "speed_up": "trends",
     "held_over_time": "curves",

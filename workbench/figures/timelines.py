@@ -1,7 +1,7 @@
-"""Which group runs where and when, and where the time of a group goes.
+"""Which group runs where and when, how warm modules get, and where the time of a group goes.
 
-The units of some modules over time, coloured by channel or by priority; and the parts of a group's time, which sum
-exactly, stacked policy by policy (spec 6, R18).
+The units of some modules over time, coloured by channel or by priority; the coolest, the mean and the hottest module
+over time (spec 3, H3.15); and the parts of a group's time, which sum exactly, stacked policy by policy (spec 6, R18).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.plan import PlannedPoint
-from workbench.experiments.row import run_id
 from workbench.experiments.run_set import RunSet
-from workbench.figures.panels import chosen_span, common_seed, drawn_panels, lines_apart, share_shown, undefined, values
-from workbench.figures.registry import Column, Recipe, on_paper
-from workbench.metrics.dispatch_modules import lanes, within
+from workbench.figures.curves import WITHOUT_POWER
+from workbench.figures.panels import chosen_span, drawn_panels, heading, one_run_each, share_shown, undefined, values
+from workbench.figures.registry import Column, Recipe, below, on_paper
+from workbench.metrics.dispatch_modules import has_heat, has_power, lanes, temperatures, within
 from workbench.metrics.dispatch_rows import makespan, releases
 
 if TYPE_CHECKING:
@@ -81,24 +81,22 @@ class DispatchTimeline(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a rectangle."""
-        sizes = [len(panel.kind) for panel in self.panels]
-
-        def joined(column: str) -> np.ndarray:
-            return np.concatenate([getattr(panel, column) for panel in self.panels])
-
-        return {
-            "setting": np.repeat([panel.setting for panel in self.panels], sizes),
-            "policy": np.repeat([panel.name for panel in self.panels], sizes),
-            "seed": np.full(sum(sizes), self.seed),
-            "group": joined("group"),
-            self.by: joined("kind"),
-            "module": joined("module"),
-            "unit": joined("unit"),
-            "first_slot": joined("slot"),
-            "waves": joined("waves"),
-            "from_cycles": joined("begin"),
-            "to_cycles": joined("end"),
-        }
+        return below(
+            {
+                "setting": panel.setting,
+                "policy": panel.name,
+                "seed": self.seed,
+                "group": panel.group,
+                self.by: panel.kind,
+                "module": panel.module,
+                "unit": panel.unit,
+                "first_slot": panel.slot,
+                "waves": panel.waves,
+                "from_cycles": panel.begin,
+                "to_cycles": panel.end,
+            }
+            for panel in self.panels
+        )
 
 
 def dispatch_timeline_data(
@@ -130,15 +128,14 @@ def dispatch_timeline_data(
     """
     if by not in KINDS:
         raise unknown_name("", "colouring of dispatch_timeline", by, KINDS)
-    lines = lines_apart(runs, DISPATCH_TIMELINE_FIGURE.name)
-    chosen = common_seed(runs, seed, DISPATCH_TIMELINE_FIGURE.name)
-    records = [runs.record(run_id(line.point.id, chosen)) for _, line in lines]
+    chosen, kept = one_run_each(runs, seed, DISPATCH_TIMELINE_FIGURE.name)
+    records = [record for *_, record in kept]
     displayed = (0, MODULES) if modules is None else chosen_span(modules, DISPATCH_TIMELINE_FIGURE.name, "modules")
     displayed = displayed[0], min(displayed[1], max(record.modules for record in records))
     if displayed[0] >= displayed[1]:
         raise InputError(f"dispatch_timeline: there is no module {displayed[0]}; the last one is {displayed[1] - 1}.")
     span = _span(records, displayed) if cycles is None else chosen_span(cycles, DISPATCH_TIMELINE_FIGURE.name)
-    drawn = [strips(s, line.name, r, by, displayed, span) for (s, line), r in zip(lines, records, strict=True)]
+    drawn = [strips(*one, by, displayed, span) for one in kept]
     for panel in drawn:
         _check_pieces(panel, span)
     return DispatchTimeline(chosen, by, displayed, span, tuple(drawn))
@@ -214,7 +211,7 @@ def draw_dispatch_timeline(data: DispatchTimeline) -> Figure:
         row = ((panel.module - data.modules[0]) * panel.units + panel.unit) * panel.slots + panel.slot
         marks.rectangles(one, (panel.begin, panel.end), (row, row + panel.waves), panel.kind - kinds[0], colours)
         one.vlines(panel.begin, row, row + panel.waves, color="white", linewidth=0.3)
-        frame.title(one, ": ".join(part for part in (panel.setting, panel.name) if part))
+        frame.title(one, heading(panel.setting, panel.name))
         _lines(one, panel, count, data.modules[0])
         one.set_xlim(*data.cycles)
     labelled = kinds if len(kinds) <= MOST_SWATCHES else [kinds[0], kinds[len(kinds) // 2], kinds[-1]]
@@ -261,6 +258,101 @@ DISPATCH_TIMELINE_FIGURE = Recipe(
     draw_dispatch_timeline,
 )
 
+PLACES = 600
+"""Steps that are drawn: more than a column of a paper has dots of print."""
+
+
+class Warmth(NamedTuple):
+    """One panel."""
+
+    setting: str
+    name: str
+    cycle: np.ndarray
+    """int64[places], the ends of the steps that are drawn, from cycle 0 on."""
+    coolest: np.ndarray
+    mean: np.ndarray
+    hottest: np.ndarray
+    """float64[places], degrees Celsius."""
+
+
+class TemperatureOverTime(NamedTuple):
+    """What is drawn."""
+
+    seed: int
+    panels: tuple[Warmth, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of a table with one row a panel and cycle."""
+        return below(
+            {
+                "setting": panel.setting,
+                "policy": panel.name,
+                "seed": self.seed,
+                "time_cycles": panel.cycle,
+                **{f"{name}_degrees_c": getattr(panel, name) for name in ("coolest", "mean", "hottest")},
+            }
+            for panel in self.panels
+        )
+
+
+def temperature_over_time_data(runs: RunSet, seed: int | None = None) -> TemperatureOverTime:
+    """Compute the coolest and the hottest module, and the mean of all, at the ends of thermal steps of one run of every
+    point.
+
+    Parameters
+    ----------
+    seed : int, optional
+        Which run; the first seed that every point finished if None.
+
+    Raises
+    ------
+    InputError
+        No seed was finished by all points, there are too many points, or heat was not simulated.
+    """
+    chosen, kept = one_run_each(runs, seed, TEMPERATURE_OVER_TIME_FIGURE.name)
+    return TemperatureOverTime(chosen, tuple(_warmth(*one) for one in kept))
+
+
+def _warmth(setting: str, name: str, record: Any) -> Warmth:
+    if not has_power(record):
+        raise InputError(f"temperature_over_time needs {WITHOUT_POWER.format(name)}")
+    if not has_heat(record):
+        raise InputError(
+            f"temperature_over_time needs heat, which {name} does not simulate. Say options: {{heat: rc_heat}}."
+        )
+    parts = [np.stack([heat.min(axis=1), heat.mean(axis=1), heat.max(axis=1)]) for heat in temperatures(record)]
+    whole = np.concatenate([np.zeros((3, 1)), *parts], axis=1) + record.heat.ambient()
+    kept = np.unique(np.linspace(0, whole.shape[1] - 1, PLACES).round().astype(np.int64))
+    return Warmth(setting, name, kept * record.heat.cycles(), *whole[:, kept])
+
+
+@on_paper
+def draw_temperature_over_time(data: TemperatureOverTime) -> Figure:
+    """Draw a band from the coolest to the hottest module with the mean in it; all panels have the same axes."""
+    from workbench.figures import frame, marks, plot_style
+
+    figure, axes = plot_style.stacked(len(data.panels), 1.75 if len(data.panels) == 1 else 1.1, share_x=True)
+    low = min(float(panel.coolest.min()) for panel in data.panels)
+    high = max(float(panel.hottest.max()) for panel in data.panels)
+    for one, panel in zip(axes, data.panels, strict=True):
+        one.fill_between(panel.cycle, panel.coolest, panel.hottest, color=marks.BAD, alpha=0.45, linewidth=0)
+        one.plot(panel.cycle, panel.mean, color=marks.INK)
+        frame.title(one, heading(panel.setting, panel.name))
+        one.set_xlim(0, max(int(other.cycle[-1]) for other in data.panels) or 1)
+        one.set_ylim(low, high + 0.05 * (high - low) + 1e-9)
+    note = f"seed {data.seed}; mean of the modules, from the coolest to the hottest"
+    frame.name_sides(axes, "time (cycles)", "temperature (°C)", note)
+    return figure
+
+
+TEMPERATURE_OVER_TIME_FIGURE = Recipe(
+    "temperature_over_time",
+    "dispatch",
+    "The coolest and the hottest module, and the mean of all, over time: one run of every policy.",
+    temperature_over_time_data,
+    draw_temperature_over_time,
+)
+
 PARTS = {
     "compute": ("compute", "#C4C4C4"),
     "channel": ("wait in channel", "#E69F00"),
@@ -303,15 +395,17 @@ class WhereTimeGoes(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a bar and part."""
-        parts = len(PARTS)
-        return {
-            "setting": np.repeat([self.titles[bar.panel] for bar in self.bars], parts),
-            "line": np.repeat([bar.name for bar in self.bars], parts),
-            "seeds": np.repeat([bar.n for bar in self.bars], parts),
-            "part": np.tile([*PARTS], len(self.bars)),
-            "mean_cycles": np.concatenate([bar.cycles for bar in self.bars]),
-            "percent_of_first": np.concatenate([bar.percent for bar in self.bars]),
-        }
+        return below(
+            {
+                "setting": self.titles[bar.panel],
+                "line": bar.name,
+                "seeds": bar.n,
+                "part": [*PARTS],
+                "mean_cycles": bar.cycles,
+                "percent_of_first": bar.percent,
+            }
+            for bar in self.bars
+        )
 
 
 def where_time_goes_data(runs: RunSet) -> WhereTimeGoes:

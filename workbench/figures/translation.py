@@ -1,7 +1,7 @@
 """Address translation: who serves accesses, how long they take, and which cores hold the same pages.
 
 Shares of accesses by where they are served (spec 4, H4.1, H4.3) and of those that take at most so many cycles (H4.2);
-pages by the number of their holders (R23, E5), and how many two private TLBs hold in common, on average (section 8).
+how many pages two private TLBs hold in common, on average (section 8).
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures.estimates import Means, mean_curve, rests_on
-from workbench.figures.panels import check_room, drawn_panels, panels, records
-from workbench.figures.registry import Column, Recipe, on_paper
-from workbench.metrics.translation import pages_by_degree
+from workbench.figures.panels import drawn_panels, heading, lines_apart, records
+from workbench.figures.registry import Column, Recipe, below, on_paper
 from workbench.records.translation import SERVED_BY, TranslationRecord, accesses, affinity
 
 if TYPE_CHECKING:
@@ -47,16 +46,16 @@ class ServedBy(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a bar and part."""
-        parts = len(SERVED_BY)
-        return {
-            "setting": np.repeat([self.titles[bar.panel] for bar in self.bars], parts),
-            "line": np.repeat([bar.name for bar in self.bars], parts),
-            "runs": np.repeat([bar.n for bar in self.bars], parts),
-            "served_by": np.tile(SERVED_BY, len(self.bars)),
-            "mean_percent": np.concatenate([bar.percent.mean for bar in self.bars]),
-            "low_percent": np.concatenate([bar.percent.low for bar in self.bars]),
-            "high_percent": np.concatenate([bar.percent.high for bar in self.bars]),
-        }
+        return below(
+            {
+                "setting": self.titles[bar.panel],
+                "line": bar.name,
+                "runs": bar.n,
+                "served_by": SERVED_BY,
+                **bar.percent.columns("mean_percent", "low_percent", "high_percent"),
+            }
+            for bar in self.bars
+        )
 
 
 def served_by_data(runs: RunSet) -> ServedBy:
@@ -136,14 +135,16 @@ class LatencyDistribution(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a line and latency."""
-        sizes = [len(line.share) for line in self.lines]
-        return {
-            "setting": np.repeat([self.titles[line.panel] for line in self.lines], sizes),
-            "line": np.repeat([line.name for line in self.lines], sizes),
-            "runs": np.repeat([line.n for line in self.lines], sizes),
-            "latency_cycles": np.concatenate([line.latency_cycles for line in self.lines]),
-            "share": np.concatenate([line.share for line in self.lines]),
-        }
+        return below(
+            {
+                "setting": self.titles[line.panel],
+                "line": line.name,
+                "runs": line.n,
+                "latency_cycles": line.latency_cycles,
+                "share": line.share,
+            }
+            for line in self.lines
+        )
 
 
 def latency_distribution_data(runs: RunSet) -> LatencyDistribution:
@@ -213,93 +214,6 @@ LATENCY_DISTRIBUTION_FIGURE = Recipe(
 )
 
 
-class Degrees(NamedTuple):
-    """One line."""
-
-    panel: int
-    name: str
-    style: int
-    n: int
-    """Seeds that it is the mean of."""
-    percent: Means
-    """Of the pages held that 1, 2, ... cores hold: one value a number of cores."""
-
-
-class SharingDegrees(NamedTuple):
-    """What is drawn."""
-
-    titles: tuple[str, ...]
-    """One a panel."""
-    lines: tuple[Degrees, ...]
-
-    def columns(self) -> dict[str, Column]:
-        """Return the columns of a table with one row a line and number of holders."""
-        sizes = [len(line.percent.mean) for line in self.lines]
-        return {
-            "setting": np.repeat([self.titles[line.panel] for line in self.lines], sizes),
-            "line": np.repeat([line.name for line in self.lines], sizes),
-            "runs": np.repeat([line.n for line in self.lines], sizes),
-            "holders": np.concatenate([np.arange(1, size + 1) for size in sizes]),
-            "mean_percent": np.concatenate([line.percent.mean for line in self.lines]),
-            "low_percent": np.concatenate([line.percent.low for line in self.lines]),
-            "high_percent": np.concatenate([line.percent.high for line in self.lines]),
-        }
-
-
-def sharing_degrees_data(runs: RunSet) -> SharingDegrees:
-    """Compute the pages by how many private TLBs hold them, in percent, averaged over the samples of a run and over the
-    seeds.
-
-    Raises
-    ------
-    InputError
-        There are more panels or lines than can be drawn, or a point has no finished run.
-    """
-    panels = drawn_panels(runs, SHARING_DEGREES_FIGURE.name)
-    lines = []
-    for place, panel in enumerate(panels):
-        for line in panel.lines:
-            percent = np.stack(
-                [_pages_percent(record) for record in records(runs, line.point, SHARING_DEGREES_FIGURE.name)]
-            )
-            lines.append(Degrees(place, line.name, line.style, len(percent), mean_curve(percent)))
-    return SharingDegrees(tuple(panel.title for panel in panels), tuple(lines))
-
-
-def _pages_percent(record: TranslationRecord) -> np.ndarray:
-    pages = pages_by_degree(record)[1:]
-    return np.asarray(100 * pages / max(int(pages.sum()), 1))
-
-
-@on_paper
-def draw_sharing_degrees(data: SharingDegrees) -> Figure:
-    """Draw a dot with its interval a number of holders."""
-    from workbench.figures import frame, marks, plot_style
-
-    figure, axes = plot_style.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.25)
-    for line in data.lines:
-        holders = np.arange(1, len(line.percent.mean) + 1)
-        marks.interval_line(axes[line.panel], holders, line.percent, line.style, line.name)
-    for one, title in zip(axes, data.titles, strict=True):
-        frame.title(one, title)
-        one.set_ylim(bottom=0)
-        frame.whole_numbers(one.xaxis, 8)
-    frame.name_sides(
-        axes, "cores that hold the page", "pages held (%)", rests_on((line.n for line in data.lines), pointwise=True)
-    )
-    frame.legend(figure, axes)
-    return figure
-
-
-SHARING_DEGREES_FIGURE = Recipe(
-    "sharing_degrees",
-    "translation",
-    "How many cores hold the same page: pages by the number of their holders, by policy, with intervals.",
-    sharing_degrees_data,
-    draw_sharing_degrees,
-)
-
-
 _TITLE_LETTERS = 54
 """Of a title, over the width of a sheet."""
 
@@ -321,14 +235,11 @@ class CoreAffinity(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a pair of cores."""
-        sizes = [panel.pages.size for panel in self.panels]
-        return {
-            "line": np.repeat([panel.title for panel in self.panels], sizes),
-            "runs": np.repeat([panel.n for panel in self.panels], sizes),
-            "core": np.concatenate([np.repeat(np.arange(len(p.pages)), len(p.pages)) for p in self.panels]),
-            "other_core": np.concatenate([np.tile(np.arange(len(p.pages)), len(p.pages)) for p in self.panels]),
-            "mean_pages": np.concatenate([panel.pages.ravel() for panel in self.panels]),
-        }
+        cores = [np.indices(panel.pages.shape).reshape(2, -1) for panel in self.panels]
+        return below(
+            {"line": panel.title, "runs": panel.n, "core": one, "other_core": other, "mean_pages": panel.pages.ravel()}
+            for panel, (one, other) in zip(self.panels, cores, strict=True)
+        )
 
 
 def core_affinity_data(runs: RunSet) -> CoreAffinity:
@@ -339,15 +250,13 @@ def core_affinity_data(runs: RunSet) -> CoreAffinity:
     InputError
         There are more points than panels on a page, or a point has no finished run.
     """
-    displayed = panels(runs)
-    check_room(sum(len(panel.lines) for panel in displayed), 1, CORE_AFFINITY_FIGURE.name)
+    lines = lines_apart(runs, CORE_AFFINITY_FIGURE.name)
+    settings = [setting for setting, _ in lines]
     all_panels = []
-    for panel in displayed:
-        for line in panel.lines:
-            pages = np.stack([affinity(record) for record in records(runs, line.point, CORE_AFFINITY_FIGURE.name)])
-            apart = len(panel.lines) > 1 or not panel.title
-            title = ": ".join(part for part in (panel.title, line.name if apart else "") if part)
-            all_panels.append(Affinity(title, len(pages), pages.mean(axis=0)))
+    for setting, line in lines:
+        pages = np.stack([affinity(record) for record in records(runs, line.point, CORE_AFFINITY_FIGURE.name)])
+        title = heading(setting, line.name) if settings.count(setting) > 1 else setting or line.name
+        all_panels.append(Affinity(title, len(pages), pages.mean(axis=0)))
     return CoreAffinity(tuple(all_panels))
 
 
