@@ -6,12 +6,8 @@ import pytest
 
 from workbench.circuits import circuit_of
 from workbench.circuits.synthesis import synthesised
-from workbench.figures.probes import (
-    AccuracyAgainstArea,
-    draw_probe_accuracy_against_area,
-    probe_accuracy_against_area_data,
-)
-from workbench.policies.probes import GroupedRun
+from workbench.figures.probes import Accuracy, draw_accuracy, probe_accuracy_against_area_data
+from workbench.policies.probes import BitSerial, GroupedRun
 from workbench.studies.probe_success import Setting, lost_dispatches
 
 SETTING = Setting(blocks=8, free=0.7)
@@ -19,7 +15,7 @@ DEMANDS = (1, 2, 3)
 
 
 @pytest.fixture(scope="module")
-def data() -> AccuracyAgainstArea:
+def data() -> Accuracy:
     return probe_accuracy_against_area_data(SETTING, DEMANDS)
 
 
@@ -29,12 +25,16 @@ def test_points_are_those_of_the_synthesiser_and_of_the_probes(data):
     grouped, probe = families["grouped"], GroupedRun(groups=4, chain="doubling", decode="scan")
     place = grouped.probes.index("Z=4")
     circuit = circuit_of(probe, 8)
-    assert grouped.counts[place] == synthesised(circuit)
-    assert (grouped.gates_as_written[place], grouped.levels_as_written[place]) == (circuit.gates, circuit.levels)
-    assert grouped.lost[place] == lost_dispatches(probe, DEMANDS, SETTING)
+    counts, row = synthesised(circuit), {name: column[place] for name, column in grouped.columns.items()}
+    assert (row["gates"], row["levels"], row["registers"]) == (counts.area_gates, counts.levels, counts.registers)
+    assert (row["relative_area"], row["delay_fo4"]) == (counts.relative_area, row["cycles"] * counts.relative_delay)
+    assert (row["gates_as_written"], row["levels_as_written"]) == (circuit.gates, circuit.levels)
+    assert row["lost_dispatches"] == lost_dispatches(probe, DEMANDS, SETTING)
     for family in data.families:
-        assert (family.area()[1:] >= family.area()[:-1]).all()
-    assert families["bit_serial"].delay()[0] == 8 * families["bit_serial"].counts[0].relative_delay
+        area = family.columns["relative_area"]
+        assert (area[1:] >= area[:-1]).all()
+    serial = synthesised(circuit_of(BitSerial(), 8))
+    assert families["bit_serial"].columns["delay_fo4"].tolist() == [8 * serial.relative_delay]
 
 
 def test_both_prices_stand_beside_each_other(data):
@@ -44,11 +44,11 @@ def test_both_prices_stand_beside_each_other(data):
 
 
 def test_the_ink_shows_the_data(data):
-    above, below = draw_probe_accuracy_against_area(data).axes
-    for axes, of in ((above, lambda family: 100 * family.lost), (below, lambda family: family.delay())):
+    above, below = draw_accuracy(data).axes
+    for axes, times, column in ((above, 100, "lost_dispatches"), (below, 1, "delay_fo4")):
         lines = axes.get_lines()
         assert len(lines) == len(data.families)
         for line, family in zip(lines, data.families, strict=True):
-            assert line.get_xdata().tolist() == family.area().tolist()
-            assert line.get_ydata() == pytest.approx(of(family))
+            assert line.get_xdata().tolist() == family.columns["relative_area"].tolist()
+            assert line.get_ydata() == pytest.approx(times * family.columns[column])
     assert above.get_title(loc="left") == "30 % of 8 blocks occupied, demands 1 to 3"

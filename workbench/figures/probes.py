@@ -7,17 +7,17 @@ report.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from workbench.circuits import circuit_of
-from workbench.circuits.synthesis import Counts, synthesised
+from workbench.circuits.synthesis import synthesised
 from workbench.errors import unknown_name
 from workbench.figures.estimates import Means, means_of
 from workbench.figures.panels import check_room
-from workbench.figures.registry import Calculation, Column, on_paper
+from workbench.figures.registry import Calculation, Column, below, on_paper
 from workbench.policies.probes import GroupedRun, Probe, SampledRun
 from workbench.studies.probe_success import (
     LEVELS,
@@ -30,7 +30,6 @@ from workbench.studies.probe_success import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -67,16 +66,16 @@ class ProbeSuccess(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a probe, occupancy and demand."""
-        sizes = [len(line.demand) for line in self.lines]
-        return {
-            "free": np.repeat([self.free[line.panel] for line in self.lines], sizes),
-            "probe": np.repeat([line.name for line in self.lines], sizes),
-            "demand_blocks": np.concatenate([line.demand for line in self.lines]),
-            f"log10_{self.level}_refusal": np.concatenate([line.log10_chance for line in self.lines]),
-            "drawn_share": np.concatenate([line.drawn.mean for line in self.lines]),
-            "drawn_low": np.concatenate([line.drawn.low for line in self.lines]),
-            "drawn_high": np.concatenate([line.drawn.high for line in self.lines]),
-        }
+        return below(
+            {
+                "free": self.free[line.panel],
+                "probe": line.name,
+                "demand_blocks": line.demand,
+                f"log10_{self.level}_refusal": line.log10_chance,
+                **line.drawn.columns("drawn_share", "drawn_low", "drawn_high"),
+            }
+            for line in self.lines
+        )
 
 
 def probe_success_data(
@@ -137,11 +136,15 @@ def _refusal(
 @on_paper
 def draw_probe_success(data: ProbeSuccess) -> Figure:
     """Draw steps down from certain refusal; dots with intervals where something was drawn at random and refused."""
-    from workbench.figures import frame, plot_style
+    from workbench.figures import frame, marks, plot_style
 
     figure, axes = plot_style.stacked(len(data.free), 1.9 if len(data.free) == 1 else 1.25, share_x=True)
     for line in data.lines:
-        _refusal_line(axes[line.panel], line)
+        one, look, seen = axes[line.panel], marks.look(line.style), line.drawn.mean > 0
+        chance = 10.0 ** np.maximum(line.log10_chance, 2 * FLOOR)
+        one.plot(line.demand, chance, linewidth=0.9, label=frame.words(line.name), **look)
+        ends = line.drawn.low[seen], line.drawn.high[seen]
+        one.vlines(line.demand[seen], *ends, color=look["color"], linewidth=2.6, alpha=0.35)
     for one, free in zip(axes, data.free, strict=True):
         frame.title(one, f"{100 * (1 - free):.3g} % of the blocks occupied")
         one.set_yscale("log")
@@ -149,39 +152,15 @@ def draw_probe_success(data: ProbeSuccess) -> Figure:
         one.set_yticks([1e-9, 1e-6, 1e-3, 1])
         one.minorticks_off()
         one.grid(axis="y", color="#DDDDDD", linewidth=0.5)
-    axes[-1].set_xticks(_some(sorted({int(d) for line in data.lines for d in line.demand})))
-    frame.name_sides(axes, "demand on each unit (blocks)", _who(data), _note(data))
+    demands = sorted({int(d) for line in data.lines for d in line.demand})
+    axes[-1].set_xticks(demands[:: -(-len(demands) // 16)])  # not more than there is room for
+    setting, refusing = data.setting, {"unit": "a unit refuses", "module": "a module refuses"}
+    who = f"chance that {refusing.get(data.level, f'all {setting.modules} modules refuse')}"
+    drawn = f"\nbars: 95 % interval of {data.machines} machines drawn at random" if data.machines else ""
+    note = f"{setting.blocks} blocks a unit, {setting.units} units a module{drawn}"
+    frame.name_sides(axes, "demand on each unit (blocks)", who, note)
     frame.legend(figure, axes)
     return figure
-
-
-def _refusal_line(axes: Axes, line: Refusal) -> None:
-    from workbench.figures import marks
-    from workbench.figures.frame import words
-
-    look = marks.look(line.style)
-    chance = 10.0 ** np.maximum(line.log10_chance, 2 * FLOOR)
-    seen = line.drawn.mean > 0
-    axes.plot(line.demand, chance, linewidth=0.9, label=words(line.name), **look)
-    axes.vlines(
-        line.demand[seen], line.drawn.low[seen], line.drawn.high[seen], color=look["color"], linewidth=2.6, alpha=0.35
-    )
-
-
-def _some(demands: list[int]) -> list[int]:
-    """Choose not more ticks than there is room for."""
-    return demands[:: -(-len(demands) // 16)]
-
-
-def _who(data: ProbeSuccess) -> str:
-    refusing = {"unit": "a unit refuses", "module": "a module refuses"}
-    return f"chance that {refusing.get(data.level, f'all {data.setting.modules} modules refuse')}"
-
-
-def _note(data: ProbeSuccess) -> str:
-    setting = data.setting
-    drawn = f"\nbars: 95 % interval of {data.machines} machines drawn at random" if data.machines else ""
-    return f"{setting.blocks} blocks a unit, {setting.units} units a module{drawn}"
 
 
 PROBE_SUCCESS_FIGURE = Calculation(
@@ -195,54 +174,57 @@ EXACT = ({"exact_run": {"chain": "doubling", "decode": "scan"}}, "shift_doubling
 """The exact probe and its competitors; all that decode do so with gates, so that these are all they have."""
 
 
-class GatesFamily(NamedTuple):
+class Family(NamedTuple):
     """Probes of one kind, from the cheapest on; an exact probe is a kind of its own."""
 
     name: str
     style: int
     probes: tuple[str, ...]
-    gates: np.ndarray
-    """int64[probes], two-input gates, those of decoding included."""
-    cycles: np.ndarray
-    """int64[probes], until a report."""
-    depth: np.ndarray
-    """int64[probes], gate levels until a report."""
-    under_report: np.ndarray
-    """float64[probes], blocks that the report falls short of the longest run, on average."""
-    lost: np.ndarray
-    """float64[probes], the share of demands that the machine could serve and the probe refuses."""
+    columns: dict[str, np.ndarray]
+    """[probes] each, by name: `cycles` until a report, `lost_dispatches` (the share of demands that the machine could
+    serve and the probe refuses) and what else the figure has."""
 
 
-class AccuracyAgainstGates(NamedTuple):
+class Side(NamedTuple):
+    """What a panel shows upright: a column times a factor."""
+
+    label: str
+    column: str
+    times: float = 1
+    log: bool = False
+
+
+class Accuracy(NamedTuple):
     """What is drawn."""
 
     setting: Setting
     demands: tuple[int, ...]
     """Each as likely as the others."""
-    families: tuple[GatesFamily, ...]
+    families: tuple[Family, ...]
+    x: str
+    """The column of the axis that both panels share, logarithmic."""
+    x_label: str
+    sides: tuple[Side, Side]
+    heights: tuple[float, float]
+    """Inches of the panels."""
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a probe."""
-        families = self.families
-        return {
-            "family": np.repeat([family.name for family in families], [len(family.probes) for family in families]),
-            "probe": [probe for family in families for probe in family.probes],
-            "gates": np.concatenate([family.gates for family in families]),
-            "cycles": np.concatenate([family.cycles for family in families]),
-            "gate_levels": np.concatenate([family.depth for family in families]),
-            "under_report_blocks": np.concatenate([family.under_report for family in families]),
-            "lost_dispatches": np.concatenate([family.lost for family in families]),
-        }
+        return below({"family": one.name, "probe": one.probes, **one.columns} for one in self.families)
+
+
+_LOST = Side("lost dispatches (%)", "lost_dispatches", 100)
 
 
 def probe_accuracy_against_gates_data(
     setting: Setting = Setting(free=0.7),  # noqa: B008
     demands: Sequence[int] = range(1, 17),
-) -> AccuracyAgainstGates:
+) -> Accuracy:
     """Compute every number of groups, sampled run lengths from sparse to dense, and the exact probes, at one occupancy.
 
     Grouped probes have 2 groups and every further divisor of the blocks; sampled ones have 1, 2, 4, ... run lengths
-    between one power of two and the next. Under-reports and losses are exact expectations.
+    between one power of two and the next. Under-reports (blocks that the report falls short of the longest run, on
+    average) and losses are exact expectations. Gates are of two inputs, those of decoding included.
 
     Parameters
     ----------
@@ -256,12 +238,21 @@ def probe_accuracy_against_gates_data(
     InputError
         There is no such machine, or a demand is not from 1 to its blocks.
     """
-    blocks, demands = setting.checked().blocks, tuple(demands)
-    families = [
-        _gates_family(name, style, [Probe.read(probe) for probe in probes], demands, setting)
-        for style, (name, probes) in enumerate(probe_kinds(blocks).items())
-    ]
-    return AccuracyAgainstGates(setting, demands, tuple(families))
+    blocks = setting.checked().blocks
+
+    def of(probe: Probe) -> dict[str, float]:
+        cost = probe.cost(blocks)
+        return {
+            "gates": cost.gates,
+            "cycles": cost.cycles,
+            "gate_levels": cost.depth,
+            "under_report_blocks": under_report(probe, setting),
+            "lost_dispatches": lost_dispatches(probe, demands, setting),
+        }
+
+    sides = Side("under-report (blocks)", "under_report_blocks"), _LOST
+    label = "two-input gates, decoding included"
+    return Accuracy(setting, tuple(demands), _families(blocks, "gates", of), "gates", label, sides, (1.5, 1.9))
 
 
 def probe_kinds(blocks: int) -> dict[str, Sequence[object]]:
@@ -275,20 +266,15 @@ def probe_kinds(blocks: int) -> dict[str, Sequence[object]]:
     }
 
 
-def _gates_family(name: str, style: int, probes: list[Probe], demands: Sequence[int], setting: Setting) -> GatesFamily:
-    costs = [probe.cost(setting.blocks) for probe in probes]
-    cheapest_first = sorted(range(len(probes)), key=lambda k: costs[k].gates)
-    ordered = [probes[k] for k in cheapest_first]
-    return GatesFamily(
-        name,
-        style,
-        tuple(probe_label(probe, setting.blocks) for probe in ordered),
-        np.array([costs[k].gates for k in cheapest_first]),
-        np.array([costs[k].cycles for k in cheapest_first]),
-        np.array([costs[k].depth for k in cheapest_first]),
-        np.array([under_report(probe, setting) for probe in ordered]),
-        np.array([lost_dispatches(probe, demands, setting) for probe in ordered]),
-    )
+def _families(blocks: int, by: str, of: Callable[[Probe], dict[str, float]]) -> tuple[Family, ...]:
+    """Return the probes of each kind with their numbers, in rising order of one of these."""
+    families = []
+    for style, (name, kind) in enumerate(probe_kinds(blocks).items()):
+        probes = [Probe.read(probe) for probe in kind]
+        rows = sorted(((probe, of(probe)) for probe in probes), key=lambda row: row[1][by])
+        columns = {column: np.array([numbers[column] for _, numbers in rows]) for column in rows[0][1]}
+        families.append(Family(name, style, tuple(probe_label(probe, blocks) for probe, _ in rows), columns))
+    return tuple(families)
 
 
 def probe_label(probe: Probe, blocks: int) -> str:
@@ -299,103 +285,52 @@ def probe_label(probe: Probe, blocks: int) -> str:
 
 
 @on_paper
-def draw_probe_accuracy_against_gates(data: AccuracyAgainstGates) -> Figure:
-    """Draw lines of groups Z and of sampled lengths W, named in the lower panel; the exact probes as dots at zero."""
+def draw_accuracy(data: Accuracy) -> Figure:
+    """Draw lines of groups Z and of sampled lengths W, named where they show what is lost; each exact probe as a
+    dot."""
     from workbench.figures import frame, plot_style
-    from workbench.figures.marks import Names, name_all
+    from workbench.figures.marks import Names, look, name_all
 
-    figure, axes = plot_style.stacked(2, [1.5, 1.9], share_x=True)
+    figure, axes = plot_style.stacked(2, data.heights, share_x=True)
     for family in data.families:
-        _gates_lines(axes, family)
-    for one, name in zip(axes, ("under-report (blocks)", "lost dispatches (%)"), strict=True):
+        cycles = int(family.columns["cycles"][0])
+        text = frame.words(family.name) + (f" ({cycles} cycles)" if cycles > 1 else "")
+        style = {"linewidth": 0.9, "label": text, "zorder": 2, "clip_on": False, **look(family.style)}
+        for one, side in zip(axes, data.sides, strict=True):
+            one.plot(family.columns[data.x], side.times * family.columns[side.column], **style)
+    for one, side in zip(axes, data.sides, strict=True):
         one.set_xscale("log")
-        one.set_ylabel(name)
+        one.set_ylabel(side.label)
         one.margins(0.06, 0.12)
         one.grid(axis="y", color="#DDDDDD", linewidth=0.5)
-    low, high = (f(data.demands) for f in (min, max))
+        if side.log:
+            one.set_yscale("log")
+    low, high = min(data.demands), max(data.demands)
     demands = f"demands {low} to {high}" if data.demands[1:] else f"demand {low}"
     frame.title(axes[0], f"{100 * (1 - data.setting.free):.3g} % of {data.setting.blocks} blocks occupied, {demands}")
-    axes[-1].set_xlabel("two-input gates, decoding included")
+    axes[-1].set_xlabel(data.x_label)
     frame.legend(figure, axes)
-    points = np.concatenate([np.column_stack([family.gates, 100 * family.lost]) for family in data.families])
+    lost = [np.column_stack([one.columns[data.x], 100 * one.columns["lost_dispatches"]]) for one in data.families]
     labels = [(name, len(family.probes)) for family in data.families for name in family.probes]
     named = {k: name for k, (name, together) in enumerate(labels) if together > 1}
-    name_all(figure, [Names(axes[-1], points, named, every=False)])
+    name_all(figure, [Names(axes[data.sides.index(_LOST)], np.concatenate(lost), named, every=False)])
     return figure
-
-
-def _gates_lines(axes: Sequence[Axes], family: GatesFamily) -> None:
-    from workbench.figures import marks
-    from workbench.figures.frame import words
-
-    cycles = int(family.cycles[0])
-    label = words(family.name) + (f" ({cycles} cycles)" if cycles > 1 else "")
-    for one, y in zip(axes, (family.under_report, 100 * family.lost), strict=True):
-        one.plot(family.gates, y, linewidth=0.9, label=label, zorder=2, clip_on=False, **marks.look(family.style))
 
 
 PROBE_ACCURACY_AGAINST_GATES_FIGURE = Calculation(
     "probe_accuracy_against_gates",
     "What grouped, sampled and exact probes miss against the gates that they take.",
     probe_accuracy_against_gates_data,
-    draw_probe_accuracy_against_gates,
+    draw_accuracy,
 )
-
-
-class AreaFamily(NamedTuple):
-    """Probes of one kind, from the smallest on."""
-
-    name: str
-    style: int
-    probes: tuple[str, ...]
-    counts: tuple[Counts, ...]
-    """What the synthesiser makes of each."""
-    gates_as_written: np.ndarray
-    levels_as_written: np.ndarray
-    cycles: np.ndarray
-    lost: np.ndarray
-    """float64[probes], the share of demands that the machine could serve and the probe refuses."""
-
-    def area(self) -> np.ndarray:
-        """Return the relative areas, in NAND gates of two inputs: float64[probes]."""
-        return np.array([one.relative_area for one in self.counts])
-
-    def delay(self) -> np.ndarray:
-        """Return how long a report takes, in delays of an inverter that drives four: float64[probes]."""
-        return self.cycles * np.array([one.relative_delay for one in self.counts])
-
-
-class AccuracyAgainstArea(NamedTuple):
-    """What is drawn."""
-
-    setting: Setting
-    demands: tuple[int, ...]
-    families: tuple[AreaFamily, ...]
-
-    def columns(self) -> dict[str, Column]:
-        """Return the columns of a table with one row a probe: as written and as synthesised side by side."""
-        rows = [(family, k) for family in self.families for k in range(len(family.probes))]
-        counts = [family.counts[k] for family, k in rows]
-        return {
-            "family": [family.name for family, _ in rows],
-            "probe": [family.probes[k] for family, k in rows],
-            "gates_as_written": [int(family.gates_as_written[k]) for family, k in rows],
-            "levels_as_written": [int(family.levels_as_written[k]) for family, k in rows],
-            "gates": [one.area_gates for one in counts],
-            "levels": [one.levels for one in counts],
-            "registers": [one.registers for one in counts],
-            "relative_area": [one.relative_area for one in counts],
-            "delay_fo4": np.concatenate([family.delay() for family in self.families]),
-            "cycles": [int(family.cycles[k]) for family, k in rows],
-            "lost_dispatches": [float(family.lost[k]) for family, k in rows],
-        }
 
 
 def probe_accuracy_against_area_data(
     setting: Setting = Setting(blocks=64, free=0.7),  # noqa: B008
     demands: Sequence[int] = range(1, 17),
-) -> AccuracyAgainstArea:
-    """Compute what the probes of `probe_accuracy_against_gates` miss, and their area and delay as synthesised.
+) -> Accuracy:
+    """Compute what the probes of `probe_accuracy_against_gates` miss, and their area and delay as synthesised: NAND
+    gates of two inputs, and delays of an inverter that drives four.
 
     A synthesis is kept in the user's cache: the first call takes some minutes, the next ones none.
 
@@ -413,70 +348,32 @@ def probe_accuracy_against_area_data(
     WorkbenchError
         No synthesiser is installed (the extra `circuits`), or it did not come to an end.
     """
-    blocks, demands = setting.checked().blocks, tuple(demands)
-    families = [
-        _area_family(name, style, [Probe.read(probe) for probe in probes], demands, setting)
-        for style, (name, probes) in enumerate(probe_kinds(blocks).items())
-    ]
-    return AccuracyAgainstArea(setting, demands, tuple(families))
+    blocks = setting.checked().blocks
 
+    def of(probe: Probe) -> dict[str, float]:
+        circuit, cycles = circuit_of(probe, blocks), probe.cost(blocks).cycles
+        counts = synthesised(circuit)
+        return {
+            "gates_as_written": circuit.gates,
+            "levels_as_written": circuit.levels,
+            "gates": counts.area_gates,
+            "levels": counts.levels,
+            "registers": counts.registers,
+            "relative_area": counts.relative_area,
+            "delay_fo4": cycles * counts.relative_delay,
+            "cycles": cycles,
+            "lost_dispatches": lost_dispatches(probe, demands, setting),
+        }
 
-def _area_family(name: str, style: int, probes: list[Probe], demands: Sequence[int], setting: Setting) -> AreaFamily:
-    circuits = [circuit_of(probe, setting.blocks) for probe in probes]
-    counts = [synthesised(circuit) for circuit in circuits]
-    order = sorted(range(len(probes)), key=lambda k: counts[k].relative_area)
-    return AreaFamily(
-        name,
-        style,
-        tuple(probe_label(probes[k], setting.blocks) for k in order),
-        tuple(counts[k] for k in order),
-        np.array([circuits[k].gates for k in order]),
-        np.array([circuits[k].levels for k in order]),
-        np.array([probes[k].cost(setting.blocks).cycles for k in order]),
-        np.array([lost_dispatches(probes[k], demands, setting) for k in order]),
-    )
-
-
-@on_paper
-def draw_probe_accuracy_against_area(data: AccuracyAgainstArea) -> Figure:
-    """Draw what is lost and the delay of a report against the area; both axes of area are one."""
-    from workbench.figures import frame, plot_style
-    from workbench.figures.marks import Names, name_all
-
-    figure, axes = plot_style.stacked(2, [1.6, 1.9], share_x=True)
-    for family in data.families:
-        _area_lines(axes, family)
-    for one, name in zip(axes, ("lost dispatches (%)", "delay of a report (FO4)"), strict=True):
-        one.set_xscale("log")
-        one.set_ylabel(name)
-        one.margins(0.06, 0.12)
-        one.grid(axis="y", color="#DDDDDD", linewidth=0.5)
-    axes[1].set_yscale("log")
-    low, high = min(data.demands), max(data.demands)
-    demands = f"demands {low} to {high}" if data.demands[1:] else f"demand {low}"
-    frame.title(axes[0], f"{100 * (1 - data.setting.free):.3g} % of {data.setting.blocks} blocks occupied, {demands}")
-    axes[-1].set_xlabel("area as synthesised (NAND gates of two inputs)")
-    frame.legend(figure, axes)
-    points = np.concatenate([np.column_stack([family.area(), 100 * family.lost]) for family in data.families])
-    labels = [(name, len(family.probes)) for family in data.families for name in family.probes]
-    named = {k: name for k, (name, together) in enumerate(labels) if together > 1}
-    name_all(figure, [Names(axes[0], points, named, every=False)])
-    return figure
-
-
-def _area_lines(axes: Sequence[Axes], family: AreaFamily) -> None:
-    from workbench.figures import marks
-    from workbench.figures.frame import words
-
-    cycles = int(family.cycles[0])
-    text = words(family.name) + (f" ({cycles} cycles)" if cycles > 1 else "")
-    for one, y in zip(axes, (100 * family.lost, family.delay()), strict=True):
-        one.plot(family.area(), y, linewidth=0.9, label=text, zorder=2, clip_on=False, **marks.look(family.style))
+    families = _families(blocks, "relative_area", of)
+    sides = _LOST, Side("delay of a report (FO4)", "delay_fo4", log=True)
+    label = "area as synthesised (NAND gates of two inputs)"
+    return Accuracy(setting, tuple(demands), families, "relative_area", label, sides, (1.6, 1.9))
 
 
 PROBE_ACCURACY_AGAINST_AREA_FIGURE = Calculation(
     "probe_accuracy_against_area",
     "What probes miss, and how long they take, against their area as synthesised.",
     probe_accuracy_against_area_data,
-    draw_probe_accuracy_against_area,
+    draw_accuracy,
 )
