@@ -138,8 +138,8 @@ def _room_of_importers(module: str, members: Iterator[tuple[str, Importer]]) -> 
 IMPORTER_KIND = Kind(
     "importers",
     "Importers",
-    "How a file becomes a trace: one importer a format, told by the contents. `workbench trace import FILE` says what a file "
-    "holds and what it lacks.",
+    "How a file becomes a trace: one importer a format, told by the contents. `workbench trace import FILE` says what "
+    "a file holds and what it lacks.",
     importer_pages,
 )
 
