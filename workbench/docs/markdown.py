@@ -61,7 +61,7 @@ def anchor(name: str) -> str:
 def entry(name: str, *parts: str) -> str:
     """Return what a page says of one name, below a heading; a plain name is the anchor of its heading as it stands."""
     plain = re.fullmatch(r"[a-z0-9_-]+", name)
-    return sections("" if plain else anchor(name), f"## {name}", *parts)
+    return sections("" if plain else anchor(name.replace(" ", "-")), f"## {name}", *parts)
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import workbench as wb
 from workbench.cli.main import COMMANDS, Command, find
-from workbench.docs.markdown import Kind, Page, anchor, code, entry, prose, ref, sections, table
+from workbench.docs.markdown import Kind, Page, code, entry, prose, ref, sections, table
 
 
 def word_pages() -> Iterator[Page]:
@@ -49,7 +49,7 @@ def command_pages() -> Iterator[Page]:
         "written), 130 stopped by Ctrl-C.",
         *(_command_entry(find(name)) for name in COMMANDS),
     )
-    yield Page("reference/commands", "Commands", text, names=tuple(map(_slug, COMMANDS)))
+    yield Page("reference/commands", "Commands", text, names=tuple(name.replace(" ", "-") for name in COMMANDS))
 
 
 def _command_entry(command: Command) -> str:
@@ -62,12 +62,7 @@ def _command_entry(command: Command) -> str:
         for action in parser._actions
     ]
     arguments = table(["argument", "meaning", "default"], rows) if rows else ""
-    head = f"{anchor(_slug(command.name))}\n\n## {command.name}"
-    return sections(head, prose(command.says), code(usage, "text"), arguments)
-
-
-def _slug(name: str) -> str:
-    return name.replace(" ", "-")
+    return entry(command.name, prose(command.says), code(usage, "text"), arguments)
 
 
 def _written(action: argparse.Action) -> str:
