@@ -86,6 +86,7 @@ class PoolPart(Part):
     Examples
     --------
     >>> from workbench.compiled import bound
+    >>> from workbench.engines.node import pool_api
     >>> from workbench.engines.node.pool_service import GRANTED, OF
     >>> from workbench.engines.pool.options import PoolOptions
     >>> from workbench.machine import Board
