@@ -115,11 +115,8 @@ def say_study(results: StudyResults, folder: Path, figures: list[Path]) -> None:
     for trial in results.failures[:3]:
         print(f"failed: trial {trial.number}: {trial.error}")
     print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))
-    ours = (
-        f"workbench open dashboard {folder}, or "
-        if results.study.storage is None and results.holdout is not None
-        else ""
-    )
+    is_ours = results.study.storage is None and results.holdout is not None
+    ours = f"workbench open dashboard {folder}, or " if is_ours else ""
     _say_wrapped(f"in the browser: {ours}{dashboard_command(results.study, folder)} ({OPEN})")
 
 

@@ -382,9 +382,8 @@ class SaveBox:
     def _save(self) -> None:
         try:
             path = saved_as(self.name.value, self.text.value)
-            self.words.value = (
-                f"Saved as {page.text(path)}. To see it again: workbench open dashboard {page.text(path)}"
-            )
+            file = page.text(path)
+            self.words.value = f"Saved as {file}. To see it again: workbench open dashboard {file}"
         except WorkbenchError as mistake:
             self.words.value = page.mistake(mistake)
 
