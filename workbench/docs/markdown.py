@@ -242,13 +242,14 @@ def lever_table(cls: type[Spec], within: str) -> str:
     return table(["lever", *LEVER_FACTS], rows) if rows else ""
 
 
-LEVER_FACTS = ("meaning", "values", "default")
+LEVER_FACTS = ("meaning", "values; default")
 
 
 def lever_facts(cls: type[Spec], one: Lever) -> list[str]:
-    """Return the meaning of a lever of a class, what it may be, its default with the unit, as Markdown."""
-    default = f"`{listings.default_of_lever(one)}`" if not one.required else "must be given,"
-    return [prose(one.description, cls.__module__), lever_values(one), f"{default} {one.unit or ''}".strip(" ,")]
+    """Return the meaning of a lever of a class, and what it may be with its unit and default, as Markdown."""
+    default = "must be given" if one.required else f"default `{listings.default_of_lever(one)}`"
+    unit = f" ({one.unit})" if one.unit else ""
+    return [prose(one.description, cls.__module__), f"{lever_values(one)}{unit}; {default}"]
 
 
 def lever_values(one: Lever) -> str:
