@@ -24,7 +24,7 @@ import hashlib
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -200,10 +200,6 @@ def _files(path: Path) -> list[Path]:
     return [file for file in named if file is not None]
 
 
-if TYPE_CHECKING:
-    pass
-
-
 class Placing(NamedTuple):
     """How a trace lies on a machine: the levers of `TraceAccesses`, and what the machine and the trace add."""
 
@@ -340,9 +336,10 @@ class AccessFile(CsvFile):
 
     def _read(self, before: Content | None) -> Content:
         """Read the file row by row, or its bytes alone where they are the ones that were read before."""
-        if before is not None and before.sha256 == _digest(self.file):
-            return before
-        return _checked(self.file)
+        digest = hashlib.sha256()
+        for _ in _pieces(self.file, digest) if before is not None else ():
+            pass
+        return before if before is not None and before.sha256 == digest.hexdigest() else _checked(self.file)
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
         content = self.content()
@@ -372,25 +369,18 @@ class Content(NamedTuple):
     """Likewise the page."""
 
 
-def _digest(file: str) -> str:
-    digest = hashlib.sha256()
+def _pieces(file: str, digest: Any) -> Iterator[bytes]:
+    """Yield what a file holds, digested as it goes by."""
     for piece in Source(file).pieces():
         digest.update(piece)
-    return digest.hexdigest()
+        yield piece
 
 
 def _checked(file: str) -> Content:
-    """Yield the content of a file, every row checked."""
-    digest, rows = hashlib.sha256(), 0
+    """Return the content of a file, every row checked."""
+    digest, rows, last = hashlib.sha256(), 0, 0
     highest = {"core": (0, -1), "page": (0, -1)}
-
-    def read() -> Iterator[bytes]:
-        for piece in Source(file).pieces():
-            digest.update(piece)
-            yield piece
-
-    last = 0
-    for part in stream_columns(read(), AccessRow.levers, _OPTIONAL, file):
+    for part in stream_columns(_pieces(file, digest), AccessRow.levers, _OPTIONAL, file):
         _check_order(part["cycle"], last, rows, file)
         last = int(part["cycle"][-1])
         for name, (_, most) in highest.items():
@@ -413,13 +403,7 @@ def _check_order(cycle: np.ndarray, last: int, above: int, where: str) -> None:
 def _rows_of_file(file: str, sha256: str) -> Iterator[Accesses]:
     """Yield the rows of a file; refused at its end where it is not the one of the digest any more."""
     digest = hashlib.sha256()
-
-    def read() -> Iterator[bytes]:
-        for piece in Source(file).pieces():
-            digest.update(piece)
-            yield piece
-
-    for part in stream_columns(read(), AccessRow.levers, _OPTIONAL, file):
+    for part in stream_columns(_pieces(file, digest), AccessRow.levers, _OPTIONAL, file):
         unmap = part["unmap"].astype(bool) if "unmap" in part else None
         yield Accesses(part["cycle"], part["core"].astype(np.int32), part["page"], unmap)
     if digest.hexdigest() != sha256:

@@ -126,7 +126,7 @@ class _Rows:
 
     def __init__(self, where: str) -> None:
         self._where = where
-        self._kernels, self._calls, self._operators, self._memory = array("q"), array("q"), array("q"), array("q")
+        self._held = {name: array("q") for name in Operators._fields}
 
     def add(self, event: ThreadEvent, thread: int) -> None:
         """Add an event, if it is of a kind that is kept."""
@@ -135,35 +135,29 @@ class _Rows:
             args = arguments(_kernel_args, event, self._where, "a kernel")
             known = (args.device, args.stream, args.correlation)
             device, stream, correlation = (NOBODY if value is None else value for value in known)
-            self._kernels.extend((device, stream, self._time(event), correlation))
+            self._held["kernels"].extend((device, stream, self._time(event), correlation))
         elif event.ph == "X" and category in _CALLS:
             number = arguments(_launch_args, event, self._where, "a call").correlation
             if number is not None:
-                self._calls.extend((number, thread, self._time(event)))
+                self._held["calls"].extend((number, thread, self._time(event)))
         elif event.ph == "X" and category in _OPERATORS:
             begin = self._time(event)
-            self._operators.extend((thread, begin, begin + nanoseconds(event.dur, self._where, "dur of an operator")))
+            end = begin + nanoseconds(event.dur, self._where, "dur of an operator")
+            self._held["operators"].extend((thread, begin, end))
         elif event.ph == "i" and bytes(event.name) == _MEMORY:
-            self._add_memory(event, thread)
-
-    def _add_memory(self, event: ThreadEvent, thread: int) -> None:
-        args = arguments(_memory_args, event, self._where, "a memory event")
-        if args.device_type in _GPU_TYPES:
-            address = NOBODY if args.address is None else args.address
-            self._memory.extend((args.device, thread, self._time(event), address, args.bytes))
+            memory = arguments(_memory_args, event, self._where, "a memory event")
+            if memory.device_type in _GPU_TYPES:
+                address = NOBODY if memory.address is None else memory.address
+                self._held["memory"].extend((memory.device, thread, self._time(event), address, memory.bytes))
 
     def _time(self, event: Event) -> int:
         return nanoseconds(event.ts, self._where, "ts of an event")
 
     def table(self) -> Operators:
         """Return the rows."""
-        memory = np.array(self._memory, np.int64).reshape(-1, 5)
-        return Operators(
-            np.array(self._kernels, np.int64).reshape(-1, 4),
-            np.array(self._calls, np.int64).reshape(-1, 3),
-            np.array(self._operators, np.int64).reshape(-1, 3),
-            memory[np.argsort(memory[:, 2], kind="stable")],
-        )
+        rows = (np.array(column, np.int64).reshape(-1, n) for column, n in zip(self._held.values(), (4, 3, 3, 5)))
+        kernels, calls, operators, memory = rows
+        return Operators(kernels, calls, operators, memory[np.argsort(memory[:, 2], kind="stable")])
 
 
 class Launched(NamedTuple):

@@ -55,19 +55,8 @@ MOST_REGISTERS = 512
 _MOST_DIGITS = 18
 
 
-class KernelDetails(NamedTuple):
-    """How a kernel was launched; None is not told."""
-
-    grid: tuple[int, int, int] | None
-    block: tuple[int, int, int] | None
-    shared_bytes: int | None
-    registers: int | None
-    implausible: bool
-    """Whether registers and shared memory were told and cannot be true."""
-
-
-def kernel_details(line: str, where: str) -> KernelDetails:
-    """Return what a line tells.
+def kernel_details(line: str, where: str) -> tuple[dict[str, Any], bool]:
+    """Return columns of `KernelTable` that a line tells, and whether registers and shared memory cannot be true.
 
     Raises
     ------
@@ -76,45 +65,35 @@ def kernel_details(line: str, where: str) -> KernelDetails:
 
     Examples
     --------
-    >>> kernel_details("regs:32 static_shared:1024 dynamic_shared:512 grid:16,2,1 block:128,1,1 occ_pct:50", "t")[:4]
-    ((16, 2, 1), (128, 1, 1), 1536, 32)
-    >>> kernel_details(" grid:6240,1,1 block:256,1,1 private_mem:0 group_mem:2112 occ_pct:0", "t").shared_bytes
+    >>> kernel_details("regs:32 static_shared:1024 dynamic_shared:512 grid:16,2,1 block:128,1,1 occ_pct:50", "t")[0]
+    {'block': (128, 1, 1), 'workgroups': 32, 'threads': 128, 'shared_bytes': 1536, 'vgprs': 32}
+    >>> kernel_details(" grid:6240,1,1 block:256,1,1 private_mem:0 group_mem:2112 occ_pct:0", "t")[0]["shared_bytes"]
     2112
     """
-    reply = dict(part.partition(":")[::2] for part in line.split())
-    registers = _whole_number(reply, "regs", where)
-    shared = _shared(reply, where)
-    implausible = registers is not None and registers > MOST_REGISTERS
-    return KernelDetails(
-        grid=_triple(reply, "grid", where),
-        block=_triple(reply, "block", where),
-        shared_bytes=None if implausible else shared,
-        registers=None if implausible else registers,
-        implausible=implausible,
-    )
+    told = dict(part.partition(":")[::2] for part in line.split())
 
+    def whole(key: str) -> int | None:
+        return _digits(told[key], f"{where}: {key} of kernel_details") if key in told else None
 
-def _shared(told: dict[str, str], where: str) -> int | None:
-    """Return the shared memory of a workgroup: AMD's, NVIDIA's static and dynamic together, or as XLA of 2021 did."""
-    for whole in ("group_mem", "shared"):
-        if whole in told:
-            return _whole_number(told, whole, where)
-    static, dynamic = _whole_number(told, "static_shared", where), _whole_number(told, "dynamic_shared", where)
-    return None if static is None or dynamic is None else static + dynamic
+    def triple(key: str) -> tuple[int, int, int] | None:
+        if key not in told:
+            return None
+        parts = told[key].split(",")
+        if len(parts) != 3:
+            raise InputError(f"{where}: {key} of kernel_details must be three whole numbers. Got {shown(told[key])}.")
+        x, y, z = (_digits(part, f"{where}: {key} of kernel_details") for part in parts)
+        return x, y, z
 
-
-def _whole_number(told: dict[str, str], key: str, where: str) -> int | None:
-    return _digits(told[key], f"{where}: {key} of kernel_details") if key in told else None
-
-
-def _triple(told: dict[str, str], key: str, where: str) -> tuple[int, int, int] | None:
-    if key not in told:
-        return None
-    parts = told[key].split(",")
-    if len(parts) != 3:
-        raise InputError(f"{where}: {key} of kernel_details must be three whole numbers. Got {shown(told[key])}.")
-    x, y, z = (_digits(part, f"{where}: {key} of kernel_details") for part in parts)
-    return x, y, z
+    registers = whole("regs")
+    # of a workgroup: AMD's, as XLA of 2021 had it, or NVIDIA's static and dynamic together
+    shared = whole("group_mem" if "group_mem" in told else "shared")
+    if shared is None:
+        static, dynamic = whole("static_shared"), whole("dynamic_shared")
+        shared = None if static is None or dynamic is None else static + dynamic
+    columns = shape_of(triple("grid"), triple("block"))
+    if registers is not None and registers > MOST_REGISTERS:
+        return columns, True
+    return {**columns, "shared_bytes": shared, "vgprs": registers}, False
 
 
 def _digits(text: str, what: str) -> int:
@@ -216,17 +195,16 @@ class _Reader:
 
     def _kernel(self, event: _Event, line: str, correlation: Any) -> None:
         place = f"event {self.counts['events']}"
-        details = kernel_details(line, f"{self._where}: {place}")
-        self.counts["implausible"] += details.implausible
-        add_kernel(
-            self._rows,
+        columns, implausible = kernel_details(line, f"{self._where}: {place}")
+        self.counts["implausible"] += implausible
+        self._rows.add(
             event.name or "",
-            details,
-            nanoseconds(event.ts, self._where, f"ts of {place}"),
-            nanoseconds(event.dur, self._where, f"dur of {place}"),
-            event.pid,
-            event.tid,
-            _digits(correlation, f"{self._where}: correlation_id of {place}")
+            **columns,
+            start_ns=nanoseconds(event.ts, self._where, f"ts of {place}"),
+            duration_ns=nanoseconds(event.dur, self._where, f"dur of {place}"),
+            device=event.pid,
+            stream=event.tid,
+            correlation=_digits(correlation, f"{self._where}: correlation_id of {place}")
             if isinstance(correlation, str)
             else correlation,
         )
@@ -361,37 +339,18 @@ def _add(plane: _Plane, device: int, kernels: KernelRows, counts: Counter[str], 
             counts.update(what for detail, what in _OPERATIONS.items() if detail in stats)
             if "kernel_details" not in stats:
                 continue
-            details = kernel_details(str(stats["kernel_details"]), f"{where}: kernel {counts['kernels']}")
+            columns, implausible = kernel_details(str(stats["kernel_details"]), f"{where}: kernel {counts['kernels']}")
             counts["kernels"] += 1
-            counts["implausible"] += details.implausible
-            start = line.get("start", 0) + event.get("offset", 0) // _PS_A_NS
-            duration = round(event.get("duration", 0) / _PS_A_NS)
-            correlation = _whole(stats, "correlation_id")
-            add_kernel(kernels, kind.name, details, start, duration, device, stream, correlation)
-
-
-def add_kernel(
-    kernels: KernelRows,
-    name: str,
-    details: KernelDetails,
-    start_ns: int,
-    duration_ns: int,
-    device: int,
-    stream: int,
-    correlation: int | None,
-) -> None:
-    """Add a kernel of XLA's."""
-    kernels.add(
-        name,
-        **shape_of(details.grid, details.block),
-        start_ns=start_ns,
-        duration_ns=duration_ns,
-        device=device,
-        stream=stream,
-        shared_bytes=details.shared_bytes,
-        vgprs=details.registers,
-        correlation=correlation,
-    )
+            counts["implausible"] += implausible
+            kernels.add(
+                kind.name,
+                **columns,
+                start_ns=line.get("start", 0) + event.get("offset", 0) // _PS_A_NS,
+                duration_ns=round(event.get("duration", 0) / _PS_A_NS),
+                device=device,
+                stream=stream,
+                correlation=_whole(stats, "correlation_id"),
+            )
 
 
 def _whole(stats: Mapping[str, int | str], name: str) -> int | None:
