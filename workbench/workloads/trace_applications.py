@@ -263,14 +263,6 @@ class Ask(NamedTuple):
     by: int = BY_NOTHING
 
 
-class _Event(NamedTuple):
-    """Something of the recording; in its order."""
-
-    time: int
-    memory: int
-    kernel: int
-
-
 class Program:
     """What the host of one card asks for.
 
@@ -311,28 +303,27 @@ class Program:
                 yield Ask(tensor.stream, allocates=tensor)
         at_address = {address: number for number, address in enumerate(self._addresses_before)} if self._before else {}
         stream_of, kernels = self._streams_of_allocations(), 0
-        for event in self._events():
-            if event.kernel != NOBODY:
+        for _, kernel, memory in self._events():
+            if kernel != NOBODY:
                 kernels += 1
                 if kernels > skipped:
-                    yield self._launch(event.kernel, live)
+                    yield self._launch(kernel, live)
                 if 0 < most_kernels == kernels - skipped:
                     return
                 continue
-            _, thread, time, address, size = self._memory[event.memory].tolist()
+            _, thread, time, address, size = self._memory[memory].tolist()
             if size > 0:
-                tensor = Tensor(numbers, size, thread, int(stream_of[event.memory]), time)
+                tensor = Tensor(numbers, size, thread, int(stream_of[memory]), time)
                 live[numbers], at_address[address], numbers = tensor, numbers, numbers + 1
                 yield Ask(tensor.stream, allocates=tensor)
             elif address in at_address:
                 tensor = live.pop(at_address.pop(address))
                 yield Ask(tensor.stream, frees=tensor.number)
 
-    def _events(self) -> list[_Event]:
-        """Return memory events and launches by time; what is allocated at the same time comes before the launch."""
-        memory = [_Event(int(row[2]), number, NOBODY) for number, row in enumerate(self._memory)]
-        kernels = [_Event(int(at), NOBODY, number) for number, at in enumerate(self._launched[1])]
-        return sorted([*memory, *kernels], key=lambda event: (event.time, event.kernel))
+    def _events(self) -> list[tuple[int, int, int]]:
+        """Return (time, kernel, memory event) by time; what is allocated at the same time comes before the launch."""
+        memory = [(at, NOBODY, number) for number, at in enumerate(self._memory[:, 2].tolist())]
+        return sorted(memory + [(at, number, NOBODY) for number, at in enumerate(self._launched[1].tolist())])
 
     def _from_before(self) -> list[Tensor]:
         """Return the tensors that are given back without having been allocated."""

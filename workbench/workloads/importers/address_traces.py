@@ -292,7 +292,8 @@ class MemTraceReader:
         if match is None:
             expected = "expected a launch with grid size, block size, nregs and shmem"
             raise wrong_line(self.where, number, expected, line.rstrip())
-        grid, block = (_axes(match[which]) for which in ("grid", "block"))
+        (x, y, z), (of_x, of_y, of_z) = (map(int, match[which].split(",")) for which in ("grid", "block"))
+        grid, block = (x, y, z), (of_x, of_y, of_z)
         if min(*grid, *block) < 1:
             expected = "expected a grid and a block of at least 1 along each axis"
             raise wrong_line(self.where, number, expected, f"{grid}, {block}")
@@ -337,11 +338,6 @@ def _batches(accesses: Iterator[Access]) -> Iterator[Touches]:
             yield Touches(*(np.array(column, np.int64) for column in columns))
             columns = tuple(array("q") for _ in Touches._fields)
     yield Touches(*(np.array(column, np.int64) for column in columns))
-
-
-def _axes(text: str) -> tuple[int, int, int]:
-    x, y, z = map(int, text.split(","))
-    return x, y, z
 
 
 _SIZES = {"pages_4k": 12, "pages_64k": 16, "pages_2m": 21}

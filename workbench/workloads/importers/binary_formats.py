@@ -227,15 +227,10 @@ class Database:
             if self._steps_left < 0:
                 what = "takes more steps to read than a sound file of its size can; it is damaged"
             else:
-                what = f"is no sound SQLite file ({_reason(problem)}); export it again"
+                named = isinstance(problem, UnicodeDecodeError)  # SQLite's own words may quote the file's names
+                reason = "a name is no UTF-8" if named else " ".join(str(problem).split())[:200]
+                what = f"is no sound SQLite file ({reason}); export it again"
             raise InputError(f"{self.where}: {what}.") from None
-
-
-def _reason(problem: sqlite3.Error | UnicodeDecodeError) -> str:
-    """Return what SQLite says of a file, which may quote its names, on one line."""
-    if isinstance(problem, UnicodeDecodeError):
-        return "a name is no UTF-8"
-    return " ".join(str(problem).split())[:200]
 
 
 def _quoted(name: str) -> str:

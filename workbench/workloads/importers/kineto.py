@@ -32,14 +32,16 @@ from workbench.units import workgroups_for
 from workbench.workloads.allocations import AllocationTable
 from workbench.workloads.importers.importer import Importer, Trace
 from workbench.workloads.importers.kineto_events import (
+    GPU_TYPES,
+    MEMORY,
     Event,
-    KernelArgs,
-    LaunchArgs,
-    MemoryArgs,
     Mending,
     Rest,
     arguments,
     decoded,
+    kernel_args,
+    launch_args,
+    memory_args,
     nanoseconds,
 )
 from workbench.workloads.importers.source import HEAD_BYTES, Source
@@ -56,15 +58,9 @@ _CATEGORIES = {
 }
 _KEYS = re.compile(rb'"(?:deviceProperties|distributedInfo|baseTimeNanoseconds|schemaVersion|roctracer_version)"\s*:')
 """What may stand before the events; a job of thousands of ranks fills the first MiB with its process groups."""
-_MEMORY = b'"[memory]"'
-_GPU_TYPES = (1, 6)
-"""`Device Type` of a memory event: 0 CPU, 1 CUDA, 6 HIP."""
-
 _MEMORY_FIELDS = ("time_ns", "bytes", "device", "address", "allocated_after", "reserved_after")
 
 _events = msgspec.json.Decoder(list[Event])
-_kernel_args = msgspec.json.Decoder(KernelArgs, strict=False)
-_memory_args = msgspec.json.Decoder(MemoryArgs, strict=False)
 _rest = msgspec.json.Decoder(Rest)
 _text = msgspec.json.Decoder(str)
 
@@ -117,7 +113,7 @@ class Kineto(Importer):
 def _kind(event: Event) -> str:
     if event.ph == "X":
         return _category(event.cat) or ("launches" if is_launch(bytes(event.name)) else "other")
-    return "memory" if event.ph == "i" and bytes(event.name) == _MEMORY else "other"
+    return "memory" if event.ph == "i" and bytes(event.name) == MEMORY else "other"
 
 
 @lru_cache(maxsize=1 << 10)
@@ -141,7 +137,7 @@ class _Kernels:
         self._names: dict[bytes, str] = {}
 
     def add(self, event: Event, place: str) -> None:
-        args = arguments(_kernel_args, event, self._where, place)
+        args = arguments(kernel_args, event, self._where, place)
         if args.device is None:
             raise InputError(f"{self._where}: {place} is a kernel without a device.")
         grid, block = _recorded(args.grid), _recorded(args.block)
@@ -211,8 +207,8 @@ class _Memory:
         self._columns = {field: array("q") for field in _MEMORY_FIELDS}
 
     def add(self, event: Event, place: str) -> None:
-        args = arguments(_memory_args, event, self._where, place)
-        if args.device_type not in _GPU_TYPES:
+        args = arguments(memory_args, event, self._where, place)
+        if args.device_type not in GPU_TYPES:
             return
         row = (
             nanoseconds(event.ts, self._where, f"ts of {place}"),
@@ -237,7 +233,6 @@ class _Memory:
 
 _LAUNCH = re.compile(rb'"hip\w*Launch\w*Kernel\w*"')
 _IN_WORK_ITEMS = (b'"hipExtModuleLaunchKernel"', b'"hipHccModuleLaunchKernel"')
-_launch_args = msgspec.json.Decoder(LaunchArgs, strict=False)
 
 
 def is_launch(name: bytes) -> bool:
@@ -269,7 +264,7 @@ class Launches:
 
     def add(self, event: Event, place: str) -> None:
         """Keep one call; a call without a correlation number joins nothing."""
-        args = arguments(_launch_args, event, self._where, place)
+        args = arguments(launch_args, event, self._where, place)
         if args.correlation is None:
             return
         self._correlation.append(args.correlation)

@@ -26,8 +26,9 @@ from workbench.workloads.importers.text_formats import JsonArray, repaired
 NOBODY = -1
 _CALLS = ("cuda_runtime", "runtime", "cuda_driver", "hip_runtime")
 _OPERATORS = ("cpu_op", "operator")
-_GPU_TYPES = (1, 6)
-_MEMORY = b'"[memory]"'
+GPU_TYPES = (1, 6)
+"""`Device Type` of a memory event: 0 CPU, 1 CUDA, 6 HIP."""
+MEMORY = b'"[memory]"'
 
 EMPTY = msgspec.Raw(b"")
 
@@ -64,7 +65,7 @@ class KernelArgs(msgspec.Struct):
     shared: int | None = msgspec.field(default=None, name="shared memory")
 
 
-_kernel_args = msgspec.json.Decoder(KernelArgs, strict=False)
+kernel_args = msgspec.json.Decoder(KernelArgs, strict=False)
 
 
 class LaunchArgs(msgspec.Struct):
@@ -74,7 +75,7 @@ class LaunchArgs(msgspec.Struct):
     shared: int | None = msgspec.field(default=None, name="shared memory")
 
 
-_launch_args = msgspec.json.Decoder(LaunchArgs, strict=False)
+launch_args = msgspec.json.Decoder(LaunchArgs, strict=False)
 
 
 class MemoryArgs(msgspec.Struct):
@@ -88,7 +89,7 @@ class MemoryArgs(msgspec.Struct):
     reserved: int | None = msgspec.field(default=None, name="Total Reserved")
 
 
-_memory_args = msgspec.json.Decoder(MemoryArgs, strict=False)
+memory_args = msgspec.json.Decoder(MemoryArgs, strict=False)
 
 
 class Operators(NamedTuple):
@@ -132,21 +133,21 @@ class _Rows:
         """Add an event, if it is of a kind that is kept."""
         category = (event.cat or "").lower()
         if event.ph == "X" and category == "kernel":
-            args = arguments(_kernel_args, event, self._where, "a kernel")
+            args = arguments(kernel_args, event, self._where, "a kernel")
             known = (args.device, args.stream, args.correlation)
             device, stream, correlation = (NOBODY if value is None else value for value in known)
             self._held["kernels"].extend((device, stream, self._time(event), correlation))
         elif event.ph == "X" and category in _CALLS:
-            number = arguments(_launch_args, event, self._where, "a call").correlation
+            number = arguments(launch_args, event, self._where, "a call").correlation
             if number is not None:
                 self._held["calls"].extend((number, thread, self._time(event)))
         elif event.ph == "X" and category in _OPERATORS:
             begin = self._time(event)
             end = begin + nanoseconds(event.dur, self._where, "dur of an operator")
             self._held["operators"].extend((thread, begin, end))
-        elif event.ph == "i" and bytes(event.name) == _MEMORY:
-            memory = arguments(_memory_args, event, self._where, "a memory event")
-            if memory.device_type in _GPU_TYPES:
+        elif event.ph == "i" and bytes(event.name) == MEMORY:
+            memory = arguments(memory_args, event, self._where, "a memory event")
+            if memory.device_type in GPU_TYPES:
                 address = NOBODY if memory.address is None else memory.address
                 self._held["memory"].extend((memory.device, thread, self._time(event), address, memory.bytes))
 

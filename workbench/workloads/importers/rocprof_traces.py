@@ -314,8 +314,8 @@ class _Reader:
         """Take a packet of any kind."""
         self.counts["packets"] += 1
         told = dict(fields(packet))
-        for compressed in (value for number, value in told.items() if number == 50):
-            for inner in self._unpacked(bytes_of(compressed)):
+        if 50 in told:
+            for inner in self._unpacked(bytes_of(told[50])):
                 self.take(inner)
         sequence = whole_of(told.get(10, 0))
         if whole_of(told.get(13, 0)) & _CLEARED or sequence not in self._sequences:
@@ -326,7 +326,10 @@ class _Reader:
         if 59 in told:
             names.default_track = _default_track(bytes_of(told[59]))
         if 60 in told:
-            self._track(bytes_of(told[60]))
+            track = dict(fields(bytes_of(told[60])))
+            name = track.get(2, track.get(10, b""))
+            if 1 in track and isinstance(name, bytes):
+                self._tracks[whole_of(track[1])] = text_of(name)
         if 11 in told:
             begun = _slice(bytes_of(told[11]), names)
             self.counts["slices"] += begun is not None
@@ -345,12 +348,6 @@ class _Reader:
             raise InputError(f"{self._where}: its packets are larger once unpacked than is read into memory.")
         yield from (bytes_of(value) for number, value in fields(contents) if number == 1)
 
-    def _track(self, descriptor: bytes) -> None:
-        reply = dict(fields(descriptor))
-        name = reply.get(2, reply.get(10, b""))
-        if 1 in reply and isinstance(name, bytes):
-            self._tracks[whole_of(reply[1])] = text_of(name)
-
     def _dispatch(self, begun: _Slice) -> None:
         told, place = begun.annotations, f"{self._where}: dispatch {self.counts['dispatches']}"
         self.counts["dispatches"] += 1
@@ -358,7 +355,8 @@ class _Reader:
         if start is None or end is None:
             self.counts["without_times"] += 1
             return
-        self.agents.update(f"{told[key]}" for key in ("agent",) if key in told)
+        if "agent" in told:
+            self.agents.add(str(told["agent"]))
         self.rows.add(
             begun.name,
             **_shape(told, place),

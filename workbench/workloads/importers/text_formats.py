@@ -186,7 +186,7 @@ def csv_rows(source: Source, is_header: Recognised, name: str) -> Iterator[Row]:
         for fields in text:
             where = f"{source.where}: line {text.line_num}"
             if header is None:
-                header = _header_at(fields, is_header)
+                header = first if is_header(first := Header(fields)) else None
             elif fields and len(fields) != len(header.names):
                 counts = f"{len(fields)} fields where the header has {len(header.names)}"
                 raise InputError(f"{where}: has {counts}; the file is cut off or damaged.")
@@ -196,11 +196,6 @@ def csv_rows(source: Source, is_header: Recognised, name: str) -> Iterator[Row]:
         raise InputError(f"{source.where}: line {text.line_num} is no CSV ({problem}).") from None
     if header is None:
         raise InputError(f"{source.where}: has no header of {name}.")
-
-
-def _header_at(fields: Sequence[str], is_header: Recognised) -> Header | None:
-    header = Header(fields)
-    return header if is_header(header) else None
 
 
 _OPEN, _CLOSE, _COMMA, _QUOTE = 1, 2, 3, 4
