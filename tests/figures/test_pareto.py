@@ -116,5 +116,5 @@ def test_of_many_points_only_the_front_is_named_and_only_where_there_is_room():
 
 def test_columns_are_what_is_drawn():
     columns = PARETO.data(shown(two())).columns()
-    assert columns["point"] == list(POINTS) and columns["drain_cycles"].tolist() == [10, 9, 11, 9]
+    assert columns["point"].tolist() == list(POINTS) and columns["drain_cycles"].tolist() == [10, 9, 11, 9]
     assert columns["on_front"].tolist() == [True, True, False, True]

@@ -11,7 +11,7 @@ from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures.estimates import Means, chosen_measure, level_of, means_of, rests_on
 from workbench.figures.panels import Panel, check_room, measure_label, panels, values
-from workbench.figures.registry import ANY, Column, Recipe, on_paper
+from workbench.figures.registry import ANY, Column, Recipe, below, on_paper
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import mean_interval
 
@@ -56,29 +56,20 @@ class Pareto(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a point."""
-        sizes = [len(panel.names) for panel in self.panels]
-
-        def sides(name: str, part: str) -> np.ndarray:
-            return np.concatenate([getattr(getattr(panel, name), part) for panel in self.panels])
-
-        more: dict[str, Column] = {}
-        if self.shade is not None:
-            more[self.shade.name] = np.concatenate([_shades(panel) for panel in self.panels])
-        if any(panel.baseline is not None for panel in self.panels):
-            more["baseline"] = np.concatenate([_baselines(panel) for panel in self.panels])
-        return {
-            "setting": np.repeat([panel.setting for panel in self.panels], sizes),
-            "point": [name for panel in self.panels for name in panel.names],
-            "seeds": np.concatenate([panel.n for panel in self.panels]),
-            self.x.name: sides("x", "mean"),
-            f"{self.x.name}_low": sides("x", "low"),
-            f"{self.x.name}_high": sides("x", "high"),
-            self.y.name: sides("y", "mean"),
-            f"{self.y.name}_low": sides("y", "low"),
-            f"{self.y.name}_high": sides("y", "high"),
-            "on_front": np.concatenate([panel.front for panel in self.panels]),
-            **more,
-        }
+        held = any(panel.baseline is not None for panel in self.panels)
+        return below(
+            {
+                "setting": panel.setting,
+                "point": panel.names,
+                "seeds": panel.n,
+                **panel.x.columns(self.x.name, f"{self.x.name}_low", f"{self.x.name}_high"),
+                **panel.y.columns(self.y.name, f"{self.y.name}_low", f"{self.y.name}_high"),
+                "on_front": panel.front,
+                **({} if self.shade is None else {self.shade.name: _shades(panel)}),
+                **({"baseline": _baselines(panel)} if held else {}),
+            }
+            for panel in self.panels
+        )
 
 
 def pareto_data(runs: RunSet, x: str | None = None, y: str | None = None) -> Pareto:

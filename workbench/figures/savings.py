@@ -7,7 +7,7 @@ R33c); and the reading of borrowed memory over the least that any policy could h
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,8 @@ from workbench.figures.estimates import (
     measure_of,
     rests_on,
 )
-from workbench.figures.panels import Line, check_room, none_finished, panels
-from workbench.figures.registry import ANY, Column, Recipe, on_paper
+from workbench.figures.panels import Line, check_room, heading, none_finished, panels
+from workbench.figures.registry import ANY, Column, Recipe, below, on_paper
 from workbench.studies.pool.remote_bound import OverBound, over_bound
 from workbench.studies.statistics import Interval, median_interval
 from workbench.studies.statistics.comparison import ratios
@@ -61,15 +61,15 @@ class SavingByPolicy(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a policy and setting."""
-        sizes = [len(panel.names) for panel in self.panels]
-        return {
-            "setting": np.repeat([panel.setting for panel in self.panels], sizes),
-            "policy": [name for panel in self.panels for name in panel.names],
-            "seeds": np.concatenate([panel.n for panel in self.panels]),
-            "saving_percent": np.concatenate([panel.saving.mean for panel in self.panels]),
-            "low_percent": np.concatenate([panel.saving.low for panel in self.panels]),
-            "high_percent": np.concatenate([panel.saving.high for panel in self.panels]),
-        }
+        return below(
+            {
+                "setting": panel.setting,
+                "policy": panel.names,
+                "seeds": panel.n,
+                **panel.saving.columns("saving_percent", "low_percent", "high_percent"),
+            }
+            for panel in self.panels
+        )
 
 
 def saving_by_policy_data(runs: RunSet, measure: str | None = None) -> SavingByPolicy:
@@ -214,28 +214,25 @@ class DrainDifference(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a bar, with the numbers of its panel."""
-        bars = len(self.edges) - 1
         unit = self.unit or "value"
-
-        def of_panel(values: list[Any]) -> np.ndarray:
-            return np.repeat(values, bars)
-
-        every = [panel.of for panel in self.panels]
-        return {
-            "setting": of_panel([one.setting for one in every]),
-            "policy": of_panel([one.name for one in every]),
-            "baseline": of_panel([one.baseline for one in every]),
-            f"difference_from_{unit}": np.tile(self.edges[:-1], len(every)),
-            f"difference_to_{unit}": np.tile(self.edges[1:], len(every)),
-            "seeds": np.concatenate([panel.counts for panel in self.panels]),
-            f"seeds_{self.better}": of_panel([panel.better for panel in self.panels]),
-            f"seeds_{self.worse}": of_panel([panel.worse for panel in self.panels]),
-            "seeds_tied": of_panel([panel.tied for panel in self.panels]),
-            "seeds_missing": of_panel([one.missing for one in every]),
-            f"{every[0].estimand}_{unit}": of_panel([one.interval.mean for one in every]),
-            f"low_{unit}": of_panel([one.interval.low for one in every]),
-            f"high_{unit}": of_panel([one.interval.high for one in every]),
-        }
+        return below(
+            {
+                "setting": panel.of.setting,
+                "policy": panel.of.name,
+                "baseline": panel.of.baseline,
+                f"difference_from_{unit}": self.edges[:-1],
+                f"difference_to_{unit}": self.edges[1:],
+                "seeds": panel.counts,
+                f"seeds_{self.better}": panel.better,
+                f"seeds_{self.worse}": panel.worse,
+                "seeds_tied": panel.tied,
+                "seeds_missing": panel.of.missing,
+                f"{self.panels[0].of.estimand}_{unit}": panel.of.interval.mean,
+                f"low_{unit}": panel.of.interval.low,
+                f"high_{unit}": panel.of.interval.high,
+            }
+            for panel in self.panels
+        )
 
 
 def drain_difference_data(runs: RunSet, measure: str = "drain_cycles") -> DrainDifference:
@@ -308,14 +305,11 @@ def draw_drain_difference(data: DrainDifference) -> Figure:
         marks.interval(one, panel.of.interval, 1.15 * top)
         one.set_ylim(0, 1.3 * top)
         one.set_xlim(data.edges[0], data.edges[-1])
-        frame.title(one, _heading(panel.of), _in_words(panel, data))
+        of = f"{panel.of.name} against {panel.of.baseline}"
+        frame.title(one, heading(panel.of.setting, of), _in_words(panel, data))
         frame.whole_numbers(one.yaxis)
     frame.name_sides(axes, data.label, "seeds")
     return figure
-
-
-def _heading(one: Compared) -> str:
-    return ": ".join(part for part in (one.setting, f"{one.name} against {one.baseline}") if part)
 
 
 def _in_words(panel: Histogram, data: DrainDifference) -> str:
@@ -365,20 +359,19 @@ class ReadingOverBound(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a policy and setting."""
-        sizes = [len(panel.names) for panel in self.panels]
-        over = [np.concatenate([panel.over[k] for panel in self.panels]) for k in range(3)]
-        return {
-            "setting": np.repeat([panel.setting for panel in self.panels], sizes),
-            "policy": [name for panel in self.panels for name in panel.names],
-            "seeds": np.concatenate([panel.n for panel in self.panels]),
-            "value_over_bound": over[0],
-            "low": over[1],
-            "high": over[2],
-            "fixed_bound_over_bound": np.concatenate([panel.fixed_over for panel in self.panels]),
-            "granted_percent": np.concatenate([panel.granted_percent for panel in self.panels]),
-            "value_ns": np.concatenate([panel.value_ns for panel in self.panels]),
-            "bound_ns": np.concatenate([panel.bound_ns for panel in self.panels]),
-        }
+        return below(
+            {
+                "setting": panel.setting,
+                "policy": panel.names,
+                "seeds": panel.n,
+                **panel.over.columns("value_over_bound", "low", "high"),
+                "fixed_bound_over_bound": panel.fixed_over,
+                "granted_percent": panel.granted_percent,
+                "value_ns": panel.value_ns,
+                "bound_ns": panel.bound_ns,
+            }
+            for panel in self.panels
+        )
 
 
 def reading_over_bound_data(runs: RunSet) -> ReadingOverBound:
@@ -406,35 +399,38 @@ def reading_over_bound_data(runs: RunSet) -> ReadingOverBound:
 
 
 def _distances(setting: str, lines: list[Line], runs_of: dict[str, list[OverBound]], level: float) -> Distances:
-    ratios = {line.name: _ratio(runs_of[line.point.id], level) for line in lines}
-    ordered = sorted(lines, key=lambda line: _last_if_nan(ratios[line.name].mean))
-    kept = [runs_of[line.point.id] for line in ordered]
+    table = {
+        line.name: [np.array(column, float) for column in zip(*map(_numbers, runs_of[line.point.id]), strict=True)]
+        for line in lines
+    }
+    over = {name: _ratio(value, bound, level) for name, (value, bound, *_) in table.items()}
+    names = sorted(table, key=lambda name: math.inf if math.isnan(over[name].mean) else over[name].mean)
     return Distances(
         setting=setting,
-        names=tuple(line.name for line in ordered),
-        n=np.array([len(each) for each in kept]),
-        over=means_of(ratios[line.name] for line in ordered),
-        fixed_over=np.array([_fixed_over(each) for each in kept]),
-        granted_percent=np.array([np.mean([one.granted_percent for one in each]) for each in kept]),
-        value_ns=np.array([np.mean([one.value_ns for one in each]) for each in kept]),
-        bound_ns=np.array([np.mean([one.bound_ns for one in each]) for each in kept]),
+        names=tuple(names),
+        n=np.array([len(table[name][0]) for name in names]),
+        over=means_of(over[name] for name in names),
+        fixed_over=np.array([_fixed_over(table[name][2], table[name][1]) for name in names]),
+        granted_percent=np.array([np.mean(table[name][3]) for name in names]),
+        value_ns=np.array([np.mean(table[name][0]) for name in names]),
+        bound_ns=np.array([np.mean(table[name][1]) for name in names]),
     )
 
 
-def _ratio(over_bounds: list[OverBound], level: float) -> Interval:
-    values, bounds = (np.array([getattr(one, name) for one in over_bounds]) for name in ("value_ns", "bound_ns"))
+def _numbers(one: OverBound) -> tuple[float, float, float, float]:
+    return one.value_ns, one.bound_ns, one.fixed_bound_ns, one.granted_percent
+
+
+def _ratio(values: np.ndarray, bounds: np.ndarray, level: float) -> Interval:
+    """Return the median of values over bounds; not a number where nothing had to be borrowed."""
     if not np.mean(bounds) > 0:
-        return Interval(math.nan, math.nan, math.nan, level, "none", len(over_bounds))
+        return Interval(math.nan, math.nan, math.nan, level, "none", len(bounds))
     return median_interval(ratios(values, bounds), level=level)
 
 
-def _fixed_over(over_bounds: list[OverBound]) -> float:
-    moving, fixed = (np.array([getattr(one, name) for one in over_bounds]) for name in ("bound_ns", "fixed_bound_ns"))
+def _fixed_over(fixed: np.ndarray, moving: np.ndarray) -> float:
+    """Return the same of the least without moving regions, which may be unknown."""
     return float(np.median(ratios(fixed, moving))) if np.mean(moving) > 0 else math.nan
-
-
-def _last_if_nan(ratio: float) -> float:
-    return math.inf if math.isnan(ratio) else ratio
 
 
 @on_paper

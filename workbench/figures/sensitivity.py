@@ -7,7 +7,8 @@ single levers on its diagonal; the effects of a full 2^k design with their inter
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures.estimates import Means, chosen_measure
 from workbench.figures.panels import check_room, levers_on, measure_words
-from workbench.figures.registry import ANY, Column, Recipe, on_paper
+from workbench.figures.registry import ANY, Column, Recipe, below, on_paper
 from workbench.studies.factorial import Effect, factorial
 from workbench.studies.sensitivity.analysis import Analysis, Of, analyse
 from workbench.studies.sensitivity.estimates import Effects, Indices
@@ -50,17 +51,13 @@ class Sensitivities(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a lever."""
-        sides = {"": "mean", "_low": "low", "_high": "high"}
-
-        def side(kind: str, part: str) -> np.ndarray:
-            return np.concatenate([getattr(getattr(panel, kind), part) for panel in self.panels])
-
-        return {
-            "way": np.repeat([panel.way for panel in self.panels], [len(panel.names) for panel in self.panels]),
-            "lever": [name for panel in self.panels for name in panel.names],
-            **{f"{self.whole}{end}".replace(" ", "_"): side("whole", part) for end, part in sides.items()},
-            **{f"{self.part}{end}".replace(" ", "_"): side("part", part) for end, part in sides.items()},
-        }
+        whole, part = (
+            [f"{kind}{end}".replace(" ", "_") for end in ("", "_low", "_high")] for kind in (self.whole, self.part)
+        )
+        return below(
+            {"way": one.way, "lever": one.names, **one.whole.columns(*whole), **one.part.columns(*part)}
+            for one in self.panels
+        )
 
 
 def sensitivities_data(runs: RunSet, measure: str | None = None, of: Of = "mean") -> Sensitivities:
@@ -78,14 +75,19 @@ def sensitivities_data(runs: RunSet, measure: str | None = None, of: Of = "mean"
     InputError
         The sweep is no sensitivity study, or an output is not finite.
     """
-    analysis = analyse(runs, measure or runs.plan.sweep.measures[0], of)
-    check_room(len(analysis), 1, SENSITIVITIES_FIGURE.name)
-    words = f"{'the gain in ' if of == 'gain' else ''}{measure_words(analysis[0].measure)}"
+    analysis, words = _analysis(runs, measure, of, SENSITIVITIES_FIGURE.name)
     panels = tuple(_ranked(runs, one) for one in analysis)
     if isinstance(analysis[0].found, Effects):
         unit = analysis[0].measure.unit
         return Sensitivities(f"effect on {words}" + (f" ({unit})" if unit else ""), "mean size", "spread", panels)
     return Sensitivities(f"share of the variance of {words}", "total", "first order", panels)
+
+
+def _analysis(runs: RunSet, measure: str | None, of: Of, figure: str) -> tuple[list[Analysis], str]:
+    """Return the analysis of every way to run, and in words what is analysed."""
+    analysis = analyse(runs, measure or runs.plan.sweep.measures[0], of)
+    check_room(len(analysis), 1, figure)
+    return analysis, f"{'the gain in ' if of == 'gain' else ''}{measure_words(analysis[0].measure)}"
 
 
 def _ranked(runs: RunSet, one: Analysis) -> Ranked:
@@ -125,17 +127,8 @@ def _rows(axes: Axes, panel: Ranked, data: Sensitivities) -> None:
     axes.axvline(0, color=marks.INK, linewidth=0.8)
     for means, shift, fill, shape, label in looks:
         axes.hlines(rows + shift, means.low, means.high, color=marks.INK, linewidth=1.0)
-        axes.scatter(
-            means.mean,
-            rows + shift,
-            s=15,
-            marker=shape,
-            c=fill,
-            edgecolors=marks.INK,
-            linewidths=0.7,
-            zorder=3,
-            label=label,
-        )
+        edge: dict[str, Any] = {"edgecolors": marks.INK, "linewidths": 0.7, "zorder": 3}
+        axes.scatter(means.mean, rows + shift, s=15, marker=shape, c=fill, label=label, **edge)
     axes.set_yticks(rows, panel.names)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(-0.6, len(panel.names) - 0.4)
@@ -187,14 +180,18 @@ class Interactions(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a lever and a pair of levers."""
-        rows = [
-            (panel.way, panel.names[i], panel.names[j], *(part[i, j] for part in (panel.value, panel.low, panel.high)))
-            for panel in self.panels
-            for i in range(len(panel.names))
-            for j in range(i + 1)
-        ]
-        names = ("way", "lever", "with", "share_of_variance", "low", "high")
-        return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+        below_diagonal = [np.tril_indices(len(panel.names)) for panel in self.panels]
+        return below(
+            {
+                "way": panel.way,
+                "lever": np.array(panel.names)[places[0]],
+                "with": np.array(panel.names)[places[1]],
+                "share_of_variance": panel.value[places],
+                "low": panel.low[places],
+                "high": panel.high[places],
+            }
+            for panel, places in zip(self.panels, below_diagonal, strict=True)
+        )
 
 
 def interactions_data(runs: RunSet, measure: str | None = None, of: Of = "mean") -> Interactions:
@@ -212,11 +209,8 @@ def interactions_data(runs: RunSet, measure: str | None = None, of: Of = "mean")
     InputError
         The sweep is no sensitivity study, or one without pairs; an output is not finite.
     """
-    analysis = analyse(runs, measure or runs.plan.sweep.measures[0], of)
-    check_room(len(analysis), 1, INTERACTIONS_FIGURE.name)
-    panels = tuple(_shares(runs, one) for one in analysis)
-    words = measure_words(analysis[0].measure)
-    return Interactions(f"share of the variance of {'the gain in ' if of == 'gain' else ''}{words}", panels)
+    analysis, words = _analysis(runs, measure, of, INTERACTIONS_FIGURE.name)
+    return Interactions(f"share of the variance of {words}", tuple(_shares(runs, one) for one in analysis))
 
 
 def _shares(runs: RunSet, one: Analysis) -> Shares:
@@ -264,11 +258,15 @@ def _map(axes: Axes, panel: Shares) -> None:
         axes.text(
             j, i, text, ha="center", va="center", fontsize=plot_style.SMALL, color=marks.INK if sure else marks.QUIET
         )
-    axes.set_yticks(range(count), [f"{name}  {k + 1}" for k, name in enumerate(panel.names)])
-    axes.set_xticks(range(count), [str(k + 1) for k in range(count)])
+    _number_sides(axes, panel.names)
+
+
+def _number_sides(axes: Axes, names: Sequence[str]) -> None:
+    """Put names with numbers beside the rows of a triangle, and the numbers below its columns."""
+    axes.set_yticks(range(len(names)), [f"{name}  {k + 1}" for k, name in enumerate(names)])
+    axes.set_xticks(range(len(names)), [str(k + 1) for k in range(len(names))])
     axes.tick_params(length=0)
-    for side in axes.spines.values():
-        side.set_visible(False)
+    axes.spines[:].set_visible(False)
 
 
 INTERACTIONS_FIGURE = Recipe(
@@ -359,11 +357,7 @@ def _triangle(axes: Axes, data: FactorialEffects, setting: str, most: float) -> 
     count = len(data.factors)
     axes.set_xlim(-0.5, count - 0.5)
     axes.set_ylim(count - 0.5, -0.5)
-    axes.set_yticks(range(count), [f"{name.replace('_', ' ')}  {k + 1}" for k, name in enumerate(data.factors)])
-    axes.set_xticks(range(count), [str(k + 1) for k in range(count)])
-    axes.tick_params(length=0)
-    for side in axes.spines.values():
-        side.set_visible(False)
+    _number_sides(axes, [name.replace("_", " ") for name in data.factors])
 
 
 def _cell(axes: Axes, left: int, low: int, one: Effect, most: float) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures.panels import check_room, common_seed
-from workbench.figures.registry import Calculation, Column, Recipe, on_paper
+from workbench.figures.registry import Calculation, Column, Recipe, below, on_paper
 from workbench.studies.malloc_validation import Curve, LockFit, fitted
 
 if TYPE_CHECKING:
@@ -44,16 +44,17 @@ class MallocOnCard(NamedTuple):
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a card, way and number of threads; the figures of a fit in each
         row of its curve."""
-        sizes = [len(line.modelled) for line in self.lines]
-        fits = {name: np.repeat([getattr(line.fit, name) for line in self.lines], sizes) for name in LockFit._fields}
-        return {
-            "card": np.repeat([line.curve.card for line in self.lines], sizes),
-            "way": np.repeat([line.curve.way for line in self.lines], sizes),
-            "threads": np.concatenate([line.curve.threads for line in self.lines]),
-            "measured_us": np.concatenate([line.curve.microseconds for line in self.lines]),
-            "modelled_us": np.concatenate([line.modelled for line in self.lines]),
-            **fits,
-        }
+        return below(
+            {
+                "card": line.curve.card,
+                "way": line.curve.way,
+                "threads": line.curve.threads,
+                "measured_us": line.curve.microseconds,
+                "modelled_us": line.modelled,
+                **line.fit._asdict(),
+            }
+            for line in self.lines
+        )
 
 
 def malloc_on_card_data(curves: Sequence[Curve] = ()) -> MallocOnCard:
@@ -76,46 +77,34 @@ def malloc_on_card_data(curves: Sequence[Curve] = ()) -> MallocOnCard:
         )
     cards, ways = ([*dict.fromkeys(names)] for names in zip(*(curve[:2] for curve in curves), strict=True))
     check_room(len(cards), len(ways), MALLOC_ON_CARD_FIGURE.name)
-    return MallocOnCard(tuple(cards), tuple(_beside(cards.index(one.card), ways.index(one.way), one) for one in curves))
-
-
-def _beside(panel: int, style: int, curve: Curve) -> Beside:
-    fit = fitted(curve)
-    return Beside(panel, style, curve, fit, fit.microseconds(curve.contenders))
+    lines = [
+        Beside(cards.index(one.card), ways.index(one.way), one, fit, fit.microseconds(one.contenders))
+        for one in curves
+        for fit in [fitted(one)]
+    ]
+    return MallocOnCard(tuple(cards), tuple(lines))
 
 
 @on_paper
 def draw_malloc_on_card(data: MallocOnCard) -> Figure:
     """Draw markers where something was measured, lines where the fitted model passes; a panel a card."""
-    from workbench.figures import frame, plot_style
+    from workbench.figures import frame, marks, plot_style
 
     figure, axes = plot_style.stacked(len(data.cards), 2.2 if len(data.cards) == 1 else 1.5, share_x=True)
     for line in data.lines:
-        _line_beside(axes[line.panel], line)
+        one, curve, look = axes[line.panel], line.curve, marks.look(line.style)
+        one.plot(curve.threads, line.modelled, linewidth=0.9, color=look["color"])
+        one.plot(curve.threads, curve.microseconds, linestyle="none", label=frame.words(curve.way), **look)
     for one, card in zip(axes, data.cards, strict=True):
         frame.title(one, card)
         one.set_yscale("log")
-    threads = np.unique(np.concatenate([line.curve.threads for line in data.lines]))
-    frame.value_axis(axes[-1], threads)
-    frame.name_sides(axes, "threads that take memory at once", "a launch (µs)", _note(data))
+    frame.value_axis(axes[-1], np.unique(np.concatenate([line.curve.threads for line in data.lines])))
+    worst = max(line.fit.error for line in data.lines)
+    size = "below 0.01" if worst < 1e-4 else f"at most {100 * worst:.2g}"
+    note = f"markers: measured; lines: the lock model fitted to them\nroot mean square difference: {size} %"
+    frame.name_sides(axes, "threads that take memory at once", "a launch (µs)", note)
     frame.legend(figure, axes)
     return figure
-
-
-def _line_beside(axes: Axes, line: Beside) -> None:
-    from workbench.figures import marks
-    from workbench.figures.frame import words
-
-    look = marks.look(line.style)
-    axes.plot(line.curve.threads, line.modelled, linewidth=0.9, color=look["color"])
-    axes.plot(line.curve.threads, line.curve.microseconds, linestyle="none", label=words(line.curve.way), **look)
-
-
-def _note(data: MallocOnCard) -> str:
-    worst = max(line.fit.error for line in data.lines)
-    legend = "markers: measured; lines: the lock model fitted to them"
-    size = "below 0.01" if worst < 1e-4 else f"at most {100 * worst:.2g}"
-    return f"{legend}\nroot mean square difference: {size} %"
 
 
 EXAMPLE = """\

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_set import RunSet
 from workbench.figures.estimates import chosen_measure, gain_label
 from workbench.figures.panels import axis_label, check_room, words_of
-from workbench.figures.registry import ANY, Column, Recipe, on_paper
+from workbench.figures.registry import ANY, Column, Recipe, below, on_paper
 from workbench.studies.summary import ALPHA, Place, numbers, where_it_holds
 
 if TYPE_CHECKING:
@@ -60,22 +59,21 @@ class WhereItHolds(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a place."""
-
-        def side(name: str) -> np.ndarray:
-            return np.concatenate([getattr(region, name) for region in self.regions])
-
-        return {
-            "setting": np.repeat([region.setting for region in self.regions], [len(r.x) for r in self.regions]),
-            self.x: side("x"),
-            self.y: side("y"),
-            "verdict": [verdict for region in self.regions for verdict in region.verdict],
-            "saving_percent": side("percent"),
-            "gain": side("gain"),
-            "gain_low": side("low"),
-            "gain_high": side("high"),
-            f"p_{self.correction}": side("p_adjusted"),
-            "seeds": side("n"),
-        }
+        return below(
+            {
+                "setting": region.setting,
+                self.x: region.x,
+                self.y: region.y,
+                "verdict": region.verdict,
+                "saving_percent": region.percent,
+                "gain": region.gain,
+                "gain_low": region.low,
+                "gain_high": region.high,
+                f"p_{self.correction}": region.p_adjusted,
+                "seeds": region.n,
+            }
+            for region in self.regions
+        )
 
 
 def where_it_holds_data(
@@ -131,14 +129,10 @@ def _axes(runs: RunSet, x: str | None, y: str | None) -> tuple[str, str]:
     chosen = [path for path in (x, y) if path is not None]
     left = [path for path in known if path not in chosen]
     if len(known) < 2:
-        raise InputError(f"where_it_holds needs two varied numbers; this sweep varies {_listed(known) or 'none'}.")
+        raise InputError(f"where_it_holds needs two varied numbers; this sweep varies {', '.join(known) or 'none'}.")
     if len(chosen) < 2 < len(known):
-        raise InputError(f"where_it_holds needs to know which two numbers, x= and y=; there are {_listed(known)}.")
+        raise InputError(f"where_it_holds needs to know which two numbers, x= and y=; there are {', '.join(known)}.")
     return (x if x is not None else left.pop(0)), (y if y is not None else left.pop(0))
-
-
-def _listed(paths: Iterable[str]) -> str:
-    return ", ".join(paths)
 
 
 def _setting(runs: RunSet, place: Place, x: str, y: str) -> str:
@@ -166,21 +160,11 @@ def _baseline(runs: RunSet, place: Place) -> str:
 
 
 def _region(setting: str, places: list[Place]) -> Region:
-    def column(values: Iterable[float]) -> np.ndarray:
-        return np.array([*values], float)
-
-    return Region(
-        setting,
-        column(place.x for place in places),
-        column(place.y for place in places),
-        tuple(place.verdict for place in places),
-        100 * column(place.saving for place in places),
-        column(place.interval.mean for place in places),
-        column(place.interval.low for place in places),
-        column(place.interval.high for place in places),
-        column(place.p_adjusted for place in places),
-        np.array([place.interval.n for place in places]),
-    )
+    rows = [(one.x, one.y, 100 * one.saving, *one.interval[:3], one.p_adjusted) for one in places]
+    x, y, percent, gain, low, high, p_adjusted = np.array(rows, float).T
+    verdicts = tuple(place.verdict for place in places)
+    n = np.array([place.interval.n for place in places])
+    return Region(setting, x, y, verdicts, percent, gain, low, high, p_adjusted, n)
 
 
 @on_paper
@@ -250,23 +234,19 @@ def _cells(axes: Axes, region: Region) -> None:
         )
         if len(region.x) <= MOST_TOLD:
             box = {"facecolor": face, "edgecolor": "none", "pad": 0.6} if hatch else None
-            x, y = _middle(left[i : i + 2], is_log(across)), _middle(low[j : j + 2], is_log(up))
+            x, y = (
+                float(np.sqrt(ends[0] * ends[1]) if is_log(centres) else ends.mean())
+                for ends, centres in ((left[i : i + 2], across), (low[j : j + 2], up))
+            )
             size_of_text = plot_style.SMALL - (1.5 if len(across) > 6 else 0)
-            text = _told(region.percent[k])
+            percent = region.percent[k]
+            text = "" if np.isnan(percent) else f"{percent:+.1f}".replace("-", "\N{MINUS SIGN}")
             colour = "#8A8A8A" if verdict == "undecided" else "#111111"
             axes.text(x, y, text, ha="center", va="center", fontsize=size_of_text, color=colour, bbox=box)
     axes.set_xlim(left[0], left[-1])
     axes.set_ylim(low[0], low[-1])
     _ticks(axes, across, up)
     _legend(axes, region)
-
-
-def _middle(ends: np.ndarray, log: bool) -> float:
-    return float(np.sqrt(ends[0] * ends[1]) if log else ends.mean())
-
-
-def _told(percent: float) -> str:
-    return "" if np.isnan(percent) else f"{percent:+.1f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _paint(verdict: str, share: float) -> tuple[str, str]:
@@ -298,21 +278,12 @@ def _dots(axes: Axes, region: Region) -> None:
     from workbench.figures import marks
 
     verdicts = np.array(region.verdict)
+    look: dict[str, Any] = {"s": 18, "edgecolors": "white", "linewidths": 0.3}
     shapes = {"better": ("o", marks.GOOD), "undecided": (".", marks.QUIET), "worse": ("X", marks.BAD)}
     for verdict in VERDICTS:
-        kept = verdicts == verdict
-        shape, colour = shapes[verdict]
-        if kept.any():
-            axes.scatter(
-                region.x[kept],
-                region.y[kept],
-                s=18,
-                marker=shape,
-                c=colour,
-                edgecolors="white",
-                linewidths=0.3,
-                label=verdict,
-            )
+        if (kept := verdicts == verdict).any():
+            shape, colour = shapes[verdict]
+            axes.scatter(region.x[kept], region.y[kept], marker=shape, c=colour, label=verdict, **look)
     if is_log(np.unique(region.x)):
         axes.set_xscale("log")
     if is_log(np.unique(region.y)):
