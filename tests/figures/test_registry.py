@@ -23,7 +23,9 @@ RECORD = record([(0, 0, 4, 0, 4), (0, 1, 3, 4, 4)])
 def test_every_figure_is_listed_and_every_figure_is_whole():
     folder = Path(room.__file__).parent
     holding = re.findall(
-        r"^(\w+)_FIGURE = Recipe\(", "".join(path.read_text() for path in folder.glob("*.py")), re.MULTILINE
+        r"^(\w+)_FIGURE = (?:Recipe|_recipe\w*)\(",
+        "".join(path.read_text() for path in folder.glob("*.py")),
+        re.MULTILINE,
     )
     assert {name.lower() for name in holding} == {recipe.name for recipe in figures()} == set(FIGURES.names())
     for recipe in figures():

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, unknown_name
-from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.figures.panels import Line, measure_words, panels, undefined, values
 from workbench.metrics.measure import Measure
@@ -144,7 +143,7 @@ def _compared(runs: RunSet, measure: Measure, figure: str, setting: str, line: L
     both = compare(theirs, ours, better=better, level=level_of(runs), estimand=estimand)
     return Compared(
         setting,
-        _name(baseline, lines),
+        next((one.name for one in lines if one.point.id == baseline.id), "the baseline"),
         line.name,
         line.style,
         len(runs.seeds) - both.n,
@@ -153,10 +152,6 @@ def _compared(runs: RunSet, measure: Measure, figure: str, setting: str, line: L
         both.interval,
         both.saving,
     )
-
-
-def _name(baseline: PlannedPoint, lines: list[Line]) -> str:
-    return next((line.name for line in lines if line.point.id == baseline.id), "the baseline")
 
 
 def measure_of(runs: RunSet, name: str) -> Measure:

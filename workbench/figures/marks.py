@@ -7,6 +7,7 @@ cover neither points nor each other.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -83,6 +84,10 @@ def dots(axes: Axes, names: Sequence[str], x: Means) -> None:
     fill = np.where(sure, np.where(x.mean > 0, GOOD, BAD), "white")
     axes.scatter(x.mean, rows, s=14, c=fill.tolist(), edgecolors=INK, linewidths=0.5, zorder=3)
     ends(axes, x, rows)
+    _name_rows(axes, rows, names)
+
+
+def _name_rows(axes: Axes, rows: np.ndarray, names: Sequence[str]) -> None:
     axes.set_yticks(rows, [words(name) for name in names])
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(-0.7, len(names) - 0.3)
@@ -107,10 +112,7 @@ def multiples(axes: Axes, names: Sequence[str], x: Means, filled: np.ndarray) ->
     axes.scatter(
         x.mean, rows, s=16, c=np.where(filled, GOOD, "white").tolist(), edgecolors=INK, linewidths=0.7, zorder=3
     )
-    axes.set_yticks(rows, [words(name) for name in names])
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(-0.7, len(names) - 0.3)
-    axes.grid(axis="x", color="#DDDDDD", linewidth=0.5)
+    _name_rows(axes, rows, names)
 
 
 def ticks(axes: Axes, x: np.ndarray) -> None:
@@ -217,6 +219,18 @@ def rectangles(
     corners = np.stack([x[0], y[0], x[1], y[0], x[1], y[1], x[0], y[1]], axis=1).reshape(-1, 4, 2)
     filled = to_rgba_array(colours)[fill]
     axes.add_collection(PolyCollection(list(corners), facecolors=filled, edgecolors="face", linewidths=0.1))
+
+
+def stacked_bars(
+    axes: Axes, names: Sequence[str], parts: np.ndarray, colours: Sequence[str], letters: int, **look: Any
+) -> None:
+    """Draw a bar of several parts a row, the first on top: float64[bars, parts]; of a name so many letters a line."""
+    places, left = np.arange(len(names))[::-1], np.zeros(len(names))
+    for wide, colour in zip(parts.T, colours, strict=True):
+        axes.barh(places, wide, left=left, color=colour, edgecolor=INK, **look)
+        left = left + wide
+    axes.set_yticks(places, [textwrap.fill(words(name), letters) for name in names])
+    axes.tick_params(axis="y", length=0)
 
 
 _WAYS = [(1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1)]

@@ -72,6 +72,12 @@ def on_paper(draw: Callable[[Data], Figure]) -> Callable[[Data], Figure]:
     return drawn
 
 
+def _check_choices(figure: str, known: list[str], choices: Mapping[str, Any]) -> None:
+    for name in choices:
+        if name not in known:
+            raise unknown_name("", f"choice of {figure}", name, known)
+
+
 @dataclass(frozen=True)
 class Recipe:
     """One figure of runs; made anew, it takes the place of an earlier one of the user's.
@@ -109,10 +115,7 @@ class Recipe:
         InputError
             There is no such choice, or the figure cannot be drawn of these runs.
         """
-        _, *known = inspect.signature(self.data).parameters
-        for name in choices:
-            if name not in known:
-                raise unknown_name("", f"choice of {self.name}", name, known)
+        _check_choices(self.name, [*inspect.signature(self.data).parameters][1:], choices)
         return self.data(runs, **choices)
 
     def serves(self, engine: str) -> bool:
@@ -146,10 +149,7 @@ class Calculation(NamedTuple):
         InputError
             There is no such choice, or a value is not allowed.
         """
-        known = [*inspect.signature(self.data).parameters]
-        for name in choices:
-            if name not in known:
-                raise unknown_name("", f"choice of {self.name}", name, known)
+        _check_choices(self.name, [*inspect.signature(self.data).parameters], choices)
         return self.data(**{name: self._declared(name, value) for name, value in choices.items()})
 
     def _declared(self, name: str, value: Any) -> Any:

@@ -228,15 +228,8 @@ def _points(axes: Axes, data: ScenarioDiscovery, x: Side, y: Side) -> None:
         (data.hit, "X", 13, marks.BAD, "white", data.noun, 2),
     )
     for kept, shape, size, face, edge, name, order in looks:
-        style: dict[str, Any] = {
-            "s": size,
-            "marker": shape,
-            "c": face,
-            "edgecolors": edge,
-            "linewidths": 0.5,
-            "zorder": order,
-        }
-        axes.scatter(across[kept], up[kept], label=name, **style)
+        style: dict[str, Any] = {"s": size, "marker": shape, "c": face, "edgecolors": edge, "linewidths": 0.5}
+        axes.scatter(across[kept], up[kept], label=name, zorder=order, **style)
     for side, scale, axis in ((x, axes.set_xscale, axes.xaxis), (y, axes.set_yscale, axes.yaxis)):
         if side.is_log:
             scale("log")

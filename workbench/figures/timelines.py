@@ -6,7 +6,6 @@ over time (spec 3, H3.15); and the parts of a group's time, which sum exactly, s
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -450,31 +449,20 @@ def draw_where_time_goes(data: WhereTimeGoes) -> Figure:
     from workbench.figures import frame, marks, plot_style
 
     rows = [[bar for bar in data.bars if bar.panel == place] for place in range(len(data.titles))]
+    names, colours = zip(*PARTS.values(), strict=True)
     figure, axes = plot_style.stacked(len(rows), [0.33 + 0.24 * len(bars) for bars in rows], share_x=True)
     for one, title, bars in zip(axes, data.titles, rows, strict=True):
         frame.title(one, f"{title}: {bars[0].cycles.sum():,.0f} cycles a group" if title else "")
-        _draw_bars(one, bars)
+        percent = np.stack([bar.percent for bar in bars])
+        marks.stacked_bars(one, [bar.name for bar in bars], percent, colours, _LETTERS, height=0.76, linewidth=0.25)
+        one.axvline(100, color=marks.INK, linewidth=0.6, linestyle=":")
     axes[0].set_xlim(0, 1.02 * max(float(bar.percent.sum()) for bar in data.bars))  # all panels share it
-    marks.swatches(axes[0], [words for words, _ in PARTS.values()], [colour for _, colour in PARTS.values()])
+    marks.swatches(axes[0], names, colours)
     seeds = sorted({bar.n for bar in data.bars})
     note = f"means of {seeds[0]}{f' to {seeds[-1]}' if seeds[1:] else ''} seeds"
     frame.name_sides(axes, "time of a group (% of the first bar)", note=note if seeds != [1] else "one seed")
     frame.legend(figure, axes)
     return figure
-
-
-def _draw_bars(axes: Axes, bars: list[Bar]) -> None:
-    from workbench.figures import frame, marks
-
-    places = np.arange(len(bars))[::-1]
-    left = np.zeros(len(bars))
-    for part, (_, colour) in enumerate(PARTS.values()):
-        wide = np.array([bar.percent[part] for bar in bars])
-        axes.barh(places, wide, 0.76, left, color=colour, edgecolor=marks.INK, linewidth=0.25)
-        left += wide
-    axes.set_yticks(places, [textwrap.fill(frame.words(bar.name), _LETTERS) for bar in bars])
-    axes.tick_params(axis="y", length=0)
-    axes.axvline(100, color=marks.INK, linewidth=0.6, linestyle=":")
 
 
 WHERE_TIME_GOES_FIGURE = Recipe(

@@ -6,7 +6,6 @@ how many pages two private TLBs hold in common, on average (section 8).
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -70,13 +69,10 @@ def served_by_data(runs: RunSet) -> ServedBy:
     bars = []
     for place, panel in enumerate(panels):
         for line in panel.lines:
-            percent = np.stack([_served_percent(record) for record in records(runs, line.point, SERVED_BY_FIGURE.name)])
+            kept = records(runs, line.point, SERVED_BY_FIGURE.name)
+            percent = np.stack([100 * record.served.sum(axis=0) / max(accesses(record), 1) for record in kept])
             bars.append(Shares(place, line.name, len(percent), mean_curve(percent)))
     return ServedBy(tuple(panel.title for panel in panels), tuple(bars))
-
-
-def _served_percent(record: TranslationRecord) -> np.ndarray:
-    return np.asarray(100 * record.served.sum(axis=0) / max(accesses(record), 1))
 
 
 @on_paper
@@ -89,13 +85,8 @@ def draw_served_by(data: ServedBy) -> Figure:
     colours = marks.fills(len(SERVED_BY))
     for one, title, bars in zip(axes, data.titles, rows, strict=True):
         frame.title(one, title)
-        places = np.arange(len(bars))[::-1]
-        edges = np.cumsum([np.r_[0, bar.percent.mean] for bar in bars], axis=1)
-        for part, colour in enumerate(colours):
-            wide = edges[:, part + 1] - edges[:, part]
-            one.barh(places, wide, 0.72, edges[:, part], color=colour, edgecolor=marks.INK, linewidth=0.3)
-        one.set_yticks(places, [textwrap.fill(frame.words(bar.name), _LETTERS) for bar in bars])
-        one.tick_params(axis="y", length=0)
+        percent = np.stack([bar.percent.mean for bar in bars])
+        marks.stacked_bars(one, [bar.name for bar in bars], percent, colours, _LETTERS, height=0.72, linewidth=0.3)
         one.set_xlim(0, 100)
     marks.swatches(axes[0], SERVED_BY, colours)
     frame.name_sides(axes, "accesses served (%)", note=rests_on(bar.n for bar in data.bars).split(" with")[0])
@@ -195,14 +186,11 @@ def draw_latency_distribution(data: LatencyDistribution) -> Figure:
         if last >= 8 * first:
             one.set_xscale("log")
         one.set_xlim(0.9 * first, 1.1 * last)
-    frame.name_sides(axes, "latency (cycles)", "accesses served by then (%)", _note(data))
+    most = max(line.n for line in data.lines)
+    note = "one seed" if most == 1 else f"all accesses of up to {most} seeds together"
+    frame.name_sides(axes, "latency (cycles)", "accesses served by then (%)", note)
     frame.legend(figure, axes)
     return figure
-
-
-def _note(data: LatencyDistribution) -> str:
-    most = max(line.n for line in data.lines)
-    return "one seed" if most == 1 else f"all accesses of up to {most} seeds together"
 
 
 LATENCY_DISTRIBUTION_FIGURE = Recipe(
