@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.errors import WorkbenchError
-from workbench.experiments.runner import Silent
+from workbench.experiments.progress import Silent
 from workbench.experiments.store import Store
 from workbench.studies.statistics import mean_interval
 from workbench.studies.tuning.driver import Evaluator, conduct

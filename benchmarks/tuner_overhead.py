@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.row import row
-from workbench.experiments.runner import Silent
+from workbench.experiments.progress import Silent
 from workbench.studies.tuning import read_study, tune
 from workbench.studies.tuning.study import Study, proposed
 from workbench.studies.tuning.trial_store import quiet

@@ -590,8 +590,3 @@ def _kept(results: Results) -> Results:
     assert results.folder is not None
     write_results(results, results.folder)
     return results
-
-
-__all__ = [
-    "Results", "blame", "discover", "figure", "open_results", "planned", "presets", "run", "sensitivity", "step",
-]  # fmt: skip

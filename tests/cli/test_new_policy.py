@@ -111,9 +111,8 @@ def moved(root: Path, question: str) -> Path:
     shutil.move(policy, room / policy.name)
     module = ".".join(["workbench", *parts, name])
     init = room / "__init__.py"
-    text, export = init.read_text(), class_name(name)
-    text = text.replace("\nfrom workbench.policies.", f"\nfrom {module} import {export}\nfrom workbench.policies.", 1)
-    init.write_text(text.replace("__all__ = [", f'__all__ = [\n    "{export}",', 1))
+    export = f"\nfrom {module} import {class_name(name)}\nfrom workbench.policies."
+    init.write_text(init.read_text().replace("\nfrom workbench.policies.", export, 1))
     place = root / "tests" / "policies" / test.name
     place.write_text(test.read_text().replace(f"from {name} import", f"from {module} import"))
     ran(root, "ruff", "check", "--fix", "-q", place, init, path=root)

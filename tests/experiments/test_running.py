@@ -18,8 +18,9 @@ from tests.experiments.stores import edited, rows_of
 from tests.waiting import wait_until
 from workbench.errors import StoreError, WorkbenchError
 from workbench.experiments.plan import make_plan
+from workbench.experiments.progress import Silent
 from workbench.experiments.results_folder import ROWS, has_store, held
-from workbench.experiments.runner import Silent, run_missing
+from workbench.experiments.runner import run_missing
 from workbench.experiments.store import Row, Store
 from workbench.experiments.sweep import read_sweep
 from workbench.policies.placement import Placement

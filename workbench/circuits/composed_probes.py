@@ -15,9 +15,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from workbench.circuits.netlist import Circuit, added, larger, widened
+from workbench.circuits.netlist import Circuit, added, widened
 from workbench.errors import wrong_value
-from workbench.gates import ONE
+from workbench.gates import ONE, larger
 
 LEAVES = (1, 2, 4, 8, 16)
 

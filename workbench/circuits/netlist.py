@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.gates import ONE, ZERO, Netlist, constant, exceeds, larger, widened
+from workbench.gates import ONE, ZERO, Netlist, constant, exceeds, widened
 
 RESERVED = frozenset(
     """
@@ -323,24 +323,3 @@ def prefix_sums(net: Circuit, numbers: Sequence[Any], bits: int) -> list[np.ndar
 def _better(net: Circuit, low: tuple[np.ndarray, np.ndarray], high: tuple[np.ndarray, np.ndarray]) -> Any:
     higher = exceeds(net, high[0], low[0])
     return net.select(higher, high[0], low[0]), net.select(higher, high[1], low[1])
-
-
-__all__ = [
-    "added",
-    "at_least",
-    "binary",
-    "chosen",
-    "constant",
-    "equal",
-    "exceeds",
-    "first_one",
-    "from_first_one",
-    "larger",
-    "larger_of",
-    "one_hot",
-    "ones",
-    "prefix_sums",
-    "shifted_up",
-    "subtracted",
-    "widened",
-]

@@ -287,6 +287,3 @@ def _gates(solver: Solver, circuit: Circuit, wires: dict[int, Any]) -> None:
             one = [wires[first]] if row.kind == NOT else [wires[first], wires[second]]
             term = one[0] if row.kind == NOT else make(meant[row.kind], one)
             wires[out] = make(kinds.NOT, [term]) if row.kind in (NOT, NAND) else term
-
-
-__all__ = ["Proof", "answers", "prove"]

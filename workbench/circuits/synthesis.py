@@ -400,6 +400,3 @@ def _arc(pin: str, parasitic: float) -> str:
     delays = "values (" + ", ".join(f'"{line}"' for _ in SLEWS) + ");"
     tables = [f"cell_{edge} (line) {{ {delays} }} {edge}_transition (line) {{ {delays} }}" for edge in ("rise", "fall")]
     return f'      timing () {{ related_pin : "{pin}"; {" ".join(tables)} }}'
-
-
-__all__ = ["Counts", "known", "synthesised", "synthesised_here", "synthesiser"]

@@ -108,6 +108,3 @@ def check_name(name: str) -> str:
     if name not in DASHBOARDS.names():
         raise unknown_name("", "dashboard", name, DASHBOARDS.names())
     return name
-
-
-__all__ = ["add_dashboard", "dashboard"]

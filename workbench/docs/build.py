@@ -98,7 +98,7 @@ def reference_pages() -> list[Page]:
     pages, rows, firsts = [*results.claim_pages()], [], []
     for kind in KINDS:
         members = [*kind.pages()]
-        first = kind.index(members)
+        first = kind.overview(members)
         pages += dict.fromkeys([*members, first])
         firsts.append(first.path)
         rows.append([ref(kind.title, first.path), kind.description, sum(len(page.names) for page in members)])

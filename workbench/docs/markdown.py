@@ -272,7 +272,7 @@ class Kind(NamedTuple):
     description: str
     pages: Callable[[], Iterable[Page]]
 
-    def index(self, pages: Sequence[Page]) -> Page:
+    def overview(self, pages: Sequence[Page]) -> Page:
         """Return the page that leads to all of the kind: its only one, or one that lists them with their entries."""
         path = f"reference/{self.name}"
         if pages[0].path == path:

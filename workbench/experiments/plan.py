@@ -26,7 +26,8 @@ from workbench.experiments.sweep import Sweep, most_points
 from workbench.experiments.user_code import PointIds
 from workbench.identity import one_moment
 from workbench.levers import Spec, read_spec
-from workbench.policies.catalogue import is_in_file, policy_in_file
+from workbench.parts import is_in_file
+from workbench.policies.catalogue import policy_in_file
 from workbench.policies.policy import Policy, read_policy
 from workbench.workloads.catalogue import catalogue, locate
 from workbench.workloads.workload_key import read_workload

@@ -21,7 +21,7 @@ from workbench.experiments.mechanism import say_compiling
 from workbench.experiments.output_capture import Echo, contain, routed
 from workbench.experiments.plan import Plan, PlannedRun
 from workbench.experiments.pools import check_pool, cores, pool_of
-from workbench.experiments.progress import Progress, Silent, usual_watcher
+from workbench.experiments.progress import Progress, usual_watcher
 from workbench.experiments.provenance import check_unedited, own_origin
 from workbench.experiments.reproducibility import Repeating, repeats, withdraw_stale
 from workbench.experiments.row import MeasuredBy, Row, lacking, read_measured
@@ -348,6 +348,3 @@ def _unlike(name: str, before: float, now: float) -> str:
 
 def _bits(value: float) -> bytes:
     return struct.pack("<d", float(value))
-
-
-__all__ = ["LIMIT_SECONDS", "Progress", "Silent", "run_missing"]

@@ -197,20 +197,3 @@ def add_figure(recipe: Recipe) -> Recipe:
     if not isinstance(recipe, Recipe):
         raise wrong_value("", "a figure", "must be a Recipe(name, engine, description, data, draw)", recipe)
     return FIGURES.joined(recipe)
-
-
-__all__ = [
-    "Calculation",
-    "OfStudy",
-    "Recipe",
-    "add_figure",
-    "calculated",
-    "calculations",
-    "check",
-    "draw_all",
-    "draw_one",
-    "draw_study",
-    "figure",
-    "figures",
-    "study_figures",
-]

@@ -27,17 +27,3 @@ FORMAT = 4
 before 4 the workbench's own modules by their names."""
 
 tell_of_snapshots(empty_caches)
-
-__all__ = [
-    "FORMAT",
-    "PYTHON",
-    "Snapshot",
-    "current",
-    "digest_of",
-    "look",
-    "once_a_moment",
-    "one_moment",
-    "snapshot",
-    "still",
-    "tell_of_snapshots",
-]

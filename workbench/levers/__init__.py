@@ -7,19 +7,3 @@ of the tuner's distribution, of the axis label, of the table in the documentatio
 from workbench.levers.family import Family
 from workbench.levers.lever import REQUIRED, Kind, Lever, Scale, lever
 from workbench.levers.spec import SCALAR_KINDS, Spec, code_of, identity_of, read_spec, rooted, snake_case
-
-__all__ = [
-    "REQUIRED",
-    "SCALAR_KINDS",
-    "Family",
-    "Kind",
-    "Lever",
-    "Scale",
-    "Spec",
-    "code_of",
-    "identity_of",
-    "lever",
-    "read_spec",
-    "rooted",
-    "snake_case",
-]

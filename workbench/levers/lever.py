@@ -328,6 +328,3 @@ SCHEMAS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "spec": lambda lv: lv.spec.schema(),
     "specs": lambda lv: {"type": "array", "items": {"anyOf": [lv.spec.schema(), _as_written(lv)]}},
 }
-
-
-__all__ = ["REQUIRED", "Declaration", "Kind", "Lever", "Scale", "lever"]

@@ -7,5 +7,3 @@ set_pdf(folder)            the PDF, or a sentence that says why there is none   
 
 from workbench.paper.evidence import Evidence, gathered
 from workbench.paper.write import Typeset, set_pdf, write_paper
-
-__all__ = ["Evidence", "Typeset", "gathered", "set_pdf", "write_paper"]

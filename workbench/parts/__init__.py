@@ -8,15 +8,3 @@ from_file(...)   the part that `FILE.py:NAME` names
 
 from workbench.parts.registry import Part, Registry, attribute, remove
 from workbench.parts.user_files import file_and_name, files_named, from_file, is_in_file, module_in_file
-
-__all__ = [
-    "Part",
-    "Registry",
-    "attribute",
-    "file_and_name",
-    "files_named",
-    "from_file",
-    "is_in_file",
-    "module_in_file",
-    "remove",
-]

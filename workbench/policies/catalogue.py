@@ -13,7 +13,7 @@ from typing import Any
 
 from workbench.compiled import fields_of
 from workbench.errors import unknown_name
-from workbench.parts import files_named, from_file, is_in_file
+from workbench.parts import files_named, from_file
 from workbench.policies.policy import Policy, base_of, policies, questions
 
 
@@ -104,6 +104,3 @@ def policy_files(name: str, folder: Path, where: str) -> list[Path]:
 
 def _is_policy(value: object) -> bool:
     return isinstance(value, type) and issubclass(value, Policy) and bool(value.question)
-
-
-__all__ = ["is_in_file", "policy_files", "policy_in_file"]

@@ -19,8 +19,6 @@ from workbench.pool_service.protocol import OutOfMemory, Refused
 if TYPE_CHECKING:
     from workbench.pool_service.service import ServiceSettings
 
-__all__ = ["OutOfMemory", "PoolClient", "Refused", "Region", "ServiceSettings", "running_service"]
-
 
 def __getattr__(name: str) -> Any:
     """Return the settings, when they are asked for: they bring policies and their compiler, which no application

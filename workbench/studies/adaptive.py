@@ -214,6 +214,3 @@ def looks_of(runs: RunSet) -> Looks:
     With adaptive seeds it is the last alone: their rule looks at widths.
     """
     return Looks(tuple(sorted({*runs.plan.sweep.looks, max(len(runs.seeds), 1)})))
-
-
-__all__ = ["Stop", "looks_of", "run_plan", "settled", "stop"]

@@ -422,6 +422,3 @@ def _holes(bits: np.ndarray, segments: int, length: int) -> Iterator[Hole]:
             yield Hole(start, end - start, -1, -1, -1, -1)
         else:
             yield Hole(start, end - start, start, end - length, start, segments - end)
-
-
-__all__ = ["Decision", "Steps", "decisions_of", "first_difference"]

@@ -516,19 +516,3 @@ def octave_lengths(most: int, steps: int) -> tuple[int, ...]:
         lengths.append(length)
         length += max((1 << (length.bit_length() - 1)) // steps, 1)
     return tuple(lengths)
-
-
-__all__ = [
-    "Chance",
-    "Failure",
-    "Setting",
-    "Simulated",
-    "failure",
-    "lost_dispatches",
-    "mean_report",
-    "no_run",
-    "octave_lengths",
-    "simulated",
-    "table",
-    "under_report",
-]

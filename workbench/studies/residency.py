@@ -445,18 +445,3 @@ def _measured(plan: Plan, point: PlannedPoint) -> np.ndarray:
 def _rule_loss(rule: str, granule: int, arrival: Arrival, of_bytes: np.ndarray, of_rule: np.ndarray) -> RuleLoss:
     lost = 1 - of_bytes[:, 0] / np.maximum(of_rule[:, 0], 1)
     return RuleLoss(rule, granule, arrival, len(lost), mean_interval(lost), float(np.nan_to_num(of_rule[:, 1]).mean()))
-
-
-__all__ = [
-    "GRANULES",
-    "RULES",
-    "GranuleLoss",
-    "RuleLoss",
-    "Survey",
-    "Told",
-    "by_granule",
-    "by_rule",
-    "public_traces",
-    "survey",
-    "told",
-]

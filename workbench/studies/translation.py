@@ -241,6 +241,3 @@ def next_uses(pages: np.ndarray) -> np.ndarray:
     same = pages[order[1:]] == pages[order[:-1]]
     following[order[:-1][same]] = order[1:][same]
     return following
-
-
-__all__ = ["BreakEven", "PrivateMisses", "belady_misses", "break_even", "break_even_table", "eviction_misses", "pays"]

@@ -449,20 +449,3 @@ class _Order:
             self.allocated.add(step.tensor)
         elif isinstance(step, Launch):
             self.users.subtract(step.kernel.tensors)
-
-
-__all__ = [
-    "Allocate",
-    "Application",
-    "Applications",
-    "Free",
-    "Kernel",
-    "Launch",
-    "Phase",
-    "Plan",
-    "Step",
-    "StreamPlan",
-    "Touch",
-    "Wait",
-    "check_applications",
-]

@@ -10,8 +10,9 @@ import pytest
 from tests.depth import compiled_only
 from workbench.errors import PolicyError
 from workbench.levers import lever
+from workbench.policies.contract import check
 from workbench.policies.placement import FirstFit
-from workbench.policies.placement.contract import PlacementContract, check
+from workbench.policies.placement.contract import PlacementContract
 from workbench.policies.placement.question import Placement
 from workbench.structures.bitmaps import first_start, is_free
 

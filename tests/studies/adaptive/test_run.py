@@ -18,8 +18,8 @@ from tests.experiments.test_running import rows_in, wait_for_rows
 from workbench.api import open_results
 from workbench.cli.main import main
 from workbench.errors import InputError
+from workbench.experiments.progress import Silent
 from workbench.experiments.run_set import RunSet
-from workbench.experiments.runner import Silent
 from workbench.studies.adaptive import stop
 from workbench.studies.statistics import median_interval
 from workbench.studies.tuning import read_study

@@ -22,7 +22,7 @@ from tests.studies.sensitivity.known import (
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.experiments.designs import Axis, Morris, Saltelli
-from workbench.experiments.runner import Silent
+from workbench.experiments.progress import Silent
 from workbench.studies.sensitivity import elementary_effects, sobol_indices
 
 BASE = 32

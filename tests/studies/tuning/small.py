@@ -7,7 +7,7 @@ import functools
 import json
 from typing import Any
 
-from workbench.experiments.runner import Silent
+from workbench.experiments.progress import Silent
 from workbench.levers import lever
 from workbench.policies.placement import Placement
 from workbench.structures.bitmaps import first_start

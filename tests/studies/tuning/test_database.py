@@ -19,7 +19,7 @@ from tests.needs import needs
 from tests.studies.tuning.small import Counts, small, undisturbed
 from tests.studies.tuning.test_resume import DiesAt, in_a_child
 from workbench.errors import StoreError
-from workbench.experiments.runner import Silent
+from workbench.experiments.progress import Silent
 from workbench.studies.tuning import tune
 from workbench.studies.tuning.storages import STATE, Database, open_database
 from workbench.studies.tuning.study import read_storage, read_study

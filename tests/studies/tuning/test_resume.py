@@ -9,7 +9,7 @@ import pytest
 from tests.depth import long, thinned
 from tests.studies.tuning.small import Counts, small, undisturbed
 from workbench.errors import StoreError
-from workbench.experiments.runner import Silent
+from workbench.experiments.progress import Silent
 from workbench.studies.tuning import tune
 from workbench.studies.tuning.storages import JOURNAL, STATE_FILE
 from workbench.studies.tuning.trial_store import TrialStore

@@ -128,6 +128,3 @@ def _style() -> str:
     colours = sheet[sheet.index("body {") + 6 : sheet.index("}")]
     rules = "\n".join(re.findall(r"^svg\.drawing[^{}]*\{[^}]*\}", sheet, re.MULTILINE))
     return f"svg.drawing {{ {colours} {_LIGHT_PAGE} }}\n{rules}"
-
-
-__all__ = ["DRAWINGS", "drawn", "of_policy", "of_preset", "of_question"]

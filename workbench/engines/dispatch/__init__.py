@@ -2,5 +2,3 @@
 
 from workbench.engines.dispatch.engine import Dispatch
 from workbench.engines.dispatch.prepare import DispatchOptions
-
-__all__ = ["Dispatch", "DispatchOptions"]

@@ -17,9 +17,10 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiled import NO_BITS, ONE_BIT, RAISED, inlined, kernel, left, noinline, right, trailing_zeros
-from workbench.engines.dispatch.state import COUNT, FAULT, NEVER, NONE, Columns, Policies, Rules, Shape, State
+from workbench.engines.dispatch.state import COUNT, FAULT, NONE, Columns, Policies, Rules, Shape, State
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.policies.dispatch.units import UNITS, UnitsView
+from workbench.structures.timetable import NEVER
 
 
 @kernel

@@ -18,7 +18,7 @@ from workbench.compiled import NO_ANSWER, RAISED, by_reference, inlined, kernel,
 from workbench.engines.dispatch.channels import group_of, put_forward, settle, tell_failure
 from workbench.engines.dispatch.choice import NOTHING_FITS, REFUSED, choose, open_again, select
 from workbench.engines.dispatch.grants import take_slot
-from workbench.engines.dispatch.state import COUNT, FAULT, NEVER, NONE, Columns, Play, Policies, Rules, State, to_int64
+from workbench.engines.dispatch.state import COUNT, FAULT, NONE, Columns, Play, Policies, Rules, State, to_int64
 from workbench.engines.dispatch.steps import (
     exchange,
     first_reports,
@@ -30,7 +30,7 @@ from workbench.engines.dispatch.steps import (
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.engines.kit.order import RANK
 from workbench.policies.dispatch.priority import HOLDS, OrderView
-from workbench.structures.timetable import next_due, take
+from workbench.structures.timetable import NEVER, next_due, take
 
 ask_holds = HOLDS.ask
 NO_OFFER = to_int64(NONE)

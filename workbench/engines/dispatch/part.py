@@ -32,11 +32,11 @@ from workbench.engines.dispatch.history import (
     warm_up,
 )
 from workbench.engines.dispatch.loop import begin, make_present, next_cycle, next_rank, take_event
-from workbench.engines.dispatch.state import COUNT, NEVER, NONE, Columns, Play, Policies, Rules, State, to_int64
+from workbench.engines.dispatch.state import COUNT, NONE, Columns, Play, Policies, Rules, State, to_int64
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import moment, share
 from workbench.structures.bitmaps import count_free, longest_run
-from workbench.structures.timetable import NOW, put
+from workbench.structures.timetable import NEVER, NOW, put
 
 REFUSED = NONE
 DONE = to_int64(0)

@@ -17,7 +17,7 @@ from workbench.policies.dispatch.selection.question import ReadySelection
 from workbench.policies.dispatch.stuck import ReadyStuck
 from workbench.policies.dispatch.units import ReadyUnits
 from workbench.policies.placement.question import ReadyPlacement
-from workbench.structures.timetable import NEVER, Timetable
+from workbench.structures.timetable import Timetable
 
 to_int64: Any = np.int64
 """For a routine is compiled once more for each other type of whole number that it is given, a plain 0 among them."""
@@ -456,6 +456,3 @@ class Play(NamedTuple):
     rules: Rules
     policies: Policies
     state: State
-
-
-__all__ = ["COUNT", "FAULT", "NEVER", "NONE", "Play", "State"]

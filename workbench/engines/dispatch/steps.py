@@ -37,7 +37,6 @@ from workbench.engines.dispatch.history import change_rate, warm_up
 from workbench.engines.dispatch.state import (
     COUNT,
     FAULT,
-    NEVER,
     NONE,
     OWN,
     Columns,
@@ -54,7 +53,7 @@ from workbench.policies.dispatch.stuck import PARTS as PARTS_QUESTION
 from workbench.policies.dispatch.stuck import StuckView
 from workbench.policies.probes.question import PROBE, ProbeView
 from workbench.structures.bitmaps import count_free
-from workbench.structures.timetable import put
+from workbench.structures.timetable import NEVER, put
 
 ask_parts = PARTS_QUESTION.ask
 tell_chosen = CHOSEN.ask

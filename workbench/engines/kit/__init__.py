@@ -16,29 +16,3 @@ from workbench.engines.kit.faults import (
 )
 from workbench.engines.kit.frame import Attempt, Given, Simulator, given, slot
 from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of
-
-__all__ = [
-    "FINE",
-    "RANK",
-    "STOP",
-    "Attempt",
-    "Given",
-    "Simulator",
-    "Stop",
-    "column",
-    "cycle_of",
-    "fail",
-    "full",
-    "given",
-    "log",
-    "made",
-    "moment",
-    "numbered",
-    "policy_error",
-    "raised",
-    "rank_of",
-    "slot",
-    "stop_of",
-    "stuck",
-    "wrong",
-]

@@ -2,5 +2,3 @@
 
 from workbench.engines.malloc.engine import Malloc
 from workbench.engines.malloc.prepare import MallocOptions
-
-__all__ = ["Malloc", "MallocOptions"]

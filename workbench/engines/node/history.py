@@ -36,7 +36,7 @@ from workbench.engines.node.pool_service import (
 )
 from workbench.engines.node.schedule import check_answer, part_of_dispatch, part_of_pool, present
 from workbench.engines.node.state import CALL, COUNT, NONE, TASK, TICKET, Run
-from workbench.records.node import KIND, WORDS
+from workbench.records.node import KIND
 
 
 @noinline
@@ -288,6 +288,3 @@ def _join_windows(run: Run) -> None:
                 joined = spent[2 * row, column] + spent[2 * row + 1, column]
             spent[row, column] = joined
     run.state.counters[COUNT.window] *= 2
-
-
-__all__ = ["KIND", "WORDS", "tell", "tell_detail"]

@@ -578,6 +578,3 @@ def _crossing(board: Board, clock_mhz: int, latency_ns: Sequence[int]) -> dict[A
         pair = frozenset(link.ends)
         cycles[pair] = max(cycles.get(pair, 0), cycles_of(nanoseconds, clock_mhz))
     return cycles
-
-
-__all__ = ["NEEDS_ROOM", "NOBODY", "Links", "begin", "new_links", "next_moment", "take_next", "with_places"]

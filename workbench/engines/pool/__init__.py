@@ -1,5 +1,3 @@
 """The engine `pool` (spec 5)."""
 
 from workbench.engines.pool.engine import Pool
-
-__all__ = ["Pool"]

@@ -2,5 +2,3 @@
 
 from workbench.engines.translation.engine import Translation
 from workbench.engines.translation.options import TranslationOptions
-
-__all__ = ["Translation", "TranslationOptions"]

@@ -10,16 +10,3 @@ with_choices(sweep)   what a sweep varies, with lists in place of ranges        
 from workbench.experiments.designs.design import Design, LatinHypercube, Morris, Random, Saltelli, Sobol
 from workbench.experiments.designs.draw import Drawn, draw, with_choices
 from workbench.experiments.designs.ranges import Axis
-
-__all__ = [
-    "Axis",
-    "Design",
-    "Drawn",
-    "LatinHypercube",
-    "Morris",
-    "Random",
-    "Saltelli",
-    "Sobol",
-    "draw",
-    "with_choices",
-]

@@ -19,7 +19,8 @@ from workbench.experiments.designs.design import Design
 from workbench.experiments.designs.ranges import Axis, is_range, read_range
 from workbench.experiments.sweep import VARIED, Sweep
 from workbench.levers import Family, Kind, Lever, Spec
-from workbench.policies.catalogue import is_in_file, policy_in_file
+from workbench.parts import is_in_file
+from workbench.policies.catalogue import policy_in_file
 from workbench.policies.policy import Policy, policies
 from workbench.workloads.synthetic.generators import Generator, generator_in_file, regimes
 from workbench.workloads.workload_key import of_file, outside

@@ -65,6 +65,3 @@ def check_pool(executor: Executor | str | None, workers: int | None) -> None:
 def cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-__all__ = ["MOST_WORKERS", "Pool", "check_pool", "cores", "pool_of"]

@@ -2,5 +2,3 @@
 
 from workbench.machine.topologies.pci import Node, Topology, Wire
 from workbench.machine.topologies.registry import TopologyFile, is_topology, levers_of_topology, read_topology
-
-__all__ = ["Node", "Topology", "TopologyFile", "Wire", "is_topology", "levers_of_topology", "read_topology"]

@@ -22,7 +22,7 @@ from workbench.compiled import PARAMS, Answer, Question, kernel, number, view
 from workbench.errors import PolicyError, wrong_value
 from workbench.levers import lever
 from workbench.policies.arguments import MOST_LEVELS, lever_path, listed, refuse_wrong_count, whole, wholes
-from workbench.policies.contract import Contract, check
+from workbench.policies.contract import Contract
 from workbench.policies.policy import Policy
 from workbench.policies.scenes import ANSWER, Asked, Scenes, Speaker
 from workbench.streams import Streams
@@ -482,15 +482,3 @@ def _cycles(cycle: int, until: int, most: int = 40) -> list[int]:
         return list(range(cycle, last + 1))
     between = np.linspace(cycle, last, most).astype(np.int64).tolist()
     return sorted({*between, cycle + 1, last - 1})
-
-
-__all__ = [
-    "Ageing",
-    "EarliestDeadline",
-    "NoPriority",
-    "Priority",
-    "PriorityContract",
-    "PriorityWindows",
-    "StaticPriority",
-    "check",
-]

@@ -24,7 +24,7 @@ from workbench.compiled import PARAMS, Answer, Question, number, view
 from workbench.errors import wrong_value
 from workbench.levers import lever
 from workbench.policies.arguments import MOST_LEVELS, MOST_WAVES, truths, whole
-from workbench.policies.contract import Contract, check
+from workbench.policies.contract import Contract
 from workbench.policies.policy import Policy
 from workbench.policies.scenes import Asked, Scenes
 
@@ -301,6 +301,3 @@ class StuckContract(Contract):
         assert ready.sub_priority in (0, 1, 2)
         assert ready.divides_shared in (0, 1)
         assert self.policy.rounds_until_asked() == ready.patience + 1
-
-
-__all__ = ["Backfill", "NeverSplit", "SplitWhenStuck", "Stuck", "StuckContract", "check"]

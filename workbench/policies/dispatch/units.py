@@ -22,7 +22,7 @@ from workbench.compiled import PARAMS, RAISED, Answer, Question, kernel, number,
 from workbench.errors import wrong_value
 from workbench.levers import Spec, lever
 from workbench.policies.arguments import MOST_UNITS, MOST_WAVES, listed, whole, wholes
-from workbench.policies.contract import SEED, Contract, check
+from workbench.policies.contract import SEED, Contract
 from workbench.policies.policy import Policy
 from workbench.policies.scenes import Asked, Scenes, compiled
 from workbench.streams import Streams
@@ -405,15 +405,3 @@ class UnitsContract(Contract):
 
     def test_no_waves_change_nothing(self) -> None:
         assert self.policy.split(waves=0, units=4, at=3) == ([0, 0, 0, 0], 3)
-
-
-__all__ = [
-    "LeastLoaded",
-    "NoRotation",
-    "RandomRotation",
-    "RotatedSplit",
-    "SplitTable",
-    "Units",
-    "UnitsContract",
-    "check",
-]

@@ -43,28 +43,3 @@ AS_FOUND: Mapping[str, Mapping[str, Policy]] = {
     ),
 }
 """The label of each design and its policies by slot of the engine `malloc`."""
-
-__all__ = [
-    "AS_FOUND",
-    "Arenas",
-    "BitmapArena",
-    "BlockAggregated",
-    "BumpPointer",
-    "DeviceHeap",
-    "HashedArenas",
-    "HeapLock",
-    "HeapPolicy",
-    "LockFree",
-    "OneHeap",
-    "PerThread",
-    "QueueLock",
-    "Serve",
-    "Served",
-    "SizeArenas",
-    "SizeClasses",
-    "TicketLock",
-    "TrylockBackoff",
-    "TrylockSpin",
-    "WarpAggregated",
-    "WarpArenas",
-]

@@ -26,7 +26,7 @@ from workbench.compiled import MEMORY, PARAMS, Answer, Question, kernel, readabl
 from workbench.errors import InputError, wrong_value
 from workbench.levers import lever
 from workbench.policies.arguments import listed, truths
-from workbench.policies.contract import Contract, check
+from workbench.policies.contract import Contract
 from workbench.policies.policy import Policy
 from workbench.policies.scenes import KEPT, Asked, Scenes
 from workbench.structures.rng import below
@@ -564,6 +564,3 @@ def next_power(number: int) -> int:
     [1, 4, 4, 8]
     """
     return 1 << (number - 1).bit_length()
-
-
-__all__ = ["BlockAggregated", "PerThread", "Serve", "ServeContract", "Served", "WarpAggregated", "check"]

@@ -43,33 +43,3 @@ AS_FOUND: Mapping[str, Placement] = {
     "Vortex": RingBuffer(at_end="fits", when_empty="keep"),
 }
 """The label of each code base and its policy; Vortex as in its simulator."""
-
-
-__all__ = [
-    "AS_FOUND",
-    "AfterKCycles",
-    "Allocator",
-    "AlternateEnds",
-    "BestFit",
-    "Buddy",
-    "ByteCounter",
-    "Compaction",
-    "FifoHeadOnly",
-    "FifoLookahead",
-    "FirstFit",
-    "LastFit",
-    "NearestBoundary",
-    "NextCycle",
-    "NextFit",
-    "OnRelease",
-    "PagedMemory",
-    "Placement",
-    "QueuePolicy",
-    "RandomFit",
-    "RetryPolicy",
-    "RingBuffer",
-    "SegregatedFit",
-    "SizeSegregatedEnds",
-    "UnsortedFreeList",
-    "WorstFit",
-]

@@ -424,6 +424,3 @@ def release_mask(segments: int, start: int, length: int) -> np.ndarray:
     """Return what is OR-ed into the bitmap at a release: the size mask shifted by the base, not by the length (R9,
     E6)."""
     return shifted(size_mask(segments, length), start, False)
-
-
-__all__ = ["CircuitCost", "CircuitTrace", "cost", "release_mask", "size_mask", "trace", "window_masks"]

@@ -15,12 +15,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.policies.contract import SEED, Contract, check
+from workbench.policies.contract import SEED, Contract
 from workbench.policies.placement.question import REFUSED, Placement, PlacementNotice, PlacementView, as_text
 from workbench.policies.scenes import ANSWER, KEPT, Asked, Say, Scenes, Speaker, compiled, walk
 from workbench.structures.bitmaps import all_free, mark_free, mark_taken, unpacked
-
-__all__ = ["PlacementContract", "check"]
 
 Ranges = list[tuple[int, int]]
 

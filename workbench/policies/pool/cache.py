@@ -455,19 +455,3 @@ class CacheContract(ValueContract):
 
     def test_its_numbers_are_the_same_in_a_fresh_process(self) -> None:
         assert told_by_a_fresh_interpreted_process(self.policy, _FRESH) == str(self.policy.rules())
-
-
-__all__ = [
-    "Bfc",
-    "BinaryBuddies",
-    "Cache",
-    "CacheContract",
-    "CacheRules",
-    "ExpandableSegments",
-    "NoCache",
-    "PytorchCaching",
-    "RmmPool",
-    "SizeClasses",
-    "SplitAndCoalesce",
-    "Stitching",
-]

@@ -19,7 +19,7 @@ from workbench.compiled import MEMORY, PARAMS, Answer, Question, number, readabl
 from workbench.errors import wrong_value
 from workbench.levers import lever
 from workbench.policies.arguments import MOST_BYTES, whole, wholes
-from workbench.policies.contract import Contract, check
+from workbench.policies.contract import Contract
 from workbench.policies.policy import Policy
 from workbench.policies.scenes import KEPT, Asked, Scenes
 from workbench.structures.size_index import (
@@ -302,6 +302,3 @@ def best_fit_split(cached: Sequence[int], size: int) -> tuple[int, int] | None:
     """
     taken = BestFit().take(cached, size)
     return None if taken is None else (cached[taken], cached[taken] - size)
-
-
-__all__ = ["BestFit", "CacheFit", "ExactFit", "FirstFit", "FitContract", "LimitedFit", "WorstFit", "check"]

@@ -20,7 +20,7 @@ import numpy as np
 from workbench.compiled import PARAMS, Answer, Question, number, readable, view
 from workbench.errors import InputError, wrong_value
 from workbench.policies.arguments import MOST_BYTES, listed, whole, wholes
-from workbench.policies.contract import Contract, check
+from workbench.policies.contract import Contract
 from workbench.policies.policy import Policy
 from workbench.policies.scenes import Asked, Scenes
 
@@ -197,6 +197,3 @@ def _drawn(draw: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     length = draw.choice([1, 1, 2, 16, 512, 513], int(draw.integers(1, 9)))
     gap = draw.choice([1, 3, 512], length.size)
     return gap.cumsum() + length.cumsum() - length - int(draw.choice([0, gap[0]])), length
-
-
-__all__ = ["Frames", "FramesContract", "Longest", "Lowest", "check"]

@@ -22,7 +22,7 @@ from workbench.compiled import PARAMS, Answer, Question, number, readable, view
 from workbench.errors import wrong_value
 from workbench.levers import lever
 from workbench.policies.arguments import MOST_BYTES, whole, wholes
-from workbench.policies.contract import Contract, check
+from workbench.policies.contract import Contract
 from workbench.policies.policy import Policy
 from workbench.policies.scenes import Asked, Scenes
 
@@ -260,6 +260,3 @@ def _drawn(draw: np.random.Generator) -> tuple[np.ndarray, list[int]]:
     sizes = draw.integers(1, int(2 ** draw.uniform(1, 30)) + 1, 8)
     sizes[draw.integers(0, 8, 3)] = sizes[0]
     return sizes, draw.permutation(8)[: draw.integers(1, 9)].tolist()
-
-
-__all__ = ["IdleContract", "IdleRelease", "KeepAll", "Largest", "LeastRecentlyUsed", "SmallestSufficient", "check"]

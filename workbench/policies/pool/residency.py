@@ -145,6 +145,3 @@ class ResidencyContract(ValueContract):
 
     def test_the_same_numbers_every_time(self) -> None:
         assert self.policy.rules() == self.policy.but().rules()
-
-
-__all__ = ["ManagedMemory", "MigrateBack", "Residency", "ResidencyContract", "ResidencyRules", "Stay"]

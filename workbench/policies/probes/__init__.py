@@ -51,17 +51,3 @@ def reports(probe: Probe, states: np.ndarray, blocks: int) -> np.ndarray:
     if (result == RAISED).any():
         raise PolicyError(f"{probe.short()} raised in state {int(np.argmax(result == RAISED))} of {len(states)}.")
     return result
-
-
-__all__ = [
-    "BitSerial",
-    "ExactRun",
-    "GroupedRun",
-    "GroupedSampledRun",
-    "PrefixSuffixTree",
-    "Probe",
-    "ProbeCost",
-    "SampledRun",
-    "SharedRun",
-    "ShiftDoubling",
-]

@@ -16,14 +16,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.policies.contract import Contract, check
+from workbench.policies.contract import Contract
 from workbench.policies.placement.question import as_text, bits_text
 from workbench.policies.probes.question import Probe, ProbeView
 from workbench.policies.scenes import Asked, Scenes
 from workbench.streams import Streams
 from workbench.structures.bitmaps import packed, unpacked
-
-__all__ = ["ProbeContract", "check"]
 
 
 class ProbeContract(Contract):

@@ -21,7 +21,6 @@ from workbench.compiled import MEMORY, PARAMS, Answer, Question, number, readabl
 from workbench.errors import wrong_value
 from workbench.levers import lever
 from workbench.policies.arguments import MOST_CORES, MOST_ENTRIES, listed, seed_of, whole
-from workbench.policies.contract import check
 from workbench.policies.policy import Policy
 from workbench.policies.scenes import ANSWER, KEPT, Asked, Scenes, Speaker, plain
 from workbench.policies.translation.cores import OfCores, cores_of, drawn_pairs, two_of
@@ -414,18 +413,3 @@ class FillContract(OfCores):
             if requested.name == ANSWER:
                 blind = requested.see._replace(shared=0, pairs=0 * requested.see.pairs, memory=None)
                 assert speaker.ask(blind) >= 0, "a rule that reads no counts does not depend on them"
-
-
-__all__ = [
-    "Decision",
-    "DemandAlways",
-    "Fill",
-    "FillContract",
-    "GateAny",
-    "GatePair",
-    "GateWhenFull",
-    "LeaderFollower",
-    "PushNeighbours",
-    "PushPair",
-    "check",
-]

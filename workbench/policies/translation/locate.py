@@ -422,23 +422,3 @@ def equal_area_entries(
     records = directory.entries or 2 * private_entries
     more = directory_bits(records, page_number_bits, cores) // entry_bits(page_number_bits)
     return private_entries + more // max(private_ways, 1) * max(private_ways, 1)
-
-
-__all__ = [
-    "CentralDirectory",
-    "Clustered",
-    "Directory",
-    "Instant",
-    "Locate",
-    "LocateContract",
-    "Message",
-    "NoDirectory",
-    "OnResponse",
-    "Oracle",
-    "OwnOnly",
-    "OwnPlusAffine",
-    "Plan",
-    "RingProbe",
-    "Scope",
-    "Update",
-]

@@ -18,7 +18,6 @@ import numpy as np
 from workbench.compiled import MEMORY, PARAMS, Answer, Question, number, readable, view
 from workbench.errors import wrong_value
 from workbench.policies.arguments import listed, seed_of, whole, wholes
-from workbench.policies.contract import check
 from workbench.policies.policy import Policy
 from workbench.policies.scenes import KEPT, Asked, Scenes
 from workbench.policies.translation.cores import OfCores, as_words, cores_of, two_of
@@ -233,6 +232,3 @@ class PeerContract(OfCores):
         core, see = request.answer, request.see
         holds = 0 <= core < see.cores and int(see.others[0]) >> core & 1
         return "" if holds else f"asks core {core}, which does not hold the page, for {see}"
-
-
-__all__ = ["FirstBit", "LeastLoaded", "Nearest", "Peer", "PeerContract", "Random", "check"]

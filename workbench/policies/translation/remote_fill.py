@@ -17,7 +17,6 @@ import numpy as np
 from workbench.compiled import MEMORY, PARAMS, Answer, Question, number, readable, view
 from workbench.levers import lever
 from workbench.policies.arguments import MOST_ENTRIES, seed_of, whole
-from workbench.policies.contract import check
 from workbench.policies.policy import Policy
 from workbench.policies.scenes import KEPT, Asked, Scenes
 from workbench.policies.translation.cores import OfCores, drawn_pairs, two_of
@@ -195,6 +194,3 @@ class RemoteFillContract(OfCores):
             if request.answer in (0, 1)
             else f"answered {request.answer}, which is neither 0 nor 1, for {request.see}"
         )
-
-
-__all__ = ["Always", "Never", "RemoteFill", "RemoteFillContract", "Threshold", "check"]

@@ -130,6 +130,3 @@ def _named(id: str) -> str:
     file, name = file_and_name(id)
     module_in_file(file, Path(), "", "claim")
     return name
-
-
-__all__ = ["Claim", "ClaimReport", "Evidence", "Outcome", "add_claim", "claims", "known_claims"]

@@ -11,18 +11,3 @@ discover(runs, ...)     the box that tells losses best, with its limits and thei
 from workbench.studies.discovery.cases import Cases, Column, Interest, cases_of, check, interest_of
 from workbench.studies.discovery.prim import Box, peel
 from workbench.studies.discovery.scenario import Discovery, Scenario, discover, scenarios
-
-__all__ = [
-    "Box",
-    "Cases",
-    "Column",
-    "Discovery",
-    "Interest",
-    "Scenario",
-    "cases_of",
-    "check",
-    "discover",
-    "interest_of",
-    "peel",
-    "scenarios",
-]

@@ -519,18 +519,3 @@ def requests_by_card(file: TraceFile) -> list[CardRequests]:
     size = -(-requests.bytes // GRANULE) * GRANULE
     cards = [np.flatnonzero(requests.card == card) for card in range(len(cards_of(rows)))]
     return [CardRequests(name[own].tolist(), size[own].tolist(), stream[own].tolist()) for own in cards]
-
-
-__all__ = [
-    "Arena",
-    "Binning",
-    "Bins",
-    "CardRequests",
-    "Resource",
-    "Served",
-    "StreamPool",
-    "requests_by_card",
-    "serve",
-    "smallest_arena",
-    "smallest_pool",
-]

@@ -10,14 +10,3 @@ Sensitivity            the same as tables
 
 from workbench.studies.sensitivity.analysis import Analysis, Sensitivity, analyse, check
 from workbench.studies.sensitivity.estimates import Effects, Indices, elementary_effects, sobol_indices
-
-__all__ = [
-    "Analysis",
-    "Effects",
-    "Indices",
-    "Sensitivity",
-    "analyse",
-    "check",
-    "elementary_effects",
-    "sobol_indices",
-]

@@ -40,35 +40,3 @@ from workbench.studies.statistics.interval import (
 )
 from workbench.studies.statistics.multiplicity import Looks, false_discovery, holm
 from workbench.studies.statistics.pairs import Pairs, pair
-
-__all__ = [
-    "WORDS",
-    "Band",
-    "Equivalence",
-    "Estimand",
-    "Finding",
-    "Interval",
-    "Looks",
-    "OverCases",
-    "PairedComparison",
-    "Pairs",
-    "Side",
-    "Word",
-    "compare",
-    "equivalent",
-    "every",
-    "fact",
-    "false_discovery",
-    "holm",
-    "least_p",
-    "mean_interval",
-    "median_interval",
-    "median_within",
-    "over_cases",
-    "pair",
-    "proportion_interval",
-    "ratio_within",
-    "sign_p",
-    "some",
-    "superior",
-]

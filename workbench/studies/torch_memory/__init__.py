@@ -14,24 +14,3 @@ from workbench.studies.torch_memory.snapshot import (
     snapshot_replay,
 )
 from workbench.studies.torch_memory.trial import RunsOut, Trial
-
-__all__ = [
-    "EXACT_CACHES",
-    "Advice",
-    "CacheRow",
-    "Exactness",
-    "Recorded",
-    "Recording",
-    "Replay",
-    "RunsOut",
-    "SnapshotReplay",
-    "Still",
-    "Trial",
-    "advice_or_still",
-    "advise",
-    "exact_rows",
-    "recording_of",
-    "replay_of",
-    "replay_of_file",
-    "snapshot_replay",
-]

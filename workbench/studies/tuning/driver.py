@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench.errors import InputError, StoreError
 from workbench.experiments.plan import Plan, PlannedPoint
 from workbench.experiments.pools import cores
-from workbench.experiments.progress import skip
+from workbench.experiments.progress import Silent, skip
 from workbench.experiments.row import lacking, run_id
-from workbench.experiments.runner import TRY_SECONDS, WORTH_SECONDS, Progress, Silent
+from workbench.experiments.runner import TRY_SECONDS, WORTH_SECONDS, Progress
 from workbench.experiments.store import Row, Store
 from workbench.process import working_clock
 from workbench.studies.adaptive import run_plan

@@ -372,6 +372,3 @@ def _made(name: str, arguments: Mapping[str, Any]) -> BaseSampler:
     with quiet():
         sampler: BaseSampler = getattr(optuna.samplers, name)(**arguments)
     return sampler
-
-
-__all__ = ["ByOptuna", "Cmaes", "Gp", "Nsga2", "Nsga3", "Qmc", "Random", "Sampler", "Tpe", "read_sampler"]

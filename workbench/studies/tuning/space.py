@@ -20,7 +20,8 @@ from workbench.experiments.saved_results import named
 from workbench.experiments.sweep import Sweep
 from workbench.identity import digest_of
 from workbench.levers import Lever, Spec, identity_of
-from workbench.policies.catalogue import is_in_file, policy_in_file
+from workbench.parts import is_in_file
+from workbench.policies.catalogue import policy_in_file
 from workbench.policies.policy import Policy, policies, read_policy
 
 if TYPE_CHECKING:

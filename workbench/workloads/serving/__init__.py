@@ -307,15 +307,3 @@ def _tokens(row: Mapping[str, str], name: str, place: str) -> int:
     if not (field.isdigit() and len(field) < 12 and int(field) < _MOST_TOKENS):
         raise InputError(f"{place}: {name} must be a whole number of tokens, at least 0. Got {shown(row[name])}.")
     return int(field)
-
-
-__all__ = [
-    "CacheLayout",
-    "Paged",
-    "ReserveExact",
-    "ReserveLongest",
-    "ReservePowerOfTwo",
-    "Served",
-    "Serving",
-    "Traffic",
-]

@@ -604,20 +604,3 @@ def power(exponents: np.ndarray) -> np.ndarray:
     for k in range(_TERMS_OF_POWER, 0, -1):
         series = 1.0 + series * rest / k
     return np.ldexp(series, whole.astype(np.int64))
-
-
-__all__ = [
-    "LARGEST",
-    "Bimodal",
-    "Constant",
-    "Correlated",
-    "Empirical",
-    "Exponential",
-    "Geometric",
-    "Law",
-    "LogNormal",
-    "LogUniform",
-    "PowersOfTwo",
-    "Sometimes",
-    "Uniform",
-]

@@ -7,8 +7,9 @@ import pytest
 from tests.depth import compiled_only
 from workbench.errors import PolicyError
 from workbench.levers import lever
+from workbench.policies.contract import check
 from workbench.policies.dispatch import Ageing, StaticPriority
-from workbench.policies.dispatch.priority import Priority, PriorityContract, check
+from workbench.policies.dispatch.priority import Priority, PriorityContract
 
 
 class Impatient(Priority):

@@ -10,8 +10,9 @@ import pytest
 from tests.depth import compiled_only
 from workbench.errors import InputError, PolicyError
 from workbench.levers import lever
+from workbench.policies.contract import check
 from workbench.policies.dispatch import ChannelRoundRobin, Head, StrictBlocking
-from workbench.policies.dispatch.selection.question import Selection, SelectionContract, check
+from workbench.policies.dispatch.selection.question import Selection, SelectionContract
 
 
 class MostWaves(Selection):

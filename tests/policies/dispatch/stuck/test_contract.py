@@ -7,8 +7,9 @@ import pytest
 from tests.depth import compiled_only
 from workbench.errors import PolicyError
 from workbench.levers import lever
+from workbench.policies.contract import check
 from workbench.policies.dispatch import NeverSplit, SplitWhenStuck
-from workbench.policies.dispatch.stuck import Stuck, StuckContract, check
+from workbench.policies.dispatch.stuck import Stuck, StuckContract
 
 
 class Quarters(Stuck):

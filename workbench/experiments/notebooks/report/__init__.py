@@ -264,6 +264,3 @@ def _thumbnail(picture: Any) -> str:
     except Exception:  # whatever a cell has displayed under this name, the index does without
         return ""
     return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
-
-
-__all__ = ["HtmlReport"]

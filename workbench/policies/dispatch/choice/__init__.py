@@ -18,27 +18,3 @@ from workbench.policies.dispatch.choice.packing import (
 )
 from workbench.policies.dispatch.choice.question import Choice
 from workbench.policies.dispatch.choice.weighted_choice import InstructionCalibrator, ResourceCalibrator, WeightedChoice
-
-__all__ = [
-    "Affinity",
-    "BestFitModule",
-    "ByPages",
-    "Choice",
-    "CoolestFirst",
-    "DominantResource",
-    "DotProduct",
-    "FirstModule",
-    "InstructionCalibrator",
-    "LeastDecayedEnergy",
-    "LeastRecentActivity",
-    "LeastRecentEnergy",
-    "LeastWaves",
-    "MostResidual",
-    "RandomModule",
-    "RecentCounts",
-    "ResourceCalibrator",
-    "RoundRobin",
-    "TwoChoices",
-    "WeightedChoice",
-    "WorstFitModule",
-]

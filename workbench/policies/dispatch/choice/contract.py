@@ -16,12 +16,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.compiled import RAISED
-from workbench.policies.contract import Contract, check
+from workbench.policies.contract import Contract
 from workbench.policies.dispatch.choice.affinity import PagesNotice
 from workbench.policies.dispatch.choice.question import INSTRUCTIONS, USUAL, Choice, ChoiceNotice, ChoiceView, Scene
 from workbench.policies.scenes import ANSWER, Asked, Scenes, Speaker, plain
-
-__all__ = ["ChoiceContract", "check"]
 
 UNTOUCHED = 77.0
 """What stands in the scores before they are asked for."""

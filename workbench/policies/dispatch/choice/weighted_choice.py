@@ -266,6 +266,3 @@ def in_ratios(names: Sequence[str], watts: Sequence[float]) -> tuple[float, ...]
         raise InputError("calibration: no trial draws more than the idle module, so there are no weights.")
     least = min(power for power in watts if power)
     return tuple(power / least for power in watts)
-
-
-__all__ = ["Calibration", "InstructionCalibrator", "Measure", "ResourceCalibrator", "Trial", "metered"]

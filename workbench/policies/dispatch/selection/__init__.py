@@ -11,22 +11,3 @@ from workbench.policies.dispatch.selection.turns import (
     SameChannel,
     WeightedRoundRobin,
 )
-
-__all__ = [
-    "ChannelRoundRobin",
-    "DeficitRoundRobin",
-    "Head",
-    "Lottery",
-    "LowestChannel",
-    "MultilevelFeedback",
-    "OldestFirst",
-    "PlainRandom",
-    "Rounds",
-    "SameChannel",
-    "Selection",
-    "ServedMarks",
-    "StrictBlocking",
-    "StrictPriority",
-    "Stride",
-    "WeightedRoundRobin",
-]

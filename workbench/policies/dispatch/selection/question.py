@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from workbench.compiled import MEMORY, PARAMS, Answer, Question, number, readable, view
-from workbench.policies.contract import Contract, check
+from workbench.policies.contract import Contract
 from workbench.policies.policy import Policy
 from workbench.policies.scenes import KEPT, Asked, Scenes, Speaker, plain
 from workbench.streams import Streams
@@ -175,6 +175,3 @@ def _round(draw: np.random.Generator, cycle: int, channels: int, levels: int) ->
 
 def _longer(column: np.ndarray, draw: np.random.Generator) -> np.ndarray:
     return np.concatenate([column.astype(np.int64), draw.integers(0, 2, SPARE)])
-
-
-__all__ = ["SelectionContract", "check"]

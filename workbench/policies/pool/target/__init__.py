@@ -22,24 +22,3 @@ from workbench.policies.pool.target.score import (
     TwoChoices,
     WeightedCards,
 )
-
-__all__ = [
-    "BandwidthThenMostFree",
-    "Bind",
-    "ConsistentHashing",
-    "FirstTouch",
-    "HostOffload",
-    "Interleave",
-    "LeastBorrowed",
-    "LeastLoaded",
-    "LocalOnly",
-    "MaxBandwidth",
-    "MostFree",
-    "Nearest",
-    "Preferred",
-    "RandomCard",
-    "RoundRobin",
-    "Target",
-    "TwoChoices",
-    "WeightedCards",
-]

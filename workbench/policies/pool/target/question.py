@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from workbench.compiled import Answer, Question
-from workbench.policies.contract import Contract, check
+from workbench.policies.contract import Contract
 from workbench.policies.policy import Policy
 from workbench.policies.pool.target.plain import Scene, choose
 from workbench.policies.pool.target.view import TargetNotice, TargetView
@@ -217,6 +217,3 @@ def _drawn(draw: np.random.Generator, cards: int) -> Scene:
         totals=free + held + 1,
         hosts=draw.integers(0, 2, cards),
     )
-
-
-__all__ = ["TargetContract", "check"]

@@ -188,6 +188,3 @@ def _next(circuit: Netlist, row: np.ndarray, word: np.ndarray, passing: np.ndarr
     inside = circuit.and_(moved, passing)
     circuit.part = SEARCH
     return circuit.and_(row, inside)
-
-
-__all__ = ["SharedCost", "SharedTrace", "fields", "mask_word", "pack", "shared_cost", "shift_mask", "trace"]

@@ -4,19 +4,3 @@ from workbench.policies.translation.eviction.ghost_lists import ARC, S3FIFO
 from workbench.policies.translation.eviction.question import Eviction
 from workbench.policies.translation.eviction.recency import DRRIP, FIFO, LFU, LRU, MRU, SRRIP, Random, TreePLRU
 from workbench.policies.translation.eviction.sharing import ProtectLowDegree, SharingAwareEviction
-
-__all__ = [
-    "ARC",
-    "DRRIP",
-    "FIFO",
-    "LFU",
-    "LRU",
-    "MRU",
-    "S3FIFO",
-    "SRRIP",
-    "Eviction",
-    "ProtectLowDegree",
-    "Random",
-    "SharingAwareEviction",
-    "TreePLRU",
-]

@@ -15,13 +15,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.policies.contract import SEED, Contract, check
+from workbench.policies.contract import SEED, Contract
 from workbench.policies.scenes import Asked, Scenes
 from workbench.policies.translation.eviction.question import Eviction, EvictionView
 from workbench.policies.translation.eviction.sharing import PlainSet
 from workbench.structures.set_assoc import NONE
-
-__all__ = ["EvictionContract", "check"]
 
 
 class EvictionContract(Contract):
