@@ -357,13 +357,14 @@ class _Reader:
             return
         if "agent" in told:
             self.agents.add(str(told["agent"]))
+        numbers: dict[str, Any] = {field: _first(told, names, place) for field, names in _ANNOTATIONS.items()}
         self.rows.add(
             begun.name,
             **_shape(told, place),
             start_ns=start,
             duration_ns=end - start,
             device=self._device(begun, place),
-            **{field: _first(told, names, place) for field, names in _ANNOTATIONS.items()},
+            **numbers,
         )
 
     def _device(self, begun: _Slice, place: str) -> int:

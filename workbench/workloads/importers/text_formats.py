@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -110,7 +111,7 @@ class Row:
             raise InputError(f"{self.where}: {self._named(name)} must be a whole number. Got {shown(self.text(name))}.")
         return int(value)
 
-    def wholes(self, columns: Mapping[str, Sequence[str]]) -> dict[str, int | None]:
+    def wholes(self, columns: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """Return whole numbers by what they are called here, each from the first of some columns that is there."""
         return {field: self.whole(self.header.first(names)) for field, names in columns.items()}
 
