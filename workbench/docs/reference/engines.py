@@ -92,8 +92,7 @@ def _engine_page(name: str, there: Mechanism) -> Page:
 
 
 def _engine_facts(name: str, there: Mechanism) -> str:
-    engine = there.engine
-    kind = engine.workload_kind
+    engine, kind = there.engine, there.engine.workload_kind
     presets = [one for one in preset_names() if preset(one).of.name == engine.machine.name]
     figures = [figure for figure, one in FIGURES.all().items() if one.engine == name]
     rows = [
@@ -177,8 +176,7 @@ def asked_by() -> dict[str, list[tuple[str, str]]]:
     """Return the engines and slots that ask each question, the engine with fewest slots first."""
     result: dict[str, list[tuple[str, str]]] = {}
     for name in sorted(mechanisms(), key=lambda name: len(mechanism(name).engine.slots)):
-        engine = mechanism(name).engine
-        for slot in engine.slots:
+        for slot in (engine := mechanism(name).engine).slots:
             result.setdefault(engine.question_of(slot), []).append((name, slot))
     return result
 

@@ -55,9 +55,8 @@ def figure_pages() -> Iterator[Page]:
     for group in dict.fromkeys(map(_group, names)):
         members = [name for name in names if _group(name) == group]
         words = f"Drawn of {_DRAWN_OF.get(group) or f'runs of {engine_refs([group])}'}."
-        title = f"Figures of {'any engine' if group == ANY else group}"
-        text = sections(f"# {title}", words, *map(_figure_entry, members))
-        yield Page(f"reference/figures/{group}", title, text, words, tuple(members))
+        text = sections(f"# {group}", words, *map(_figure_entry, members))
+        yield Page(f"reference/figures/{group}", group, text, words, tuple(members))
 
 
 def gallery_sweeps() -> dict[str, str]:
