@@ -91,7 +91,11 @@ FORMER = {
     "new-preset": "new preset",
     **{name: f"open {name}" for name in ("dashboard", "lab", "docs")},
 }
-"""Former names, which go with 0.6, and the commands that they are now."""
+"""Former names, which go with 0.6, and the commands that they are now.
+
+Two sentences of `workbench.workloads` (`catalogue`, `importers.importer`) say former names as long as these count: what
+the code of a workload says is part of the names of its runs.
+"""
 
 KEPT = "stopped; finished runs of a results folder are kept."
 
