@@ -341,8 +341,9 @@ class Repeating:
         stale = {run.point.id: run for run in self._again if run.id in rows and self._differs(run, rows[run.id])}
         for run in stale.values():
             error = (
-                f"{self._differs(run, rows[run.id])} when seed {run.seed} was repeated in a fresh process, so this row "
-                "was made by other code or other inputs than its id says; run the sweep again."
+                f"{self._differs(run, rows[run.id])} when seed {run.seed} of point {run.point.id[:8]} was repeated in "
+                "a fresh process, so this row was made by other code or other inputs than its id says; run the sweep "
+                "again."
             )
             points, whose = [run.point], f"of point {run.point.id[:8]}"
             for code, group in self._groups.items():
