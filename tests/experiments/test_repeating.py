@@ -12,6 +12,7 @@ import pytest
 from numpy.linalg import lapack_lite
 
 import workbench as wb
+from workbench.errors import InputError
 from workbench.experiments import reproducibility
 from workbench.experiments.store import Store
 from workbench.identity.observed import declared_reads
@@ -56,11 +57,11 @@ AIMS = {
     "OfDay": "datetime.date.today().toordinal() % 40",
     "OfNow": "datetime.datetime.now().toordinal() % 40",
     "OfClock": "time.time() // 86400 % 40",  # stands for a policy that reads a clock
-    "OfProcess": "40 * (os.getpid() != int(os.environ['REPEATED_PROCESS']))",
+    "OfProcess": "40 if os.getpid() == int(os.environ['REPEATED_PROCESS']) else os.getpid() * 7 % 40",
     "OfWorkingFolder": "sum(map(ord, os.getcwd())) % 40",
     "OfZone": "time.timezone // 3600 % 40 * 3 % 41",
     "OfOrder": "list({'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'}).index('a') * 4",
-    "OfAddress": "40 * (id(type) != int(os.environ['REPEATED_ADDRESS']))",
+    "OfAddress": "40 if id(type) == int(os.environ['REPEATED_ADDRESS']) else id(type) // 4096 % 40",
     "Relative": "open('aim.txt').read()",
     "OfThread": "pool.ThreadPoolExecutor(1).submit(np.loadtxt, HERE / 'aim.txt').result()",
     "OfLoop": "asyncio.run(asyncio.to_thread((HERE / 'aim.txt').read_text))",
@@ -108,7 +109,7 @@ def folder(tmp_path, monkeypatch):
         base.executescript("create table aims (aim); insert into aims values (5)")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("REPEATED_AIM", raising=False)
-    monkeypatch.setenv("REPEATED_PROCESS", str(os.getpid()))  # another number is another aim, never by chance the same
+    monkeypatch.setenv("REPEATED_PROCESS", str(os.getpid()))  # in this process an aim that no other has
     monkeypatch.setenv("REPEATED_ADDRESS", str(id(type)))
     monkeypatch.setattr(reproducibility, "_agreed", {})
     return tmp_path
@@ -282,6 +283,24 @@ def test_a_kept_row_that_a_fresh_process_contradicts_is_withdrawn_with_its_point
     assert "drain_cycles was 7 and is" in rows["Plain"][0].error
     assert len([line for line in heard if f"{SEEDS} kept rows of plain are withdrawn" in line]) == 1
     assert [row.measures for row in swept(["Plain", "Logs"], folder)[1]["Plain"]] == true
+
+
+def test_what_cannot_be_sent_to_another_process_leaves_the_others_checked(folder, monkeypatch):
+    packed = reproducibility.Requests.pack
+
+    def pack(self, chunk, *more):
+        if any(type(one.policies["placement"]).__name__ == "Logs" for one in chunk.setups.values()):
+            raise InputError("Logs cannot be sent to another process: it is here alone.")
+        return packed(self, chunk, *more)
+
+    monkeypatch.setattr(reproducibility.Requests, "pack", pack)
+    results, _, heard = swept(["Plain", "Logs", "Locks"], folder)
+    assert len(results.rows) == 3 * SEEDS
+    lines = [line for line in heard if "stay provisional" in line]
+    assert lines == [
+        "the rows of logs stay provisional: they could not be repeated (Logs cannot be sent to another process: it is "
+        "here alone)."
+    ]
 
 
 def test_what_starts_a_program_stays_provisional_and_so_does_what_is_not_repeated(folder):

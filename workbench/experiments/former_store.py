@@ -23,7 +23,7 @@ from workbench.experiments.row import Kept, origin_id
 FORMAT = 3
 """The newest format that such a file has; 2 brought moments and checksums, 3 origins."""
 
-_COLUMNS = ("at", "origin", "measured", "crc", "origin_crc")
+_FIXED = "id, point, seed, status, error, seconds, measures"
 _ABSENT = {"at": "NULL", "origin": "''", "measured": "''", "crc": "NULL", "origin_crc": "NULL"}
 
 
@@ -60,11 +60,10 @@ def read_former(path: Path) -> FormerRows:
                 raise StoreError(f"{path} was written by a newer version (format {meta['format']}).")
             points = dict(_selected(base, "SELECT id, identity FROM points"))
             origins = dict(_selected(base, "SELECT id, origin FROM origins")) if "origin" in columns else {}
-            more = ", ".join(name if name in columns else _ABSENT[name] for name in _COLUMNS)
-            fixed = "id, point, seed, status, error, seconds, measures"
+            more = ", ".join(name if name in columns else other for name, other in _ABSENT.items())
             kept, damaged = list[Kept](), not columns
             bare = "crc" not in columns or meta.get("format") == "1"
-            for *values, crc, origin_crc in _selected(base, f"SELECT {fixed}, {more} FROM runs ORDER BY id"):
+            for *values, crc, origin_crc in _selected(base, f"SELECT {_FIXED}, {more} FROM runs ORDER BY id"):
                 row = Kept(*values)
                 if (crc == _checksum(row) or (bare and crc is None)) and origin_crc == _origin_checksum(row):
                     kept.append(row)

@@ -232,6 +232,8 @@ class Repeating:
         self._compared: set[str] = set()
         self._again: list[PlannedRun] = []
         self._reply: Done | str = ""
+        self._unsent: dict[str, str] = {}
+        """Why runs of a code were not repeated: they cannot be sent to another process."""
         self._worker: Worker | None = None
         self._thread: threading.Thread | None = None
         self._choose(set(kept))
@@ -279,20 +281,34 @@ class Repeating:
         runs = [*(run for runs in self._new.values() for run in runs), *self._again]
         if not runs:
             return
-        runs.sort(key=lambda run: run.seed, reverse=True)
         self._store.count_repeats()
+        try:
+            request = self._request(runs)
+        except WorkbenchError:
+            self._unsent = {code: why for code, runs in self._new.items() if (why := self._why_unsent(runs))}
+            runs = [run for code, runs in self._new.items() if code not in self._unsent for run in runs]
+            if not runs:
+                return
+            request = self._request(runs)
+        self._thread = threading.Thread(target=self._repeat, args=(request,), daemon=True)
+        self._thread.start()
+
+    def _request(self, runs: Iterable[PlannedRun]) -> bytes:
+        runs = sorted(runs, key=lambda run: run.seed, reverse=True)
         chunk = Chunk(
             {run.point.id: run.point.setup for run in runs},
             [Task(run.id, run.point.id, run.seed) for run in runs],
             self._plan.sweep.own,
         )
+        return request_of((*Requests().pack(chunk, LIMIT_SECONDS, SILENT), False))
+
+    def _why_unsent(self, runs: Iterable[PlannedRun]) -> str:
+        """Return why the runs of one code, by itself, cannot be sent to another process; empty if they can."""
         try:
-            request = request_of((*Requests().pack(chunk, LIMIT_SECONDS, SILENT), False))
+            self._request(runs)
         except WorkbenchError as problem:
-            self._reply = str(problem).rstrip(".")
-            return
-        self._thread = threading.Thread(target=self._repeat, args=(request,), daemon=True)
-        self._thread.start()
+            return str(problem).rstrip(".")
+        return ""
 
     def _repeat(self, request: bytes) -> None:
         with tempfile.TemporaryDirectory(prefix="workbench-") as elsewhere:
@@ -381,8 +397,8 @@ class Repeating:
         if reads.acts:
             return Verdict("open", f"{reads.acts[0]}, and no digest can stand for that", reads, now)
         if missing or not agreed:
-            why = self._reply if isinstance(self._reply, str) and self._reply else "none of its runs ended"
-            return Verdict("open", f"they could not be repeated ({why})", reads, now)
+            why = self._unsent.get(code) or (self._reply if isinstance(self._reply, str) else "")
+            return Verdict("open", f"they could not be repeated ({why or 'none of its runs ended'})", reads, now)
         return Verdict("agreed", "", reads, now, agreed)
 
     def _kept(self, run: str) -> Mapping[str, float]:

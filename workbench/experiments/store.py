@@ -11,6 +11,7 @@ import os
 import socket
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -58,9 +59,13 @@ class Store:
         self._vanished: StoreError | None = None
         with self._in_one_sentence():
             self._rows = RowFiles(folder and folder / ROWS, read_only)
-            for file, lines in self._rows.damaged.items():
-                self.notes.append(f"{self._rows.path}/{file}: {lines} damaged lines were left out.")
-            self._refuse_newer()
+            damaged = self._rows.damaged.items()
+            self.notes += [f"{self._rows.path}/{file}: {lines} damaged lines were left out." for file, lines in damaged]
+            version = self.meta().get("format", str(FORMAT))
+            if int(version) > FORMAT:
+                raise StoreError(
+                    f"{self._rows.path} was written by a newer version (format {version}; this one reads {FORMAT})."
+                )
             if folder is not None and (folder / FORMER).is_file():
                 self._take_over(folder / FORMER, name, read_only)
             if not read_only:
@@ -93,13 +98,6 @@ class Store:
         wanted = {"format": str(FORMAT), **({"sweep": name} if name else {})}
         if any(meta.get(key) != value for key, value in wanted.items()):
             self._rows.add(meta=wanted)
-
-    def _refuse_newer(self) -> None:
-        version = self.meta().get("format", str(FORMAT))
-        if int(version) > FORMAT:
-            raise StoreError(
-                f"{self._rows.path} was written by a newer version (format {version}; this one reads {FORMAT})."
-            )
 
     def meta(self) -> dict[str, str]:
         """Return what the store says of itself."""
@@ -135,15 +133,16 @@ class Store:
         StoreError
             They cannot be kept, or the store is no longer at its path (`prove_place`).
         """
-        now, new = time.time(), dict[str, str]()
+        rows, now = list(rows), time.time()
+        new = {origin_id(row.origin): row.origin for row in rows if row.origin not in self._origins}
+        named = {**self._origins, **{text: name for name, text in new.items()}}
         try:
             with self._in_one_sentence():
-                self._rows.add([kept(row, now, self._origin(row.origin, new)) for row in rows], new)
+                self._rows.add([kept(row, now, named[row.origin]) for row in rows], new)
         except StoreError:
             self.prove_place()
             raise
-        if new:
-            self._origins.update((text, name) for name, text in new.items())
+        self._origins = named
         if time.monotonic() - self._looked >= LOOK_SECONDS:
             self.prove_place()
 
@@ -161,14 +160,6 @@ class Store:
         if self._vanished is not None:
             raise self._vanished
         self._looked = time.monotonic()
-
-    def _origin(self, text: str, new: dict[str, str]) -> str:
-        """Return the id of an origin; one that this driver has not kept yet is put among the new ones."""
-        name = self._origins.get(text)
-        if name is None:
-            name = origin_id(text)
-            new[name] = text
-        return name
 
     def done(self, measured: MeasuredBy | None = None) -> set[str]:
         """Return the ids of the runs that are done.
@@ -252,29 +243,16 @@ class Store:
         """Put everything in its place."""
         self._rows.close()
 
-    def _in_one_sentence(self) -> _InOneSentence:
-        return _InOneSentence(self.folder)
-
-
-class _InOneSentence:
-    """Turns what the files of a store raise within it into one sentence; a class, as every row is kept within one."""
-
-    __slots__ = ("_path",)
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, _: object) -> None:
-        if isinstance(problem, OSError):
+    @contextmanager
+    def _in_one_sentence(self) -> Iterator[None]:
+        """Turn what the files of a store raise within this into one sentence."""
+        try:
+            yield
+        except OSError as problem:
             text = problem.strerror or str(problem)
-            cure = " Rows that were kept before are safe." if _is_full(text) else ""
-            raise StoreError(f"{self._path}: the results store cannot be used: {text}.{cure}") from None
-
-
-def _is_full(text: str) -> bool:
-    return any(sign in text for sign in ("full", "I/O", "No space", "too large"))
+            is_full = any(sign in text for sign in ("full", "I/O", "No space", "too large"))
+            cure = " Rows that were kept before are safe." if is_full else ""
+            raise StoreError(f"{self.folder}: the results store cannot be used: {text}.{cure}") from None
 
 
 def _refuse_another(path: Path | None, meta: Mapping[str, str], name: str) -> None:
