@@ -23,7 +23,7 @@ def results(*measures):
 
 def test_an_engine_without_the_usual_measures_shows_those_of_its_sweep():
     result = results("wait_p99_cycles[2]", "utilisation")
-    assert figure("fragmentation_by_size").data(result).measure == "wait_p99_cycles[2]"
+    assert figure("fragmentation_by_size").data(result).y_label == "p99 wait, priority 2 (cycles)"
     assert "p99 wait, priority 2" in figure("saving_by_policy").data(result).label
     pareto = figure("pareto").data(result)
     assert (pareto.x.name, pareto.y.name) == ("wait_p99_cycles[2]", "utilisation")
@@ -31,7 +31,7 @@ def test_an_engine_without_the_usual_measures_shows_those_of_its_sweep():
 
 def test_what_is_chosen_counts_and_one_measure_serves_both_sides():
     result = results("utilisation")
-    assert figure("fragmentation_by_size").choose(result, measure="splits").measure == "splits"
+    assert figure("fragmentation_by_size").choose(result, measure="splits").y_label == "splits (groups)"
     assert figure("pareto").data(result).y.name == "utilisation"
     with pytest.raises(InputError, match="unknown measure 'drain_cycles'"):
         figure("saving_by_policy").choose(result, measure="drain_cycles")

@@ -46,7 +46,9 @@ def test_what_is_worse_than_its_ceiling_is_named_and_fails(tmp_path, monkeypatch
         "modules: 12, at most 11",
         "median code lines: 40, at least 41",
     ]
-    now = shape.shape(modules())
+    some = modules(shape.ROOT / "workbench" / "levers")
+    monkeypatch.setattr(shape, "modules", lambda: some)
+    now = shape.shape(some)
     lower = {**now, "modules": now["modules"] - 1}
     monkeypatch.setattr(shape, "CEILINGS", ceilings := tmp_path / "shape.json")
     ceilings.write_text(json.dumps(lower))
