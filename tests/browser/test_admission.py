@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the server runs, with a configuration that would switch tokens off, and that ends kernels early."""
     made = tmp_path_factory.mktemp("voila")
     off = {"Voila": {"token": "", "auto_token": False}, "IdentityProvider": {"token": ""}}
-    early = {"PageKernels": {"cull_idle_timeout": 5, "cull_interval": 1}}
+    early = {"PageKernels": {"cull_idle_timeout": 20, "cull_interval": 1}}  # a page on a busy machine connects before
     (made / "voila.json").write_text(json.dumps({**off, **early}))
     return made
 
