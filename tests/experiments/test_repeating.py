@@ -7,6 +7,7 @@ import re
 import shutil
 import sqlite3
 import sys
+import tempfile
 
 import pytest
 from numpy.linalg import lapack_lite
@@ -23,8 +24,10 @@ import string, subprocess, sys, tempfile, threading, time
 from concurrent import futures as pool
 from pathlib import Path
 import numpy as np
+import repeated_lazy
 from tests.identity.lowest import from_aim
-from workbench import Placement
+from workbench import Generator, Placement
+from workbench.workloads.workload import Workgroups
 
 HERE = Path(__file__).parent
 LOCK = threading.Lock()
@@ -32,14 +35,13 @@ def aims():
     spec = importlib.util.spec_from_file_location("lapack_lite", HERE / "lapack_lite.so")
     return importlib.util.module_from_spec(spec)
 """
-POLICY = """
-class {name}(Placement):
+WORKLOAD = """
+class {name}(Generator):
     {more}
-    def parameters(self):
-        return np.array([float({aim})])
-    def answer(free, segments, length, params, memory):
-        return from_aim(free, segments, length, int(params[0]))
+    def workgroups(self, machine, streams):
+        return Workgroups(np.arange(9), np.full(9, 20), streams["durations"].integers(1, 9, 9) + 10 + int({aim}))
 """
+"""What a policy would read, where nothing is to be compiled for it: code of the user's is one thing to what is here."""
 AIMS = {
     "Plain": "3",
     "OfFile": "(HERE / 'aim.txt').read_text()",
@@ -51,6 +53,7 @@ AIMS = {
     "OfDatabase": "sqlite3.connect(HERE / 'aim.db').execute('select max(aim) from aims').fetchone()[0]",
     "OfFolder": "len(os.listdir(HERE / 'parts'))",
     "OfLines": "np.loadtxt(HERE / 'aim.txt')",
+    "Lazy": "repeated_lazy.aim",
     "Logs": "[time.perf_counter(), 3][1]",  # stands for a line of a log
     "Locks": "3 if not LOCK.locked() else 40",
     "Draws": "np.random.default_rng(3).integers(40)",
@@ -88,6 +91,7 @@ AGREED = (
     "OfVariable",
     "OfFolder",
     "OfLines",
+    "Lazy",
     "Logs",
     "Locks",
     "Draws",
@@ -100,8 +104,9 @@ REPEATED = "REPEATED_AIM"
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Give a folder with policies and what they read, which the sweep runs in."""
-    texts = [POLICY.format(name=name, aim=aim, more="") for name, aim in AIMS.items()]
+    texts = [WORKLOAD.format(name=name, aim=aim, more="") for name, aim in AIMS.items()]
     (tmp_path / "mine.py").write_text(HEAD + "".join(texts))
+    (tmp_path / "repeated_lazy.py").write_text("def __getattr__(name):\n    return 3\n")
     (tmp_path / "aim.txt").write_text("5")
     (tmp_path / "parts").mkdir()
     (tmp_path / "link").symlink_to("aim.txt")
@@ -127,13 +132,12 @@ def swept(names, folder, measures=("drain_cycles",), **more):
 
     sweep = {
         "engine": "shared_memory",
-        "workload": {"regime": "large_uniform", "count": 200},
+        "workload": {"vary": [{"synthetic": f"mine.py:{name}"} for name in names]},
         "measures": list(measures),
-        "policy": {"placement": {"vary": [f"mine.py:{name}" for name in names]}},
         "seeds": SEEDS,
     }
     results = wb.run(sweep, folder / "out", progress=Heard(), **{"repeat": True, "workers": 1, **more})
-    by_name = {type(point.setup.policies["placement"]).__name__: point.id for point in results.points}
+    by_name = {type(point.setup.workload).__name__: point.id for point in results.points}
     kept = sorted(results.rows.values(), key=lambda row: row.seed)
     rows = {name: [row for row in kept if row.point == by_name[name]] for name in names}
     return results, rows, heard
@@ -166,95 +170,87 @@ def test_code_that_gives_the_same_elsewhere_is_checked_and_all_other_is_withdraw
     assert len(results.failures) == SEEDS * len(DIFFERS)
 
 
+READ = {
+    "OfFile": "aim.txt",
+    "OfSize": "aim.txt",
+    "Declared": "aim.txt",
+    "OfDatabase": "aim.db",
+    "OfFolder": "parts",
+    "OfExistence": "there.txt",
+    "OfLink": "link",
+    "OfThread": "aim.txt",
+    "OfLoop": "aim.txt",
+    "OfLine": "aim.txt",
+    "OfTemporary": "one/aim.txt",
+    "OfPlugin": "repeated_plugin.py",
+    "OfLibrary": "aim.so",
+    "OfMachineCode": "lapack_lite.so",
+    **dict.fromkeys(("OfVariable", "OfBytes", "OfExpanded", "OfTemplate"), REPEATED),
+    "OfWidth": "COLUMNS",
+}
+"""By what reads it, by Python or the standard library, in threads too: a file, a folder or a variable."""
+READS_NO_CONTENT = ("Declared", "OfLibrary", "OfMachineCode")
+
+
 def test_rows_of_code_that_reads_files_folders_or_variables_follow_what_it_reads_and_no_others(folder, monkeypatch):
     """Of files contents, sizes and what is declared to be read; whether one is there, and where a link leads."""
     with (folder / "mine.py").open("a") as file:
-        file.write(POLICY.format(name="Declared", aim="3", more='inputs = ["aim.txt"]'))
-    places = {
-        "OfFile": folder / "aim.txt",
-        "OfSize": folder / "aim.txt",
-        "Declared": folder / "aim.txt",
-        "OfDatabase": folder / "aim.db",
-        "OfVariable": REPEATED,
-        "OfBytes": REPEATED,
-        "OfFolder": folder / "parts",
-        "OfExistence": folder / "there.txt",
-        "OfLink": folder / "link",
-    }
-    names = ["Plain", *places]
-    _, rows, _ = swept(names, folder)
+        file.write(WORKLOAD.format(name="Declared", aim="3", more='inputs = ["aim.txt"]'))
+    for name, aim in (("one", "5"), ("two", "40")):
+        (folder / name).mkdir()
+        (folder / name / "aim.txt").write_text(aim)
+    (folder / "repeated_plugin.py").write_text("def aim():\n    return 5\n")
+    for name in ("aim.so", "lapack_lite.so"):
+        shutil.copy(lapack_lite.__file__, folder / name)
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setenv("TMPDIR", str(folder / "one"))
+    monkeypatch.setenv("COLUMNS", "5")
+    names = ["Plain", *READ]
+    _, before, _ = swept(names, folder, workers=2)
     reads = [one.reads for one in verdicts(folder).values()]
-    assert {path for one in reads for path in one.files} == {str(one) for one in places.values() if one != REPEATED}
-    assert [one.variables for one in reads if one.variables] == [{REPEATED: ""}] * 2
-    cycles = [{name: [row.measures["drain_cycles"] for row in rows[name]] for name in names}]
-
-    def anew(*follow):
-        opened = wb.open_results(folder / "out")
-        stale = {row.point for row in opened.failures}
-        assert all("run the sweep again" in row.error for row in opened.failures)
-        _, rows, heard = swept(names, folder)
-        lines = [line for line in heard if line.startswith(f"{SEEDS} kept rows are done anew: the ")]
-        for name in follow:
-            snake = re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower()
-            (line,) = [line for line in lines if f", which {snake} reads, is another than it was." in line]
-            assert f" {places[name]}" in line
-        assert len(lines) == len(follow)
-        assert stale == {rows[name][0].point for name in follow}
-        assert {row.error for name in names for row in rows[name]} == {""}
-        cycles.append({name: [row.measures["drain_cycles"] for row in rows[name]] for name in names})
-        return [name for name in names if cycles[-1][name] != cycles[-2][name]]
+    files = {str(folder / place) for place in READ.values() if place not in (REPEATED, "COLUMNS")}
+    assert {path for one in reads for path in one.files} == files
+    variables = sorted(name for one in reads if not one.files for name in one.variables)
+    assert variables == ["COLUMNS", "LINES", *[REPEATED] * 4]
 
     (folder / "aim.txt").write_text("40")
     with contextlib.closing(sqlite3.connect(folder / "aim.db")) as base:
         base.execute("insert into aims values (40)")
         base.commit()
-        monkeypatch.setenv(REPEATED, "40")
-        first = anew("OfFile", "OfSize", "Declared", "OfDatabase", "OfVariable", "OfBytes")
-    assert first == ["OfFile", "OfSize", "OfDatabase", "OfVariable", "OfBytes"]
-    assert cycles[1]["OfVariable"] == cycles[1]["OfFile"]
     (folder / "parts" / "one").write_text("")
     (folder / "there.txt").write_text("")
     (folder / "link").unlink()
     (folder / "link").symlink_to("./aim.txt")
-    assert anew("OfFolder", "OfExistence", "OfLink") == ["OfFolder", "OfExistence", "OfLink"]
-
-
-def test_rows_of_code_that_reads_in_threads_and_through_the_standard_library_follow_what_it_reads(folder, monkeypatch):
-    names = ["Plain", "OfThread", "OfLoop", "OfLine", "OfExpanded", "OfTemplate", "OfWidth", "OfTemporary"]
-    for name, aim in (("one", "5"), ("two", "40")):
-        (folder / name).mkdir()
-        (folder / name / "aim.txt").write_text(aim)
-    monkeypatch.setenv("TMPDIR", str(folder / "one"))
-    monkeypatch.setenv("COLUMNS", "5")
-    _, before, _ = swept(names, folder, workers=2)
-    (folder / "aim.txt").write_text("40")
-    for name, value in (("TMPDIR", str(folder / "two")), ("COLUMNS", "40"), ("REPEATED_AIM", "40")):
-        monkeypatch.setenv(name, value)
-    results, after, heard = swept(names, folder, workers=2)
-    assert len([line for line in heard if line.startswith(f"{SEEDS} kept rows are done anew")]) == len(names) - 1
-    cycles = [[[row.measures["drain_cycles"] for row in rows[name]] for name in names] for rows in (before, after)]
-    assert cycles[0][1:] == [cycles[0][1]] * 7 and cycles[1] == [cycles[0][0]] + [cycles[1][1]] * 7
-    assert cycles[0][1] != cycles[1][1]
-    assert results.checked.checked == SEEDS * len(names)
-
-
-def test_rows_of_code_that_loads_modules_and_libraries_as_it_runs_follow_their_files(folder):
-    names = ["Plain", "OfPlugin", "OfLibrary", "OfMachineCode"]
-    (folder / "repeated_plugin.py").write_text("def aim():\n    return 5\n")
-    for name in ("aim.so", "lapack_lite.so"):
-        shutil.copy(lapack_lite.__file__, folder / name)
-    _, before, _ = swept(names, folder, workers=2)
-    read = {name for one in verdicts(folder).values() for name in one.reads.files}
-    assert read == {str(folder / name) for name in ("repeated_plugin.py", "aim.so", "lapack_lite.so")}
     (folder / "repeated_plugin.py").write_text("def aim():\n    return 40\n")
     for name in ("aim.so", "lapack_lite.so"):
-        (folder / name).write_bytes((folder / name).read_bytes() + b"edited")
-    assert len(wb.open_results(folder / "out").failures) == SEEDS * 3
+        edit(folder / name)
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    for name, value in (("TMPDIR", str(folder / "two")), ("COLUMNS", "40"), (REPEATED, "40")):
+        monkeypatch.setenv(name, value)
+    opened = wb.open_results(folder / "out")
+    assert {row.point for row in opened.failures} == {before[name][0].point for name in READ}
+    assert all("run the sweep again" in row.error for row in opened.failures)
     results, after, heard = swept(names, folder, workers=2)
-    assert len([line for line in heard if line.startswith(f"{SEEDS} kept rows are done anew")]) == 3
-    cycles = [[[row.measures["drain_cycles"] for row in rows[name]] for name in names] for rows in (before, after)]
-    assert [one != other for one, other in zip(*cycles, strict=True)] == [False, True, False, False]
+    lines = [line for line in heard if line.startswith(f"{SEEDS} kept rows are done anew: the ")]
+    assert len(lines) == len(READ)
+    for name, place in READ.items():
+        snake = re.sub("(?<=[a-z])(?=[A-Z])", "_", name).lower()
+        (line,) = [line for line in lines if f", which {snake} reads, is another than it was." in line]
+        assert f" {place if place in (REPEATED, 'COLUMNS') else folder / place}" in line or name == "OfTemporary"
+    assert {row.error for name in names for row in after[name]} == {""}
+    cycles = [
+        {name: [row.measures["drain_cycles"] for row in rows[name]] for name in names} for rows in (before, after)
+    ]
+    assert {name for name in names if cycles[0][name] != cycles[1][name]} == {*READ} - {*READS_NO_CONTENT}
+    assert cycles[1]["OfVariable"] == cycles[1]["OfFile"] == cycles[1]["OfThread"]
     assert results.checked.checked == SEEDS * len(names)
+
+
+def edit(place):
+    """Put another file in the place of one of machine code, which a process may still have in memory."""
+    other = place.with_suffix(".edited")
+    other.write_bytes(place.read_bytes() + b"edited")
+    other.replace(place)
 
 
 @pytest.mark.parametrize("reads", ["native.dgelsd", "dgelsd"])
@@ -266,7 +262,7 @@ def test_the_file_of_machine_code_that_code_refers_to_is_compared(tmp_path, monk
     exec(f"import lapack_lite as native\nfrom lapack_lite import dgelsd\ndef answer():\n    return {reads}", space)
     declared = declared_reads([space["answer"]])
     assert (list(declared.files), declared.changed()) == ([str(place)], "")
-    place.write_bytes(place.read_bytes() + b"edited")
+    edit(place)
     assert declared.changed() == f"the file {place}"
 
 
@@ -289,7 +285,7 @@ def test_what_cannot_be_sent_to_another_process_leaves_the_others_checked(folder
     packed = reproducibility.Requests.pack
 
     def pack(self, chunk, *more):
-        if any(type(one.policies["placement"]).__name__ == "Logs" for one in chunk.setups.values()):
+        if any(type(one.workload).__name__ == "Logs" for one in chunk.setups.values()):
             raise InputError("Logs cannot be sent to another process: it is here alone.")
         return packed(self, chunk, *more)
 
@@ -420,7 +416,7 @@ HONEST_AIMS = {
 
 
 def test_what_researchers_write_is_checked(folder):
-    texts = [POLICY.format(name=name, aim=aim, more="") for name, aim in HONEST_AIMS.items()]
+    texts = [WORKLOAD.format(name=name, aim=aim, more="") for name, aim in HONEST_AIMS.items()]
     (folder / "mine.py").write_text(HEAD + HONEST + "".join(texts))
     (folder / "aim.csv").write_text("aim\n5\n")
     many = SEEDS * len(HONEST_AIMS)

@@ -89,6 +89,7 @@ np.random.random() random.randint(0,9)
 """
 IMPORTS = """
 import importlib, math, os, random, secrets, sys, time, uuid, pathlib
+from ctypes import CDLL
 from importlib import import_module as load
 path = pathlib.Path("x")
 """
@@ -104,11 +105,13 @@ path = pathlib.Path("x")
             for aim in ("np.random.default_rng", "np.random.RandomState", "random.Random")
         ),
         ("np.frompyfunc(lambda x: 0, 1, 1)(1) + LOW", "use numbers"),
+        ("LIBRARY.abs(-3)", "open the library within the function that calls it"),
+        ("ABS(-3)", "open the library within the function that calls it"),
     ],
 )
 def test_what_a_policy_reads_that_no_id_can_tell_is_refused_in_one_sentence(aim, cure):
-    before = IMPORTS + "\nAIM = 0\nLOW = np.frompyfunc(lambda x: 0, 1, 1)"
-    sentence = rf"^Mine\.parameters reads [\w.]+, (a|which|whose) .*: no run can be named by it; ({cure})[^.]*\.$"
+    before = IMPORTS + "\nAIM = 0\nLOW = np.frompyfunc(lambda x: 0, 1, 1)\nLIBRARY = CDLL(None)\nABS = LIBRARY.abs"
+    sentence = rf"^Mine\.parameters reads [\w.]+, (a|machine|which|whose) .*: no run can be named by it; ({cure})[^.]*\.$"
     with edited(Case("refused", by_levers(aim, before))) as here, pytest.raises(InputError, match=sentence):
         digest_of(type(here.policy))
 

@@ -219,8 +219,9 @@ def _pickler(cloudpickle: Any, taken: Sequence[Snapshot]) -> Any:
             if not isinstance(value, ModuleType) or not any(value.__name__ in one.modules for one in taken):
                 reduced = super().reducer_override(value)
                 return _with_slots(value, reduced) if isinstance(value, type) else reduced
-            read = {name for one in taken for name in one.modules.get(value.__name__, ()) if not name.startswith("__")}
-            return ModuleType, (value.__name__,), {name: vars(value)[name] for name in read if name in vars(value)}
+            read = {name for one in taken for name in one.modules.get(value.__name__, ())} & vars(value).keys()
+            wanted = {name for name in read if not name.startswith("__") or name == "__getattr__"}
+            return ModuleType, (value.__name__,), {name: vars(value)[name] for name in wanted}
 
     return Pickler
 

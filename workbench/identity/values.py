@@ -50,6 +50,8 @@ def other_value(walk: Walk, value: Any) -> None:
         walk.put("state of the process", kind.__name__)
     elif is_random(value) or hasattr(kind, "__next__"):
         undigestible(walk, value)
+    elif any((base.__module__, base.__name__) in _NATIVE for base in kind.__mro__) and not walk.lenient:
+        raise walk.refuse(value, "machine code of a library", "open the library within the function that calls it")
     elif "cython_function" in kind.__name__:
         walk.named(value.__module__, value.__qualname__)
     else:
@@ -57,6 +59,7 @@ def other_value(walk: Walk, value: Any) -> None:
 
 
 _LOCKS = (type(threading.Lock()), type(threading.RLock()))
+_NATIVE = {("ctypes", "CDLL"), ("_ctypes", "CFuncPtr")}
 
 
 def _ufunc(walk: Walk, value: Any) -> None:

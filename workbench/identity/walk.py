@@ -156,9 +156,9 @@ class Walk:
         """Return where the walk is, in words: `MyFit.answer: AIM`."""
         return ": ".join(self._within)
 
-    def refuse(self, value: Any, what: str = "") -> InputError:
+    def refuse(self, value: Any, what: str = "", cure: str = "") -> InputError:
         """Return the sentence that refuses a value which no digest can stand for."""
-        return refused(self._within, value, what)
+        return refused(self._within, value, what, cure)
 
     def value(self, value: Any) -> None:
         """Write a value down, or what a function or a class is made of."""
