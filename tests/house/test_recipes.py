@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -50,7 +51,31 @@ def test_the_recipes_that_are_promised_are_there():
         "engine",
         "circuit",
     )
-    assert set(CONTRIBUTING) == {f"add {'an' if kind[0] in 'ei' else 'a'} {kind}" for kind in kinds}
+    adding = {f"add {'an' if kind[0] in 'ei' else 'a'} {kind}" for kind in kinds}
+    assert set(CONTRIBUTING) == {"follow a run", *adding}
+
+
+STATION = re.compile(r"`(?P<file>[\w/]+\.py)`: (?P<names>`[\w.]+`(?:, `[\w.]+`(?!:))*)")
+
+
+def missing_stations(text: str) -> list[str]:
+    """Return what the tour through one run names that is not defined there."""
+    missing = []
+    for station in STATION.finditer(text):
+        tree = ast.parse((ROOT / "workbench" / station["file"]).read_text(encoding="utf-8"))
+        defined = {one.name for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))}
+        missing += [
+            f"{station['file']}: {name}" for name in re.findall(r"[\w.]+", station["names"]) if name not in defined
+        ]
+    return missing
+
+
+def test_the_tour_through_one_run_names_functions_that_are_there():
+    tour = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("### One run")[1].split("\n## ")[0]
+    assert len(STATION.findall(tour)) >= 20
+    assert missing_stations(tour) == []
+    moved = tour.replace("`read_sweep`", "`sweep_read`")
+    assert missing_stations(moved) == ["experiments/sweep.py: sweep_read"]
 
 
 @long
