@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from math import floor, log
 from typing import Any
 
 from workbench.streams import Streams
+from workbench.workloads.workload import Accesses
 
 
 def accesses(workload: Any, machine: Any, seed: int) -> list[tuple[int, int, int]]:
@@ -27,6 +29,15 @@ def accesses(workload: Any, machine: Any, seed: int) -> list[tuple[int, int, int
         page = PAGES[workload.name](workload, machine, core, positions, draws["pages"][n], draws["sharing"][n])
         rows.append((cycle, core, page))
     return rows
+
+
+def cores_by_page(blocks: Iterable[Accesses]) -> dict[int, list[int]]:
+    """The core of each access, by the page that it touches."""
+    cores: dict[int, list[int]] = defaultdict(list)
+    for block in blocks:
+        for core, page in zip(block.core.tolist(), block.page.tolist()):
+            cores[page].append(core)
+    return cores
 
 
 def _array(working_set: float, machine: Any) -> int:

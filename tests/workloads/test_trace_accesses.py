@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.junk import refusal
 from tests.oracles import page_kernels, warp_traces
+from tests.oracles.page_accesses import cores_by_page
 from tests.oracles.warp_traces import Op
 from tests.public_traces import needs_public_traces, path
 from workbench.cli.main import main
@@ -17,7 +18,6 @@ from workbench.streams import Streams
 from workbench.workloads import workload as blocks
 from workbench.workloads.importers import warp_reader
 from workbench.workloads.recorded_accesses import TraceAccesses
-from workbench.workloads.warp_pages import page_sharing
 from workbench.workloads.workload_key import read_workload
 
 BASE, GRID, BLOCK = 0x7F32C5500000, (7, 1, 1), (64, 1, 1)
@@ -132,23 +132,24 @@ def test_a_list_is_pinned_with_its_kernels(listing):
 
 
 def test_copies_have_pages_of_their_own_or_the_same(listing):
-    once = page_sharing(TraceAccesses(trace=str(listing)).accesses(MACHINE, Streams(0)), 3)
-    own = page_sharing(TraceAccesses(trace=str(listing), copies=3).accesses(MACHINE, Streams(0)), 3)
-    same = page_sharing(
-        TraceAccesses(trace=str(listing), copies=3, copies_touch="same").accesses(MACHINE, Streams(0)), 3
+    workload = TraceAccesses(trace=str(listing))
+    once = cores_by_page(workload.accesses(MACHINE, Streams(0)))
+    own = cores_by_page(workload.but(copies=3).accesses(MACHINE, Streams(0)))
+    same = cores_by_page(workload.but(copies=3, copies_touch="same").accesses(MACHINE, Streams(0)))
+    assert (len(once), len(own), len(same)) == (6, 18, 6)
+    assert all(len(cores) == len(set(cores)) == 1 for cores in own.values()), "copies never share"
+    assert all(len(cores) == len(set(cores)) == 3 for cores in same.values()), (
+        "round robin puts the three copies on three cores"
     )
-    assert (once.pages, own.pages, same.pages) == (6, 18, 6)
-    assert own.accesses_by_degree.tolist() == [0, 18, 0, 0], "copies never share"
-    assert same.accesses_by_degree.tolist() == [0, 0, 0, 18], "round robin puts the three copies on three cores"
 
 
 @needs_public_traces
 def test_the_public_trace_gives_a_page_an_instruction():
     workload = read_workload({"trace": str(path("warp_traces/vectoradd_raw_v3/kernel-1.trace.gz"))}, wants="accesses")
-    sharing = page_sharing(workload.accesses(TranslationMachine(), Streams(0)), 16)
-    assert (sharing.pages, sharing.accesses_by_degree.sum()) == (587, 9375)
-    wide = page_sharing(workload.but(footprint=16).accesses(TranslationMachine(), Streams(0)), 16)
-    assert 9000 < wide.pages <= 16 * 587, "sixteen times the footprint"
+    pages = cores_by_page(workload.accesses(TranslationMachine(), Streams(0)))
+    assert (len(pages), sum(map(len, pages.values()))) == (587, 9375)
+    wide = cores_by_page(workload.but(footprint=16).accesses(TranslationMachine(), Streams(0)))
+    assert 9000 < len(wide) <= 16 * 587, "sixteen times the footprint"
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.depth import LONG_WHERE_COMPILED, compiled_only, long
@@ -14,7 +17,7 @@ from workbench.api import planned
 from workbench.engines.node.engine import Node
 from workbench.machine import Board, Card, NodeMachine
 from workbench.streams import Streams
-from workbench.workloads.measured_sweep import measured_kernels
+from workbench.workloads.catalogue import catalogue
 from workbench.workloads.node import Applications, Plan
 from workbench.workloads.synthetic.laws import Constant
 
@@ -66,11 +69,20 @@ def errors(least: int, most: int, modules: int = 304) -> np.ndarray:
 
     The groups of a round begin a cycle after each other, which is less than a part in 5,000.
     """
-    sweep = measured_kernels(EXCERPT, "tango_binomial_options")[2]
-    which = (sweep.size >= least) & (sweep.size <= most)
-    simulated = np.array([makespan_of(int(size), modules) for size in sweep.size[which]])
-    assert simulated == pytest.approx(ROUND_MS * np.ceil(sweep.size[which] / modules), rel=2e-4)
-    return np.abs(simulated / sweep.milliseconds[which] - 1)
+    rows = pd.read_csv(EXCERPT)
+    rows = rows[rows.non_scaling_json.map(json.loads).map(lambda fixed: fixed["steps"] == 2048)]
+    rows = rows[rows.scaling_param_value.between(least, most)]
+    size = rows.scaling_param_value.to_numpy()
+    simulated = np.array([makespan_of(int(options), modules) for options in size])
+    assert simulated == pytest.approx(ROUND_MS * np.ceil(size / modules), rel=2e-4)
+    return np.abs(simulated / rows.kernel_ms_mean.to_numpy() - 1)
+
+
+def test_the_excerpt_is_the_one_that_the_catalogue_lists() -> None:
+    """Its bytes are those of the digest there."""
+    entry = catalogue()["mgpusim_mi300x_binomial_options"]
+    assert hashlib.sha256(EXCERPT.read_bytes()).hexdigest() == entry.sha256
+    assert EXCERPT.stat().st_size == entry.bytes and entry.change == "cut"
 
 
 def test_one_group_more_than_there_are_units_takes_a_second_round() -> None:

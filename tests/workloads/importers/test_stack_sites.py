@@ -5,7 +5,15 @@ import pytest
 from tests import public_traces
 from tests.depth import thinned
 from workbench.workloads.importers import read_trace
-from workbench.workloads.importers.torch_log import callers_of, site_of, stack_of
+from workbench.workloads.importers.torch_log import Sites
+
+
+def named(frames):
+    """The place that a stack leads to, its innermost Python frames, and those of the program itself."""
+    sites = Sites()
+    if sites.number(frames) < 0:
+        return "", (), ()
+    return sites.names[0], sites.stacks[0], sites.callers[0]
 
 
 def cpp(name, filename="??"):
@@ -56,7 +64,7 @@ OWN = {"name": "forward", "filename": "C:\\me\\net\\model.py", "line": 39}
 )
 def test_who_asked(frames, site):
     """`gather_with_cpp`, which records, was named as the holder of 16 to 83 % of the peak in 11 of 31 public files."""
-    assert site_of(frames) == site
+    assert named(frames)[0] == site
 
 
 INNER, OUTER = ({**OWN, "line": line} for line in (11, 99))
@@ -78,7 +86,7 @@ TWO_NAMED = [cpp("my_kernel(float*)", "ext/my_kernel.cu"), cpp("launch(int)", "e
     ],
 )
 def test_of_frames_of_one_kind_the_innermost_asked_and_of_operators_the_outermost(frames, site):
-    assert site_of([*RECORDER, *ALLOCATOR, *frames, *OUTSIDE]) == site
+    assert named([*RECORDER, *ALLOCATOR, *frames, *OUTSIDE])[0] == site
 
 
 @pytest.mark.parametrize(
@@ -92,18 +100,18 @@ def test_of_frames_of_one_kind_the_innermost_asked_and_of_operators_the_outermos
     ],
 )
 def test_of_a_stack_six_frames_are_kept_and_the_last_place_is_the_program_s_own(frames, lines):
-    kept = stack_of([*RECORDER, *ALLOCATOR, *OPERATORS, *frames, *OUTSIDE])
+    kept = named([*RECORDER, *ALLOCATOR, *OPERATORS, *frames, *OUTSIDE])[1]
     assert [int(name.partition(":")[2].split()[0]) for name in kept] == lines
 
 
 def test_of_many_callers_the_forty_outermost_are_kept():
-    callers = callers_of([{**OWN, "line": line} for line in range(50)])
+    callers = named([{**OWN, "line": line} for line in range(50)])[2]
     assert [int(name.partition(":")[2].split()[0]) for name in callers] == [*range(49, 9, -1)]
 
 
 def test_the_way_there_is_the_program_s_own_code_from_outside_in():
     main = {"name": "main", "filename": "/home/me/train.py", "line": 9}
-    assert callers_of([*RECORDER, LIBRARY, OWN, LIBRARY, main]) == ("me/train.py:9 main", "net/model.py:39 forward")
+    assert named([*RECORDER, LIBRARY, OWN, LIBRARY, main])[2] == ("me/train.py:9 main", "net/model.py:39 forward")
 
 
 @pytest.mark.needs("public traces")

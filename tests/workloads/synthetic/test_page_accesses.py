@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.depth import deeper
 from tests.junk import refusal
 from tests.oracles import page_accesses as oracle
+from tests.oracles.page_accesses import cores_by_page
 from tests.work_counts import growth
 from workbench.machine import TranslationMachine
 from workbench.streams import Streams
@@ -22,7 +23,6 @@ from workbench.workloads.synthetic.page_accesses import (
     ZipfMixture,
 )
 from workbench.workloads.synthetic.page_kernels import PageKernel
-from workbench.workloads.warp_pages import page_sharing
 from workbench.workloads.workload_key import read_workload
 
 MACHINES = st.builds(TranslationMachine, cores=st.integers(1, 5), private_entries=st.integers(1, 8))
@@ -142,8 +142,9 @@ def test_a_regime_is_read_and_fits_its_machine(name):
 def test_sharing_is_what_the_lever_says():
     machine = TranslationMachine(cores=4, private_entries=8)
     for share in (0, 0.25, 1):
-        sharing = page_sharing(ZipfMixture(count=40_000, sharing=share).accesses(machine, Streams(2)), 4)
-        assert sharing.accesses_by_degree[2:].sum() / 40_000 == pytest.approx(share, abs=0.01)
+        pages = cores_by_page(ZipfMixture(count=40_000, sharing=share).accesses(machine, Streams(2)))
+        shared = sum(len(cores) for cores in pages.values() if len(set(cores)) > 1)
+        assert shared / 40_000 == pytest.approx(share, abs=0.01)
 
 
 def test_pages_beyond_the_address_width_are_refused():

@@ -37,14 +37,14 @@ from workbench.workloads.importers.warp_reader import (
     numbered_lines,
     wrong_line,
 )
-from workbench.workloads.kernels import KernelRows
 
 
 class RawWarpTrace(Importer):
     """Lines in the order in which they were drained."""
 
     format = "accelsim_trace_raw"
-    says = "kernel-N.trace of Accel-Sim's NVBit tracer"
+    description = "kernel-N.trace of Accel-Sim's NVBit tracer"
+    counted = "kernels"
     grouped: ClassVar[bool] = False
 
     def recognises(self, head: bytes) -> bool:
@@ -52,19 +52,15 @@ class RawWarpTrace(Importer):
         return begins and not is_tracez(head) and _is_grouped(head) == self.grouped
 
     def read(self, source: Source) -> AddressTrace:
-        return _address_trace(self, source, warp_facts(WarpReader(source), Footprint()))
+        return AddressTrace(*self.trace(source, noted=warp_facts(WarpReader(source), Footprint())))
 
 
 class GroupedWarpTrace(RawWarpTrace):
     """One thread block after the other."""
 
     format = "accelsim_trace_grouped"
-    says = "kernel-N.traceg of Accel-Sim"
+    description = "kernel-N.traceg of Accel-Sim"
     grouped = True
-
-
-def _address_trace(importer: Importer, source: Source, noted: dict[str, Any]) -> AddressTrace:
-    return AddressTrace(source.path, importer.format, "kernels", KernelRows().table(), noted=noted)
 
 
 def _is_grouped(head: bytes) -> bool:
@@ -93,7 +89,8 @@ class KernelsList(Importer):
     """Every kernel whose trace lies beside the list is read; which are absent is a fact."""
 
     format = "kernelslist"
-    says = "kernelslist of Accel-Sim's tracer"
+    description = "kernelslist of Accel-Sim's tracer"
+    counted = "kernels"
 
     def recognises(self, head: bytes) -> bool:
         lines = [line for line in head.split(b"\n")[:64] if line.strip()]
@@ -119,7 +116,7 @@ class KernelsList(Importer):
             **totals,
             **footprint.facts(),
         }
-        return _address_trace(self, source, noted)
+        return AddressTrace(*self.trace(source, noted=noted))
 
 
 def read_listing(source: Source) -> Listing:
@@ -165,7 +162,8 @@ class NvbitMemTrace(Importer):
     """Reading keeps the distinct pages and warps, not the addresses."""
 
     format = "nvbit_mem_trace"
-    says = "output of NVBit's tool mem_trace"
+    description = "output of NVBit's tool mem_trace"
+    counted = "kernels"
 
     def recognises(self, head: bytes) -> bool:
         return head.startswith(SIGN) or b"\n" + SIGN in head
@@ -190,7 +188,7 @@ class NvbitMemTrace(Importer):
             **footprint.facts(),
             "memory_opcodes": dict(sorted(reader.opcodes.items())),
         }
-        return _address_trace(self, source, noted)
+        return AddressTrace(*self.trace(source, noted=noted))
 
 
 _LAUNCH = re.compile(

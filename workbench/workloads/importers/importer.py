@@ -24,15 +24,12 @@ from workbench.errors import InputError, shown
 from workbench.parts.registry import Registry, keep_old_words, take_old_words
 from workbench.workloads.allocations import AllocationTable, AllocatorLog
 from workbench.workloads.importers.source import Source, as_one_sentence, refuse_unreadable
-from workbench.workloads.kernels import MISSING, KernelTable
+from workbench.workloads.kernels import MISSING, KernelRows, KernelTable
 
 _LATEST_NS = (1 << 62) - 1
 """Times further from 0, of 146 years, would not fit in 64 bits once two are added."""
 _RENAMED = {"says": "description"}
-"""What 0.4 called parts of an importer, with today's words.
-
-The package's own are written in the old one until 0.6: ids of runs on traces hold their classes.
-"""
+"""What 0.4 called parts of an importer, with today's words."""
 
 
 class _Importers(Registry["Importer"]):
@@ -50,9 +47,10 @@ class Importer:
 
     format: ClassVar[str]
     """The name of the format, as `facts()` and the catalogue write it."""
-    says: ClassVar[str]
-    """What writes such files, in a few words, for the message about a file that nobody reads; a user's is called
-    `description`."""
+    description: ClassVar[str]
+    """What writes such files, in a few words, for the message about a file that nobody reads."""
+    counted: ClassVar[str] = ""
+    """What the format calls a row of its kernels: kernels or dispatches; empty for one that records memory alone."""
 
     built_in: ClassVar[bool] = True
     """Whether the class is part of this package."""
@@ -81,6 +79,10 @@ class Importer:
             raised is shown as one sentence with the file and the line that was being read.
         """
         raise NotImplementedError
+
+    def trace(self, source: Source, kernels: KernelTable | None = None, **more: Any) -> Trace:
+        """Return what was read of a file: its kernels, of memory alone none, and what else a `Trace` may hold."""
+        return Trace(source.path, self.format, self.counted, kernels or KernelRows().table(), **more)
 
 
 class Card(NamedTuple):
@@ -279,7 +281,7 @@ def _importer_of(source: Source) -> Importer:
         if _recognises(importer, source):
             return importer
     refuse_unreadable(source)
-    known = ", ".join(name if one.built_in else f"{name} ({one.says})" for name, one in importers().items())
+    known = ", ".join(name if one.built_in else f"{name} ({one.description})" for name, one in importers().items())
     raise InputError(
         f"{source.where}: is no trace that is read here; there are {known}. It begins with {source.head[:24]!r}; "
         "workbench docs has a page on each format."

@@ -69,7 +69,8 @@ class Kineto(Importer):
     """Read in pieces: memory holds the columns of the kernels and of the memory events, not the file."""
 
     format = "kineto"
-    says = "a Chrome trace of PyTorch's profiler"
+    description = "a Chrome trace of PyTorch's profiler"
+    counted = "kernels"
 
     def recognises(self, head: bytes) -> bool:
         start = head.lstrip()[:1]
@@ -95,11 +96,9 @@ class Kineto(Importer):
             counts["events"] += len(batched)
         rest = Rest() if events.is_document else mending.decoded(_rest, events.rest, "it is no Kineto trace")
         table, noted = kernels.table(launches, rest)
-        return Trace(
-            path=source.path,
-            format=self.format,
-            counted="kernels",
-            kernels=table,
+        return self.trace(
+            source,
+            table,
             allocations=memory.table() if counts["memory"] else None,
             cards=tuple(properties.card() for properties in rest.properties),
             noted={

@@ -17,8 +17,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -29,7 +28,6 @@ from workbench.workloads.allocations import AllocationTable, DriverCalls, LiveBe
 from workbench.workloads.importers.importer import Importer, Trace
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.text_formats import Header, csv_rows, has_header
-from workbench.workloads.kernels import KernelRows
 
 _COLUMNS = ("Thread", "Time", "Action", "Pointer", "Size", "Stream")
 _ALLOCATE, _FREES, _FAILED = "allocate", ("free", "deallocate"), "allocate failure"
@@ -46,7 +44,7 @@ class RmmLog(Importer):
     """Read line by line; the card is not in the log and is called 0."""
 
     format = "rmm_log_csv"
-    says = "a CSV log of RMM (Thread,Time,Action,Pointer,Size,Stream)"
+    description = "a CSV log of RMM (Thread,Time,Action,Pointer,Size,Stream)"
 
     def recognises(self, head: bytes) -> bool:
         return has_header(head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0], _is_header)
@@ -72,9 +70,8 @@ class RmmLog(Importer):
             else:
                 raise InputError(f"{where}: Action must be allocate, free or allocate failure. Got {shown(action)}.")
         noted = {"records": sum(counts.values()), "failed_allocations": counts[_FAILED]}
-        return memory_trace(
-            source.path, self.format, rows.table(), {**noted, "threads": len(threads), "streams": len(streams)}
-        )
+        noted |= {"threads": len(threads), "streams": len(streams)}
+        return self.trace(source, allocations=rows.table(), noted=noted)
 
 
 def _is_header(header: Header) -> bool:
@@ -128,7 +125,7 @@ class TorchTimeline(Importer):
     """Read as a whole: a record is some forty bytes."""
 
     format = "torch_memory_timeline_raw"
-    says = "a raw memory timeline of PyTorch's profiler"
+    description = "a raw memory timeline of PyTorch's profiler"
 
     def recognises(self, head: bytes) -> bool:
         return _BEGINS.match(head) is not None
@@ -146,7 +143,7 @@ class TorchTimeline(Importer):
         device = np.zeros(len(moved), np.int64)
         live = live_after(moved[:, 2], device, before)
         table = AllocationTable(moved[:, 0].copy(), moved[:, 2].copy(), device, None, live, None, before)
-        return memory_trace(source.path, self.format, table, _noted(records))
+        return self.trace(source, allocations=table, noted=_noted(records))
 
 
 def _check(records: np.ndarray, where: str) -> None:
@@ -288,8 +285,3 @@ def live_after(changes: np.ndarray, device: np.ndarray, before: LiveBefore) -> n
         own = device == card
         live[own] = np.cumsum(changes[own]) + before.bytes[before.device == card].sum()
     return live
-
-
-def memory_trace(path: Path, format_name: str, table: AllocationTable, noted: Mapping[str, Any]) -> Trace:
-    """Return a trace of memory alone."""
-    return Trace(path, format_name, "", KernelRows().table(), allocations=table, noted=noted)

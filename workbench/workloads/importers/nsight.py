@@ -81,7 +81,8 @@ class NsysSqlite(Importer):
     """Read batch by batch; memory holds the columns of the kernels."""
 
     format = "nsys_sqlite"
-    says = "nsys export --type sqlite of NVIDIA Nsight Systems"
+    description = "nsys export --type sqlite of NVIDIA Nsight Systems"
+    counted = "kernels"
 
     def recognises(self, head: bytes) -> bool:
         return is_sqlite(head) and (_KERNELS.encode() in head or b"META_DATA_EXPORT" in head)
@@ -100,11 +101,9 @@ class NsysSqlite(Importer):
             names = _names(database, kernels.numbers)
             config = dict(database.rows("META_DATA_EXPORT", ("name", "value")))
             cards = database.rows("TARGET_INFO_GPU", ("name", "chipName", *_CARD.values()))
-            return Trace(
-                path=source.path,
-                format=self.format,
-                counted="kernels",
-                kernels=kernels.table(names),
+            return self.trace(
+                source,
+                kernels.table(names),
                 cards=tuple(_card(*row) for row in cards),
                 noted={
                     "schema": str(config.get("EXPORT_SCHEMA_VERSION", "")),
@@ -166,7 +165,8 @@ class NsysCsv(Importer):
     """Read line by line."""
 
     format = "nsys_gpu_trace_csv"
-    says = "CSV of nsys stats --report cuda_gpu_trace"
+    description = "CSV of nsys stats --report cuda_gpu_trace"
+    counted = "kernels"
 
     def recognises(self, head: bytes) -> bool:
         return has_header(head, _is_header_of_nsys)
@@ -181,11 +181,9 @@ class NsysCsv(Importer):
                 _add(row, kernels, cards)
                 known_to = max(known_to, _known_to(row))
         rounded = {"shared_bytes_rounded_to": known_to} if known_to > 1 else {}
-        return Trace(
-            path=source.path,
-            format=self.format,
-            counted="kernels",
-            kernels=kernels.table(),
+        return self.trace(
+            source,
+            kernels.table(),
             cards=tuple(Card(number, name) for number, name in sorted(cards.items())),
             noted={"memcpys": counts["memcpys"], "memsets": counts["memsets"], **rounded},
         )
@@ -260,7 +258,8 @@ class NcuCsv(Importer):
     """Read line by line."""
 
     format = "ncu_csv"
-    says = "ncu --csv (raw or details page) of NVIDIA Nsight Compute"
+    description = "ncu --csv (raw or details page) of NVIDIA Nsight Compute"
+    counted = "kernels"
 
     def recognises(self, head: bytes) -> bool:
         return has_header(head, _is_header_of_ncu)
@@ -274,14 +273,9 @@ class NcuCsv(Importer):
             count, timed = count + 1, timed + (duration is not None)
             known_to = max(known_to, kernel.known_to())
         rounded = {"shared_bytes_rounded_to": known_to} if known_to > 1 else {}
-        return KernelList(
-            path=source.path,
-            format=self.format,
-            counted="kernels",
-            kernels=kernels.table(),
-            noted={"kernels_with_duration": timed, "starts": "none; kernels follow one another", **rounded}
-            | ({} if timed else {"times_from": _TIMES_FROM}),
-        )
+        noted = {"kernels_with_duration": timed, "starts": "none; kernels follow one another", **rounded}
+        noted |= {} if timed else {"times_from": _TIMES_FROM}
+        return KernelList(*self.trace(source, kernels.table(), noted=noted))
 
 
 def _is_header_of_ncu(header: Header) -> bool:

@@ -51,7 +51,8 @@ class Rocpd(Importer):
     """Read batch by batch; memory holds the columns of the dispatches."""
 
     format = "rocpd_sqlite"
-    says = "the rocpd database (*_results.db) of AMD's rocprofv3"
+    description = "the rocpd database (*_results.db) of AMD's rocprofv3"
+    counted = "dispatches"
 
     def recognises(self, head: bytes) -> bool:
         return is_sqlite(head) and _DISPATCHES.encode() in head
@@ -70,11 +71,9 @@ class Rocpd(Importer):
             columns = KernelColumns()
             for ending in endings:
                 _add_recording(_Recording(database, ending, agents, symbols), columns)
-            return Trace(
-                path=source.path,
-                format=self.format,
-                counted="dispatches",
-                kernels=columns.table(symbols.names),
+            return self.trace(
+                source,
+                columns.table(symbols.names),
                 cards=agents.cards,
                 noted={
                     "schema": _schema(database, endings),
@@ -300,7 +299,8 @@ class KernelTraceCsv(Importer):
     """Read line by line."""
 
     format = "rocprofv3_kernel_trace_csv"
-    says = "*_kernel_trace.csv of AMD's rocprofv3"
+    description = "*_kernel_trace.csv of AMD's rocprofv3"
+    counted = "dispatches"
 
     def recognises(self, head: bytes) -> bool:
         return has_header(head, _is_header)
@@ -312,11 +312,9 @@ class KernelTraceCsv(Importer):
             agents.add(row.text("agent_id"))
             if row.header.has("lds_block_size"):
                 rounded = {"shared_bytes_rounded_to": _LDS_BLOCK_BYTES}
-        return Trace(
-            path=source.path,
-            format=self.format,
-            counted="dispatches",
-            kernels=kernels.table(),
+        return self.trace(
+            source,
+            kernels.table(),
             noted={"agents": sorted(agents), **rounded},
         )
 
@@ -370,7 +368,8 @@ class RocprofCompute(Importer):
     """Read line by line."""
 
     format = "omniperf_pmc_csv"
-    says = "pmc_perf.csv of AMD's rocprofiler-compute"
+    description = "pmc_perf.csv of AMD's rocprofiler-compute"
+    counted = "dispatches"
 
     def recognises(self, head: bytes) -> bool:
         return has_header(head.partition(b"\n")[0], lambda header: not _absent(header, "name", "workgroup", "device"))
@@ -389,7 +388,7 @@ class RocprofCompute(Importer):
 
         for row in csv_rows(source, is_whole, "a pmc_perf.csv"):
             _add_counted(row, rows)
-        return Trace(path=source.path, format=self.format, counted="dispatches", kernels=rows.table(), noted=noted)
+        return self.trace(source, rows.table(), noted=noted)
 
 
 def _absent(header: Header, *needed: str) -> list[str]:

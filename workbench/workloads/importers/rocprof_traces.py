@@ -123,7 +123,8 @@ class Rocprofv3(Importer):
     """Every process of a file; their dispatches one after the other."""
 
     format = "rocprofv3_json"
-    says = "JSON output of AMD's rocprofv3"
+    description = "JSON output of AMD's rocprofv3"
+    counted = "dispatches"
 
     def recognises(self, head: bytes) -> bool:
         return head.lstrip()[:1] == b"{" and b'"rocprofiler-sdk-tool"' in head
@@ -137,11 +138,9 @@ class Rocprofv3(Importer):
         for process in processes:
             _add(process, rows, source.where)
         infos = [r.dispatch_info for p in processes for r in p.buffer_records.kernel_dispatch]
-        return Trace(
-            path=source.path,
-            format=self.format,
-            counted="dispatches",
-            kernels=rows.table(),
+        return self.trace(
+            source,
+            rows.table(),
             cards=_cards(processes),
             noted={
                 "kernel_ids": len({info.kernel_id for info in infos}),
@@ -229,7 +228,8 @@ class Perfetto(Importer):
     """Read packet by packet; memory holds the interned names and the columns of the kernels."""
 
     format = "perfetto_rocm"
-    says = "a Perfetto trace (.pftrace) of AMD's rocprofv3 or rocprofiler-systems"
+    description = "a Perfetto trace (.pftrace) of AMD's rocprofv3 or rocprofiler-systems"
+    counted = "dispatches"
 
     def recognises(self, head: bytes) -> bool:
         return _is_packet(head)
@@ -242,11 +242,9 @@ class Perfetto(Importer):
                     reader.take(packet)
         except WireError:
             raise damaged(source) from None
-        return Trace(
-            path=source.path,
-            format=self.format,
-            counted="dispatches",
-            kernels=reader.rows.table(),
+        return self.trace(
+            source,
+            reader.rows.table(),
             noted={
                 "packets": reader.counts["packets"],
                 "slices": reader.counts["slices"],

@@ -40,7 +40,7 @@ from workbench.workloads.allocations import (
 )
 from workbench.workloads.catalogue import trace_file
 from workbench.workloads.importers.importer import Importer, Trace
-from workbench.workloads.importers.memory_logs import UNKNOWN, Block, MemoryRows, memory_trace
+from workbench.workloads.importers.memory_logs import UNKNOWN, Block, MemoryRows
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_log import Streamed, TorchLogs, torch_logs
 
@@ -56,7 +56,7 @@ class TorchSnapshot(Importer):
     """Read as a whole."""
 
     format = "torch_memory_snapshot"
-    says = "a pickled memory snapshot of PyTorch"
+    description = "a pickled memory snapshot of PyTorch"
 
     def recognises(self, head: bytes) -> bool:
         return _PICKLE.match(head) is not None
@@ -70,9 +70,8 @@ class TorchSnapshot(Importer):
             _add(rows, log, found.of_allocator)
         rows.also_before(block for log in found.logs for block in _live(log))
         table = rows.table(calls_told=found.of_allocator)
-        return memory_trace(source.path, self.format, table, _noted(found))._replace(
-            logs=found.logs if found.of_allocator else ()
-        )
+        logs = found.logs if found.of_allocator else ()
+        return self.trace(source, allocations=table, noted=_noted(found), logs=logs)
 
 
 def read_snapshot(source: Source) -> TorchLogs:

@@ -134,7 +134,8 @@ class JaxTrace(Importer):
     """Read in pieces: memory holds the columns of the kernels, not the file."""
 
     format = "jax_trace_json"
-    says = "*.trace.json.gz of JAX or TensorFlow (XLA's profiler)"
+    description = "*.trace.json.gz of JAX or TensorFlow (XLA's profiler)"
+    counted = "kernels"
 
     def recognises(self, head: bytes) -> bool:
         return is_xla_trace(head)
@@ -145,11 +146,9 @@ class JaxTrace(Importer):
         for batch in events.batches():
             for event in decoded(_events, batch, source.where, "its traceEvents are not as XLA writes them"):
                 reader.take(event)
-        return Trace(
-            path=source.path,
-            format=self.format,
-            counted="kernels",
-            kernels=reader.table(),
+        return self.trace(
+            source,
+            reader.table(),
             noted={name: reader.counts[name] for name in ("events", "memcpys", "memsets")}
             | ({"kernels_with_implausible_registers": bad} if (bad := reader.counts["implausible"]) else {}),
         )
@@ -218,7 +217,8 @@ class XPlane(Importer):
     """Read plane by plane; memory holds the largest plane and the columns of the kernels."""
 
     format = "xplane_pb"
-    says = "*.xplane.pb of JAX or TensorFlow (XLA's profiler)"
+    description = "*.xplane.pb of JAX or TensorFlow (XLA's profiler)"
+    counted = "kernels"
 
     def recognises(self, head: bytes) -> bool:
         return _first_name(head).startswith(_NAMES)
@@ -236,11 +236,9 @@ class XPlane(Importer):
         except WireError:
             raise damaged(source) from None
         garbage = {"kernels_with_implausible_registers": counts["implausible"]} if counts["implausible"] else {}
-        return Trace(
-            path=source.path,
-            format=self.format,
-            counted="kernels",
-            kernels=kernels.table(),
+        return self.trace(
+            source,
+            kernels.table(),
             cards=tuple(cards),
             noted={**{name: counts[name] for name in ("planes", "memcpys", "memsets")}, **garbage},
         )
