@@ -35,8 +35,6 @@ from workbench.machine.topologies.pci import (
     xgmi_gbps,
 )
 
-ROCM_SMI_FORMAT = "rocm_smi_topo"
-ROCM_SMI_DESCRIPTION = "the output of rocm-smi --showtopo"
 _ROCM_TITLE = re.compile(r"=+ ([A-Za-z ]{1,40} between two GPUs) =+$")
 _GPU = re.compile(r"GPU\d{1,4}", re.ASCII)
 _NUMA = re.compile(r"GPU ?\[?(\d{1,4})\]?\s*: \(Topology\) Numa Node: (-?\d{1,4})$", re.ASCII)
@@ -61,7 +59,7 @@ def read_rocm_smi(text: bytes, where: str) -> Topology:
         It has no link types, or is cut off or contradicts itself.
     """
     gpus, reply, numa = _rocm_json(text, where) if text.lstrip()[:1] == b"{" else _rocm_text(text, where)
-    return amd_topology(ROCM_SMI_FORMAT, gpus, pairs_of(gpus, reply, where), numa)
+    return amd_topology(gpus, pairs_of(gpus, reply, where), numa)
 
 
 def _rocm_text(text: bytes, where: str) -> tuple[list[int], dict[tuple[int, int], Pair], dict[int, int]]:
@@ -84,10 +82,7 @@ def _rocm_text(text: bytes, where: str) -> tuple[list[int], dict[tuple[int, int]
 
 
 def _rocm_json(text: bytes, where: str) -> tuple[list[int], dict[tuple[int, int], Pair], dict[int, int]]:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as problem:
-        raise InputError(f"{where}: is no whole JSON ({problem}).") from None
+    document = _json(text, where)
     said: dict[tuple[int, int], dict[str, str]] = {}
     for sentence, value in _mapping(document.get("system")).items():
         if match := _SENTENCE.fullmatch(sentence):
@@ -103,6 +98,13 @@ def _rocm_json(text: bytes, where: str) -> tuple[list[int], dict[tuple[int, int]
     return sorted({gpu for way in said for gpu in way}), told, _numa(document)
 
 
+def _json(text: bytes, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        raise InputError(f"{where}: is no whole JSON ({problem}).") from None
+
+
 def _numa(document: Mapping[str, Any]) -> dict[int, int]:
     """Return the NUMA node of each card."""
     cards = ((_CARD.fullmatch(name), _mapping(told)) for name, told in document.items())
@@ -114,8 +116,6 @@ def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-AMD_SMI_FORMAT = "amd_smi_topology"
-AMD_SMI_DESCRIPTION = "the output of amd-smi topology"
 _AMD_TITLE = re.compile(r"\s*([A-Z][A-Z -]* TABLE):?$")
 _BUS = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]|GPU\d{1,4}", re.ASCII | re.IGNORECASE)
 _RANGE = re.compile(r"(\d{1,9})-(\d{1,9})", re.ASCII)
@@ -171,7 +171,7 @@ def read_amd_smi(text: bytes, where: str) -> Topology:
         It has no link types, or is cut off or contradicts itself.
     """
     gpus, reply = _amd_json(text, where) if text.lstrip()[:1] in (b"[", b"{") else _amd_text(text, where)
-    return amd_topology(AMD_SMI_FORMAT, gpus, pairs_of(gpus, reply, where), {})
+    return amd_topology(gpus, pairs_of(gpus, reply, where), {})
 
 
 def _amd_text(text: bytes, where: str) -> tuple[list[int], Told]:
@@ -198,10 +198,7 @@ def _pair(kind: str, hops: str, weight: str, bandwidth: str) -> Pair:
 
 
 def _amd_json(text: bytes, where: str) -> tuple[list[int], Told]:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as problem:
-        raise InputError(f"{where}: is no whole JSON ({problem}).") from None
+    document = _json(text, where)
     gpus, state = list[int](), Told()
     for entry in _entries(document):
         number = entry.get("gpu")
@@ -276,7 +273,7 @@ def pairs_of(gpus: list[int], told: Mapping[tuple[int, int], Pair], where: str) 
     return {(one, other): pair_of(told, one, other, where) for one, other in combinations(gpus, 2)}
 
 
-def amd_topology(format_name: str, gpus: list[int], pairs: Pairs, numa: Mapping[int, int]) -> Topology:
+def amd_topology(gpus: list[int], pairs: Pairs, numa: Mapping[int, int]) -> Topology:
     """Return the board.
 
     Parameters
@@ -296,20 +293,16 @@ def amd_topology(format_name: str, gpus: list[int], pairs: Pairs, numa: Mapping[
     homes = _homes(gpus, pairs, numa)
     cpus = [f"cpu{k}" for k in range(max(homes.values()) + 1)]
     ways = [WayUp(f"gpu{gpu}", cpus[homes[gpu]], (), (PCIE3_X16_GBPS,)) for gpu in gpus]
+    between_cpus = socket_gbps("x86_64", "AuthenticAMD", 0)  # their makers are not told: AMD's are taken
+    sockets = [Wire(pair, "qpi", between_cpus) for pair in combinations(cpus, 2)]
     alone = {gpu for gpu in gpus if not any(f"gpu{gpu}" in ends for ends in linked)}
     nodes = [Node(f"gpu{gpu}", "gpu", PCIE3_X16_GBPS if gpu in alone else 0.0) for gpu in gpus]
     return Topology(
-        format=format_name,
         nodes=(*(Node(name, "cpu") for name in cpus), *nodes),
-        wires=(*wires, *pci_wires(ways, linked), *_sockets(cpus)),
+        wires=(*wires, *pci_wires(ways, linked), *sockets),
         links=sum(pair.links for _, pair in direct),
         noted=_facts(gpus, pairs, numa) | ({"xgmi_gbps": "assumed"} if assumed else {}),
     )
-
-
-def _sockets(cpus: list[str]) -> list[Wire]:
-    """Return the links between CPUs; as their makers are not told, AMD's are taken."""
-    return [Wire(pair, "qpi", socket_gbps("x86_64", "AuthenticAMD", 0)) for pair in combinations(cpus, 2)]
 
 
 def _homes(gpus: list[int], pairs: Pairs, numa: Mapping[int, int]) -> dict[int, int]:

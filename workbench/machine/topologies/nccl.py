@@ -33,8 +33,6 @@ from workbench.machine.topologies.pci import (
     xgmi_gbps,
 )
 
-NCCL_FORMAT = "nccl_topology_xml"
-NCCL_DESCRIPTION = "an XML topology of NCCL or RCCL"
 _GPU_CLASSES = ("0x03", "0x12")
 """Display controllers and processing accelerators; the latter is what AMD's newer cards say they are."""
 _LINK_KINDS = ("nvlink", "xgmi")
@@ -99,7 +97,6 @@ def read_nccl(text: bytes, where: str) -> Topology:
     alone = {way.gpu: way.gbps[0] for way in ways if not any(way.gpu in pair for pair in linked)}
     nodes = [Node(gpu.id, "gpu", ports.get(gpu.id, alone.get(gpu.id, 0.0))) for gpu in gpus]
     return Topology(
-        format=NCCL_FORMAT,
         nodes=(*(Node(name, "cpu") for name in cpus), *nodes),
         wires=(*peers, *through_switch, *on_module, *pci_wires(ways, linked), *_sockets(cpus, where)),
         links=sum(len(gpu.links) for gpu in gpus),

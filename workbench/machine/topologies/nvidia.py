@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, shown
-from workbench.machine.topologies.amd import is_amd_smi, is_rocm_smi
+from workbench.machine.topologies.amd import is_amd_smi, is_rocm_smi, lines_of
 from workbench.machine.topologies.pci import (
     C2C_GBPS,
     MOST_LINKS_A_GPU,
@@ -45,9 +45,6 @@ from workbench.machine.topologies.pci import (
     switched,
 )
 
-NVIDIA_SMI_FORMAT = "nvidia_smi_topo"
-NVIDIA_SMI_DESCRIPTION = "the table of nvidia-smi topo -m"
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _HEADINGS = re.compile(r"GPU NUMA ID|CPU Affinity|NUMA Affinity|\S+")
 _GPU = re.compile(r"GPU[0-9]{1,4}")
 _BEHIND_ONE_SWITCH, _AT_ONE_CPU, _APART = ("PIX", "PXB"), ("PHB", "NODE", "C2C"), ("SYS", "SOC")
@@ -75,7 +72,7 @@ class _Table(NamedTuple):
 
 def is_nvidia_smi(text: bytes) -> bool:
     """Return whether a text is one of these."""
-    return not (is_rocm_smi(text) or is_amd_smi(text)) and any(map(_is_header, _lines(text)))
+    return not (is_rocm_smi(text) or is_amd_smi(text)) and any(map(_is_header, lines_of(text)))
 
 
 def _is_header(line: str) -> bool:
@@ -104,12 +101,12 @@ def read_nvidia_smi(text: bytes, where: str) -> Topology:
         own = {name: max((count for pair, count in bonded.items() if name in pair), default=0) for name in own}
         ports, wires = switched(own, gbps)
     cpus, ways = _ways_up(table, names)
+    sockets = [Wire(pair, "qpi", QPI_GBPS) for pair in combinations(cpus, 2)]
     alone = {name: PCIE3_X16_GBPS for name, links in own.items() if not links}
     nodes = [Node(name, "gpu", ports.get(name) or alone.get(name, 0.0)) for name in names.values()]
     return Topology(
-        format=NVIDIA_SMI_FORMAT,
         nodes=(*(Node(name, "cpu") for name in cpus), *nodes),
-        wires=(*wires, *pci_wires(ways, {*map(frozenset, bonded)}), *_sockets(cpus)),
+        wires=(*wires, *pci_wires(ways, {*map(frozenset, bonded)}), *sockets),
         links=sum(own.values()) if ports else sum(bonded.values()),
         noted={
             "gpus": len(table.gpus),
@@ -123,16 +120,8 @@ def read_nvidia_smi(text: bytes, where: str) -> Topology:
     )
 
 
-def _sockets(cpus: list[str]) -> list[Wire]:
-    return [Wire(pair, "qpi", QPI_GBPS) for pair in combinations(cpus, 2)]
-
-
-def _lines(text: bytes) -> list[str]:
-    return [_COLOUR.sub("", line).rstrip() for line in text.decode(errors="replace").splitlines()]
-
-
 def _table(text: bytes, where: str) -> _Table:
-    lines = _lines(text)
+    lines = lines_of(text)
     start = next(k for k, line in enumerate(lines) if _is_header(line))
     columns = _headings(lines[start])
     gpus = [name for name in columns if _GPU.fullmatch(name)]
@@ -140,7 +129,7 @@ def _table(text: bytes, where: str) -> _Table:
     for line in lines[start + 1 :]:
         if not line.strip() or line.startswith("Legend"):
             break
-        name, *cells = _cells(line)
+        name, *cells = [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
         found[name] = cells
     for name in gpus:
         if name not in found:
@@ -161,10 +150,6 @@ def _headings(line: str) -> list[str]:
     if "\t" in line:
         return [name.strip() for name in line.split("\t") if name.strip()]
     return _HEADINGS.findall(line)
-
-
-def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
 
 
 def _label(cells: list[str], place: int, name: str, other: str, where: str) -> str:
@@ -223,8 +208,6 @@ def _together(found: list[list[str]], apart: set[tuple[str, str]]) -> list[list[
     return [group for group in joined if any(_GPU.fullmatch(name) for name in group)]
 
 
-P2P_FORMAT = "p2p_bandwidth_latency_text"
-P2P_DESCRIPTION = "the output of p2pBandwidthLatencyTest"
 _TITLE = re.compile(r"^\s*(.*\bMatrix\b.*?)\s*$")
 _HEADER = re.compile(r"^\s*(?:D\\D|GPU|CPU)\s+\d")
 _ONE_WAY, _BOTH_WAYS = "Unidirectional P2P=", "Bidirectional P2P="
@@ -267,10 +250,9 @@ def read_p2p(text: bytes, where: str) -> Topology:
     if measured is None:
         raise InputError(f"{where}: holds no matrix of bandwidths (a title with P2P= and GB/s).")
     best = _of_one_kind(measured)
-    reachable = _reachable(matrices, size)
+    reachable = next((it.values > 0 for it in matrices if "Connectivity" in it.title), np.ones((size, size), bool))
     fast = best >= _GAIN_OF_NVLINK * (np.inf if staged is None else staged)
     return Topology(
-        format=P2P_FORMAT,
         nodes=tuple(Node(f"gpu{k}", "gpu") for k in range(size)),
         wires=tuple(
             Wire((f"gpu{one}", f"gpu{other}"), "nvlink" if fast[one, other] else "pcie", float(best[one, other]))
@@ -362,11 +344,6 @@ def _of_one_kind(measured: np.ndarray) -> np.ndarray:
         for one, other in kind:
             levelled[one, other] = levelled[other, one] = mean
     return levelled
-
-
-def _reachable(matrices: list[_Matrix], size: int) -> np.ndarray:
-    match = next((it.values for it in matrices if "Connectivity" in it.title), np.ones((size, size)))
-    return match > 0
 
 
 def _facts(values: np.ndarray) -> dict[str, Any]:

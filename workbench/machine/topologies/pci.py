@@ -48,7 +48,6 @@ class Wire(NamedTuple):
 class Topology(NamedTuple):
     """A topology file, read."""
 
-    format: str
     nodes: tuple[Node, ...]
     """The CPUs, then the GPUs by their number."""
     wires: tuple[Wire, ...]
@@ -59,6 +58,8 @@ class Topology(NamedTuple):
     """Further facts of the format, in plain types."""
     nvlink_assumed_gbps: float = 0.0
     """What one NVLink was taken to carry where the file does not tell its generation; 0 where nothing was assumed."""
+    format: str = ""
+    """The name of the format that the file was known by."""
 
     def facts(self) -> dict[str, Any]:
         """Return what the file holds, in plain types: `format`, `cards` (GPUs), `links`, and what else its format
@@ -71,25 +72,16 @@ class Topology(NamedTuple):
         return {**result, "assumed": f"an NVLink carries {self.nvlink_assumed_gbps:g} GB/s per direction; {cure}"}
 
     def with_nvlinks(self, gbps: float) -> Topology:
-        """Return the same topology with NVLinks of another speed in the place of the assumed one.
+        """Return the same topology with NVLinks of another speed in the place of the assumed one."""
+        before = self.nvlink_assumed_gbps
 
-        Raises
-        ------
-        ValueError
-            Nothing was assumed.
-        """
-        if not self.nvlink_assumed_gbps:
-            raise ValueError("nothing was assumed of these links")
-        assumed = [wire.kind == "nvlink" and wire.gbps == self.nvlink_assumed_gbps for wire in self.wires]
-        linked = {
-            name for wire, is_assumed in zip(self.wires, assumed, strict=True) if is_assumed for name in wire.ends
-        }
-        wires = tuple(
-            wire._replace(gbps=gbps) if is_assumed else wire
-            for wire, is_assumed in zip(self.wires, assumed, strict=True)
-        )
+        def is_assumed(wire: Wire) -> bool:
+            return wire.kind == "nvlink" and wire.gbps == before
+
+        linked = {name for wire in self.wires if is_assumed(wire) for name in wire.ends}
+        wires = tuple(wire._replace(gbps=gbps) if is_assumed(wire) else wire for wire in self.wires)
         nodes = tuple(
-            node._replace(port_gbps=node.port_gbps / self.nvlink_assumed_gbps * gbps) if node.id in linked else node
+            node._replace(port_gbps=node.port_gbps / before * gbps) if node.id in linked else node
             for node in self.nodes
         )
         return self._replace(nodes=nodes, wires=wires, nvlink_assumed_gbps=0.0)

@@ -14,27 +14,9 @@ from typing import Any, NamedTuple
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.files import as_utf8
 from workbench.levers import Spec, lever
-from workbench.machine.topologies.amd import (
-    AMD_SMI_DESCRIPTION,
-    AMD_SMI_FORMAT,
-    ROCM_SMI_DESCRIPTION,
-    ROCM_SMI_FORMAT,
-    is_amd_smi,
-    is_rocm_smi,
-    read_amd_smi,
-    read_rocm_smi,
-)
-from workbench.machine.topologies.nccl import NCCL_DESCRIPTION, NCCL_FORMAT, is_nccl, read_nccl
-from workbench.machine.topologies.nvidia import (
-    NVIDIA_SMI_DESCRIPTION,
-    NVIDIA_SMI_FORMAT,
-    P2P_DESCRIPTION,
-    P2P_FORMAT,
-    is_nvidia_smi,
-    is_p2p,
-    read_nvidia_smi,
-    read_p2p,
-)
+from workbench.machine.topologies.amd import is_amd_smi, is_rocm_smi, read_amd_smi, read_rocm_smi
+from workbench.machine.topologies.nccl import is_nccl, read_nccl
+from workbench.machine.topologies.nvidia import is_nvidia_smi, is_p2p, read_nvidia_smi, read_p2p
 from workbench.machine.topologies.pci import (
     Node,
     Topology,
@@ -61,11 +43,11 @@ class _Format(NamedTuple):
 
 
 _FORMATS = (
-    _Format(NCCL_FORMAT, NCCL_DESCRIPTION, is_nccl, read_nccl),
-    _Format(P2P_FORMAT, P2P_DESCRIPTION, is_p2p, read_p2p),
-    _Format(ROCM_SMI_FORMAT, ROCM_SMI_DESCRIPTION, is_rocm_smi, read_rocm_smi),
-    _Format(AMD_SMI_FORMAT, AMD_SMI_DESCRIPTION, is_amd_smi, read_amd_smi),
-    _Format(NVIDIA_SMI_FORMAT, NVIDIA_SMI_DESCRIPTION, is_nvidia_smi, read_nvidia_smi),
+    _Format("nccl_topology_xml", "an XML topology of NCCL or RCCL", is_nccl, read_nccl),
+    _Format("p2p_bandwidth_latency_text", "the output of p2pBandwidthLatencyTest", is_p2p, read_p2p),
+    _Format("rocm_smi_topo", "the output of rocm-smi --showtopo", is_rocm_smi, read_rocm_smi),
+    _Format("amd_smi_topology", "the output of amd-smi topology", is_amd_smi, read_amd_smi),
+    _Format("nvidia_smi_topo", "the table of nvidia-smi topo -m", is_nvidia_smi, read_nvidia_smi),
 )
 
 
@@ -101,7 +83,7 @@ def read_topology(path: Path | str) -> Topology:
     where, text = str(path), _text(path)
     for it in _FORMATS:
         if it.recognises(text):
-            return check_connected(it.read(text, where), where)
+            return check_connected(it.read(text, where), where)._replace(format=it.name)
     known = "; ".join(f"{it.name} ({it.description})" for it in _FORMATS)
     raise InputError(f"{where}: is no topology that is read here; there are {known}.")
 
