@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.compiled import kernel
-from workbench.metrics.dispatch_modules import balance_measures, power_measures
+from workbench.metrics.dispatch_modules import POWER_MEASURES, TEMPERATURE_PEAK, balance_measures, power_measures
 from workbench.metrics.dispatch_rows import Rows, makespan, refusal_measures, rows, wait_measures
 from workbench.metrics.measure import Family, Measure, Measures, declared
 from workbench.metrics.statistics import over
@@ -115,17 +115,9 @@ MEASURES = Measures(
             "lower",
             "waves that a module's units were given, most less fewest: the largest of any module at any time",
         ),
-        Measure("energy_joules", "J", "lower", "energy of all instructions and idle power of all modules"),
-        Measure("power_mean_watts", "W", "neither", "power of a module, averaged over modules and time"),
-        Measure(
-            "power_cv",
-            "",
-            "lower",
-            "power over the modules: root of the variance, averaged over windows of time, over the mean",
-        ),
-        Measure("power_peak_over_mean", "", "lower", "the highest power of a module in a window over the mean"),
+        *POWER_MEASURES,
         Measure("temperature_spread_k", "K", "lower", "hottest less coolest module, averaged over time"),
-        Measure("temperature_peak_k", "K", "lower", "the highest temperature of a module above the ambient"),
+        TEMPERATURE_PEAK,
         Measure(
             "energy_prediction",
             "",

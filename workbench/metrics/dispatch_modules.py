@@ -7,7 +7,7 @@ power and the energy of its instructions over the window (spec 3, H3.14 to H3.16
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from workbench.compiled import kernel
 from workbench.metrics.dispatch_rows import Rows, makespan, releases, rows, taken, waves_of
+from workbench.metrics.measure import Measure
 from workbench.metrics.statistics import cv
 from workbench.records.dispatch import DispatchRecord
 from workbench.units import seconds, watts
@@ -156,17 +157,33 @@ WINDOW_CYCLES = 1024
 """The windows of power where heat is not simulated, whose steps are the windows else."""
 PICO = 1e-12
 
-_POWER = ("energy_joules", "power_mean_watts", "power_cv", "power_peak_over_mean")
-_HEAT = ("temperature_spread_k", "temperature_peak_k")
+POWER_MEASURES = (
+    Measure("energy_joules", "J", "lower", "energy of all instructions and idle power of all modules"),
+    Measure("power_mean_watts", "W", "neither", "power of a module, averaged over modules and time"),
+    Measure(
+        "power_cv",
+        "",
+        "lower",
+        "power over the modules: root of the variance, averaged over windows of time, over the mean",
+    ),
+    Measure("power_peak_over_mean", "", "lower", "the highest power of a module in a window over the mean"),
+)
+TEMPERATURE_PEAK = Measure("temperature_peak_k", "K", "lower", "the highest temperature of a module above the ambient")
+POWER = tuple(measure.name for measure in POWER_MEASURES)
+HEAT = ("temperature_spread_k", "temperature_peak_k")
 
 
 def power_measures(record: DispatchRecord) -> dict[str, float]:
     """Compute energy, evenness of power, temperatures, foresight; NaN where power or heat is not simulated."""
     if not has_power(record) or not makespan(record):
-        return dict.fromkeys((*_POWER, *_HEAT, "energy_prediction"), math.nan)
+        return dict.fromkeys((*POWER, *HEAT, "energy_prediction"), math.nan)
     along = course(record)
-    foresight = energy_prediction(record, along)
-    return {**_power(record, along), **_heat(record, along), "energy_prediction": foresight}
+    return {
+        "energy_joules": energy_joules(record, along),
+        **evenness(power_windows(record, along), makespan(record)),
+        **_heat(record, along),
+        "energy_prediction": energy_prediction(record, along),
+    }
 
 
 def has_power(record: DispatchRecord) -> bool:
@@ -203,16 +220,21 @@ def power_windows(record: DispatchRecord, along: Course | None = None) -> Iterat
         begin = int(starts[-1]) + cycles
 
 
-def _power(record: DispatchRecord, along: Course) -> dict[str, float]:
+def evenness(windows_of: Iterable[tuple[np.ndarray, np.ndarray]], cycles: int) -> dict[str, float]:
+    """Compute the mean of modules' power, its evenness and its peak from windows of time, as `power_windows` has them.
+
+    Parameters
+    ----------
+    cycles : int
+        Of all windows together.
+    """
     whole = squares = peak = 0.0
-    for lengths, power in power_windows(record, along):
+    for lengths, power in windows_of:
         whole += float((lengths * power.mean(axis=1)).sum())
         squares += float((lengths * power.var(axis=1)).sum())
         peak = max(peak, float(power.max()))
-    cycles = makespan(record)
     mean = whole / cycles
     return {
-        "energy_joules": energy_joules(record, along),
         "power_mean_watts": mean,
         "power_cv": math.sqrt(squares / cycles) / mean if mean else math.nan,
         "power_peak_over_mean": peak / mean if mean else math.nan,
@@ -266,7 +288,7 @@ def _warm(keeps: np.ndarray, gains: np.ndarray, heat: np.ndarray, before: np.nda
 
 def _heat(record: DispatchRecord, along: Course) -> dict[str, float]:
     if not has_heat(record):
-        return dict.fromkeys(_HEAT, math.nan)
+        return dict.fromkeys(HEAT, math.nan)
     steps, spread, peak = 0, 0.0, 0.0
     for heat in temperatures(record, along):
         steps += len(heat)

@@ -14,10 +14,11 @@ of silicon, over which heat spreads. Who gives the translations of touches (spec
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from workbench.metrics.dispatch_modules import HEAT, PICO, POWER, POWER_MEASURES, TEMPERATURE_PEAK, evenness
 from workbench.metrics.measure import Measure, declared
 from workbench.metrics.statistics import mean, over
 from workbench.records.node import NEVER, NodeRecord, time_of
@@ -26,179 +27,94 @@ from workbench.units import seconds, watts
 
 REFUSED = "applications_refused"
 
-TIMES = (
-    *("memory", "channel", "compute", "issue", "walkers", "translation", "link"),
-    *("malloc_lock", "malloc_service", "heap_chunk", "shoot_down"),
-)
+TIME_WORDS = {
+    "memory": "wait for memory, from the end of the step before the kernel",
+    "channel": "wait in the channel",
+    "compute": "compute",
+    "issue": "wait for issue and for miss registers",
+    "walkers": "wait for a walker",
+    "translation": "other translation, and local data",
+    "link": "bytes of walks and data over links",
+    "malloc_lock": "wait for the lock of a device heap",
+    "malloc_service": "service of a device heap",
+    "heap_chunk": "wait for a chunk of a device heap",
+    "shoot_down": "modules stalled by shoot-downs",
+}
 """The parts of a group's time (spec 6, R18), in the order of `NodeRecord.times`."""
-TIME_WORDS = (
-    "wait for memory, from the end of the step before the kernel",
-    "wait in the channel",
-    "compute",
-    "wait for issue and for miss registers",
-    "wait for a walker",
-    "other translation, and local data",
-    "bytes of walks and data over links",
-    "wait for the lock of a device heap",
-    "service of a device heap",
-    "wait for a chunk of a device heap",
-    "modules stalled by shoot-downs",
-)
+TIMES = tuple(TIME_WORDS)
 RANKS = {50: "half of the groups", 99: "all but one in a hundred groups"}
 """The quantiles, and who is not slower than they say."""
+_FROM = "from the end of the step before their kernel to their own"
 SLOWEST = 5
 """Of a hundred groups, those whose parts are a mean over several and not those of the one group at a rank."""
 
 
-def time_declarations() -> list[Measure]:
-    """Return the measures of the time of groups: its quantiles, their parts, and the share of each part in all."""
-    quantiles = [
-        Measure(
-            f"group_p{percent}_cycles",
-            "cycles",
-            "lower",
-            f"{words}, from the end of the step before their kernel to their own",
-        )
-        for percent, words in RANKS.items()
+def _of_parts(prefix: str, of: str) -> list[Measure]:
+    """Return the measures of the parts of some groups' time."""
+    return [
+        Measure(f"{prefix}_{name}_cycles", "cycles", "neither" if name == "compute" else "lower", f"{of}: {words}")
+        for name, words in TIME_WORDS.items()
     ]
-    parts = [
-        Measure(
-            f"group_p{percent}_{name}_cycles",
-            "cycles",
-            "neither" if name == "compute" else "lower",
-            f"of the group whose time group_p{percent}_cycles is: {words}",
-        )
-        for percent in RANKS
-        for name, words in zip(TIMES, TIME_WORDS)
-    ]
-    shares = [
-        Measure(f"{name}_share", "", "neither", f"of all groups' time: {words}")
-        for name, words in zip(TIMES, TIME_WORDS)
-    ]
-    slowest = [
-        Measure(
-            f"group_slowest_{name}_cycles",
-            "cycles",
-            "neither" if name == "compute" else "lower",
-            f"mean over the slowest {SLOWEST} % of the groups: {words}",
-        )
-        for name, words in zip(TIMES, TIME_WORDS)
-    ]
-    return [*quantiles, *parts, *slowest, *_mean_declarations(), *shares]
-
-
-def _mean_declarations() -> list[Measure]:
-    whole = Measure("group_mean_cycles", "cycles", "lower", "mean over the groups, counted as the quantiles are")
-    parts = [
-        Measure(f"group_mean_{name}_cycles", "cycles", "neither" if name == "compute" else "lower", f"of it: {words}")
-        for name, words in zip(TIMES, TIME_WORDS)
-    ]
-    return [whole, *parts]
 
 
 _AGAINST = "time of an application over its time in a run of its own"
-
-
-def slowdown_declarations() -> list[Measure]:
-    """Return the measures of how much slower applications are than alone."""
-    return [
-        Measure("slowdown_mean", "", "lower", f"{_AGAINST}, mean of those that end; needs options.alone"),
-        Measure("slowdown_max", "", "lower", f"{_AGAINST}, the largest; needs options.alone"),
-    ]
-
-
+_OUTSIDE = "that lie outside the longest free run, mean over time"
 _TIMES = (
     Measure("makespan_cycles", "cycles", "lower", "the last end of a step"),
     Measure("groups_per_mcycle", "groups / Mcycle", "higher", "groups that ended, over the makespan"),
     Measure("groups_per_second", "groups / s", "higher", "groups that ended, over the makespan at the cards' clock"),
     Measure("steps_per_second", "steps / s", "higher", "steps that ended, over the makespan at the cards' clock"),
-    *time_declarations(),
-    *slowdown_declarations(),
+    *(Measure(f"group_p{percent}_cycles", "cycles", "lower", f"{words}, {_FROM}") for percent, words in RANKS.items()),
+    *_of_parts("group_p50", "of the group whose time group_p50_cycles is"),
+    *_of_parts("group_p99", "of the group whose time group_p99_cycles is"),
+    *_of_parts("group_slowest", f"mean over the slowest {SLOWEST} % of the groups"),
+    Measure("group_mean_cycles", "cycles", "lower", "mean over the groups, counted as the quantiles are"),
+    *_of_parts("group_mean", "of it"),
+    *(Measure(f"{name}_share", "", "neither", f"of all groups' time: {words}") for name, words in TIME_WORDS.items()),
+    Measure("slowdown_mean", "", "lower", f"{_AGAINST}, mean of those that end; needs options.alone"),
+    Measure("slowdown_max", "", "lower", f"{_AGAINST}, the largest; needs options.alone"),
 )
-
-
-def application_declarations() -> list[Measure]:
-    """Return the measures of applications."""
-    return [
-        Measure("applications_refused", "applications", "lower", "applications that were refused memory"),
-        Measure(
-            "fairness",
-            "",
-            "higher",
-            "Jain's index of the applications' speeds, 1 / slowdown, 0 of who is refused; needs options.alone",
-        ),
-    ]
-
-
-_OUTSIDE = "that lie outside the longest free run, mean over time"
-
-
-def memory_declarations() -> list[Measure]:
-    """Return the measures of memory."""
-    return [
-        Measure("fragmentation_shared", "", "lower", f"of a module's free shared memory, the segments {_OUTSIDE}"),
-        Measure("fragmentation_registers", "", "lower", f"of a unit's free registers, the blocks {_OUTSIDE}"),
-        Measure(
-            "fragmentation_cards",
-            "",
-            "lower",
-            f"of a GPU's free frames, those {_OUTSIDE}; NaN where pages are not made of frames",
-        ),
-        Measure(
-            "reserved_over_live",
-            "",
-            "lower",
-            "bytes got from the drivers over bytes that applications have, both as means over time",
-        ),
-        Measure("live_mean_bytes", "bytes", "neither", "bytes that applications have, as asked for, mean over time"),
-        Measure("reserved_mean_bytes", "bytes", "lower", "bytes got from the drivers, mean over time"),
-    ]
-
-
-def power_declarations() -> list[Measure]:
-    """Return the measures of power and heat."""
-    return [
-        Measure("energy_joules", "J", "lower", "energy of all instructions and idle power of all modules"),
-        Measure("power_mean_watts", "W", "neither", "power of a module, averaged over modules and time"),
-        Measure(
-            "power_cv",
-            "",
-            "lower",
-            "power over the modules: root of the variance, averaged over windows of time, over the mean",
-        ),
-        Measure("power_peak_over_mean", "", "lower", "the highest power of a module in a window over the mean"),
-        Measure(
-            "temperature_spread_k", "K", "lower", "hottest less coolest module of a GPU, averaged over GPUs and time"
-        ),
-        Measure("temperature_peak_k", "K", "lower", "the highest temperature of a module above the ambient"),
-    ]
-
-
-def translation_declarations() -> list[Measure]:
-    """Return the measures of translations."""
-    return [
-        Measure("private_hit_rate", "", "higher", "touches that their module's own TLB serves at once, of all"),
-        Measure("near_hit_rate", "", "higher", "touches that their module's own TLB or a peer's serves, of all"),
-        Measure("shared_per_kilo", "look-ups", "lower", "touches that the shared TLB or a walk serves, per 1,000"),
-        Measure("walks_per_kilo", "walks", "lower", "touches that a walk serves, per 1,000"),
-    ]
-
-
 MEASURES = declared(
     *(one._replace(refusals=REFUSED) for one in _TIMES),
     Measure("groups_ended", "groups", "higher", "groups that ended"),
     Measure("groups_cancelled", "groups", "lower", "groups of refused applications that were queued"),
     Measure("kernels_refused", "kernels", "lower", "kernels of refused applications that were never put forward"),
     Measure("groups_refused", "groups", "lower", "groups of these kernels: planned = put forward + refused"),
-    *application_declarations(),
-    *memory_declarations(),
-    *translation_declarations(),
+    Measure("applications_refused", "applications", "lower", "applications that were refused memory"),
+    Measure(
+        "fairness",
+        "",
+        "higher",
+        "Jain's index of the applications' speeds, 1 / slowdown, 0 of who is refused; needs options.alone",
+    ),
+    Measure("fragmentation_shared", "", "lower", f"of a module's free shared memory, the segments {_OUTSIDE}"),
+    Measure("fragmentation_registers", "", "lower", f"of a unit's free registers, the blocks {_OUTSIDE}"),
+    Measure(
+        "fragmentation_cards",
+        "",
+        "lower",
+        f"of a GPU's free frames, those {_OUTSIDE}; NaN where pages are not made of frames",
+    ),
+    Measure(
+        "reserved_over_live",
+        "",
+        "lower",
+        "bytes got from the drivers over bytes that applications have, both as means over time",
+    ),
+    Measure("live_mean_bytes", "bytes", "neither", "bytes that applications have, as asked for, mean over time"),
+    Measure("reserved_mean_bytes", "bytes", "lower", "bytes got from the drivers, mean over time"),
+    Measure("private_hit_rate", "", "higher", "touches that their module's own TLB serves at once, of all"),
+    Measure("near_hit_rate", "", "higher", "touches that their module's own TLB or a peer's serves, of all"),
+    Measure("shared_per_kilo", "look-ups", "lower", "touches that the shared TLB or a walk serves, per 1,000"),
+    Measure("walks_per_kilo", "walks", "lower", "touches that a walk serves, per 1,000"),
     Measure("remote_share", "", "lower", "simulated touches of pages on other cards, of all"),
     Measure("shoot_downs", "", "lower", "frees and moves whose pages modules are told of"),
     Measure("stalled_modules", "modules", "lower", "modules that shoot-downs went to, each once a shoot-down"),
     Measure("malloc_nulls", "requests", "lower", "requests to device heaps that got nothing"),
     Measure("heap_chunks", "chunks", "lower", "chunks that device heaps asked the pool for"),
-    *power_declarations(),
+    *POWER_MEASURES,
+    Measure("temperature_spread_k", "K", "lower", "hottest less coolest module of a GPU, averaged over GPUs and time"),
+    TEMPERATURE_PEAK,
 )
 """Every measure by name."""
 
@@ -208,12 +124,18 @@ def measure(record: NodeRecord) -> dict[str, float]:
     counts, times = record.counts, {**_pace(record), **time_measures(record), **slowdowns(record)}
     return {
         **(dict.fromkeys(times, math.nan) if record.refused.any() else times),
-        "groups_ended": float(counts["groups_ended"]),
-        "groups_cancelled": float(counts["groups_cancelled"]),
-        "kernels_refused": float(counts["kernels_refused"]),
-        "groups_refused": float(counts["groups_refused"]),
-        **application_measures(record),
-        **memory_measures(record),
+        **{
+            name: float(counts[name])
+            for name in ("groups_ended", "groups_cancelled", "kernels_refused", "groups_refused")
+        },
+        "applications_refused": float(record.refused.sum()),
+        "fairness": jain(speeds_of(record)) if record.alone.size else math.nan,
+        "fragmentation_shared": mean(record.shared_scattered),
+        "fragmentation_registers": mean(record.registers_scattered),
+        "fragmentation_cards": mean(record.frames_scattered),
+        "reserved_over_live": over(record.reserved_bytes, record.live_bytes),
+        "live_mean_bytes": record.live_bytes,
+        "reserved_mean_bytes": record.reserved_bytes,
         **translation_measures(record),
         "remote_share": over(counts["remote_touches"], counts["touches"]),
         "shoot_downs": float(counts["shoot_downs"]),
@@ -236,32 +158,27 @@ def _pace(record: NodeRecord) -> dict[str, float]:
 
 def time_measures(record: NodeRecord) -> dict[str, float]:
     """Compute the measures of the time of the groups that ended; NaN where none did."""
-    times = record.times[record.ended >= 0]
-    total = int(times.sum())
-    shares = {f"{name}_share": over(int(times[:, place].sum()), total) for place, name in enumerate(TIMES)}
-    means = {
-        f"group_mean_{name}_cycles": over(int(times[:, place].sum()), len(times)) for place, name in enumerate(TIMES)
-    }
-    return {**_quantiles(record), **_slowest(record), "group_mean_cycles": over(total, len(times)), **means, **shares}
-
-
-def _quantiles(record: NodeRecord) -> dict[str, float]:
     values: dict[str, float] = {}
     for percent in RANKS:
         row = at_rank(record, percent)
         times = record.times[row] if row >= 0 else np.full(len(TIMES), math.nan)
-        values[f"group_p{percent}_cycles"] = float(times.sum())
-        values |= {f"group_p{percent}_{name}_cycles": float(times[place]) for place, name in enumerate(TIMES)}
-    return values
-
-
-def _slowest(record: NodeRecord) -> dict[str, float]:
-    """Return the parts of the time of the slowest groups, the mean over them; one group at least."""
+        values |= {f"group_p{percent}_cycles": float(times.sum()), **_by_part(f"group_p{percent}", times)}
     order = ascending(record)
-    rows = record.times[order[len(order) - -(-SLOWEST * len(order) // 100) :]]
-    return {
-        f"group_slowest_{name}_cycles": over(int(rows[:, place].sum()), len(rows)) for place, name in enumerate(TIMES)
-    }
+    slowest = order[len(order) - -(-SLOWEST * len(order) // 100) :]
+    values |= _by_part("group_slowest", _means(record.times[slowest]))
+    times = record.times[record.ended >= 0]
+    total = int(times.sum())
+    values |= {"group_mean_cycles": over(total, len(times)), **_by_part("group_mean", _means(times))}
+    return values | {f"{name}_share": over(int(times[:, place].sum()), total) for place, name in enumerate(TIMES)}
+
+
+def _by_part(prefix: str, cycles: Iterable[float]) -> dict[str, float]:
+    return {f"{prefix}_{name}_cycles": float(spent) for name, spent in zip(TIMES, cycles, strict=True)}
+
+
+def _means(times: np.ndarray) -> list[float]:
+    """Return the mean of each part of the time of some groups; NaN of none."""
+    return [over(spent, len(times)) for spent in times.sum(axis=0).tolist()]
 
 
 def at_rank(record: NodeRecord, percent: int) -> int:
@@ -278,12 +195,6 @@ def ascending(record: NodeRecord) -> np.ndarray:
     number: int64[ended]."""
     ended = np.flatnonzero(record.ended >= 0)
     return ended[np.lexsort((ended, record.card[ended], record.times[ended].sum(axis=1)))]
-
-
-def application_measures(record: NodeRecord) -> dict[str, float]:
-    """Compute the measures of applications; fairness is NaN where they have no runs of their own."""
-    fairness = jain(speeds_of(record)) if record.alone.size else math.nan
-    return {"applications_refused": float(record.refused.sum()), "fairness": fairness}
 
 
 def slowdowns(record: NodeRecord) -> dict[str, float]:
@@ -313,28 +224,13 @@ def jain(speeds: np.ndarray) -> float:
     return float(speeds.sum()) ** 2 / (speeds.size * squares) if squares else math.nan
 
 
-def memory_measures(record: NodeRecord) -> dict[str, float]:
-    """Compute the measures of memory; NaN of a run of no cycles."""
-    return {
-        "fragmentation_shared": mean(record.shared_scattered),
-        "fragmentation_registers": mean(record.registers_scattered),
-        "fragmentation_cards": mean(record.frames_scattered),
-        "reserved_over_live": over(record.reserved_bytes, record.live_bytes),
-        "live_mean_bytes": record.live_bytes,
-        "reserved_mean_bytes": record.reserved_bytes,
-    }
-
-
-PICO = 1e-12
-_POWER = ("energy_joules", "power_mean_watts", "power_cv", "power_peak_over_mean")
-_HEAT = ("temperature_spread_k", "temperature_peak_k")
-
-
 def power_measures(record: NodeRecord) -> dict[str, float]:
     """Compute the measures of power and heat; NaN where they are not simulated."""
     if record.spent is None or not record.makespan:
-        return dict.fromkeys((*_POWER, *_HEAT), math.nan)
-    return {**_power(record), **_heat(record)}
+        return dict.fromkeys((*POWER, *HEAT), math.nan)
+    spent = PICO * float(record.spent.sum())
+    idle = record.power.idle() * record.spent.shape[1] * seconds(record.makespan, record.clock_mhz)
+    return {"energy_joules": idle + spent, **evenness([power_windows(record)], record.makespan), **_heat(record)}
 
 
 def power_windows(record: NodeRecord) -> tuple[np.ndarray, np.ndarray]:
@@ -349,20 +245,6 @@ def power_windows(record: NodeRecord) -> tuple[np.ndarray, np.ndarray]:
     starts = record.window_cycles * np.arange(len(record.spent))
     lengths = np.minimum(record.makespan - starts, record.window_cycles).astype(float)
     return lengths, record.power.idle() + watts(record.spent / lengths[:, None], record.clock_mhz)
-
-
-def _power(record: NodeRecord) -> dict[str, float]:
-    assert record.spent is not None
-    lengths, power = power_windows(record)
-    mean = float((lengths * power.mean(axis=1)).sum()) / record.makespan
-    variance = float((lengths * power.var(axis=1)).sum()) / record.makespan
-    idle = record.power.idle() * power.shape[1] * seconds(record.makespan, record.clock_mhz)
-    return {
-        "energy_joules": idle + PICO * float(record.spent.sum()),
-        "power_mean_watts": mean,
-        "power_cv": math.sqrt(variance) / mean if mean else math.nan,
-        "power_peak_over_mean": float(power.max()) / mean if mean else math.nan,
-    }
 
 
 def temperatures(record: NodeRecord) -> Iterator[np.ndarray]:
@@ -384,7 +266,7 @@ def temperatures(record: NodeRecord) -> Iterator[np.ndarray]:
 
 def _heat(record: NodeRecord) -> dict[str, float]:
     if not record.heat.simulated:
-        return dict.fromkeys(_HEAT, math.nan)
+        return dict.fromkeys(HEAT, math.nan)
     steps, spread, peak = 0, 0.0, 0.0
     for heat in temperatures(record):
         steps += 1
