@@ -355,16 +355,7 @@ def with_cache(asked: PoolRequests, rows: AllocationTable) -> PoolRequests:
         raise InputError("before: with_cache needs a trace that tells what its allocator had got from the driver.")
     cached = np.array([rows.cached_before(card) for card in cards_of(rows).tolist()], np.int64)
     some = np.flatnonzero(cached)
-    place = np.repeat(some, 2)
-    number = int(asked.handle.max(initial=-1)) + 1
-    extra = PoolRequests(
-        time=np.zeros(len(place), np.int64),
-        app=place,
-        card=place,
-        action=np.tile(np.array([ALLOC, FREE], np.int8), len(some)),
-        handle=number + place,
-        bytes=np.repeat(cached[some], 2),
-    )
+    extra = _given_back_at_once(asked, np.zeros(len(some), np.int64), some, some, cached[some])
     held = int(np.searchsorted(asked.time, 0, side="right"))
     parts = ((column[:held], more, column[held:]) for column, more in zip(asked, extra, strict=True))
     return PoolRequests(*(np.concatenate(part) for part in parts))
@@ -377,18 +368,20 @@ def with_refused(asked: PoolRequests, rows: AllocationTable) -> PoolRequests:
     if failed is None or not len(failed.bytes):
         return asked
     start = int(rows.time_ns[0]) if len(rows.time_ns) else 0
-    place = np.repeat(np.searchsorted(cards_of(rows), failed.device), 2)
-    extra = PoolRequests(
-        time=np.repeat(np.maximum(failed.time_ns - start, 0), 2),
-        app=place,
-        card=place,
-        action=np.tile(np.array([ALLOC, FREE], np.int8), len(failed.bytes)),
-        handle=int(asked.handle.max(initial=-1)) + 1 + np.repeat(np.arange(len(failed.bytes)), 2),
-        bytes=np.repeat(failed.bytes, 2),
-    )
+    card, which = np.searchsorted(cards_of(rows), failed.device), np.arange(len(failed.bytes))
+    extra = _given_back_at_once(asked, np.maximum(failed.time_ns - start, 0), card, which, failed.bytes)
     whole = PoolRequests(*(np.concatenate(both) for both in zip(asked, extra, strict=True)))
     order = np.argsort(whole.time, kind="stable")
     return PoolRequests(*(column[order] for column in whole))
+
+
+def _given_back_at_once(
+    asked: PoolRequests, time: np.ndarray, card: np.ndarray, which: np.ndarray, size: np.ndarray
+) -> PoolRequests:
+    """Return an allocation and its release for each of some sizes, with numbers behind those of the others."""
+    handle = int(asked.handle.max(initial=-1)) + 1 + which
+    time, card, handle, size = (np.repeat(column, 2) for column in (time, card, handle, size))
+    return PoolRequests(time, card, card, np.tile(np.array([ALLOC, FREE], np.int8), len(which)), handle, size)
 
 
 def cards_of(rows: AllocationTable) -> np.ndarray:

@@ -45,7 +45,6 @@ from workbench.workloads.pool_requests import gpus_of
 from workbench.workloads.recorded import RecordedKernels, TraceFile
 from workbench.workloads.trace_groups import MOST_GROUPS, KernelGroups, TraceGroups, kernel_groups
 
-KINETO = "kineto"
 BY_OPERATOR, BY_YOUTH, BY_NOTHING = range(3)
 FACTS = {
     BY_OPERATOR: "kernels_by_operator",

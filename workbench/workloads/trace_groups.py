@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -333,16 +333,6 @@ def _first(taken: np.ndarray, count: int) -> np.ndarray:
     counts: np.ndarray = np.minimum(taken, count - before)[before < count]
     return counts
 
-
-def _refuse_too_many(spec: TraceGroups, taken: np.ndarray) -> None:
-    total = int(taken.sum())
-    if total > MOST_GROUPS:
-        expected = f"gives {total} groups, more than {MOST_GROUPS}; take fewer with most_a_kernel, windows or count"
-        raise InputError(f"{spec.trace}: {expected}. Nearest: count: {MOST_GROUPS}.")
-
-
-if TYPE_CHECKING:
-    pass
 
 _OF_STRUCTURE = ("workgroups", "threads")
 _OF_DEMAND = ("shared_bytes", "vgprs")

@@ -17,7 +17,7 @@ from workbench.levers import Spec
 from workbench.parts import is_in_file
 from workbench.workloads.csv_file import column_names
 from workbench.workloads.importers.source import Source
-from workbench.workloads.synthetic.generators import BUILT_IN, generators, read_generator, read_regime, regimes
+from workbench.workloads.synthetic.generators import generators, read_generator, read_regime, regimes
 from workbench.workloads.workload import KINDS, Generator, Workload, check_kind
 
 
@@ -281,7 +281,9 @@ def written_as(name: str) -> tuple[str, type[Workload]] | None:
 def workload_schema(wants: str = "workgroups") -> dict[str, Any]:
     """Return what `read_workload` takes for an engine: a name alone, or one of the four keys with its levers."""
     fitting = generators(wants)
-    alone = {"enum": [*regimes(wants), *sorted(cls.name for cls in BUILT_IN if cls.name in fitting)]}
+    own = {name: cls for name, cls in fitting.items() if cls.built_in}
+    bases = {base for cls in own.values() for base in cls.__bases__}
+    alone = {"enum": [*regimes(wants), *(name for name, cls in own.items() if cls not in bases)]}
     synthetic = [_keyed("synthetic", {"const": name}, cls) for name, cls in fitting.items()]
     recorded = [cls.schema() for cls in all_outside(wants).values()]
     return {"anyOf": [alone, *_IN_FILES, *synthetic, *_regimes(wants), *recorded]}

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 import re
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -29,8 +28,8 @@ from workbench.units import is_count
 from workbench.workloads.importers.importer import Importer, Trace
 from workbench.workloads.importers.source import Source, is_tracez
 from workbench.workloads.importers.warp_reader import (
-    BATCH,
     Touches,
+    TouchRows,
     WarpReader,
     block_number,
     is_shared,
@@ -325,17 +324,13 @@ class MemTraceReader:
 
 def _batches(accesses: Iterator[Access]) -> Iterator[Touches]:
     """Yield accesses as columns; instructions that touch no global memory are left out."""
-    columns = tuple(array("q") for _ in Touches._fields)
+    rows = TouchRows()
     for access in accesses:
-        if not access.addresses:
-            continue
-        for column, value in zip(columns, (access.block, access.warp, len(access.addresses))):
-            column.append(value)
-        columns[-1].extend(access.addresses)
-        if len(columns[-1]) >= BATCH:
-            yield Touches(*(np.array(column, np.int64) for column in columns))
-            columns = tuple(array("q") for _ in Touches._fields)
-    yield Touches(*(np.array(column, np.int64) for column in columns))
+        if access.addresses:
+            rows.add(access.block, access.warp, access.addresses)
+        if rows.full:
+            yield rows.batch()
+    yield rows.batch()
 
 
 _SIZES = {"pages_4k": 12, "pages_64k": 16, "pages_2m": 21}

@@ -32,8 +32,8 @@ import numpy as np
 from workbench.errors import InputError, shown
 from workbench.units import workgroups_for
 from workbench.workloads.importers.binary_formats import Database, is_sqlite
-from workbench.workloads.importers.importer import Card, Importer, Trace
-from workbench.workloads.importers.rocprof_traces import GPU, Agent, Handle, card_of_agent
+from workbench.workloads.importers.importer import Importer, Trace
+from workbench.workloads.importers.rocprof_traces import AgentFacts, card_of_agent
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.text_formats import Header, Row, csv_rows, has_header
 from workbench.workloads.kernels import MISSING, KernelColumns, KernelRows, shape_of, timed_shapes
@@ -98,17 +98,7 @@ _KERNEL = ("id", "display_name", "kernel_name", *_COUNTS)
 _AGENT = ("id", "nid", "type", "type_index", "name", "product_name", "extdata")
 
 
-class _AgentFacts(msgspec.Struct):
-    """What stands in `extdata` of an agent: rocprofiler-sdk's own record of it."""
-
-    cu_count: int | None = None
-    simd_per_cu: int | None = None
-    max_waves_per_simd: int | None = None
-    wave_front_size: int | None = None
-    lds_size_in_kb: int | None = None
-
-
-_agent_facts = msgspec.json.Decoder(_AgentFacts, strict=False)
+_agent_facts = msgspec.json.Decoder(AgentFacts, strict=False)
 
 
 class Agents:
@@ -127,7 +117,10 @@ class Agents:
         numbers = {place: place[1] if one_machine else k for k, place in enumerate(places)}
         self.numbers = {(ending, agent["id"]): numbers[_place(agent)] for ending, agent in gpus}
         cards = {numbers[_place(agent)]: agent for _, agent in gpus}
-        self.cards = tuple(_card(number, agent) for number, agent in sorted(cards.items()))
+        self.cards = tuple(
+            card_of_agent(k, str(it["name"] or ""), str(it["product_name"] or ""), _facts_of(it["extdata"]))
+            for k, it in sorted(cards.items())
+        )
 
 
 def _place(agent: Mapping[str, Any]) -> tuple[int, int]:
@@ -137,18 +130,13 @@ def _place(agent: Mapping[str, Any]) -> tuple[int, int]:
     return (machine if isinstance(machine, int) else 0, index if isinstance(index, int) else 0)
 
 
-def _card(number: int, agent: Mapping[str, Any]) -> Card:
-    facts = msgspec.structs.asdict(_facts_of(agent["extdata"]))
-    name, product = (str(agent[key] or "") for key in ("name", "product_name"))
-    return card_of_agent(number, Agent(Handle(number), GPU, name, product, **facts))
-
-
-def _facts_of(extdata: object) -> _AgentFacts:
-    """Return the facts of an agent; nothing where the field is not plain JSON, as in compressed databases."""
+def _facts_of(extdata: object) -> AgentFacts:
+    """Return what rocprofiler-sdk's own record of an agent says; nothing where that is not plain JSON, as in compressed
+    databases."""
     try:
         return _agent_facts.decode(extdata if isinstance(extdata, (str, bytes)) else b"{}")
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _AgentFacts()
+        return AgentFacts()
 
 
 class Symbols:

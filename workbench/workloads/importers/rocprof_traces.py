@@ -42,7 +42,7 @@ from workbench.workloads.importers.importer import Card, Importer, Trace
 from workbench.workloads.importers.source import Source, most_bytes
 from workbench.workloads.kernels import KernelRows, shape_of
 
-GPU = 2
+_GPU = 2
 
 
 class Handle(msgspec.Struct):
@@ -87,14 +87,9 @@ class _Symbol(msgspec.Struct):
     sgpr_count: int | None = None
 
 
-class Agent(msgspec.Struct):
-    """A processor of a machine."""
+class AgentFacts(msgspec.Struct):
+    """What rocprofiler-sdk knows of a processor."""
 
-    id: Handle
-    type: int
-    name: str = ""
-    product_name: str = ""
-    logical_node_type_id: int | None = None
     cu_count: int | None = None
     simd_per_cu: int | None = None
     max_waves_per_simd: int | None = None
@@ -102,12 +97,20 @@ class Agent(msgspec.Struct):
     lds_size_in_kb: int | None = None
 
 
+class _Agent(AgentFacts, kw_only=True):
+    id: Handle
+    type: int
+    name: str = ""
+    product_name: str = ""
+    logical_node_type_id: int | None = None
+
+
 class _Buffers(msgspec.Struct):
     kernel_dispatch: list[_Record] = []
 
 
 class _Process(msgspec.Struct):
-    agents: list[Agent]
+    agents: list[_Agent]
     kernel_symbols: list[_Symbol]
     buffer_records: _Buffers
 
@@ -137,11 +140,12 @@ class Rocprofv3(Importer):
         rows = KernelRows()
         for process in processes:
             _add(process, rows, source.where)
+        cards = {number: agent for process in processes for number, agent in _gpus(process)}
         infos = [r.dispatch_info for p in processes for r in p.buffer_records.kernel_dispatch]
         return self.trace(
             source,
             rows.table(),
-            cards=_cards(processes),
+            cards=tuple(card_of_agent(k, it.name, it.product_name, it) for k, it in sorted(cards.items())),
             noted={
                 "kernel_ids": len({info.kernel_id for info in infos}),
                 "queues": len({(info.agent_id.handle, info.queue_id.handle) for info in infos}),
@@ -181,24 +185,19 @@ def _add(process: _Process, rows: KernelRows, where: str) -> None:
         )
 
 
-def _gpus(process: _Process) -> list[tuple[int, Agent]]:
+def _gpus(process: _Process) -> list[tuple[int, _Agent]]:
     """Return the GPU agents, numbered as the runtime numbers them, or in the order of the file."""
-    gpus = [agent for agent in process.agents if agent.type == GPU]
+    gpus = [agent for agent in process.agents if agent.type == _GPU]
     return [(k if a.logical_node_type_id is None else a.logical_node_type_id, a) for k, a in enumerate(gpus)]
 
 
-def _cards(processes: list[_Process]) -> tuple[Card, ...]:
-    found = {number: agent for process in processes for number, agent in _gpus(process)}
-    return tuple(card_of_agent(number, agent) for number, agent in sorted(found.items()))
-
-
-def card_of_agent(number: int, agent: Agent) -> Card:
+def card_of_agent(number: int, name: str, product: str, agent: AgentFacts) -> Card:
     """Return a GPU as AMD's libraries describe it."""
     simds, waves = agent.simd_per_cu, agent.max_waves_per_simd
     return Card(
         number=number,
-        name=agent.product_name or agent.name,
-        architecture=agent.name or None,
+        name=product or name,
+        architecture=name or None,
         compute_units=agent.cu_count,
         wave_size=agent.wave_front_size,
         simds_a_unit=simds,

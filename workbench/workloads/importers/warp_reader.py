@@ -46,6 +46,29 @@ class Touches(NamedTuple):
     """int64[all lanes], the addresses of one instruction after the other."""
 
 
+class TouchRows:
+    """Gathers what instructions touch, a batch at a time."""
+
+    def __init__(self) -> None:
+        self._columns = tuple(array("q") for _ in Touches._fields)
+
+    def add(self, block: int, warp: int, addresses: list[int]) -> None:
+        """Add an instruction with the addresses of its active lanes."""
+        for column, value in zip(self._columns, (block, warp, len(addresses))):
+            column.append(value)
+        self._columns[-1].extend(addresses)
+
+    @property
+    def full(self) -> bool:
+        """Return whether there is a batch."""
+        return len(self._columns[-1]) >= BATCH
+
+    def batch(self) -> Touches:
+        """Return what was added since the last batch."""
+        held, self._columns = self._columns, tuple(array("q") for _ in Touches._fields)
+        return Touches(*(np.array(column, np.int64) for column in held))
+
+
 class WarpReader:
     """Reads one trace; what it has counted is complete when all batches have been read.
 
@@ -72,7 +95,7 @@ class WarpReader:
         self.modes: Counter[int] = Counter()
         self.of_shared = 0
         self.warps: set[int] = set()
-        self._columns = tuple(array("q") for _ in Touches._fields)
+        self._rows = TouchRows()
         self._warps_a_block = -(-math.prod(self.header.block) // LANES)
 
     @property
@@ -106,9 +129,9 @@ class WarpReader:
             x, y, z, warp = (int(field) for field in fields[:_OF_RAW])
             block = block_number(self.header.grid, (x, y, z), self.where, number)
             self._take(number, fields, parsed, block, self._warp(number, warp))
-            if len(self._columns[-1]) >= BATCH:
-                yield self._batch()
-        yield self._batch()
+            if self._rows.full:
+                yield self._rows.batch()
+        yield self._rows.batch()
 
     def _warp(self, number: int, warp: int) -> int:
         if warp >= self._warps_a_block:
@@ -119,12 +142,12 @@ class WarpReader:
         number = -1
         while number:
             self._thread_block()
-            if len(self._columns[-1]) >= BATCH:
-                yield self._batch()
+            if self._rows.full:
+                yield self._rows.batch()
             number, line = next(self._lines, (0, ""))
             if number and not line.startswith("#BEGIN_TB"):
                 raise self._wrong(number, "expected #BEGIN_TB or the end of the file", line)
-        yield self._batch()
+        yield self._rows.batch()
 
     def _thread_block(self) -> None:
         """Read all warps of a block, up to its #END_TB."""
@@ -181,14 +204,7 @@ class WarpReader:
             return
         if min(found.addresses) < 0 or max(found.addresses) >= _ADDRESSES:
             raise self._wrong(number, "expected addresses of at most 63 bits", " ".join(fields[-3:]))
-        for column, value in zip(self._columns, (block, warp, len(found.addresses))):
-            column.append(value)
-        self._columns[-1].extend(found.addresses)
-
-    def _batch(self) -> Touches:
-        batch = Touches(*(np.array(column, np.int64) for column in self._columns))
-        self._columns = tuple(array("q") for _ in Touches._fields)
-        return batch
+        self._rows.add(block, warp, found.addresses)
 
     def _wrong(self, number: int, expected: str, got: str) -> InputError:
         return wrong_line(self.where, number, expected, got)
@@ -327,6 +343,7 @@ def _header(said: dict[str, tuple[int, str]], fields: str, where: str) -> WarpHe
 
 LANES = 32
 MODES = (0, 1, 2)
+_HEX = re.compile(r"(0[xX])?[0-9a-fA-F]+", re.ASCII)
 
 
 class Layout(NamedTuple):
@@ -366,30 +383,45 @@ def instruction(fields: list[str], layout: Layout) -> Instruction:
     InputError
         The line is cut off or is no instruction: what was expected and what stands there.
     """
+    at, what = layout.before + 1, "an active mask of 32 lanes in hex"
     try:
-        return _read(fields, layout)
+        mask = int(fields[at], 16)
+        if mask >> LANES:
+            raise ValueError
+        at, what = at + 1, "how many destinations, a whole number"
+        at, what = at + 1 + _count(fields[at]), "an opcode"
+        opcode = fields[at]
+        if not opcode[0].isalpha():
+            raise ValueError
+        at, what = at + 1, "how many sources, a whole number"
+        at, what = at + 1 + _count(fields[at]), "the width in bytes"
+        mode, lanes, width = -1, mask.bit_count(), _count(fields[at])
+        if width:
+            at, what = at + 1, "an address encoding 0, 1 or 2"
+            mode = MODES.index(int(fields[at]))
+        at, what = at + 1, ""
+        end = at + (lanes, 2, max(lanes, 1), 0)[mode]
+        if len(fields) != end + layout.after:
+            raise InputError(f"must have {end + layout.after} fields. It has {len(fields)}.")
+        return Instruction(opcode, mode, _addresses(mode, lanes, fields[at:end]) if width else [])
     except InputError:
         raise
     except (ValueError, IndexError):
-        raise InputError(_fault(fields, layout)) from None
+        pass
+    if not _HEX.fullmatch("".join(fields[layout.before : layout.before + 1])):
+        at, what = layout.before, "the PC in hex"
+    if not what:
+        rest = shown(" ".join(fields[at:]))
+        raise InputError(f"expected addresses in hex and whole differences from field {at + 1} on. Got {rest}.")
+    got = shown(fields[at]) if at < len(fields) else "the end of the line"
+    raise InputError(f"expected {what} in field {at + 1}. Got {got}.")
 
 
-def _read(fields: list[str], layout: Layout) -> Instruction:
-    at = layout.before + 1
-    mask = int(fields[at], 16)
-    at += 2 + int(fields[at + 1])
-    opcode = fields[at]
-    at += 2 + int(fields[at + 1])
-    width = int(fields[at])
-    if mask >> LANES or not opcode[0].isalpha() or width < 0:
+def _count(field: str) -> int:
+    count = int(field)
+    if count < 0:
         raise ValueError
-    mode, lanes = int(fields[at + 1]) if width else -1, mask.bit_count()
-    if width and mode not in MODES:
-        raise ValueError
-    taken = (lanes, 2, max(lanes, 1), -1)[mode]
-    if len(fields) != (expected := at + 2 + taken + layout.after):
-        raise InputError(f"must have {expected} fields. It has {len(fields)}.")
-    return Instruction(opcode, mode, _addresses(mode, lanes, fields[at + 2 : at + 2 + taken]) if width else [])
+    return count
 
 
 def _addresses(mode: int, lanes: int, written: list[str]) -> list[int]:
@@ -400,42 +432,3 @@ def _addresses(mode: int, lanes: int, written: list[str]) -> list[int]:
         stride = int(written[1])
         return [address + lane * stride for lane in range(lanes)]
     return list(accumulate(map(int, written[1:]), initial=address))[:lanes]
-
-
-def _fault(fields: list[str], layout: Layout) -> str:
-    """Return which field of a line is not as it must be, read slowly."""
-    at = layout.before + 1
-    mask = "an active mask of 32 lanes in hex"
-    for place, what in ((layout.before, "the PC in hex"), (at, mask)):
-        if not _is_number(fields, place, 16):
-            return _expected(fields, place, what)
-    if int(fields[at], 16) >> LANES:
-        return _expected(fields, at, mask)
-    for what in ("how many destinations", "how many sources"):
-        at += 1
-        if not _is_number(fields, at):
-            return _expected(fields, at, f"{what}, a whole number")
-        at += int(fields[at])
-        if what == "how many destinations":
-            at += 1
-            if at >= len(fields) or not fields[at][0].isalpha():
-                return _expected(fields, at, "an opcode")
-    at += 1
-    if not _is_number(fields, at):
-        return _expected(fields, at, "the width in bytes")
-    if not _is_number(fields, at + 1) or int(fields[at + 1]) not in MODES:
-        return _expected(fields, at + 1, "an address encoding 0, 1 or 2")
-    rest = shown(" ".join(fields[at + 2 :]))
-    return f"expected addresses in hex and whole differences from field {at + 3} on. Got {rest}."
-
-
-def _is_number(fields: list[str], place: int, base: int = 10) -> bool:
-    try:
-        return int(fields[place], base) >= 0
-    except (ValueError, IndexError):
-        return False
-
-
-def _expected(fields: list[str], place: int, what: str) -> str:
-    got = shown(fields[place]) if place < len(fields) else "the end of the line"
-    return f"expected {what} in field {place + 1}. Got {got}."

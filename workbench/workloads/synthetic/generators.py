@@ -7,80 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import at, unknown_name, wrong_value
 from workbench.parts import from_file, is_in_file
 from workbench.strict_yaml import read_mapping
-from workbench.workloads.malloc_calls import RandomMallocs
-from workbench.workloads.serving import ServingCache
-from workbench.workloads.synthetic.applications import (
-    GraphSteps,
-    ServedModel,
-    SmallKernels,
-    StencilSteps,
-    TrainingSteps,
-)
-from workbench.workloads.synthetic.dense_kernels import (
-    Reduction,
-    StencilPlane,
-    StencilVolume,
-    StreamingTriad,
-    TiledGemm,
-    Transpose,
-)
-from workbench.workloads.synthetic.memory_jobs import (
-    AwaitedBlock,
-    DataParallel,
-    FullCard,
-    GrowingCycle,
-    MixedJobs,
-    PipelineParallel,
-)
-from workbench.workloads.synthetic.page_accesses import (
-    PrivateArrays,
-    ProducerConsumer,
-    SharedSweep,
-    StencilHalo,
-    ZipfMixture,
-)
-from workbench.workloads.synthetic.random_groups import RandomGroups, RandomWorkgroups
-from workbench.workloads.synthetic.sparse_kernels import CsrSpmv, EmbeddingGather, GraphBfs
 from workbench.workloads.workload import Generator, check_kind
 
-BUILT_IN = (
-    RandomWorkgroups,
-    RandomGroups,
-    RandomMallocs,
-    SharedSweep,
-    PrivateArrays,
-    GraphSteps,
-    ServedModel,
-    SmallKernels,
-    StencilSteps,
-    TrainingSteps,
-    StencilHalo,
-    ZipfMixture,
-    ProducerConsumer,
-    TiledGemm,
-    StencilPlane,
-    StencilVolume,
-    CsrSpmv,
-    GraphBfs,
-    EmbeddingGather,
-    Reduction,
-    Transpose,
-    StreamingTriad,
-    DataParallel,
-    PipelineParallel,
-    FullCard,
-    MixedJobs,
-    ServingCache,
-    GrowingCycle,
-    AwaitedBlock,
-)
-"""Importing this module defines them; a generator of one's own joins them by being defined."""
+_MODULES = ("applications", "dense_kernels", "memory_jobs", "page_accesses", "random_groups", "sparse_kernels")
+for _name in ("malloc_calls", "serving", *(f"synthetic.{module}" for module in _MODULES)):
+    import_module(f"workbench.workloads.{_name}")  # which defines its generators; one's own joins them as it is defined
 
 
 def generators(wants: str) -> dict[str, type[Generator]]:

@@ -7,7 +7,7 @@ it together.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -220,10 +220,6 @@ class RandomWorkgroups(Generator):
         duration = self.duration.draw(self.duration.ranks(streams.uniforms("durations", self.count), ranks))
         arrival = self.arrival.cycles(self.count, lambda: Offered.of(length, duration, machine.segments), streams)
         return Workgroups(arrival, length, duration)
-
-
-if TYPE_CHECKING:
-    pass
 
 
 def laws_of(spec: RandomGroups, machine: Any, path: str) -> dict[str, Law]:
