@@ -9,13 +9,13 @@ from __future__ import annotations
 import ctypes
 import os
 import socket
-import struct
 import threading
 import time
 import weakref
 from collections import deque
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import count
 from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, Self
 from workbench.errors import InputError, unknown_name
 from workbench.pool_service.arenas import attach_arena, detach_arena, memory_of
 from workbench.pool_service.folder import ServiceFolder
+from workbench.pool_service.listener import peer_of
 from workbench.pool_service.protocol import (
     ALLOC,
     ALLOC_AGAIN,
@@ -98,7 +99,7 @@ class PoolClient:
             place.check_owner()
         except InputError as wrong:
             raise Refused(str(wrong)) from None
-        self._serial = 0
+        self._serials = count(1)
         self._views: dict[int, list[tuple[memoryview, weakref.ref[Any]]]] = {}
         """What the application was given of each region, released when it is freed, and what lives as long as anything
         that was made of it."""
@@ -143,7 +144,7 @@ class PoolClient:
         """
         wanted = [whole_number("alloc: a size", size, 1) for size in sizes]
         start = self._number_of(card) if card else -1
-        replies = self._channel.ask([(ALLOC, start, size, self._next()) for size in wanted])
+        replies = self._channel.ask([(ALLOC, start, size, next(self._serials)) for size in wanted])
         refused = next((place for place, reply in enumerate(replies) if reply[0] != FINE), None)
         if refused is not None:
             granted = [reply[2] for reply in replies if reply[0] == FINE]
@@ -237,10 +238,6 @@ class PoolClient:
             raise unknown_name("", "card", card, self.cards)
         return self.cards.index(card)
 
-    def _next(self) -> int:
-        self._serial += 1
-        return self._serial
-
     def _region(self, reply: Reply, size: int) -> Region:
         _, card, region, _ = reply
         if card not in self._arenas:
@@ -283,8 +280,6 @@ class PoolClient:
 
 
 _PAUSE_S = 0.02
-_CREDENTIALS = struct.Struct("3i")
-"""What Linux tells of the process at the other end: its number, user and group."""
 _AT_ONCE = 512
 """Requests that are sent before their replies are read: the socket has room for these, so neither end waits for the
 other to read."""
@@ -445,26 +440,18 @@ class Channel:
             opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
                 opened.connect(str(self._folder.socket))
-                self._check_peer(opened)
+                if peer_of(opened).user != os.geteuid():
+                    raise PermissionError
                 return opened
-            except (FileNotFoundError, ConnectionRefusedError):
+            except OSError as problem:
                 opened.close()
+                if isinstance(problem, PermissionError):
+                    raise Refused(f"{self._folder.path}: the service belongs to another user.") from None
+                if not isinstance(problem, (FileNotFoundError, ConnectionRefusedError)):
+                    raise Refused(f"{self._folder.path}: there is no service ({problem.strerror}).") from None
                 if time.monotonic() > until:
                     raise Refused(f"{self._folder.path}: no service runs in this folder.") from None
                 time.sleep(_PAUSE_S)
-            except PermissionError:
-                opened.close()
-                raise Refused(f"{self._folder.path}: the service belongs to another user.") from None
-            except OSError as problem:
-                opened.close()
-                raise Refused(f"{self._folder.path}: there is no service ({problem.strerror}).") from None
-
-    def _check_peer(self, opened: socket.socket) -> None:
-        """Refuse a service that another user runs."""
-        credentials = opened.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-        if _CREDENTIALS.unpack(credentials)[1] != os.geteuid():
-            opened.close()
-            raise Refused(f"{self._folder.path}: the service belongs to another user.")
 
     def _hello(self) -> None:
         """Say who is there; a service that closes the connection serves another user."""

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from workbench.engines.pool.state import POOLS
-from workbench.pool_service.journal import CLIENT, DROP, GONE, HOLD, SEGMENT, ClientRecord, Journal, Told
+from workbench.pool_service.journal import CLIENT, DROP, GONE, HOLD, SEGMENT, ClientRecord, Journal, Told, take_up
 from workbench.pool_service.ledger import Driver, Grant, Ledger, Segment
 from workbench.pool_service.protocol import NO_JOURNAL, NOT_HELD, UNKNOWN_REGION, Refusal, region_id
 
@@ -68,9 +68,8 @@ class Holdings:
         """
         self._check_journal()
         number = max(self._told.clients, default=0) + 1
-        record = ClientRecord(number, process, started, card)
-        self._told.clients[number], self._of[number] = record, {}
-        self._journal.note(CLIENT, *record)
+        self._of[number] = {}
+        self._note(CLIENT, number, process, started, card)
         return number
 
     def alloc(self, client: int, card: int, size: int, serial: int) -> Grant:
@@ -83,9 +82,8 @@ class Holdings:
         """
         self._check_journal()
         grant = self._ledger.alloc(card, size)
-        self._told.regions[grant.region], self._told.holders[grant.region] = grant.bytes, {client: serial}
         self._of[client][grant.region] = serial
-        self._journal.note(HOLD, client, grant.region, grant.bytes, serial)
+        self._note(HOLD, client, grant.region, grant.bytes, serial)
         return grant
 
     def granted(self, client: int, serial: int) -> Grant | None:
@@ -108,8 +106,8 @@ class Holdings:
         size = self._told.regions[region]
         if client not in self._told.holders[region]:
             self._check_journal()
-            self._told.holders[region][client] = self._of[client][region] = 0
-            self._journal.note(HOLD, client, region, size, 0)
+            self._of[client][region] = 0
+            self._note(HOLD, client, region, size, 0)
         return size
 
     def free(self, client: int, region: int) -> None:
@@ -122,11 +120,8 @@ class Holdings:
         """
         if self._of[client].pop(region, None) is None:
             raise Refusal(NOT_HELD if region in self._told.regions else UNKNOWN_REGION)
-        self._journal.note(DROP, client, region)
-        holders = self._told.holders[region]
-        del holders[client]
-        if not holders:
-            del self._told.holders[region], self._told.regions[region]
+        self._note(DROP, client, region)
+        if region not in self._told.regions:
             self._ledger.give_back(region)
 
     def leave(self, client: int) -> bool:
@@ -136,18 +131,19 @@ class Holdings:
             self.free(client, region)
         if held:
             return False
-        del self._of[client], self._told.clients[client]
+        del self._of[client]
         self._granted.pop(client, None)
-        self._journal.note(GONE, client)
+        self._note(GONE, client)
         return True
 
     def note(self, segment: Segment) -> None:
         """Write down what the driver did."""
-        self._journal.note(SEGMENT, *segment)
-        if segment.bytes > 0:
-            self._told.segments[segment.card, segment.offset] = (segment.pool, segment.bytes)
-        else:
-            del self._told.segments[segment.card, segment.offset]
+        self._note(SEGMENT, *segment)
+
+    def _note(self, kind: int, *numbers: int) -> None:
+        """Let a record be so, now and in the journal."""
+        take_up(self._told, kind, *numbers)
+        self._journal.note(kind, *numbers)
 
     def write(self) -> None:
         """Write down what has changed; a journal that has grown long is written anew."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,7 +50,8 @@ class Journal:
     def note(self, kind: int, one: int, two: int = 0, three: int = 0, four: int = 0) -> None:
         """Remember a record until the next `write`."""
         self._pending.append(packed(kind, one, two, three, four))
-        self._owed += -1 if lets_go(kind, four) else 1
+        lets_go = kind in (GONE, DROP) or (kind == SEGMENT and four < 0)
+        self._owed += -1 if lets_go else 1
 
     def has_room(self) -> bool:
         """Return whether a request that takes something may be served: for its records, and for those that undo it."""
@@ -210,14 +211,36 @@ def read(text: bytes, state: Told) -> int:
     for *numbers, kind in RECORD.iter_unpack(text[: len(text) - len(text) % RECORD.size]):
         if kind == NOTHING:
             break
-        _READERS[kind](state, *numbers)
+        take_up(state, kind, *numbers)
         count += 1
     return count * RECORD.size
 
 
-def lets_go(kind: int, four: int) -> bool:
-    """Return whether a record ends what another began."""
-    return kind in (GONE, DROP) or (kind == SEGMENT and four < 0)
+def take_up(state: Told, kind: int, one: int, two: int = 0, three: int = 0, four: int = 0) -> None:
+    """Bring what a journal tells up to date with a record.
+
+    Raises
+    ------
+    KeyError
+        It lets go of what nobody has, or there is no such kind.
+    """
+    if kind == SEGMENT and four > 0:
+        state.segments[one, three] = (two, four)
+    elif kind == SEGMENT:
+        del state.segments[one, three]
+    elif kind == CLIENT:
+        state.clients[one] = ClientRecord(one, two, three, four)
+    elif kind == GONE:
+        del state.clients[one]
+    elif kind == HOLD:
+        state.regions[two] = three
+        state.holders.setdefault(two, {})[one] = four
+    elif kind == DROP:
+        del state.holders[two][one]
+        if not state.holders[two]:
+            del state.holders[two], state.regions[two]
+    else:
+        raise KeyError(kind)
 
 
 def records(state: Told) -> Iterator[bytes]:
@@ -229,33 +252,3 @@ def records(state: Told) -> Iterator[bytes]:
     for region, holders in state.holders.items():
         for client, serial in holders.items():
             yield packed(HOLD, client, region, state.regions[region], serial)
-
-
-def _segment(state: Told, card: int, pool: int, offset: int, size: int) -> None:
-    if size > 0:
-        state.segments[card, offset] = (pool, size)
-    else:
-        del state.segments[card, offset]
-
-
-def _client(state: Told, *numbers: int) -> None:
-    state.clients[numbers[0]] = ClientRecord(*numbers)
-
-
-def _gone(state: Told, client: int, *_: int) -> None:
-    del state.clients[client]
-
-
-def _hold(state: Told, client: int, region: int, size: int, serial: int) -> None:
-    state.regions[region] = size
-    state.holders.setdefault(region, {})[client] = serial
-
-
-def _drop(state: Told, client: int, region: int, *_: int) -> None:
-    holders = state.holders[region]
-    del holders[client]
-    if not holders:
-        del state.holders[region], state.regions[region]
-
-
-_READERS: dict[int, Callable[..., None]] = {SEGMENT: _segment, CLIENT: _client, GONE: _gone, HOLD: _hold, DROP: _drop}
