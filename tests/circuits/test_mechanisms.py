@@ -107,7 +107,7 @@ def test_circuits_of_two_rules_differ() -> None:
         (PriorityWindows(lengths=(4, 2)), 3, "lengths"),
         (MostResidual(normalise=True), (4, 509, 511), "must have a common multiple up to 65536 for a normalised"),
         (LeastRecentEnergy(weights=(1, 2.5, 1, 1, 1, 1)), (4, 8), "least_recent_energy.weights must be whole numbers"),
-        (LeastRecentEnergy(), (4, 40), "bits must be at most 32 for a circuit"),
+        (LeastRecentEnergy(), (4, 40), "bits must be from 1 to 32 for a circuit"),
         (MostResidual(weights=(0.5,)), (4, 8), "must be 1 whole numbers for a circuit"),
         (MostResidual(), 16, "size must be the number of modules and the blocks of each resource"),
         (MostResidual(), (300, 8), r"modules must be at most 256 for a circuit\. Got 300"),

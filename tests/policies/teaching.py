@@ -12,7 +12,7 @@ from workbench.policies.malloc.device_heap import DeviceHeap
 from workbench.policies.placement.circuit import cost as circuit_cost
 from workbench.policies.placement.circuit import trace as circuit_trace
 from workbench.policies.policy import Policy, policies
-from workbench.policies.probes.shared.circuit import trace as shared_trace
+from workbench.policies.probes.shared_gates import trace as shared_trace
 from workbench.policies.translation.cores import cores_of, degree
 from workbench.policies.translation.locate import Directory, equal_area_entries
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from workbench.circuits.netlist import (
     added,
     at_least,
     chosen,
+    circuit_after,
     constant,
     equal,
     larger_of,
@@ -26,9 +26,8 @@ from workbench.circuits.netlist import (
     widened,
 )
 from workbench.circuits.placement import below
-from workbench.circuits.registry import Maker
-from workbench.circuits.vectors import Case, Step, asked
-from workbench.circuits.verilog import levers_of, source_of
+from workbench.circuits.registry import Maker, sizes_within, within
+from workbench.circuits.vectors import Case, Step, asked, leads_clearly
 from workbench.errors import wrong_value
 from workbench.gates import ONE, ZERO
 from workbench.policies.dispatch.choice.question import CLASSES
@@ -51,7 +50,7 @@ def build_windows(policy: Any, levels: int) -> Circuit:
     lengths = _lengths(policy, levels)
     windows, bits = len(lengths), max(lengths).bit_length()
     place, wide = max((windows - 1).bit_length(), 1), levels.bit_length()
-    net = Circuit(policy.name, source_of(policy), levers_of(policy), {"LEVELS": levels, "WINDOWS": windows})
+    net = circuit_after(policy, LEVELS=levels, WINDOWS=windows)
     priority = net.input("level", wide)
     window, left = net.register("window", place), net.register("left", bits, lengths[0])
     _count(net, lengths, window, left)
@@ -74,10 +73,7 @@ def _count(net: Circuit, lengths: list[int], window: np.ndarray, left: np.ndarra
 
 def _lengths(policy: Any, levels: int) -> list[int]:
     """Return the cycles of each window, after refusing a size that a circuit cannot have."""
-    if not isinstance(levels, int) or not 1 <= levels <= MOST_LEVELS:
-        nearest = min(max(levels, 1), MOST_LEVELS) if isinstance(levels, int) else MOST_LEVELS
-        raise wrong_value("", "levels", f"must be from 1 to {MOST_LEVELS} for a circuit", levels, nearest)
-    policy.check_levels(levels)
+    policy.check_levels(within("levels", levels, 1, MOST_LEVELS))
     params = policy.parameters()
     return [length(window, levels, params) for window in range(how_many(levels, params))]
 
@@ -96,8 +92,6 @@ def cases_of_windows(policy: Any, levels: int, count: int, seed: int = 0) -> Ite
 
 MOST_MODULES = 256
 MOST_WEIGHT = 1 << 16
-ROUNDING = Fraction(1, 10**12)
-"""Relative difference of two sums above which rounding cannot have swapped them."""
 
 
 def build_residual(policy: Any, size: Sequence[int]) -> Circuit:
@@ -117,7 +111,7 @@ def build_residual(policy: Any, size: Sequence[int]) -> Circuit:
     """
     modules, blocks = _size_of_residual(size)
     weights = _weights_of_residual(policy, blocks)
-    net = Circuit(policy.name, source_of(policy), levers_of(policy), {"MODULES": modules, "RESOURCES": len(blocks)})
+    net = circuit_after(policy, MODULES=modules, RESOURCES=len(blocks))
     candidates = net.input("candidates", modules)
     bits = sum(weight * count for weight, count in zip(weights, blocks)).bit_length()
     scores = []
@@ -199,11 +193,7 @@ def clear(policy: Any, blocks: list[int], rows: list[list[int]]) -> bool:
         return True
     weights = _weights_of_residual(policy, blocks)
     sums = [sum(weight * left for weight, left in zip(weights, row, strict=True)) for row in rows]
-    alike = {tuple(row) for row, one in zip(rows, sums, strict=True) if max(sums) - one <= max(sums) * ROUNDING}
-    return len(alike) == 1
-
-
-MOST_BITS = 32
+    return leads_clearly(rows, sums)
 
 
 def build_energy(policy: Any, size: Sequence[int]) -> Circuit:
@@ -219,7 +209,7 @@ def build_energy(policy: Any, size: Sequence[int]) -> Circuit:
     """
     modules, bits = _size_of_energy(size)
     weights = _weights_of_energy(policy)
-    net = Circuit(policy.name, source_of(policy), levers_of(policy), {"MODULES": modules, "BITS": bits})
+    net = circuit_after(policy, MODULES=modules, BITS=bits)
     candidates = net.input("candidates", modules)
     width = (sum(weights) * ((1 << bits) - 1)).bit_length()
     left = []
@@ -234,15 +224,9 @@ def build_energy(policy: Any, size: Sequence[int]) -> Circuit:
     return net
 
 
-def _size_of_energy(size: Any) -> tuple[int, int]:
-    """Return the modules and the bits of a counter."""
-    numbers = list(size) if isinstance(size, Sequence) else [size]
-    if len(numbers) != 2 or not all(isinstance(one, int) and one >= 1 for one in numbers):
-        raise wrong_value("", "size", "must be the number of modules and the bits of a counter", size, "16, 12")
-    for name, number, most in zip(("modules", "bits"), numbers, (MOST_MODULES, MOST_BITS), strict=True):
-        if number > most:
-            raise wrong_value("", name, f"must be at most {most} for a circuit", number, most)
-    return numbers[0], numbers[1]
+def _size_of_energy(size: Any) -> list[int]:
+    what = "the number of modules and the bits of a counter"
+    return sizes_within(size, what, "16, 12", modules=(1, MOST_MODULES), bits=(1, 32))
 
 
 def _weights_of_energy(policy: Any) -> list[int]:
@@ -267,7 +251,6 @@ def cases_of_energy(policy: Any, size: Sequence[int], count: int, seed: int = 0)
         yield asked(given, {"any": int(there), "taken": taken})
 
 
-MOST_UNITS, MOST_WAVES = 64, 1024
 SPLIT_STEPS = 16
 """Groups of a golden case, from a reset on."""
 
@@ -284,7 +267,7 @@ def build_split(policy: Any, size: Sequence[int]) -> Circuit:
     spec 3, R60-R68.
     """
     units, deep = _size_of_split(size)
-    net = Circuit(policy.name, source_of(policy), levers_of(policy), {"UNITS": units, "WAVES_A_UNIT": deep})
+    net = circuit_after(policy, UNITS=units, WAVES_A_UNIT=deep)
     waves, dispatched = net.input("waves", (units * deep).bit_length()), net.input("dispatched")
     pointer = net.register("pointer", max((units - 1).bit_length(), 1))
     each, more = _divided(net, waves, units)
@@ -337,13 +320,9 @@ def _turned(net: Circuit, wires: Any, by: Any) -> np.ndarray:
     return turned
 
 
-def _size_of_split(size: Any) -> tuple[int, int]:
-    if not isinstance(size, Sequence) or len(size) != 2:
-        raise wrong_value("", "size", "must be the units of a module and the waves that a unit holds", size, "4, 10")
-    for name, number, most in zip(("units", "waves"), size, (MOST_UNITS, MOST_WAVES), strict=True):
-        if not 1 <= number <= most:
-            raise wrong_value("", name, f"must be from 1 to {most} for a circuit", number, min(max(number, 1), most))
-    return size[0], size[1]
+def _size_of_split(size: Any) -> list[int]:
+    what = "the units of a module and the waves that a unit holds"
+    return sizes_within(size, what, "4, 10", units=(1, 64), waves=(1, 1024))
 
 
 def cases_of_split(policy: Any, size: Sequence[int], count: int, seed: int = 0) -> Iterator[Case]:

@@ -12,15 +12,15 @@ from workbench.circuits.netlist import (
     added,
     binary,
     chosen,
+    circuit_after,
     constant,
     exceeds,
     first_one,
     prefix_sums,
     subtracted,
 )
-from workbench.circuits.registry import Maker
+from workbench.circuits.registry import Maker, within
 from workbench.circuits.vectors import Case, asked
-from workbench.circuits.verilog import levers_of, source_of
 from workbench.errors import InputError, wrong_value
 from workbench.gates import ZERO
 from workbench.policies.malloc.serve import ServeView
@@ -41,7 +41,7 @@ def build(policy: Any, lanes: int) -> Circuit:
     """
     _check(policy, lanes)
     wide, sums = BITS + 1, BITS + 1 + lanes.bit_length()
-    net = Circuit(policy.name, source_of(policy), levers_of(policy), {"LANES": lanes, "BITS": BITS})
+    net = circuit_after(policy, LANES=lanes, BITS=BITS)
     active = net.input("active", lanes)
     requests = [net.input(f"asked_{lane}", BITS) for lane in range(lanes)]
     served = active
@@ -83,9 +83,7 @@ def _offset(net: Circuit, prefix: str, before: Any, first: np.ndarray) -> np.nda
 def _check(policy: Any, lanes: int) -> None:
     if policy.leader_rule == "any":
         raise InputError("warp_aggregated.leader_rule any draws a lane, which no circuit does. Nearest: first_active.")
-    if not isinstance(lanes, int) or not 1 <= lanes <= MOST_LANES:
-        nearest = min(max(lanes, 1), MOST_LANES) if isinstance(lanes, int) else MOST_LANES
-        raise wrong_value("", "lanes", f"must be from 1 to {MOST_LANES} for a circuit", lanes, nearest)
+    within("lanes", lanes, 1, MOST_LANES)
     least, align = map(int, policy.parameters()[:2])
     if max(least, align) >= 1 << BITS:
         expected = f"must be below {1 << BITS:,} for a circuit, whose lanes ask for {BITS} bits"

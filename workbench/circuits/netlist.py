@@ -214,6 +214,16 @@ class Circuit(Netlist):
             )
 
 
+def circuit_after(policy: Any, latency: int = 0, **parameters: int) -> Circuit:
+    """Return an empty circuit with the name and the levers of a policy, and for its source the policy's first sentence
+    and the first of its references."""
+    text = policy.__doc__ or policy.name
+    lines = [line.strip(" -") for line in text.split("References")[-1].splitlines() if line.strip(" -")]
+    source = f"{text.split('.')[0].strip()}. After {lines[0] if lines else policy.name}"
+    levers = {name: getattr(policy, name) for name in policy.levers}
+    return Circuit(policy.name, source, levers, parameters, latency)
+
+
 def added(net: Circuit, a: Any, b: Any, bits: int, carry: Any = ZERO) -> np.ndarray:
     """Add a + b and a carry in so many bits, by a carry that ripples from the lowest one."""
     moved, total = np.asarray(carry, np.int32).reshape(1), []

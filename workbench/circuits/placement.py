@@ -16,6 +16,7 @@ from workbench.circuits.netlist import (
     added,
     at_least,
     binary,
+    circuit_after,
     constant,
     equal,
     exceeds,
@@ -25,10 +26,8 @@ from workbench.circuits.netlist import (
     subtracted,
     widened,
 )
-from workbench.circuits.registry import Maker
+from workbench.circuits.registry import Maker, within
 from workbench.circuits.vectors import Case, Step
-from workbench.circuits.verilog import levers_of, source_of
-from workbench.errors import wrong_value
 from workbench.gates import ONE, ZERO
 from workbench.policies.placement.question import Placement
 from workbench.streams import Streams
@@ -109,15 +108,11 @@ def begun(policy: Placement, segments: int) -> Memory:
     by `finish`: `granted`, and `start`, which is 0 where nothing is granted. Register: `map`, a bit a segment; after a
     reset all are free.
     """
-    if not isinstance(segments, int) or not FEWEST <= segments <= MOST:
-        nearest = FEWEST if not isinstance(segments, int) or segments < FEWEST else MOST
-        raise wrong_value("", "segments", f"must be from {FEWEST} to {MOST} for a circuit", segments, nearest)
-    levers = levers_of(policy)
-    bits = segments.bit_length()
-    net = Circuit(policy.name, source_of(policy), levers, {"SEGMENTS": segments, "BITS": bits})
+    bits = within("segments", segments, FEWEST, MOST).bit_length()
+    net = circuit_after(policy, SEGMENTS=segments, BITS=bits)
     request, length = net.input("request"), net.input("length", bits)
     frees, base, released = net.input("frees"), net.input("base", bits), net.input("released", bits)
-    inverted = levers.get("encoding") == "free0"
+    inverted = net.levers.get("encoding") == "free0"
     held = net.register("map", segments, 0 if inverted else (1 << segments) - 1)
     given = net.signal("given_back", net.and_(frees, between(net, base, released, segments)))
     free = net.signal("free_pre", net.or_(net.not_(held) if inverted else held, given))

@@ -8,19 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from workbench.circuits.netlist import Circuit, added, at_least, larger_of, widened
-from workbench.circuits.registry import Maker
-from workbench.circuits.vectors import Case, asked
-from workbench.circuits.verilog import levers_of, source_of
+from workbench.circuits.netlist import Circuit, added, at_least, circuit_after, larger_of, widened
+from workbench.circuits.registry import Maker, sizes_within
+from workbench.circuits.vectors import Case, asked, leads_clearly
 from workbench.errors import InputError, wrong_value
 from workbench.gates import ONE, ZERO
 from workbench.policies.pool.target.score import MaxBandwidth, MostFree
 from workbench.streams import Streams
 
-_LIMITS = {"cards": 64, "free_bits": 48, "gbps_bits": 16}
 _INPUTS = {MostFree: "free", MaxBandwidth: "gbps"}
-ROUNDING = Fraction(1, 10**12)
-"""Relative difference of two sums above which rounding cannot have swapped them."""
 
 
 def build(policy: Any, size: Sequence[int]) -> Circuit:
@@ -37,8 +33,7 @@ def build(policy: Any, size: Sequence[int]) -> Circuit:
     """
     cards, *widths = _size(size)
     terms = _terms(policy)
-    names = dict(zip(("CARDS", "FREE_BITS", "GBPS_BITS"), (cards, *widths), strict=True))
-    net = Circuit(policy.name, source_of(policy), levers_of(policy), names)
+    net = circuit_after(policy, CARDS=cards, FREE_BITS=widths[0], GBPS_BITS=widths[1])
     asked_size = net.input("size", widths[0])
     free, gbps = ([net.input(f"{name}_{k}", bits) for k in range(cards)] for name, bits in _columns(widths))
     holds = [at_least(net, one, asked_size) if policy.filters() else np.array([ONE], np.int32) for one in free]
@@ -107,12 +102,8 @@ def _terms(policy: Any) -> list[tuple[str, int]]:
 
 
 def _size(size: Any) -> list[int]:
-    if not isinstance(size, Sequence) or len(size) != 3:
-        raise wrong_value("", "size", "must be the cards, the bits of memory and of bandwidth", size, "8, 16, 9")
-    for (name, most), number in zip(_LIMITS.items(), size, strict=True):
-        if not 1 <= number <= most:
-            raise wrong_value("", name, f"must be from 1 to {most} for a circuit", number, min(max(number, 1), most))
-    return list(size)
+    what = "the cards, the bits of memory and of bandwidth"
+    return sizes_within(size, what, "8, 16, 9", cards=(1, 64), free_bits=(1, 48), gbps_bits=(1, 16))
 
 
 def cases(policy: Any, size: Sequence[int], count: int, seed: int = 0) -> Iterator[Case]:
@@ -138,12 +129,10 @@ def clear(policy: Any, wanted: int, free: list[int], gbps: list[int]) -> bool:
     terms = _terms(policy)
     if not policy.normalises() or len(terms) < 2 or not held:
         return True
-    columns = {"free": [free[k] for k in held], "gbps": [gbps[k] for k in held]}
-    tops = {name: max(column) or 1 for name, column in columns.items()}
-    sums = [sum(w * Fraction(columns[n][k], tops[n]) for n, w in terms) for k in range(len(held))]
-    first = max(sums)
-    alike = [k for k in range(len(held)) if first - sums[k] <= first * ROUNDING]
-    return len({(columns["free"][k], columns["gbps"][k]) for k in alike}) == 1
+    tops = {"free": max(free[k] for k in held) or 1, "gbps": max(gbps[k] for k in held) or 1}
+    rows = [{"free": free[k], "gbps": gbps[k]} for k in held]
+    sums = [sum(weight * Fraction(row[name], tops[name]) for name, weight in terms) for row in rows]
+    return leads_clearly([[*row.values()] for row in rows], sums)
 
 
 MAKERS = [Maker("target.weighted_cards", build, cases, size="cards, bits of memory and of bandwidth")]

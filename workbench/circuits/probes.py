@@ -10,17 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.circuits.netlist import Circuit
+from workbench.circuits.netlist import Circuit, circuit_after
 from workbench.circuits.registry import Maker
 from workbench.circuits.vectors import Case, Step, asked
 from workbench.errors import InputError, wrong_value
 from workbench.gates import ONE, ZERO
-from workbench.policies.probes.circuit.doubling import reported
-from workbench.policies.probes.circuit.gate_list import Form, Vectors, any_left, chained, decoded, gate_of, grouped
-from workbench.policies.probes.circuit.serial import step
-from workbench.policies.probes.circuit.tree import root_of
+from workbench.policies.probes.gate_list import Form, Vectors, any_left, chained, decoded, gate_of, grouped
 from workbench.policies.probes.question import Probe, check_count
-from workbench.policies.probes.shared.masks import FORMS, fields, mask
+from workbench.policies.probes.rival_gates import reported, root_of, step
+from workbench.policies.probes.shared_gates import fields, following, loaded, mask, shifted
 from workbench.streams import Streams
 from workbench.structures.bitmaps import packed
 
@@ -33,9 +31,12 @@ def build_shifting(probe: Any, blocks: int) -> Circuit:
     Its parts: groups, shifted states, chain, reductions, decoding (spec 3, R31-R50).
     """
     net, state = begun(probe, blocks)
-    form = Form(probe.direction, probe.encoding, probe.decode, probe.timing, probe.chain)
+    form = probe._form()
     lengths, groups = probe._told_apart(blocks), probe._groups()
-    check_gates(probe, blocks, 2 * max(lengths) * (groups or blocks), 4096)
+    gates = 2 * max(lengths) * (groups or blocks)
+    if gates > MOST_GATES:
+        expected = f"must be at most 4096 for a circuit of {probe.name} (its gates would be {gates:,})"
+        raise wrong_value("", "blocks", expected, blocks, 4096)
     size = blocks // groups if groups else 1
     if form.timing == "pipe_3cycle_shared_hw":
         kept = _on_one_hardware(net, state, lengths, form, size)
@@ -43,7 +44,7 @@ def build_shifting(probe: Any, blocks: int) -> Circuit:
         looked_at = net.signal("f0", grouped(net, state, size, form)) if groups else state
         kept = chained(net, looked_at, lengths, form)
     sar = net.signal("sar", any_left(net, kept, lengths, form))
-    net.output("report", decoded(net, sar, [n * size for n in lengths], form))
+    net.output("report", decoded(net, sar, [n * size for n in lengths], form.decode))
     return net
 
 
@@ -147,18 +148,12 @@ MOST_GATES = 20_000_000
 """More than these take more memory than a laptop has."""
 
 
-def begun(probe: Probe, blocks: int, **parameters: int) -> tuple[Circuit, np.ndarray]:
+def begun(probe: Probe, blocks: int) -> tuple[Circuit, np.ndarray]:
     """Return an empty circuit for a probe, and the wires of the state that it looks at."""
     check_count(blocks)
     probe.check_blocks(blocks)
-    latency = probe.round_cycles([blocks]) - 1
-    circuit = Circuit(probe.name, *sources(probe), {"BLOCKS": int(blocks), **parameters}, latency)
+    circuit = circuit_after(probe, probe.round_cycles([blocks]) - 1, BLOCKS=int(blocks))
     return circuit, circuit.input("state", int(blocks))
-
-
-def sources(probe: Any) -> tuple[str, dict[str, object]]:
-    """Return what a header says: the first sentence with its source, and the levers."""
-    return _first_sentence(probe), {name: getattr(probe, name) for name in probe.levers}
 
 
 def cases_of_probe(probe: Probe, blocks: int, count: int, seed: int = 0) -> Iterator[Case]:
@@ -191,19 +186,6 @@ def number_of(bits: np.ndarray) -> int:
     return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
 
 
-def check_gates(probe: Probe, blocks: int, gates: int, largest: int) -> None:
-    """Refuse a circuit of more gates than fit, before it is built."""
-    if gates > MOST_GATES:
-        expected = f"must be at most {largest} for a circuit of {probe.name} (its gates would be {gates:,})"
-        raise wrong_value("", "blocks", expected, blocks, largest)
-
-
-def _first_sentence(probe: Any) -> str:
-    references = (probe.__doc__ or "").split("References")[-1].strip("\n -")
-    source = references.splitlines()[0].strip() if references else ""
-    return f"{(probe.__doc__ or probe.name).split('.')[0].strip()}. After {source}"
-
-
 def build_shared(probe: Any, blocks: Any) -> Circuit:
     """Build the probe of several resources: a period a step, each report renewed in its resource's period.
 
@@ -211,18 +193,21 @@ def build_shared(probe: Any, blocks: Any) -> Circuit:
     """
     sizes = _sizes(blocks)
     schedule = _scheduled(probe, sizes)
-    net = Circuit(probe.name, *sources(probe), {"WIDTH": probe.width, "PERIODS": schedule.periods}, schedule.periods)
+    net = circuit_after(probe, schedule.periods, WIDTH=probe.width, PERIODS=schedule.periods)
     given = [net.input(f"state_{k}", size) for k, size in enumerate(sizes)]
     now = net.register("period", schedule.periods, reset=1)
     net.follow("period", np.roll(now, 1))
     members = [np.flatnonzero(schedule.period == p) for p in range(schedule.periods)]
-    word = _loaded(net, probe, [np.concatenate([given[k] for k in inside]) for inside in members], now)
+    states = (np.concatenate([given[k] for k in inside]) for inside in members)
+    free = (net.not_(state) for state in states) if probe.encoding == "free0" else states
+    word = net.signal("word", loaded(net, free, now, probe.width))
     starts = [fields([sizes[k] for k in inside], probe.width) for inside in members]
     rows = _rows(net, probe, word, starts, now)
     for period, inside in enumerate(members):
         for place, k in enumerate(inside):
             first, end = int(starts[period][place]), int(starts[period][place + 1])
-            result = _longest(net, probe, rows, first, end, sizes[k])
+            sar = np.concatenate([net.any_of(row[first:end]) for row in rows[: sizes[k]]])
+            result = decoded(net, sar, range(1, sizes[k] + 1), probe.decode)
             _report(net, int(k), now[period : period + 1], result)
     return net
 
@@ -253,25 +238,12 @@ def _scheduled(probe: Any, sizes: tuple[int, ...]) -> Any:
     return probe.schedule(sizes)
 
 
-def _loaded(net: Circuit, probe: Any, words: list[np.ndarray], now: np.ndarray) -> np.ndarray:
-    """Return what each period has at a bit, 1 for free, filled up with "occupied"."""
-    turns, word = now if len(words) > 1 else np.array([ONE], np.int32), np.full(probe.width, ZERO, np.int32)
-    for joined, turn in zip(words, turns, strict=True):
-        free = net.not_(joined) if probe.encoding == "free0" else joined
-        filled = np.concatenate([free, np.full(probe.width - free.size, ZERO, np.int32)])
-        word = net.or_(word, net.and_(filled, turn))
-    return net.signal("word", word)
-
-
 def _rows(net: Circuit, probe: Any, word: np.ndarray, starts: list[np.ndarray], now: np.ndarray) -> list[np.ndarray]:
     """Return SA of every shift, each bit kept within its resource by the mask of the period."""
-    left, form, rows = probe.direction == "left", FORMS.index(probe.masks), [word]
+    left, rows = probe.direction == "left", [word]
     for by in range(1, max(int(np.diff(one).max()) for one in starts)):
-        passing = np.stack([mask(one, by, left, form) for one in starts])
-        coming = np.full(by, ZERO, np.int32)
-        moved = np.concatenate([coming, word[:-by]] if left else [word[by:], coming])
-        inside = net.and_(moved, _passes(net, passing, now))
-        rows.append(net.signal(f"sa_{by}", net.and_(rows[-1], inside)))
+        passing = _passes(net, np.stack([mask(one, by, left, probe.masks) for one in starts]), now)
+        rows.append(net.signal(f"sa_{by}", following(net, rows[-1], shifted(word, by, left), passing)))
     return rows
 
 
@@ -282,21 +254,6 @@ def _passes(net: Circuit, passing: np.ndarray, now: np.ndarray) -> np.ndarray:
         if not column.all():
             wires[(passing == column[:, None]).all(0)] = net.any_of(now[column])[0]
     return wires
-
-
-def _longest(net: Circuit, probe: Any, rows: list[np.ndarray], first: int, end: int, size: int) -> np.ndarray:
-    """Return a resource's longest run, read from the rows of its field by a table or a scan."""
-    sar = np.concatenate([net.any_of(row[first:end]) for row in rows[:size]])
-    width = size.bit_length()
-    if probe.decode == "lut":
-        return net.table(sar, list(range(size + 1)), width)
-    above, last = np.array([ZERO], np.int32), []
-    for bit in sar[::-1, None]:
-        last.append(net.and_(bit, net.not_(above)))
-        above = net.or_(bit, above)
-    hot = np.concatenate(last[::-1])
-    lengths = np.arange(1, size + 1)
-    return np.concatenate([net.any_of(hot[lengths >> j & 1 == 1]) for j in range(width)])
 
 
 def _report(net: Circuit, k: int, turn: np.ndarray, result: np.ndarray) -> None:

@@ -19,6 +19,21 @@ Size = int | Sequence[int]
 """Blocks, segments, requests ... of a circuit; several numbers where it serves several resources."""
 
 
+def within(name: str, number: Any, least: int, most: int) -> int:
+    """Return a number of a size after refusing one that a circuit cannot have."""
+    if not isinstance(number, int) or not least <= number <= most:
+        nearest = min(max(number, least), most) if isinstance(number, int) else most
+        raise wrong_value("", name, f"must be from {least} to {most} for a circuit", number, nearest)
+    return number
+
+
+def sizes_within(size: Any, what: str, example: str, **limits: tuple[int, int]) -> list[int]:
+    """Return the numbers of a size after refusing another count of them, or one outside of its limits."""
+    if not isinstance(size, Sequence) or len(size) != len(limits):
+        raise wrong_value("", "size", f"must be {what}", size, example)
+    return [within(name, number, *ends) for number, (name, ends) in zip(size, limits.items(), strict=True)]
+
+
 class Maker(NamedTuple):
     """How the circuits of a kind of policy are made.
 

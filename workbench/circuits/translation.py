@@ -12,6 +12,7 @@ from workbench.circuits.netlist import (
     added,
     binary,
     chosen,
+    circuit_after,
     constant,
     equal,
     exceeds,
@@ -19,15 +20,12 @@ from workbench.circuits.netlist import (
     one_hot,
     subtracted,
 )
-from workbench.circuits.registry import Maker
+from workbench.circuits.registry import Maker, sizes_within
 from workbench.circuits.vectors import Case, Step
-from workbench.circuits.verilog import levers_of, source_of
-from workbench.errors import wrong_value
 from workbench.policies.translation.cores import degree
 from workbench.policies.translation.eviction.sharing import PlainSet
 from workbench.streams import Streams
 
-_LIMITS_OF_DIRECTORY = {"cores": 64, "records": 1024, "page_bits": 52}
 DIRECTORY_STEPS = 40
 """News of a golden case, from a reset on."""
 
@@ -52,8 +50,7 @@ def build_directory(policy: Any, size: Sequence[int]) -> Circuit:
     free place gets none. The size is the cores, the records and the bits of a page's number.
     """
     cores, records, page_bits = _size_of_directory(size)
-    parameters = {"CORES": cores, "RECORDS": records, "PAGE_BITS": page_bits}
-    net = Circuit(policy.name, source_of(policy), levers_of(policy), parameters)
+    net = circuit_after(policy, CORES=cores, RECORDS=records, PAGE_BITS=page_bits)
     bits = max((cores - 1).bit_length(), 1)
     page, asker, core = net.input("page", page_bits), net.input("asker", bits), net.input("core", bits)
     add, drop = net.input("add"), net.input("drop")
@@ -93,13 +90,9 @@ def _follow_directory(net: Circuit, k: int, one: Record, page: Any, line: Any, a
     net.follow(f"degree_{k}", net.select(up, more, net.select(down, less, one.counter)))
 
 
-def _size_of_directory(size: Any) -> tuple[int, int, int]:
-    if not isinstance(size, Sequence) or len(size) != 3:
-        raise wrong_value("", "size", "must be the cores, the records and the bits of a page", size, "4, 16, 12")
-    for (name, most), number in zip(_LIMITS_OF_DIRECTORY.items(), size, strict=True):
-        if not 1 <= number <= most:
-            raise wrong_value("", name, f"must be from 1 to {most} for a circuit", number, min(max(number, 1), most))
-    return size[0], size[1], size[2]
+def _size_of_directory(size: Any) -> list[int]:
+    what = "the cores, the records and the bits of a page"
+    return sizes_within(size, what, "4, 16, 12", cores=(1, 64), records=(1, 1024), page_bits=(1, 52))
 
 
 def cases_of_directory(policy: Any, size: Sequence[int], count: int, seed: int = 0) -> Iterator[Case]:
@@ -127,7 +120,6 @@ def _steps_of_directory(policy: Any, cores: int, records: int, pages: Any, draw:
             del table[page]
 
 
-_LIMITS_OF_TLB = {"entries": (2, 1024), "page_bits": (1, 52), "frame_bits": (1, 52)}
 TLB_STEPS = 60
 """Accesses of a golden case, from a reset on."""
 
@@ -153,8 +145,7 @@ def build_tlb(policy: Any, size: Sequence[int]) -> Circuit:
     of the set, the bits of a page's number and those of a frame's.
     """
     entries, page_bits, frame_bits = _size_of_tlb(size)
-    parameters = {"ENTRIES": entries, "PAGE_BITS": page_bits, "FRAME_BITS": frame_bits}
-    net = Circuit(policy.name, source_of(policy), levers_of(policy), parameters)
+    net = circuit_after(policy, ENTRIES=entries, PAGE_BITS=page_bits, FRAME_BITS=frame_bits)
     page, fill, frame = net.input("page", page_bits), net.input("fill"), net.input("frame", frame_bits)
     table = [_entry(net, k, entries, page_bits, frame_bits) for k in range(entries)]
     valid = np.concatenate([one.valid for one in table])
@@ -197,14 +188,9 @@ def _follow_tlb(net: Circuit, k: int, one: Entry, page: Any, frame: Any, taken: 
     net.follow(f"age_{k}", net.and_(age, net.not_(net.or_(taken, hit))))
 
 
-def _size_of_tlb(size: Any) -> tuple[int, int, int]:
-    if not isinstance(size, Sequence) or len(size) != 3:
-        raise wrong_value("", "size", "must be the entries, and the bits of a page and of a frame", size, "16, 12, 12")
-    for (name, (least, most)), number in zip(_LIMITS_OF_TLB.items(), size, strict=True):
-        if not least <= number <= most:
-            expected = f"must be from {least} to {most} for a circuit"
-            raise wrong_value("", name, expected, number, min(max(number, least), most))
-    return size[0], size[1], size[2]
+def _size_of_tlb(size: Any) -> list[int]:
+    what = "the entries, and the bits of a page and of a frame"
+    return sizes_within(size, what, "16, 12, 12", entries=(2, 1024), page_bits=(1, 52), frame_bits=(1, 52))
 
 
 def cases_of_tlb(policy: Any, size: Sequence[int], count: int, seed: int = 0) -> Iterator[Case]:

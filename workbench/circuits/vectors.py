@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -71,6 +72,16 @@ def _side_by_side(circuit: Circuit, cases: list[tuple[int, Case]]) -> Iterator[D
             for output, expected in case[step].outputs.items():
                 if outputs_[output][lane] != expected:
                     yield Difference(number, step, output, case[step].inputs, expected, outputs_[output][lane])
+
+
+ROUNDING = Fraction(1, 10**12)
+"""Relative difference of two sums above which rounding cannot have swapped them."""
+
+
+def leads_clearly(rows: Sequence[Sequence[int]], sums: Sequence[Any]) -> bool:
+    """Return whether rounding cannot change which row has the largest sum: none comes close to it but copies of it."""
+    first = max(sums)
+    return len({tuple(row) for row, one in zip(rows, sums, strict=True) if first - one <= first * ROUNDING}) == 1
 
 
 def as_lines(cases: Iterable[Case]) -> Iterator[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -199,18 +198,6 @@ def _indented(lines: list[str], blank: bool = False, depth: int = 1) -> Iterator
         yield from textwrap.wrap(line, WIDE, initial_indent=before, subsequent_indent=before + "    ")
     if blank and lines:
         yield ""
-
-
-def source_of(policy: Any) -> str:
-    """Return what a circuit is made after: the policy's first sentence, and the first of its references."""
-    text = policy.__doc__ or policy.name
-    lines = [line.strip(" -") for line in text.split("References")[-1].splitlines() if line.strip(" -")]
-    return f"{text.split('.')[0].strip()}. After {lines[0] if lines else policy.name}"
-
-
-def levers_of(policy: Any) -> dict[str, object]:
-    """Return the levers of a policy with their values."""
-    return {name: getattr(policy, name) for name in policy.levers}
 
 
 COCOTB = '''"""Replays vectors.jsonl on {name}.v: `make`, with cocotb and iverilog or verilator."""

@@ -2,87 +2,32 @@
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles.placement import feasible
 from workbench.errors import InputError
-from workbench.policies.placement.circuit import (
-    cost,
-    highest_by_scan,
-    highest_raw_by_halving,
-    lowest_by_halving,
-    lowest_by_scan,
-    mask_test,
-    padded,
-    release_mask,
-    shift_test,
-    size_mask,
-    trace,
-    window_masks,
-    window_test,
-)
-from workbench.structures.bitmaps import mark_free, packed, unpacked
+from workbench.policies.placement.circuit import cost, trace
 
 states = st.lists(st.booleans(), min_size=2, max_size=200)
-
-
-@given(st.integers(2, 200), st.data())
-def test_r9_release_mask_sets_what_a_release_frees(segments, data):
-    length = data.draw(st.integers(1, segments))
-    start = data.draw(st.integers(0, segments - length))
-    mask = release_mask(segments, start, length)
-    assert mask.tolist() == [start <= k < start + length for k in range(segments)]
-    words = packed(np.zeros(segments, bool))
-    mark_free(words, start, length)
-    assert unpacked(words, segments).tolist() == mask.tolist()
-
-
-def test_e6_release_shifts_by_the_base():
-    assert release_mask(8, 5, 2).tolist() == [False] * 5 + [True] * 2 + [False]
-    assert release_mask(8, 0, 2).tolist() == size_mask(8, 2).tolist()
 
 
 @given(st.integers(2, 60), st.data())
 def test_r10_to_r12_window_masks(segments, data):
     m = data.draw(st.integers(1, segments))
-    masks = window_masks(segments, m)
-    assert masks.tolist() == [[i <= k < i + m for k in range(segments)] for i in range(segments - m + 1)]
-    assert masks[0].tolist() == size_mask(segments, m).tolist()
-
-
-@given(states, st.data())
-def test_r13_to_r15_every_test_agrees(free, data):
-    m = data.draw(st.integers(1, len(free)))
-    bits = np.array(free)
-    starts, rows = feasible(free, m), range(len(free) - m + 1)
-    masks = window_masks(len(free), m)
-    for taken_is_one in (False, True):
-        displayed = ~bits if taken_is_one else bits
-        assert [i for i in rows if mask_test(displayed, masks[i], taken_is_one)] == starts
-        assert [i for i in rows if window_test(displayed, i, m, taken_is_one)] == starts
-        assert np.flatnonzero(shift_test(displayed, m, taken_is_one)).tolist() == starts
-
-
-@given(states.filter(any), st.sampled_from([1, 2, 4, 8, 16, 64]))
-def test_r24_to_r28_searches(bits, lut_bits):
-    vector = np.array(bits)
-    wide = padded(vector)
-    lowest, highest = bits.index(True), len(bits) - 1 - bits[::-1].index(True)
-    assert wide.size == 2 ** math.ceil(math.log2(len(bits)))
-    assert lowest_by_halving(wide, lut_bits) == lowest_by_scan(vector, 0, len(bits)) == lowest
-    assert wide.size - 1 - highest_raw_by_halving(wide, lut_bits) == highest_by_scan(vector, 0, len(bits)) == highest
+    expected = ["0" * i + "1" * m + "0" * (segments - m - i) for i in range(segments - m + 1)]
+    assert list(trace("1" * segments, m).window_masks) == expected
 
 
 @given(states, st.data(), st.sampled_from(["window_edge", "start_bit"]))
 def test_r22_both_comparators_agree(free, data, distance):
     m = data.draw(st.integers(1, len(free)))
     wires = trace(free, m, distance=distance)
-    assert wires.avail_en == bool(feasible(free, m))
+    starts = feasible(free, m)
+    assert wires.start_map == "".join("01"[k in starts] for k in range(len(free)))
+    assert wires.avail_en == bool(starts)
+    assert not starts or (wires.i, wires.j) == (starts[0], starts[-1])
     assert wires.comparator is wires.raw_comparator
     if wires.avail_en:
         assert wires.base == (wires.i if wires.low_distance <= wires.high_distance else wires.j)

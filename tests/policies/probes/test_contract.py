@@ -11,8 +11,8 @@ from workbench.errors import PolicyError
 from workbench.levers import lever
 from workbench.policies.contract import check
 from workbench.policies.probes import ExactRun, GroupedRun, Probe
-from workbench.policies.probes.circuit.gate_list import GateList
 from workbench.policies.probes.contract import ProbeContract
+from workbench.policies.probes.gate_list import GateList
 from workbench.structures.bitmaps import count_free, is_free, longest_run
 
 

@@ -36,13 +36,6 @@ def test_every_state_of_small_resources(blocks, groups):
     compare_on_every_state(GroupedRun(groups=groups), lambda free: slow.grouped_run(free, groups), blocks)
 
 
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(form.values()))
-def test_every_form_on_every_state(form):
-    for groups in (1, 2, 4):
-        probe = GroupedRun(groups=groups, **form)
-        compare_on_every_state(probe, lambda free, z=groups: slow.grouped_run(free, z), 8)
-
-
 @st.composite
 def cut_maps(draw, most=4096):
     groups = draw(st.integers(1, min(130, most // 2)))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.oracles import probes as slow
-from tests.policies.probes.test_exact_run import FORMS
 from tests.policies.probes.test_grouped_run import cut_maps
 from tests.policies.probes.test_sampled_run import legal
 from tests.policies.probes.together import compare, compare_on_every_state
@@ -36,13 +34,6 @@ def test_every_state_of_a_small_resource(lengths):
 def test_reports_as_its_twin(cut, lengths):
     groups, free = cut
     probe = GroupedSampledRun(groups=groups, run_lengths=lengths)
-    compare(probe, lambda free: slow.grouped_sampled_run(free, groups, lengths), free)
-
-
-@given(cut_maps(100), legal(60), st.sampled_from(FORMS))
-def test_every_form_reports_as_the_twin(cut, lengths, form):
-    groups, free = cut
-    probe = GroupedSampledRun(groups=groups, run_lengths=lengths, **form)
     compare(probe, lambda free: slow.grouped_sampled_run(free, groups, lengths), free)
 
 

@@ -17,7 +17,7 @@ from workbench.policies.probes import (
     SampledRun,
     ShiftDoubling,
 )
-from workbench.policies.probes.circuit.gate_list import GateList
+from workbench.policies.probes.gate_list import GateList
 
 
 def gates(probe: Probe, blocks: int) -> tuple[int, int]:

@@ -13,8 +13,8 @@ from tests.policies.probes.test_exact_run import FORMS
 from tests.policies.probes.together import compare, compare_on_every_state, free_maps
 from workbench.errors import InputError
 from workbench.policies.probes import SampledRun
-from workbench.policies.probes.circuit.gate_list import halves
 from workbench.policies.probes.contract import ProbeContract
+from workbench.policies.probes.gate_list import halves
 from workbench.policies.probes.shift_probe import powers_and_halfway, primes, stepped, wrong_lengths
 
 
@@ -48,14 +48,6 @@ def test_every_state_of_small_resources(lengths):
     """R46, for N = 12 and below."""
     for blocks in (1, 2, 3, 6, 9, 12):
         compare_on_every_state(SampledRun(run_lengths=lengths), lambda free: slow.sampled_run(free, lengths), blocks)
-
-
-@pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(form.values()))
-def test_every_form_on_every_state(form):
-    for lengths in ((1, 2, 4, 8), (1, 3, 5)):
-        probe = SampledRun(run_lengths=lengths, **form)
-        for blocks in (2, 5, 8):
-            compare_on_every_state(probe, lambda free, lengths=lengths: slow.sampled_run(free, lengths), blocks)
 
 
 @given(free_maps(), legal())

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from tests.oracles import shared_probe as twin
 from workbench.errors import InputError
-from workbench.policies.probes.shared import fields, mask_word, pack, shared_cost, shared_netlist, shift_mask, trace
-from workbench.policies.probes.shared.circuit import looked_up, padded, scanned
-from workbench.policies.probes.shared.masks import loads
+from workbench.policies.probes.shared_gates import fields, loads, pack, shared_cost, shared_netlist, trace
 
 TYPES = [128, 64, 48]
 LOW, HIGH = "0" * 60 + "1111", "111" + "0" * 45
@@ -37,29 +35,29 @@ def test_v17_periods():
     assert loads([0, 1, 1], TYPES) == [128, 112]
 
 
-def test_v18_mask_notation():
-    assert mask_word(128, 0) == "0x" + "f" * 31 + "e"
-    assert mask_word(128, 0, 1) == "0x" + "f" * 31 + "c"
+def masks_of(direction: str, masks: str = "every_shift") -> tuple[str, ...]:
+    """Return the masks of two resources of 64 and 48 blocks, one a shift."""
+    return trace(["1" * 64, "1" * 48], direction=direction, masks=masks).masks
 
 
-def test_v19_masks_of_right_shifts():
-    assert shift_mask([64, 48], 128, 1) == "0xffffffffffffffff7fffffffffffffff"
-    assert shift_mask([64, 48], 128, 2) == "0xffffffffffffffff3fffffffffffffff"
-    assert shift_mask([64, 48], 128, 64) == "0xffffffffffffffff0000000000000000"
+def test_v18_and_v19_masks_of_right_shifts():
+    masks = masks_of("right")
+    assert masks[0] == "0x" + "f" * 32
+    assert masks[1] == "0xffffffffffffffff7fffffffffffffff"
+    assert masks[2] == "0xffffffffffffffff3fffffffffffffff"
+    assert masks[64] == "0xffffffffffffffff0000000000000000"
     for by in range(1, 128):
-        assert zeros(shift_mask([64, 48], 128, by)) == list(range(max(64 - by, 0), 64))
+        assert zeros(masks[by]) == list(range(max(64 - by, 0), 64))
 
 
 def test_v20_masks_of_left_shifts():
-    for by in range(128):
-        assert zeros(shift_mask([64, 48], 128, by, "left")) == list(range(64, min(64 + by, 128)))
+    for by, mask in enumerate(masks_of("left")):
+        assert zeros(mask) == list(range(64, min(64 + by, 128)))
 
 
 @pytest.mark.parametrize("direction", ["right", "left"])
 def test_first_crossings_need_one_zero_a_position(direction):
-    every, first = (
-        [set(zeros(shift_mask([64, 48], 128, by, direction, form))) for by in range(65)] for form in WORKING
-    )
+    every, first = ([set(zeros(mask)) for mask in masks_of(direction, form)[:65]] for form in WORKING)
     assert [zero for by in range(65) for zero in sorted(first[by])] == (
         list(range(63, -1, -1)) if direction == "right" else list(range(64, 128))
     )
@@ -93,13 +91,10 @@ def test_v23_one_resource_uses_both_halves(direction, encoding):
 
 
 def test_v24_padding():
-    result = np.array([True, True, True, False])
-    assert scanned(result) == looked_up(padded(result, 8, False)) == 3
-    assert padded(result, 8, True).tolist() == [True, True, True, False, True, True, True, True]
-    assert looked_up(padded(result, 8, True)) == 8
     for encoding, run in (("free1", 3), ("free0", 8)):  # "occupied" is 0 in free1, which is the right padding
         wires = trace(["1110", "0000"], 8, encoding=encoding, padding="occupied")
         assert (wires.scanned[0], wires.looked_up[0]) == (3, run)
+        assert wires.codes[0] == ("11100000" if run == 3 else "11101111")
 
 
 @settings(max_examples=60)

@@ -145,10 +145,11 @@ def test_r53_each_as_if_alone(states, spare, form):
     assert [probe.longest(one) for one in displayed] == expected
 
 
-def test_the_form_decides_what_runs():
-    assert SharedRun(masks="first_crossing", stale="forget", periods=(0,)).function() is SharedRun.answer
-    for form in ({"direction": "left"}, {"encoding": "free0"}, {"decode": "scan"}, {"padding": "occupied"}):
-        assert SharedRun(**form).function() is SharedRun.circuit
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(form.values()))
+def test_no_form_changes_the_report_but_the_wrong_padding(form):
+    assert SharedRun(**form).function() is SharedRun.answer
+    wrong = SharedRun(**form, padding="occupied")
+    assert (wrong.function() is SharedRun.answer) == wrong.never_more()
 
 
 @long

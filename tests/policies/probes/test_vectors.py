@@ -10,10 +10,8 @@ import pytest
 from workbench.errors import InputError
 from workbench.gates import Netlist
 from workbench.policies.probes import ExactRun, GroupedRun, SampledRun
-from workbench.policies.probes.circuit.gate_list import halves
-from workbench.policies.probes.circuit.trace import trace
+from workbench.policies.probes.gate_list import halves, trace
 from workbench.policies.probes.shift_probe import primes, remaining, wrong_lengths
-from workbench.structures.bitmaps import packed
 
 V6 = "0111_1001_1111_1100"
 FORMS = list(product(("right", "left"), ("free1", "free0"), ("lut", "scan")))
@@ -136,11 +134,9 @@ def test_v15_without_k_0():
     """A list without 1 cannot be built (E14); the circuit shows why: it misses a single free block."""
     with pytest.raises(InputError, match="must begin with 1"):
         SampledRun(run_lengths=(2, 4, 8, 16))
-    params = SampledRun(run_lengths=(1, 2, 4, 8, 16)).parameters()
-    words = packed([k == 5 for k in range(16)])
-    assert trace(words, 16, params).longest == 1
-    without = [*params[:4], *params[5:]]
-    assert trace(words, 16, np.array(without)).longest == 0
+    one_free = np.arange(16) == 5
+    assert trace(one_free, (1, 2, 4, 8, 16), SampledRun()._form()).longest == 1
+    assert trace(one_free, (2, 4, 8, 16), SampledRun()._form()).longest == 0
 
 
 def test_v16_legal_lengths_of_128_blocks():

@@ -11,34 +11,34 @@ from typing import Any, Literal
 
 import numpy as np
 
-from workbench.compiled import creates_arrays
+from workbench.compiled import kernel
 from workbench.levers import lever
-from workbench.policies.placement.circuit import (
-    ALTERNATE,
-    AT_TIE,
-    HIGH_NEXT,
-    highest_by_scan,
-    highest_raw_by_halving,
-    holds_one,
-    lowest_by_halving,
-    lowest_by_scan,
-    nearer_end,
-    padded,
-    start_bits,
-)
-from workbench.policies.placement.question import (
-    REFUSED,
-    Bits,
-    Placement,
-    PlacementNotice,
-    PlacementView,
-    as_words,
-    bits_text,
-)
-from workbench.structures.bitmaps import NOWHERE, bitmap, first_start, last_start
+from workbench.policies.placement.question import REFUSED, Placement, PlacementNotice, PlacementView
+from workbench.structures.bitmaps import NOWHERE, first_start, last_start
 
-PROBE, MASK_SOURCE, SCAN_ORDER, LEADING_ONE, LUT_BITS, ENCODING = 2, 3, 4, 5, 6, 7
-LINEAR = 1
+DISTANCE, TIE = 0, 1
+WINDOW_EDGE, START_BIT = 0, 1
+LOW, HIGH, ALTERNATE = 0, 1, 2
+
+HIGH_NEXT = 0
+"""Memory: 1 when the next tie goes to the high side; only `alternate` changes it."""
+AT_TIE = 1
+"""Memory: 1 when the latest answer was a tie between two starts; only `alternate` remembers it."""
+
+
+@kernel
+def nearer_end(i: int, j: int, segments: int, length: int, params: Any, memory: Any) -> int:
+    """Choose, of the lowest start i and the highest start j, the one whose window lies nearer to its end of the memory.
+
+    With distances i and N - j - m the low side is nearer where i + j < N - m (R19, R22); with the distances of the
+    start bits alone, i and N - 1 - j, where i + j < N - 1 (R20).
+    """
+    middle = segments - length if params[DISTANCE] == WINDOW_EDGE else segments - 1
+    memory[AT_TIE] = params[TIE] == ALTERNATE and i + j == middle and i != j
+    if i + j != middle:
+        return i if i + j < middle else j
+    high = memory[HIGH_NEXT] == 1 if params[TIE] == ALTERNATE else params[TIE] == HIGH
+    return j if high else i
 
 
 class NearestBoundary(Placement):
@@ -47,9 +47,9 @@ class NearestBoundary(Placement):
     Free space so collects in the middle. With `tie="alternate"` the two sides take turns; a turn passes when a grant
     was made at a tie between two different starts, the first one going to the low side.
 
-    The levers below `tie` choose between forms of the same circuit, which give the same grants. The default runs on
-    whole words; every other choice runs the readable reference of `circuit/`, in a time that grows with the square of
-    the number of segments. The encoding is that of the bitmap in `place` and in the reference.
+    The levers below `tie` choose between forms of the same circuit (`workbench circuit`), whose gates are held against
+    the grants; in every form these are computed on whole words. The encoding is that of the bitmap in `place` and in
+    the circuit.
 
     References
     ----------
@@ -91,35 +91,10 @@ class NearestBoundary(Placement):
         return nearer_end(low, last_start(see.free, see.length), see.segments, see.length, see.levers, see.memory)
 
     @staticmethod
-    @creates_arrays
-    def circuit(see: PlacementView) -> int:
-        bits = bitmap(see.free, see.segments, see.levers.encoding == 1)
-        starts = start_bits(
-            bits,
-            see.length,
-            see.levers.probe,
-            see.levers.mask_source == 1,
-            see.levers.scan_order == 1,
-            see.levers.encoding == 1,
-        )
-        if not holds_one(starts, 0, see.segments):
-            return REFUSED
-        if see.levers.leading_one == LINEAR:
-            low, high = lowest_by_scan(starts, 0, see.segments), highest_by_scan(starts, 0, see.segments)
-        else:
-            wide, lut_bits = padded(starts), see.levers.lut_bits
-            low, high = lowest_by_halving(wide, lut_bits), wide.size - 1 - highest_raw_by_halving(wide, lut_bits)
-        return nearer_end(low, high, see.segments, see.length, see.levers, see.memory)
-
-    @staticmethod
     def granted(see: PlacementNotice) -> None:
         if see.levers.tie == ALTERNATE and see.memory[AT_TIE]:
             see.memory[HIGH_NEXT] = 1 - see.memory[HIGH_NEXT]
             see.memory[AT_TIE] = 0
-
-    def function(self) -> Callable[..., int]:
-        """Return the word-parallel answer, or the circuit where a lever asks for one of its forms."""
-        return type(self).circuit if self._hardware_form() else type(self).answer
 
     def notice(self, name: str) -> Callable[..., Any] | None:
         """Return what is told of grants, None unless sides take turns."""
@@ -128,19 +103,6 @@ class NearestBoundary(Placement):
     def start_memory(self, segments: int, seed: int) -> np.ndarray:
         """Return a memory that takes the low side first: int64[2]."""
         return np.zeros(2, np.int64)
-
-    def start_map(self, free: Bits, length: int) -> str:
-        """Return the map as every policy's; a form of the circuit answers itself."""
-        if not self._hardware_form():
-            return super().start_map(free, length)
-        words, segments = as_words(free, self.encoding, length)
-        taken_is_one = self.encoding == "free0"
-        forms = (int(self.parameters()[PROBE]), self.mask_source == "on_the_fly", self.scan_order == "descending")
-        return bits_text(start_bits(bitmap(words, segments, taken_is_one), length, *forms, taken_is_one))
-
-    def _hardware_form(self) -> bool:
-        forms = ("probe", "mask_source", "scan_order", "leading_one", "lut_bits")
-        return any(getattr(self, name) != self.levers[name].default for name in forms)
 
 
 class AlternateEnds(Placement):

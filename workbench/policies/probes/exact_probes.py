@@ -11,18 +11,17 @@ against 82 M/s without any branch and 23 M/s for a walk from run to run (benchma
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from workbench.compiled import ALL_BITS, NO_BITS, kernel, leading_zeros, left, right, trailing_zeros
+from workbench.gates import Netlist
 from workbench.levers import lever
+from workbench.policies.probes import rival_gates
+from workbench.policies.probes.gate_list import GateList, ProbeCost
 from workbench.policies.probes.question import Probe, ProbeView, check_count
 from workbench.structures.bitmaps import NOWHERE, WORD, first_start, longest_run, next_taken, starts_inside
-
-if TYPE_CHECKING:
-    from workbench.policies.probes.circuit.gate_list import GateList
-    from workbench.policies.probes.question import ProbeCost
 
 
 class BitSerial(Probe):
@@ -51,18 +50,13 @@ class BitSerial(Probe):
 
     def gate_list(self, blocks: int) -> GateList:
         """Return all cycles of the scan, one after another."""
-        from workbench.policies.probes.circuit.serial import build
-
-        return build(blocks)
+        return rival_gates.scanned(blocks)
 
     def cost(self, blocks: int) -> ProbeCost:
         """Return the hardware of one step, which serves all cycles; the state is copied to a shift register."""
-        from workbench.policies.probes.circuit.gate_list import GateList
-        from workbench.policies.probes.circuit.serial import one_step
-
         check_count(blocks)
         blocks = int(blocks)
-        step = one_step(blocks)
+        step = rival_gates.one_step(blocks)
         one = GateList(step, step.inputs[:0]).cost()
         return one._replace(depth=blocks * one.depth, cycles=blocks)
 
@@ -99,9 +93,8 @@ class ShiftDoubling(Probe):
 
     def gate_list(self, blocks: int) -> GateList:
         """Return all steps, one after another."""
-        from workbench.policies.probes.circuit.doubling import build
-
-        return build(blocks, self.timing == "step_a_cycle")
+        net = Netlist(blocks)
+        return GateList(net, rival_gates.reported(net, net.inputs, self.timing == "step_a_cycle"))
 
 
 class PrefixSuffixTree(Probe):
@@ -141,15 +134,14 @@ class PrefixSuffixTree(Probe):
 
     def gate_list(self, blocks: int) -> GateList:
         """Return the tree, level by level."""
-        from workbench.policies.probes.circuit.tree import build
-
-        return build(blocks, self.timing == "step_a_cycle")[0]
+        net = Netlist(blocks)
+        root, _ = rival_gates.root_of(net, net.inputs, self.timing == "step_a_cycle")
+        return GateList(net, root.best[:, 0])
 
     def nodes(self, blocks: int) -> int:
         """Count the nodes of the tree as they are built."""
-        from workbench.policies.probes.circuit.tree import build
-
-        return build(blocks, False)[1]
+        net = Netlist(blocks)
+        return rival_gates.root_of(net, net.inputs, levels_are_cycles=False)[1]
 
 
 @kernel

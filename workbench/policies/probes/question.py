@@ -3,19 +3,13 @@
 An answer takes a `ProbeView`. An exact probe returns the longest run; one that saves hardware may return less and never
 more: a group that is matched against a report must find what the report promised. A probe remembers nothing: what a
 shared probe reports late is the schedule's matter (`SharedRun`), not the answer's.
-
-`ProbeCost` is what a probe costs as hardware: gates, registers, levels, cycles (spec 3, section 4, hardware-cost
-proxies). The figures are counted on a generated gate list (`workbench.gates`) by these rules: gates have two
-inputs, an AND or OR over n wires is a balanced tree of n - 1 gates, what is constant is trimmed, a shift by a fixed
-amount is wiring and costs nothing, a table costs its bits and one level. Registers are those within the probe: the
-state belongs to the resource, the report to whoever reads it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -23,9 +17,7 @@ from workbench.compiled import PARAMS, Answer, Question, number, readable, view
 from workbench.errors import InputError, wrong_value
 from workbench.policies.placement.question import MOST_SEGMENTS, Bits, Encoding, as_text, as_words
 from workbench.policies.policy import Policy
-
-if TYPE_CHECKING:
-    from workbench.policies.probes.circuit.gate_list import GateList
+from workbench.policies.probes.gate_list import GateList, ProbeCost
 
 
 @view
@@ -202,57 +194,3 @@ def _counted(probe: Probe, blocks: int) -> ProbeCost:
     if gate_list is None:
         raise InputError(f"{probe.name} has no hardware model; one that is to be costed defines gate_list.")
     return gate_list.cost()
-
-
-REGISTER_LEVELS = 3
-"""Gate levels that a register takes of a cycle (clock to output and set-up): a modelling assumption."""
-
-REFERENCE_LEVELS = 20
-"""Gate levels of the cycle that `relative_clock` is relative to: a modelling assumption."""
-
-SELECTOR_GATES, SELECTOR_LEVELS = 3, 2
-"""Gates of a two-way selector (two ANDs and an OR, the inverter of its control shared), and its gate levels."""
-
-
-class ProbeCost(NamedTuple):
-    """The hardware of one probe of one resource."""
-
-    and_gates: int
-    """AND and NAND gates of the search, decoding left out."""
-    or_gates: int
-    """OR gates of the search, decoding left out."""
-    inverters: int
-    """Inverters of the search, decoding left out."""
-    decode_gates: int
-    """Gates that turn the search's result into a number, 0 where a table does."""
-    look_up_bits: int
-    """Bits of the table that turns the search's result into a number, 0 where gates do."""
-    registers: int
-    """Bits that the probe holds from one cycle to the next."""
-    depth: int
-    """Gate levels from the state to the report, those of all cycles together."""
-    cycles: int
-    """Cycles from the state to the report."""
-    period: int
-    """Gate levels of a cycle: those of the slowest one, and a register's."""
-    selectors: int = 0
-    """Two-way selectors of one bit, where one set of hardware serves several cycles; three gates each."""
-
-    @property
-    def gates(self) -> int:
-        """Return all gates, those of the decoding and of selectors included."""
-        return self.and_gates + self.or_gates + self.inverters + self.decode_gates + SELECTOR_GATES * self.selectors
-
-    @property
-    def latency(self) -> int:
-        """Return the gate levels that pass until the report, whole cycles counted."""
-        return self.cycles * self.period
-
-    @property
-    def relative_clock(self) -> float:
-        """Return the modelled clock, relative to that of a cycle of 20 levels.
-
-        >>> ProbeCost(0, 0, 0, 0, 0, registers=0, depth=37, cycles=1, period=40).relative_clock
-        0.5
-        """
-        return REFERENCE_LEVELS / self.period

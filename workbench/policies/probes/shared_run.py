@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from workbench.compiled import creates_arrays
 from workbench.errors import wrong_value
 from workbench.levers import lever
 from workbench.policies.arguments import listed, wholes
 from workbench.policies.placement.question import MOST_SEGMENTS, Bits, as_bits
 from workbench.policies.probes.exact_probes import longest_free_run
+from workbench.policies.probes.gate_list import GateList
 from workbench.policies.probes.question import Probe, ProbeView, Schedule
-from workbench.policies.probes.shared import SharedCost, shared_cost
-from workbench.policies.probes.shared.circuit import (
+from workbench.policies.probes.shared_gates import (
+    SharedCost,
     SharedTrace,
     check_together,
-    looked_up,
-    padded,
-    prefixes,
-    scanned,
-    sequence,
+    given,
+    pack,
+    shared_cost,
     trace,
 )
-from workbench.policies.probes.shared.masks import EVERY_SHIFT, given, loaded, pack
 from workbench.policies.probes.shift_probe import ExactRun
-from workbench.structures.bitmaps import bitmap, packed
-
-if TYPE_CHECKING:
-    from workbench.policies.probes.circuit.gate_list import GateList
-
-WIDTH, DIRECTION, ENCODING, DECODE, PADDING = 0, 3, 4, 5, 6
-LEFT, FREE0, SCAN, OCCUPIED = 1, 1, 1, 1
+from workbench.structures.bitmaps import packed
 
 
 class SharedRun(Probe):
@@ -46,10 +37,10 @@ class SharedRun(Probe):
     A report is good until the resource's next period. `stale` says what it counts for once an allocation has taken
     from the resource: `keep` may promise what is gone, which the allocation then finds out; `forget` promises nothing.
 
-    The levers from `direction` on choose between forms of the same circuit; the default runs on whole words, every
-    other choice the readable reference of `shared/`, in a time that grows with the square of the width. The encoding
-    is that of the bits in `longest`, `longest_each` and `trace`. `padding="occupied"` is the document's, which is wrong
-    (E16): with `encoding="free0"` and `decode="lut"` a resource narrower than the probe then counts as wholly free.
+    The levers from `direction` on choose between forms of the same circuit. They change no report but with the padding
+    of the document, `padding="occupied"`, which is wrong (E16): with `encoding="free0"` and `decode="lut"` a resource
+    narrower than the probe then counts as wholly free. The encoding is that of the bits in `longest`, `longest_each`
+    and `trace`, which follows every wire.
 
     References
     ----------
@@ -95,20 +86,12 @@ class SharedRun(Probe):
         return longest_free_run(see.free)
 
     @staticmethod
-    @creates_arrays
-    def circuit(see: ProbeView) -> int:
-        width, taken_is_one = see.levers.width, see.levers.encoding == FREE0
-        word = loaded(bitmap(see.free, see.blocks, False), width, taken_is_one)
-        rows = prefixes(word, np.array([0, width]), see.levers.direction == LEFT, taken_is_one, EVERY_SHIFT)
-        bits = sequence(rows, 0, see.blocks, taken_is_one)
-        if see.levers.decode == SCAN:
-            return scanned(bits)
-        return min(looked_up(padded(bits, width, taken_is_one and see.levers.padding == OCCUPIED)), see.blocks)
+    def padded_with_ones(see: ProbeView) -> int:
+        return see.blocks if see.blocks < see.levers.width else longest_free_run(see.free)
 
     def function(self) -> Callable[..., int]:
-        """Return the word-parallel answer, or the circuit where a lever asks for one of its forms."""
-        forms = ("direction", "encoding", "decode", "padding")
-        return type(self).circuit if self._differs(*forms) else type(self).answer
+        """Return the answer, or what a table reports of a sequence that ones fill up to its width (E16)."""
+        return type(self).answer if self.never_more() else type(self).padded_with_ones
 
     def check(self) -> None:
         """Refuse a shared probe within: what is used alone looks at its resource in every round."""
@@ -176,10 +159,9 @@ class SharedRun(Probe):
         states = self._states(free)
         if len(states) == 1:
             return [self.alone.ask(packed(states[0]), len(states[0]))]
-        if not self._differs("direction", "encoding", "decode", "padding", "masks"):
-            return [int(longest_free_run(packed(state))) for state in states]
-        wires = self.trace(free)
-        return list(wires.looked_up if self.decode == "lut" else wires.scanned)
+        if not self.never_more():
+            return list(self.trace(free).looked_up)
+        return [int(longest_free_run(packed(state))) for state in states]
 
     def trace(self, free: Sequence[Bits]) -> SharedTrace:
         """Return every wire of one period; parameters and errors as in `longest_each`."""
@@ -198,8 +180,8 @@ class SharedRun(Probe):
     def sharing_cost(self, blocks: Sequence[int]) -> SharedCost:
         """Return the gates of this probe and of those that it replaces, for the resources of a unit.
 
-        >>> found = SharedRun().sharing_cost([128, 64, 48])
-        >>> round(100 * found.saved, 1), round(100 * found.saved_with_masks, 1)
+        >>> cost = SharedRun().sharing_cost([128, 64, 48])
+        >>> round(100 * cost.saved, 1), round(100 * cost.saved_with_masks, 1)
         (27.9, -8.4)
         """
         if not len(listed("blocks", blocks)):
@@ -228,6 +210,3 @@ class SharedRun(Probe):
         if cycles > self.cycles_a_period:
             expected = f"must be at least the {cycles} that {self.alone.name} takes for {blocks} blocks"
             raise wrong_value("", "shared_run.cycles_a_period", expected, self.cycles_a_period, cycles)
-
-    def _differs(self, *levers: str) -> bool:
-        return any(getattr(self, name) != self.levers[name].default for name in levers)

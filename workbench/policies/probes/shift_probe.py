@@ -6,31 +6,30 @@ lengths that are sampled keep a step rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
-from workbench.compiled import creates_arrays, kernel
+from workbench.compiled import kernel
 from workbench.errors import wrong_value
 from workbench.levers import lever
 from workbench.policies.placement.question import Bits
-from workbench.policies.probes.circuit.trace import GROUPS, LENGTHS, report
 from workbench.policies.probes.exact_probes import longest_free_run, longest_run_of_groups
+from workbench.policies.probes.gate_list import Form, GateList, ProbeTrace, build, trace
 from workbench.policies.probes.question import Probe, ProbeView
+from workbench.structures.bitmaps import unpacked
 
-if TYPE_CHECKING:
-    from workbench.policies.probes.circuit.gate_list import GateList
-    from workbench.policies.probes.circuit.trace import ProbeTrace
+GROUPS, LENGTHS = 3, 4
+"""Places in the parameters of a probe by shifting: the groups (0 = none), and from where the sampled lengths stand."""
 
 
 class ShiftProbe(Probe, abstract=True):
     """A probe that ANDs the state with shifted copies of itself; the forms below never change what it reports.
 
-    At the defaults of `direction`, `encoding` and `decode` the report is computed on whole words; any other choice runs
-    the readable reference of `circuit/`, in a time that grows with the square of the number of blocks. The encoding is
-    that of the bits in `longest`, in `trace` and in the reference. `timing` and `chain` decide what the hardware costs
-    and, for `timing`, how many cycles a report takes.
+    In every form the report is computed on whole words. The forms are those of the gates, which are counted, traced and
+    held against the report; the encoding is that of the bits in `longest`, in `trace` and at the gates. `timing` also
+    decides how many cycles a report takes.
     """
 
     direction: Literal["right", "left"] = lever("right", description="which way the state is shifted; right is upwards")
@@ -41,17 +40,6 @@ class ShiftProbe(Probe, abstract=True):
     )
     timing: str
     """How many cycles a report takes; the forms that there are differ between the probes."""
-
-    @staticmethod
-    @creates_arrays
-    def circuit(see: ProbeView) -> int:
-        return report(see.free, see.blocks, see.levers)
-
-    def function(self) -> Callable[..., int]:
-        """Return the word-parallel answer, or the circuit where a lever asks for one of its forms."""
-        forms = ("direction", "encoding", "decode")
-        plain = all(getattr(self, name) == self.levers[name].default for name in forms)
-        return super().function() if plain else type(self).circuit
 
     def parameters(self) -> np.ndarray:
         """Return direction, encoding, decoding, groups (0 = none), then the sampled lengths (none = all): float64[4 +
@@ -67,17 +55,26 @@ class ShiftProbe(Probe, abstract=True):
         >>> wires.sa[:3], wires.sar, wires.longest
         (('01101110', '00100110', '00000010'), '11100000', 3)
         """
-        from workbench.policies.probes.circuit.trace import trace
-
-        return trace(*self._words(free), self.parameters())
+        words, blocks = self._words(free)
+        state = unpacked(words, blocks) != (self.encoding == "free0")
+        return trace(state, self._told_apart(blocks), self._form(), self._groups())
 
     def gate_list(self, blocks: int) -> GateList:
         """Return the circuit for a resource as gates."""
-        from workbench.policies.probes.circuit.gate_list import Form, build
-
         self.check_blocks(blocks)
-        form = Form(self.direction, self.encoding, self.decode, self.timing, self.chain)
-        return build(blocks, self._told_apart(blocks), form, self._groups())
+        return build(blocks, self._told_apart(blocks), self._form(), self._groups())
+
+    def _form(self) -> Form:
+        return Form(self.direction, self.encoding, self.decode, self.timing, self.chain)
+
+    def check_blocks(self, blocks: int, path: str = "", where: str = "", resource: str = "") -> None:
+        """Refuse a resource that the groups do not divide, where there are any."""
+        self.check_each({resource: blocks}, path, where)
+
+    def check_each(self, blocks: Mapping[str, int], path: str = "", where: str = "") -> None:
+        """Refuse resources that the groups do not divide, with the nearest number that divides all of them."""
+        for label, count in blocks.items() if self._groups() else ():
+            check_groups(self._groups(), count, f"{path or self.name}.groups", label, where, tuple(blocks.values()))
 
     def round_cycles(self, blocks: Sequence[int] = ()) -> int:
         """Return 1 in one cycle, else 3."""
@@ -88,7 +85,7 @@ class ShiftProbe(Probe, abstract=True):
         return range(1, blocks + 1)
 
     def _groups(self) -> int:
-        return 0
+        return getattr(self, "groups", 0)
 
     def _sampled(self) -> Sequence[int]:
         return ()
@@ -158,24 +155,12 @@ class GroupedRun(ShiftProbe):
         size = see.blocks // int(see.levers[GROUPS])
         return size * longest_run_of_groups(see.free, size)
 
-    def check_blocks(self, blocks: int, path: str = "", where: str = "", resource: str = "") -> None:
-        """Refuse a resource that the groups do not divide."""
-        check_groups(self.groups, blocks, f"{path or self.name}.groups", resource, where)
-
-    def check_each(self, blocks: Mapping[str, int], path: str = "", where: str = "") -> None:
-        """Refuse resources that the groups do not divide, with the nearest number that divides all of them."""
-        for label, count in blocks.items():
-            check_groups(self.groups, count, f"{path or self.name}.groups", label, where, tuple(blocks.values()))
-
     def exact(self, blocks: int) -> bool:
         """Return False: a run counts for the whole groups that it holds."""
         return blocks == 1
 
     def _told_apart(self, blocks: int) -> Sequence[int]:
         return range(1, self.groups + 1)
-
-    def _groups(self) -> int:
-        return self.groups
 
 
 @kernel
@@ -349,24 +334,12 @@ class GroupedSampledRun(SampledRun):
         size = see.blocks // int(see.levers[GROUPS])
         return size * largest_sampled(longest_run_of_groups(see.free, size), see.levers)
 
-    def check_blocks(self, blocks: int, path: str = "", where: str = "", resource: str = "") -> None:
-        """Refuse a resource that the groups do not divide."""
-        check_groups(self.groups, blocks, f"{path or self.name}.groups", resource, where)
-
-    def check_each(self, blocks: Mapping[str, int], path: str = "", where: str = "") -> None:
-        """Refuse resources that the groups do not divide, with the nearest number that divides all of them."""
-        for label, count in blocks.items():
-            check_groups(self.groups, count, f"{path or self.name}.groups", label, where, tuple(blocks.values()))
-
     def exact(self, blocks: int) -> bool:
         """Return False: a run counts for the whole groups that it holds."""
         return blocks == 1
 
     def _told_apart(self, blocks: int) -> Sequence[int]:
         return self.lengths(self.groups)
-
-    def _groups(self) -> int:
-        return self.groups
 
 
 def check_groups(groups: int, blocks: int, name: str, resource: str, where: str, together: Sequence[int] = ()) -> None:

@@ -20,8 +20,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.policies.probes import Probe
 from workbench.policies.probes.contract import asks, states
 from workbench.policies.probes.question import ProbeCost
-from workbench.policies.probes.shared import SharedCost, shared_cost
-from workbench.policies.probes.shared.masks import pack
+from workbench.policies.probes.shared_gates import SharedCost, pack, shared_cost
 from workbench.policies.scenes import Speaker
 from workbench.studies.claims.cases import area, better, counts, cycle, no_worse, ratio, smaller
 from workbench.studies.claims.claim import Claim, Evidence, margin, point

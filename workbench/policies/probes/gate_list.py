@@ -1,6 +1,13 @@
-"""A probe as gates (`GateList`), and the gates of a probe by shifting (spec 3, R31-R50).
+"""A probe as gates (`GateList`), and the gates of a probe by shifting with their trace (spec 3, R31-R50).
 
-The latter are groups, shifted states, chain, reductions, decoding.
+The latter are groups, shifted states, chain, reductions, decoding. A trace evaluates them for one state, for a reader
+who checks the vectors of the source document by hand.
+
+`ProbeCost` is what a probe costs as hardware: gates, registers, levels, cycles (spec 3, section 4, hardware-cost
+proxies). The figures are counted on the gates (`workbench.gates`) by these rules: gates have two inputs, an AND or OR
+over n wires is a balanced tree of n - 1 gates, what is constant is trimmed, a shift by a fixed amount is wiring and
+costs nothing, a table costs its bits and one level. Registers are those within the probe: the state belongs to the
+resource, the report to whoever reads it.
 """
 
 from __future__ import annotations
@@ -12,7 +19,60 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from workbench.gates import AND, DECODE, NAND, NOT, ONE, OR, REGISTER, ZERO, Netlist
-from workbench.policies.probes.question import REGISTER_LEVELS, SELECTOR_LEVELS, ProbeCost
+from workbench.policies.placement.question import bits_text
+
+REGISTER_LEVELS = 3
+"""Gate levels that a register takes of a cycle (clock to output and set-up): a modelling assumption."""
+
+REFERENCE_LEVELS = 20
+"""Gate levels of the cycle that `relative_clock` is relative to: a modelling assumption."""
+
+SELECTOR_GATES, SELECTOR_LEVELS = 3, 2
+"""Gates of a two-way selector (two ANDs and an OR, the inverter of its control shared), and its gate levels."""
+
+
+class ProbeCost(NamedTuple):
+    """The hardware of one probe of one resource."""
+
+    and_gates: int
+    """AND and NAND gates of the search, decoding left out."""
+    or_gates: int
+    """OR gates of the search, decoding left out."""
+    inverters: int
+    """Inverters of the search, decoding left out."""
+    decode_gates: int
+    """Gates that turn the search's result into a number, 0 where a table does."""
+    look_up_bits: int
+    """Bits of the table that turns the search's result into a number, 0 where gates do."""
+    registers: int
+    """Bits that the probe holds from one cycle to the next."""
+    depth: int
+    """Gate levels from the state to the report, those of all cycles together."""
+    cycles: int
+    """Cycles from the state to the report."""
+    period: int
+    """Gate levels of a cycle: those of the slowest one, and a register's."""
+    selectors: int = 0
+    """Two-way selectors of one bit, where one set of hardware serves several cycles; three gates each."""
+
+    @property
+    def gates(self) -> int:
+        """Return all gates, those of the decoding and of selectors included."""
+        return self.and_gates + self.or_gates + self.inverters + self.decode_gates + SELECTOR_GATES * self.selectors
+
+    @property
+    def latency(self) -> int:
+        """Return the gate levels that pass until the report, whole cycles counted."""
+        return self.cycles * self.period
+
+    @property
+    def relative_clock(self) -> float:
+        """Return the modelled clock, relative to that of a cycle of 20 levels.
+
+        >>> ProbeCost(0, 0, 0, 0, 0, registers=0, depth=37, cycles=1, period=40).relative_clock
+        0.5
+        """
+        return REFERENCE_LEVELS / self.period
 
 
 class GateList(NamedTuple):
@@ -78,8 +138,41 @@ def build(blocks: int, lengths: Sequence[int], form: Form, groups: int = 0) -> G
     rows = chained(net, grouped(net, net.inputs, size, form), lengths, form)
     bits = any_left(net, rows, lengths, form)
     net.part = DECODE
-    report = decoded(net, bits, [n * size for n in lengths], form)
+    report = decoded(net, bits, [n * size for n in lengths], form.decode)
     return GateList(net, report, reused=form.timing == "pipe_3cycle_shared_hw")
+
+
+class ProbeTrace(NamedTuple):
+    """The vectors as text, block 0 (or group 0) on the left, in the encoding of the probe."""
+
+    f0: str | None
+    """The groups' bits, F0; None for a probe without groups (R39)."""
+    s: tuple[str, ...]
+    """S: the state, or F0, shifted by 0, 1, 2, ... (R31)."""
+    sa: tuple[str, ...]
+    """SA, or FA: row i combines S[0] to S[i] (R32)."""
+    sar: str
+    """SAR, FAR, or SAR of the sampled lengths: bit w tells whether there is a run of the w-th length (R33, R45)."""
+    longest: int
+    """The report, in blocks."""
+
+
+def trace(state: np.ndarray, lengths: Sequence[int], form: Form, groups: int = 0) -> ProbeTrace:
+    """Evaluate the gates of a running chain for one state, given in the encoding of the probe."""
+    net, size = Netlist(state.size), state.size // groups if groups else 1
+    looked_at = grouped(net, net.inputs, size, form)
+    shifted = {k: moved(looked_at, k, form) for k in range(looked_at.size)}
+    rows = _running(net, shifted, form)
+    bits = any_left(net, rows, lengths, form)
+    probe = GateList(net, decoded(net, bits, [n * size for n in lengths], form.decode))
+    values = net.values(state[:, None])[:, 0]
+    return ProbeTrace(
+        bits_text(values[looked_at]) if groups else None,
+        tuple(bits_text(values[row]) for row in shifted.values()),
+        tuple(bits_text(values[row]) for row in rows.values()),
+        bits_text(values[bits]),
+        int(probe.reports(state[:, None])[0]),
+    )
 
 
 def grouped(net: Netlist, state: np.ndarray, size: int, form: Form) -> np.ndarray:
@@ -107,10 +200,10 @@ def any_left(net: Netlist, rows: Vectors, lengths: Sequence[int], form: Form) ->
     return np.concatenate([reduce(rows[length - 1]) for length in lengths])
 
 
-def decoded(net: Netlist, bits: np.ndarray, numbers: Sequence[int], form: Form) -> np.ndarray:
+def decoded(net: Netlist, bits: np.ndarray, numbers: Sequence[int], decode: Literal["lut", "scan"]) -> np.ndarray:
     """Return the number of the last 1 of a thermometer code, 0 without a 1: from a table, or by a scan from above."""
     width = max(numbers).bit_length()
-    if form.decode == "lut":
+    if decode == "lut":
         return net.table(bits, [0, *numbers], width)
     above, last = np.array([ZERO], np.int32), []
     for bit in bits[::-1]:
