@@ -14,6 +14,7 @@ from typing import Any
 from workbench.circuits import Circuit, circuit_of
 from workbench.circuits.synthesis import TABLE, key_of, synthesised
 from workbench.errors import WorkbenchError
+from workbench.figures.probes import probe_kinds
 from workbench.policies.dispatch.choice import MostResidual
 from workbench.policies.dispatch.priority import PriorityWindows
 from workbench.policies.malloc.serve import WarpAggregated
@@ -24,6 +25,7 @@ from workbench.policies.probes import (
     GroupedRun,
     GroupedSampledRun,
     PrefixSuffixTree,
+    Probe,
     SampledRun,
     SharedRun,
     ShiftDoubling,
@@ -56,6 +58,8 @@ def compared() -> Iterator[tuple[Any, Any]]:
     yield from ((MostResidual(), (modules, 128, 128, 10, 64, 16)) for modules in (4, 16))
     for size in SIZES[:-1]:
         yield from ((policy, size) for policy in (*probes(size), *exact(size)))
+    kinds = probe_kinds(SIZES[0])
+    yield from ((Probe.read(probe), SIZES[0]) for name in ("grouped", "sampled", "exact_run") for probe in kinds[name])
     for size in (SIZES[0], *SIZES[2:]):
         yield from ((policy, size) for policy in placements())
     masks = ("every_shift", "first_crossing")

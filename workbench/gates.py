@@ -17,7 +17,7 @@ import numpy as np
 ZERO, ONE = 0, 1
 """The wires of the constants; the inputs follow them."""
 
-AND, OR, NAND, NOT, REGISTER, TABLE = range(6)
+AND, OR, NAND, NOT, REGISTER, TABLE, XOR = range(7)
 SEARCH, DECODE = range(2)
 """The two parts of a probe, which are counted apart."""
 
@@ -132,15 +132,16 @@ class Netlist:
         wires = np.zeros((self._wires, states.shape[1]), bool)
         wires[ONE], wires[self.inputs] = True, states
         for row in self.rows:
-            wires[row.out] = _output(row, wires)
+            wires[row.out] = output(row, wires)
         return wires
 
     def _tree(self, gate: Any, wires: Any, neutral: int) -> np.ndarray:
+        """Reduce by joining one half with the other, so that a reader of the Verilog sees two slices."""
         left = np.asarray(wires, np.int32)
         left = left[left != neutral]
         while left.size > 1:
-            pairs = left.size // 2
-            left = np.concatenate([gate(left[0 : 2 * pairs : 2], left[1 : 2 * pairs : 2]), left[2 * pairs :]])
+            half = left.size // 2
+            left = np.concatenate([gate(left[:half], left[half : 2 * half]), left[2 * half :]])
         return left if left.size else np.array([neutral], np.int32)
 
     def _folded(self, kind: int, a: Any, b: Any, zero: int, one: int) -> np.ndarray:
@@ -167,13 +168,16 @@ class Netlist:
         return out
 
 
-def _output(row: Row, values: np.ndarray) -> np.ndarray:
+def output(row: Row, values: np.ndarray) -> np.ndarray:
+    """Return what a row of gates makes of the wires: truth values, or words of 64 states side by side."""
     if row.kind == TABLE:
         numbers = row.second[values[row.first].sum(0)]
         return (numbers >> np.arange(row.out.size)[:, None] & 1).astype(bool)
     first, second = values[row.first], values[row.second]
     if row.kind == OR:
         return first | second
+    if row.kind == XOR:
+        return first ^ second
     both = first & second  # of a register and an inverter both inputs are the same wire
     return ~both if row.kind in (NAND, NOT) else both
 

@@ -1,4 +1,4 @@
-"""Circuits of malloc's prefix sum, of priority windows and of the residual choice beside what their policies say."""
+"""Circuits of malloc, dispatch, buddy, the translation directory and the pool's choice beside their policies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ from workbench.errors import InputError
 from workbench.gates import NOT
 from workbench.policies.dispatch.choice import LeastRecentEnergy, MostResidual
 from workbench.policies.dispatch.priority import PriorityWindows
+from workbench.policies.dispatch.units import RotatedSplit
 from workbench.policies.malloc.serve import WarpAggregated
+from workbench.policies.placement import Buddy
+from workbench.policies.pool.target import LeastBorrowed, MostFree, WeightedCards
+from workbench.policies.translation.eviction import LRU, MRU
+from workbench.policies.translation.peer import FirstBit
 
 WARPS = [
     WarpAggregated(),
@@ -37,7 +42,25 @@ CHOICES = [
     (LeastRecentEnergy(), (4, 10)),
     (LeastRecentEnergy(weights=(0, 3, 0, 40, 1, 1)), (7, 3)),
 ]
-CASES = [*((policy, lanes) for policy in WARPS for lanes in (1, 5, 16)), *WINDOWS, *CHOICES]
+SPLITS = [
+    RotatedSplit(pointer=pointer, as_written=written, reading=reading)
+    for pointer in ("tail", "head")
+    for written, reading in ((False, "A"), (True, "A"), (True, "B"))
+]
+CARDS = [WeightedCards(), WeightedCards(weights=(3, 1, 0)), WeightedCards(normalise=False, filtered=False)]
+CASES: list[tuple[Any, Any]] = [
+    *((policy, lanes) for policy in WARPS for lanes in (1, 5, 16)),
+    *WINDOWS,
+    *CHOICES,
+    *((Buddy(), segments) for segments in (2, 8, 13, 24, 32)),
+    *((split, size) for split in SPLITS for size in ((4, 10), (3, 5))),
+    (SPLITS[0], (1, 4)),
+    (FirstBit(), (4, 8, 6)),
+    (FirstBit(), (5, 3, 3)),
+    *((evict, size) for evict in (LRU(), MRU()) for size in ((2, 3, 2), (5, 4, 1), (8, 6, 3))),
+    *((cards, (8, 10, 6)) for cards in CARDS),
+    (CARDS[0], (3, 3, 2)),
+]
 
 
 @pytest.mark.parametrize(("policy", "size"), thinned([pytest.param(*case) for case in CASES], 4), ids=repr)
@@ -48,16 +71,33 @@ def test_a_circuit_says_what_its_policy_says(policy: Any, size: Any) -> None:
 @long
 @pytest.mark.parametrize(
     ("policy", "size"),
-    [*((policy, 32) for policy in WARPS), *WINDOWS, *CHOICES, (MostResidual(), (64, 128, 10))],
+    [
+        *((policy, 32) for policy in WARPS),
+        *WINDOWS,
+        *CHOICES,
+        (MostResidual(), (64, 128, 10)),
+        (Buddy(), 16),
+        (Buddy(), 64),
+        (Buddy(), 100),
+        (Buddy(), 128),
+        *((split, (4, 10)) for split in SPLITS),
+        (SPLITS[0], (16, 8)),
+        (FirstBit(), (8, 16, 12)),
+        (FirstBit(), (64, 128, 20)),
+        *((evict, (32, 10, 6)) for evict in (LRU(), MRU())),
+        *((cards, (16, 16, 10)) for cards in CARDS),
+    ],
     ids=repr,
 )
 def test_ten_thousand_states(policy: Any, size: Any) -> None:
-    cases = cases_of(policy, size, 10_000 if not isinstance(policy, PriorityWindows) else 400)
-    assert sum(map(len, cases)) >= 1_000
+    """Cases of a sequence hold many states each."""
+    several = {PriorityWindows: 400, **dict.fromkeys((Buddy, RotatedSplit, FirstBit, LRU, MRU), 640)}
+    cases = cases_of(policy, size, several.get(type(policy), 10_000))
+    assert sum(map(len, cases)) >= (1_000 if isinstance(policy, PriorityWindows) else 10_000)
     assert [str(one) for one in differences(circuit_of(policy, size), cases)] == []
 
 
-def said(policy: Any, size: Any, **inputs: int) -> dict[str, list[int]]:
+def said(policy: Any, size: Any, /, **inputs: int) -> dict[str, list[int]]:
     """Return what a circuit says in its first step."""
     return Simulator(circuit_of(policy, size)).step({name: [value] for name, value in inputs.items()})
 
@@ -65,9 +105,19 @@ def said(policy: Any, size: Any, **inputs: int) -> dict[str, list[int]]:
 def test_the_example_of_the_source_document() -> None:
     """Sizes 5, 8, 9, 2: offsets 0, 5, 13, 22 of 24 bytes (spec 2)."""
     policy = WarpAggregated(min_alloc=1)
-    found = said(policy, 4, active=15, asked_0=5, asked_1=8, asked_2=9, asked_3=2)
-    assert [found[f"offset_{lane}"][0] for lane in range(4)] == [0, 5, 13, 22]
-    assert (found["total"], found["leader"], found["asks"]) == ([24], [0], [1])
+    answer = said(policy, 4, active=15, asked_0=5, asked_1=8, asked_2=9, asked_3=2)
+    assert [answer[f"offset_{lane}"][0] for lane in range(4)] == [0, 5, 13, 22]
+    assert (answer["total"], answer["leader"], answer["asks"]) == ([24], [0], [1])
+
+
+def test_the_examples_of_the_policies() -> None:
+    split = said(RotatedSplit(), (4, 10), waves=3, dispatched=1)
+    assert [split[f"count_{unit}"] for unit in range(4)] == [[0], [1], [1], [1]]
+    assert split["after"] == [3]
+    free, gbps = (10, 40, 60, 200, 52), (24, 150, 150, 16, 16)
+    given = {"size": 20, **{f"free_{k}": n for k, n in enumerate(free)}, **{f"gbps_{k}": n for k, n in enumerate(gbps)}}
+    chosen = [said(cards, (5, 8, 8), **given)["card"] for cards in (CARDS[0], CARDS[2])]
+    assert chosen == [[2], [3]]
 
 
 @pytest.mark.parametrize(
@@ -78,23 +128,37 @@ def test_the_example_of_the_source_document() -> None:
         (*WINDOWS[0], "ends"),
         (*CHOICES[1], "score_2"),
         (*CHOICES[6], "energy_3"),
+        (Buddy(), 13, "order"),
+        (SPLITS[0], (4, 10), "extra"),
+        (FirstBit(), (4, 8, 6), "made"),
+        (FirstBit(), (4, 8, 6), "others"),
+        (LRU(), (5, 4, 1), "taken"),
+        (MRU(), (5, 4, 1), "goes"),
+        (CARDS[0], (4, 4, 3), "sum_1"),
     ],
     ids=repr,
 )
 def test_a_planted_fault_is_found(policy: Any, size: Any, signal: str) -> None:
-    """The gates that make a named signal, each turned into another one."""
-    good, cases = circuit_of(policy, size), cases_of(policy, size, 400 if signal[-1].isdigit() else 60)
-    makes = [k for k, row in enumerate(good.rows) if set(row.out) & set(good.signals[signal]) and row.kind != NOT]
+    """Each row of gates that makes a named signal, turned into another one."""
+    circuit, cases = circuit_of(policy, size), cases_of(policy, size, 400 if signal[-1].isdigit() else 60)
+    makes = [k for k, row in enumerate(circuit.rows) if set(row.out) & set(circuit.signals[signal]) and row.kind != NOT]
     assert makes
     for k in makes:
-        bad = circuit_of(policy, size)
-        bad.rows[k] = bad.rows[k]._replace(kind=1 if bad.rows[k].kind == 0 else 0)
-        assert next(differences(bad, cases), None) is not None
+        good = circuit.rows[k]
+        circuit.rows[k] = good._replace(kind=1 if good.kind == 0 else 0)
+        assert next(differences(circuit, cases), None) is not None
+        circuit.rows[k] = good
 
 
 def test_circuits_of_two_rules_differ() -> None:
     for one, other in ((WARPS[0], WARPS[2]), (WARPS[0], WARPS[3]), (WARPS[1], WARPS[4])):
         assert next(differences(circuit_of(one, 8), cases_of(other, 8, 40)), None) is not None
+
+
+def test_nearly_all_cards_are_judged() -> None:
+    """Rounding can decide only between cards whose exact sums are equal and whose numbers are not."""
+    cases = cases_of(CARDS[0], (8, 16, 10), 200)
+    assert sum("card" in case[0].outputs for case in cases) >= 190
 
 
 @pytest.mark.parametrize(
@@ -111,6 +175,13 @@ def test_circuits_of_two_rules_differ() -> None:
         (MostResidual(weights=(0.5,)), (4, 8), "must be 1 whole numbers for a circuit"),
         (MostResidual(), 16, "size must be the number of modules and the blocks of each resource"),
         (MostResidual(), (300, 8), r"modules must be at most 256 for a circuit\. Got 300"),
+        (Buddy(), 2000, r"segments must be from 2 to 1024 for a circuit"),
+        (RotatedSplit(), 4, "size must be the units of a module and the waves that a unit holds"),
+        (RotatedSplit(), (65, 4), r"units must be from 1 to 64 for a circuit\. Got 65\. Nearest: 64"),
+        (FirstBit(), (4, 2000, 9), r"records must be from 1 to 1024 for a circuit\. Got 2,?000"),
+        (WeightedCards(weights=(1, 1, 1)), (4, 8, 8), "is no whole number, which its circuit needs"),
+        (WeightedCards(choices=(MostFree(), LeastBorrowed()), weights=(0.5, 0)), (4, 8, 8), "must be whole numbers"),
+        (WeightedCards(), (65, 8, 8), r"cards must be from 1 to 64 for a circuit"),
     ],
     ids=str,
 )

@@ -87,7 +87,7 @@ def test_registers_are_compared_by_induction():
 
 @needs("bitwuzla")
 def test_a_time_out_is_undecided():
-    assert prove(circuit_of(ExactRun(), 96), circuit_of(PrefixSuffixTree(), 96), 0.001).verdict == "undecided"
+    assert prove(circuit_of(ExactRun(), 24), circuit_of(PrefixSuffixTree(), 24), 0.001).verdict == "undecided"
 
 
 @needs("bitwuzla")

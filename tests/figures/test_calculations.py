@@ -56,7 +56,7 @@ def test_saved_as_others_are(tmp_path):
 
 MEASURED = {
     "malloc_on_card": {"curves": [curve(LockFit(4.0, 0.3, 0.001, 0.0))]},
-    "probe_accuracy_against_area": {"setting": Setting(blocks=8, free=0.7), "demands": (1, 2, 3)},
+    "probe_accuracy_against_area": {"setting": Setting(blocks=16, free=0.7), "demands": (1, 2, 3)},
 }
 """What a figure cannot do without, or takes long without."""
 

@@ -10,7 +10,8 @@ from workbench.figures.probes import Accuracy, draw_accuracy, probe_accuracy_aga
 from workbench.policies.probes import BitSerial, GroupedRun
 from workbench.studies.probe_success import Setting, lost_dispatches
 
-SETTING = Setting(blocks=8, free=0.7)
+SETTING = Setting(blocks=16, free=0.7)
+"""Whose figures come with the package, so that nothing is synthesised here."""
 DEMANDS = (1, 2, 3)
 
 
@@ -24,7 +25,7 @@ def test_points_are_those_of_the_synthesiser_and_of_the_probes(data):
     assert [*families][:2] == ["grouped", "sampled"] and "prefix_suffix_tree" in families
     grouped, probe = families["grouped"], GroupedRun(groups=4, chain="doubling", decode="scan")
     place = grouped.probes.index("Z=4")
-    circuit = circuit_of(probe, 8)
+    circuit = circuit_of(probe, 16)
     counts, row = synthesised(circuit), {name: column[place] for name, column in grouped.columns.items()}
     assert (row["gates"], row["levels"], row["registers"]) == (counts.area_gates, counts.levels, counts.registers)
     assert (row["relative_area"], row["delay_fo4"]) == (counts.relative_area, row["cycles"] * counts.relative_delay)
@@ -33,8 +34,8 @@ def test_points_are_those_of_the_synthesiser_and_of_the_probes(data):
     for family in data.families:
         area = family.columns["relative_area"]
         assert (area[1:] >= area[:-1]).all()
-    serial = synthesised(circuit_of(BitSerial(), 8))
-    assert families["bit_serial"].columns["delay_fo4"].tolist() == [8 * serial.relative_delay]
+    serial = synthesised(circuit_of(BitSerial(), 16))
+    assert families["bit_serial"].columns["delay_fo4"].tolist() == [16 * serial.relative_delay]
 
 
 def test_both_prices_stand_beside_each_other(data):
@@ -51,4 +52,4 @@ def test_the_ink_shows_the_data(data):
         for line, family in zip(lines, data.families, strict=True):
             assert line.get_xdata().tolist() == family.columns["relative_area"].tolist()
             assert line.get_ydata() == pytest.approx(times * family.columns[column])
-    assert above.get_title(loc="left") == "30 % of 8 blocks occupied, demands 1 to 3"
+    assert above.get_title(loc="left") == "30 % of 16 blocks occupied, demands 1 to 3"

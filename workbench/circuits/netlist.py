@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.gates import ONE, ZERO, Netlist, constant, exceeds, widened
+from workbench.gates import ONE, XOR, ZERO, Netlist, constant, exceeds, widened
 
 RESERVED = frozenset(
     """
@@ -25,9 +25,6 @@ RESERVED = frozenset(
     """.split()  # noqa: SIM905
 )
 """Names that a signal cannot have: of the clock, the reset, and the words of Verilog and SystemVerilog."""
-
-XOR = 6
-"""The kind of gate that a circuit has beside those of the gate lists of probes."""
 
 
 class Register(NamedTuple):
@@ -196,15 +193,6 @@ class Circuit(Netlist):
         """Return the wires of every name that reads as a vector: inputs, registers, signals, outputs."""
         registers = {name: one.wires for name, one in self.registers.items()}
         return {**self.ports, **registers, **self.signals, **self.outputs}
-
-    def _tree(self, gate: Any, wires: Any, neutral: int) -> np.ndarray:
-        """Reduce by joining one half with the other, so that a reader sees two slices; as many gates and levels."""
-        left = np.asarray(wires, np.int32)
-        left = left[left != neutral]
-        while left.size > 1:
-            half = left.size // 2
-            left = np.concatenate([gate(left[:half], left[half : 2 * half]), left[2 * half :]])
-        return left if left.size else np.array([neutral], np.int32)
 
     def _fresh(self, name: str) -> None:
         if not name.isidentifier() or name in self.named() or name in RESERVED:

@@ -9,10 +9,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from workbench.circuits.netlist import XOR, Circuit
+from workbench.circuits.netlist import Circuit
 from workbench.circuits.vectors import Simulator
 from workbench.errors import InputError, missing_extra
-from workbench.gates import AND, NAND, NOT, OR
+from workbench.gates import AND, NAND, NOT, OR, XOR
 
 Way = Literal["combinational", "unrolled", "from reset", "inductive"]
 

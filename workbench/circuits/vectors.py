@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.circuits.netlist import XOR, Circuit
-from workbench.gates import NAND, NOT, ONE, OR, Row
+from workbench.circuits.netlist import Circuit
+from workbench.gates import ONE, output
 
 
 class Step(NamedTuple):
@@ -67,11 +67,11 @@ def _side_by_side(circuit: Circuit, cases: list[tuple[int, Case]]) -> Iterator[D
     simulator = Simulator(circuit, len(cases))
     for step in range(len(cases[0][1])):
         given = {name: [case[step].inputs[name] for _, case in cases] for name in circuit.ports}
-        outputs_ = simulator.step(given)
+        outputs = simulator.step(given)
         for lane, (number, case) in enumerate(cases):
-            for output, expected in case[step].outputs.items():
-                if outputs_[output][lane] != expected:
-                    yield Difference(number, step, output, case[step].inputs, expected, outputs_[output][lane])
+            for name, expected in case[step].outputs.items():
+                if outputs[name][lane] != expected:
+                    yield Difference(number, step, name, case[step].inputs, expected, outputs[name][lane])
 
 
 ROUNDING = Fraction(1, 10**12)
@@ -140,7 +140,7 @@ class Simulator:
         for name, wires in self.circuit.ports.items():
             self.values[wires] = spread(inputs[name], wires.size)
         for row in self.circuit.rows:
-            self.values[row.out] = _output(row, self.values)
+            self.values[row.out] = output(row, self.values)
 
     def read(self, wires: np.ndarray) -> list[int]:
         """Return the number that some wires carry, in every lane."""
@@ -164,14 +164,3 @@ def gathered(rows: np.ndarray, lanes: int) -> list[int]:
     bits = np.unpackbits(np.ascontiguousarray(rows).view(np.uint8), axis=1, bitorder="little")[:, :lanes]
     held = np.packbits(bits.T, axis=1, bitorder="little")
     return [int.from_bytes(number.tobytes(), "little") for number in held]
-
-
-def _output(row: Row, values: np.ndarray) -> np.ndarray:
-    if row.kind == NOT:
-        return ~values[row.first]
-    first, second = values[row.first], values[row.second]
-    if row.kind == OR:
-        return first | second
-    if row.kind == XOR:
-        return first ^ second
-    return ~(first & second) if row.kind == NAND else first & second

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.circuits.netlist import XOR, Circuit
+from workbench.circuits.netlist import Circuit
 from workbench.circuits.vectors import Case, Step, as_lines
-from workbench.gates import AND, NAND, NOT, OR, Row
+from workbench.gates import AND, NAND, NOT, OR, XOR, Row
 
 WIDE = 116
 SIGNS = {AND: "&", OR: "|", XOR: "^", NAND: "&"}
