@@ -12,7 +12,7 @@ from typing import Any
 
 from tests.public_traces import FACTS
 from tests.public_traces import path as public_path
-from tests.workloads.importers.profiles import SAMPLES
+from tests.workloads.importers.profiles import samples
 from workbench.errors import InputError
 from workbench.machine import Board
 from workbench.machine.topologies import read_topology
@@ -75,7 +75,7 @@ def _samples() -> list[Path]:
     """A file of every profiler's format, databases among them, written once a process."""
     folder = tempfile.TemporaryDirectory(prefix="profiles")
     atexit.register(folder.cleanup)
-    return [write(Path(folder.name, str(number))) for number, (_, write) in enumerate(SAMPLES.values())]
+    return [write(Path(folder.name, str(number))) for number, (_, write) in enumerate(samples().values())]
 
 
 def _public(reader: str) -> list[Path]:

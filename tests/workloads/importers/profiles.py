@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sqlite3
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 KERNEL_COLUMNS = (
@@ -165,75 +168,6 @@ ROCPD_CSV = ROCM7_CSV.replace("LDS_Block", "Lds_Block").replace("VGPR", "Vgpr").
 ROCPD_CSV = "".join(
     f"{guid},{line}\n" for guid, line in zip(('"Guid"', '"0000a1b2"', '"0000a1b2"'), ROCPD_CSV.splitlines())
 )
-_NCU = '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC"'
-NCU_RAW = f"""==PROF== Connected to process 4242 (/home/me/app)
-==PROF== Profiling "gemm" - 0: 0%....50%....100% - 8 passes
-{_NCU},"gpu__time_duration.sum","launch__registers_per_thread","launch__shared_mem_per_block_static","launch__shared_mem_per_block_dynamic"
-"","","","","","","","","","","","ns","register/thread","byte/block","Kbyte/block"
-"0","4242","app","127.0.0.1","gemm(float *)","1","7","(128, 1, 1)","(4, 2, 1)","0","9.0","5,000","64","1,024","49.15"
-"1","4242","app","127.0.0.1","fill(int *)","1","7","(256, 1, 1)","(10, 1, 1)","0","9.0","500","16","0","0"
-"""
-_DETAIL = '"4242","app","127.0.0.1","{}","1","7","{}","{}","0","9.0","{}","{}","{}","{}","","","",""'
-NCU_DETAILS = "\n".join(
-    [
-        f'{_NCU},"Section Name","Metric Name","Metric Unit","Metric Value","Rule Name","Rule Type","Rule Description","x"',
-        *(
-            f'"{key}",' + _DETAIL.format(name, block, grid, section, metric, unit, value)
-            for key, name, block, grid, metrics in (
-                ("0", "gemm(float *)", "(128, 1, 1)", "(4, 2, 1)", ("5.00", "64", "1.02", "49,152")),
-                ("1", "fill(int *)", "(256, 1, 1)", "(10, 1, 1)", ("0.50", "16", "0", "0")),
-            )
-            for (section, metric, unit), value in zip(
-                (
-                    ("GPU Speed Of Light Throughput", "Duration", "us"),
-                    ("Launch Statistics", "Registers Per Thread", "register/thread"),
-                    ("Launch Statistics", "Static Shared Memory Per Block", "Kbyte/block"),
-                    ("Launch Statistics", "Dynamic Shared Memory Per Block", "byte/block"),
-                ),
-                metrics,
-            )
-        ),
-        "",
-    ]
-)
-NCU_EUROPEAN = """==PROF== Connected to Process 143016
-"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"
-"0","143016","python.exe","127.0.0.1","ampere_sgemm_128x64_nn","1","7","(512, 1, 1)","(128, 1, 1)","0","8.9","Command line profiler metrics","gpu__time_duration.sum","ns","117.344"
-"0","143016","python.exe","127.0.0.1","ampere_sgemm_128x64_nn","1","7","(512, 1, 1)","(128, 1, 1)","0","8.9","Command line profiler metrics","dram__bytes.sum","byte","27.595.520"
-"""
-"""As ncu 2025.1 writes it on a machine where points stand between thousands: a kernel of 117 us."""
-_ON_NVIDIA = "regs:64 static_shared:1024 dynamic_shared:512 grid:4,2,1 block:128,1,1 occ_pct:50"
-_ON_AMD = " grid:6240,1,1 block:256,1,1 private_mem:0 group_mem:2112 occ_pct:0"
-_GARBAGE = "regs:2191500840 static_shared:32462 dynamic_shared:0 grid:1280,1,1 block:256,1,1 occ_pct:0"
-JAX = {
-    "displayTimeUnit": "ns",
-    "metadata": {"highres-ticks": True},
-    "traceEvents": [
-        {"ph": "M", "pid": 2, "name": "process_name", "args": {"name": "/device:GPU:1"}},
-        {"ph": "M", "pid": 2, "tid": 17, "name": "thread_name", "args": {"name": "Stream #21(Compute)"}},
-        {"ph": "M", "pid": 701, "name": "process_name", "args": {"name": "/host:CPU"}},
-        {
-            "ph": "X",
-            "pid": 2,
-            "tid": 17,
-            "ts": 700.301,
-            "dur": 18.24,
-            "name": "loop_fusion",
-            "args": {"kernel_details": _ON_NVIDIA, "correlation_id": "18", "hlo_op": "fusion"},
-        },
-        {
-            "ph": "X",
-            "pid": 2,
-            "tid": 17,
-            "ts": 720,
-            "dur": 2,
-            "name": "MemcpyD2D",
-            "args": {"memcpy_details": "size:4"},
-        },
-        {"ph": "X", "pid": 701, "tid": 9, "ts": 1, "dur": 2, "name": "PjitFunction"},
-        {},
-    ],
-}
 
 
 def varint(value: int) -> bytes:
@@ -260,125 +194,6 @@ def message(*fields: tuple[int, Any]) -> bytes:
     return b"".join(field(number, value) for number, value in fields)
 
 
-def _named(number: int, key: int, name: str) -> tuple[int, bytes]:
-    """An entry of a plane's table of names."""
-    return number, message((1, key), (2, message((1, key), (2, name))))
-
-
-def xplane(details: Sequence[str] = (_ON_NVIDIA, _ON_AMD, _GARBAGE)) -> bytes:
-    """A profile of XLA: a host, and a card with a stream and a kernel a line of details."""
-    events = [
-        (
-            4,
-            message(
-                (1, 5),
-                (2, 700_301_499 + 20_000_000 * k),
-                (3, 18_240_600),
-                (4, message((1, 1), (3, 18 + k))),
-                (4, message((1, 2), (5, line))),
-            ),
-        )
-        for k, line in enumerate(details)
-    ]
-    copy = (4, message((1, 6), (2, 1), (3, 1), (4, message((1, 4), (5, "size:4")))))
-    card = message(
-        (1, 1),
-        (2, "/device:GPU:1"),
-        (3, message((1, 17), (2, "Stream #21(Kernel)"), (3, 1_000), *events, copy)),
-        _named(4, 5, "loop_fusion"),
-        _named(4, 6, "MemcpyD2D"),
-        _named(5, 1, "correlation_id"),
-        _named(5, 2, "kernel_details"),
-        _named(5, 3, "core_count"),
-        _named(5, 4, "memcpy_details"),
-        _named(5, 7, "device_vendor"),
-        (6, message((1, 3), (4, 304))),
-        (6, message((1, 7), (5, "AMD"))),
-        (6, message((1, 9), (2, 0.5))),
-    )
-    return message((1, message((2, "/host:metadata"))), (1, card), (4, "a-host"))
-
-
-def annotation(name: int | str, value: int | str) -> bytes:
-    """A debug annotation, its name interned or not."""
-    named = (1, name) if isinstance(name, int) else (10, name)
-    return message(named, (6, value) if isinstance(value, str) else (3, value))
-
-
-def packet(*fields: tuple[int, Any], sequence: int = 7) -> bytes:
-    """A packet of a Perfetto trace, as the field of a trace."""
-    return field(1, message(*fields, (10, sequence)))
-
-
-ROCPROFV3_ANNOTATIONS: dict[str, int | str] = {
-    "begin_ns": 1000,
-    "end_ns": 5000,
-    "delta_ns": 4000,
-    "agent": 2,
-    "corr_id": 18,
-    "queue": 1,
-    "kernel_id": 9,
-    "group_segment_size": 16896,
-    "workgroup_size": 256,
-    "grid_size": 8000,
-}
-
-
-def dispatch(settings: Mapping[str, int | str], name: str = "gemm(float*)", category: str = "kernel_dispatch") -> bytes:
-    """A packet that begins a slice, with nothing interned."""
-    annotations = [(4, annotation(key, value)) for key, value in settings.items()]
-    return packet((8, 1000), (11, message((9, 1), (11, 55), (22, category), (23, name), *annotations)))
-
-
-def perfetto() -> bytes:
-    """A trace of rocprofv3: interned names, a track, a kernel, an API call, and a kernel of rocprofiler-systems."""
-    interned = message(
-        (1, message((1, 1), (2, "kernel_dispatch"))),
-        (2, message((1, 4), (2, "gemm(float*)"))),
-        *((3, message((1, k), (2, name))) for k, name in enumerate(ROCPROFV3_ANNOTATIONS, 1)),
-    )
-    messages = [(4, annotation(k, value)) for k, value in enumerate(ROCPROFV3_ANNOTATIONS.values(), 1)]
-    begin = message((9, 1), (11, 55), (3, 1), (10, 4), *messages)
-    axes = {"begin_ns": 6000, "end_ns": 6500, "workgroup_size": "(64,4,1)", "grid_size": "(1000,8,1)", "VGPR_Count": 88}
-    return b"".join(
-        [
-            packet((6, message((1, b""))), (13, 1)),
-            packet((60, message((1, 55), (2, "COMPUTE AGENT [2] QUEUE [0] (GPU)")))),
-            packet((8, 1000), (12, interned), (11, begin)),
-            packet((8, 5000), (11, message((9, 2), (11, 55)))),
-            packet((11, message((9, 1), (11, 3), (22, "hip_api"), (23, "hipMalloc")))),
-            dispatch(axes, "conv", "rocm_kernel_dispatch"),
-        ]
-    )
-
-
-_CTX = "MEMTRACE: CTX 0x000055d0a7a3c0b0 -"
-
-
-def _launch(number: int, name: str, grid: str, block: str) -> str:
-    return (
-        f"{_CTX} LAUNCH - Kernel pc 0x00007f2b6f000000 - Kernel name {name} - grid launch id {number} - "
-        f"grid size {grid} - block size {block} - nregs 12 - shmem 2048 - cuda stream id 0"
-    )
-
-
-def _access(number: int, cta: str, warp: int, opcode: str, *addresses: int) -> str:
-    lanes = " ".join(f"0x{address:016x}" for address in addresses)
-    return f"{_CTX} grid_launch_id {number} - CTA {cta} - warp {warp} - {opcode} - {lanes} "
-
-
-MEM_TRACE = "\n".join(
-    [
-        "------------- NVBit (NVidia Binary Instrumentation Tool v1.7.5) Loaded --------------",
-        _launch(0, "vecAdd(float*, int)", "2,1,1", "64,1,1"),
-        _access(0, "0,0,0", 0, "LDG.E", 0x7F0000000000, 0x7F0000000004, 0),
-        _access(0, "1,0,0", 1, "STS.64", 0x10, 0x18),
-        "Result: 3.0",
-        _launch(1, "fill(int*)", "1,1,2", "32,1,1"),
-        _access(1, "0,0,1", 0, "STG.E", 0x7F0000003000),
-        "",
-    ]
-)
 WARP_HEADER = """-kernel name = vectoradd
 -kernel id = 1
 -grid dim = (1,1,1)
@@ -390,7 +205,8 @@ WARP_HEADER = """-kernel name = vectoradd
 TRACEZ = WARP_HEADER.encode() + b"\x00" + struct.pack("<II", 4, 1024) + b"\x28\xb5\x2f\xfd" + struct.pack("<IQ", 0, 300)
 
 
-def _written(contents: str | bytes | dict[str, Any]) -> Callable[[Path], Path]:
+def writer(contents: str | bytes | dict[str, Any]) -> Callable[[Path], Path]:
+    """Return what writes a file of some contents."""
     data = json.dumps(contents).encode() if isinstance(contents, dict) else contents
     data = data.encode() if isinstance(data, str) else data
 
@@ -405,16 +221,17 @@ SAMPLES: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "nsys": ("nsys_sqlite", nsys),
     "rocpd 3": ("rocpd_sqlite", rocpd),
     "rocpd 4": ("rocpd_sqlite", lambda path: rocpd(path, "4")),
-    "nsys CSV": ("nsys_gpu_trace_csv", _written(NSYS_CSV)),
-    "nsys CSV in bytes": ("nsys_gpu_trace_csv", _written(NSYS_CSV_BYTES)),
-    "ROCm 6 CSV": ("rocprofv3_kernel_trace_csv", _written(ROCM6_CSV)),
-    "ROCm 7 CSV": ("rocprofv3_kernel_trace_csv", _written(ROCM7_CSV)),
-    "rocpd CSV": ("rocprofv3_kernel_trace_csv", _written(ROCPD_CSV)),
-    "ncu raw": ("ncu_csv", _written(NCU_RAW)),
-    "ncu details": ("ncu_csv", _written(NCU_DETAILS)),
-    "JAX": ("jax_trace_json", _written(JAX)),
-    "xplane": ("xplane_pb", _written(xplane())),
-    "perfetto": ("perfetto_rocm", _written(perfetto())),
-    "mem_trace": ("nvbit_mem_trace", _written(MEM_TRACE)),
+    "nsys CSV": ("nsys_gpu_trace_csv", writer(NSYS_CSV)),
+    "nsys CSV in bytes": ("nsys_gpu_trace_csv", writer(NSYS_CSV_BYTES)),
+    "ROCm 6 CSV": ("rocprofv3_kernel_trace_csv", writer(ROCM6_CSV)),
+    "ROCm 7 CSV": ("rocprofv3_kernel_trace_csv", writer(ROCM7_CSV)),
+    "rocpd CSV": ("rocprofv3_kernel_trace_csv", writer(ROCPD_CSV)),
 }
-"""A file of each format: the format's name, and what writes it."""
+"""Files of formats that several tests read: the format's name, and what writes one. Others stand beside their tests."""
+
+
+@functools.cache
+def samples() -> dict[str, tuple[str, Callable[[Path], Path]]]:
+    """Return every sample of this folder by its name: what a module holds as `SAMPLES`."""
+    modules = [import_module(f"{__package__}.{one.name}") for one in iter_modules([str(Path(__file__).parent)])]
+    return {name: sample for module in modules for name, sample in getattr(module, "SAMPLES", {}).items()}

@@ -2,11 +2,50 @@
 
 import pytest
 
-from tests.workloads.importers import profiles
+from tests.workloads.importers.profiles import writer
 from tests.workloads.importers.refusing import refusal
 from workbench.errors import InputError
 from workbench.workloads.importers import read_trace
 from workbench.workloads.recorded import launches_of
+
+_NCU = '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC"'
+NCU_RAW = f"""==PROF== Connected to process 4242 (/home/me/app)
+==PROF== Profiling "gemm" - 0: 0%....50%....100% - 8 passes
+{_NCU},"gpu__time_duration.sum","launch__registers_per_thread","launch__shared_mem_per_block_static","launch__shared_mem_per_block_dynamic"
+"","","","","","","","","","","","ns","register/thread","byte/block","Kbyte/block"
+"0","4242","app","127.0.0.1","gemm(float *)","1","7","(128, 1, 1)","(4, 2, 1)","0","9.0","5,000","64","1,024","49.15"
+"1","4242","app","127.0.0.1","fill(int *)","1","7","(256, 1, 1)","(10, 1, 1)","0","9.0","500","16","0","0"
+"""
+_DETAIL = '"4242","app","127.0.0.1","{}","1","7","{}","{}","0","9.0","{}","{}","{}","{}","","","",""'
+NCU_DETAILS = "\n".join(
+    [
+        f'{_NCU},"Section Name","Metric Name","Metric Unit","Metric Value","Rule Name","Rule Type","Rule Description","x"',
+        *(
+            f'"{key}",' + _DETAIL.format(name, block, grid, section, metric, unit, value)
+            for key, name, block, grid, metrics in (
+                ("0", "gemm(float *)", "(128, 1, 1)", "(4, 2, 1)", ("5.00", "64", "1.02", "49,152")),
+                ("1", "fill(int *)", "(256, 1, 1)", "(10, 1, 1)", ("0.50", "16", "0", "0")),
+            )
+            for (section, metric, unit), value in zip(
+                (
+                    ("GPU Speed Of Light Throughput", "Duration", "us"),
+                    ("Launch Statistics", "Registers Per Thread", "register/thread"),
+                    ("Launch Statistics", "Static Shared Memory Per Block", "Kbyte/block"),
+                    ("Launch Statistics", "Dynamic Shared Memory Per Block", "byte/block"),
+                ),
+                metrics,
+            )
+        ),
+        "",
+    ]
+)
+NCU_EUROPEAN = """==PROF== Connected to Process 143016
+"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"
+"0","143016","python.exe","127.0.0.1","ampere_sgemm_128x64_nn","1","7","(512, 1, 1)","(128, 1, 1)","0","8.9","Command line profiler metrics","gpu__time_duration.sum","ns","117.344"
+"0","143016","python.exe","127.0.0.1","ampere_sgemm_128x64_nn","1","7","(512, 1, 1)","(128, 1, 1)","0","8.9","Command line profiler metrics","dram__bytes.sum","byte","27.595.520"
+"""
+"""As ncu 2025.1 writes it on a machine where points stand between thousands: a kernel of 117 us."""
+SAMPLES = {"ncu raw": ("ncu_csv", writer(NCU_RAW)), "ncu details": ("ncu_csv", writer(NCU_DETAILS))}
 
 
 def written(tmp_path, text):
@@ -15,9 +54,7 @@ def written(tmp_path, text):
     return read_trace(tmp_path / "report.csv")
 
 
-@pytest.mark.parametrize(
-    ("text", "shared", "known_to"), [(profiles.NCU_RAW, 1024 + 49150, 10), (profiles.NCU_DETAILS, 1020 + 49152, 10)]
-)
+@pytest.mark.parametrize(("text", "shared", "known_to"), [(NCU_RAW, 1024 + 49150, 10), (NCU_DETAILS, 1020 + 49152, 10)])
 def test_both_pages_kernel_by_kernel(tmp_path, text, shared, known_to):
     trace = written(tmp_path, text)
     table = trace.kernels
@@ -39,7 +76,7 @@ def without_durations(text):
     return "\n".join(lines).replace("gpu__time_duration.sum", "sm__cycles_elapsed.max") + "\n"
 
 
-@pytest.mark.parametrize("text", [profiles.NCU_RAW, profiles.NCU_DETAILS])
+@pytest.mark.parametrize("text", [NCU_RAW, NCU_DETAILS])
 def test_a_list_without_durations_says_so(tmp_path, text):
     trace = written(tmp_path, without_durations(text))
     assert trace.kernels.rows == 2
@@ -52,19 +89,19 @@ def test_a_list_without_durations_says_so(tmp_path, text):
 
 
 def test_metrics_of_bytes_are_exact(tmp_path):
-    text = profiles.NCU_RAW.replace("Kbyte/block", "byte/block").replace("49.15", "49,152")
+    text = NCU_RAW.replace("Kbyte/block", "byte/block").replace("49.15", "49,152")
     trace = written(tmp_path, text)
     assert trace.kernels.shared_bytes.tolist() == [50176, 0]
     assert "shared_bytes_rounded_to" not in trace.facts()
 
 
 def test_a_raw_page_without_shared_memory_lacks_it(tmp_path):
-    text = profiles.NCU_RAW.replace("launch__shared_mem_per_block_static", "sm__cycles_active.avg")
+    text = NCU_RAW.replace("launch__shared_mem_per_block_static", "sm__cycles_active.avg")
     assert written(tmp_path, text).missing()[0].startswith("2 of 2 kernels have no shared memory (")
 
 
 def test_starts_follow_one_another_in_launches(tmp_path):
-    launches, left_out = launches_of(written(tmp_path, profiles.NCU_RAW))
+    launches, left_out = launches_of(written(tmp_path, NCU_RAW))
     assert (launches.start_ns.tolist(), launches.duration_ns.tolist(), left_out) == ([0, 5000], [5000, 500], 0)
 
 
@@ -93,7 +130,7 @@ BAD = [
 
 @pytest.mark.parametrize(("change", "says"), BAD)
 def test_a_bad_report_is_refused_in_one_sentence(tmp_path, change, says):
-    (tmp_path / "t.csv").write_text(profiles.NCU_RAW.replace(*change))
+    (tmp_path / "t.csv").write_text(NCU_RAW.replace(*change))
     assert refusal(tmp_path / "t.csv").startswith(says)
 
 
@@ -111,7 +148,7 @@ def test_a_bad_report_is_refused_in_one_sentence(tmp_path, change, says):
 )
 def test_numbers_of_another_locale_are_refused_not_read_a_thousand_times_too_small(tmp_path, value, says):
     with pytest.raises(InputError) as refused:
-        written(tmp_path, profiles.NCU_EUROPEAN.replace("117.344", value))
+        written(tmp_path, NCU_EUROPEAN.replace("117.344", value))
     assert says in str(refused.value)
 
 
@@ -119,5 +156,5 @@ def test_numbers_of_another_locale_are_refused_not_read_a_thousand_times_too_sma
     ("value", "unit", "ns"), [("117,344", "ns", 117_344), ("117.34", "us", 117_340), ("117", "ns", 117)]
 )
 def test_numbers_in_english_are_read(tmp_path, value, unit, ns):
-    text = profiles.NCU_EUROPEAN.replace('"ns","117.344"', f'"{unit}","{value}"')
+    text = NCU_EUROPEAN.replace('"ns","117.344"', f'"{unit}","{value}"')
     assert written(tmp_path, text).kernels.duration_ns.tolist() == [ns]

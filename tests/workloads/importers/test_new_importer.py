@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.errors import InputError
-from workbench.workloads.importers import Importer, Trace, importers, read_trace
+from workbench.workloads.importers import Importer, Trace, read_trace
 from workbench.workloads.importers.importer import _KNOWN
 from workbench.workloads.importers.source import Source
 from workbench.workloads.kernels import KernelRows
@@ -42,15 +42,6 @@ def test_a_format_of_ones_own(tmp_path, stopwatch):
     place.write_text("something else")
     with pytest.raises(InputError, match=r"stopwatch \(lines of name, start and end\)"):
         read_trace(place)
-
-
-def test_the_formats_that_come_with_the_workbench():
-    warp = {"accelsim_trace_grouped", "accelsim_trace_raw", "kernelslist", "nvbit_mem_trace"}
-    memory = {"rmm_log_csv", "torch_memory_snapshot", "torch_memory_timeline_raw"}
-    of_nvidia = {"ncu_csv", "nsys_gpu_trace_csv", "nsys_sqlite"}
-    of_amd = {"omniperf_pmc_csv", "perfetto_rocm", "rocpd_sqlite", "rocprofv3_json", "rocprofv3_kernel_trace_csv"}
-    of_frameworks = {"jax_trace_json", "kineto", "xplane_pb"}
-    assert list(importers()) == sorted(warp | memory | of_nvidia | of_amd | of_frameworks)
 
 
 BAD = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.workloads.importers import profiles
+from tests.workloads.importers.profiles import TRACEZ, writer
 from tests.workloads.importers.refusing import refusal
 from workbench.errors import InputError
 from workbench.machine import TranslationMachine
@@ -12,12 +12,41 @@ from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.warp_reader import WarpReader
 from workbench.workloads.recorded_accesses import TraceAccesses
 
+_CTX = "MEMTRACE: CTX 0x000055d0a7a3c0b0 -"
+
+
+def _launch(number: int, name: str, grid: str, block: str) -> str:
+    return (
+        f"{_CTX} LAUNCH - Kernel pc 0x00007f2b6f000000 - Kernel name {name} - grid launch id {number} - "
+        f"grid size {grid} - block size {block} - nregs 12 - shmem 2048 - cuda stream id 0"
+    )
+
+
+def _access(number: int, cta: str, warp: int, opcode: str, *addresses: int) -> str:
+    lanes = " ".join(f"0x{address:016x}" for address in addresses)
+    return f"{_CTX} grid_launch_id {number} - CTA {cta} - warp {warp} - {opcode} - {lanes} "
+
+
+MEM_TRACE = "\n".join(
+    [
+        "------------- NVBit (NVidia Binary Instrumentation Tool v1.7.5) Loaded --------------",
+        _launch(0, "vecAdd(float*, int)", "2,1,1", "64,1,1"),
+        _access(0, "0,0,0", 0, "LDG.E", 0x7F0000000000, 0x7F0000000004, 0),
+        _access(0, "1,0,0", 1, "STS.64", 0x10, 0x18),
+        "Result: 3.0",
+        _launch(1, "fill(int*)", "1,1,2", "32,1,1"),
+        _access(1, "0,0,1", 0, "STG.E", 0x7F0000003000),
+        "",
+    ]
+)
+SAMPLES = {"mem_trace": ("nvbit_mem_trace", writer(MEM_TRACE))}
+
 
 @pytest.fixture
 def log(tmp_path):
     """The output of a program with two kernels."""
     path = tmp_path / "mem_trace.txt"
-    path.write_text(profiles.MEM_TRACE)
+    path.write_text(MEM_TRACE)
     return path
 
 
@@ -45,9 +74,7 @@ def test_the_facts_of_an_output(log):
 
 
 def test_launches_that_are_counted_before_they_are_printed_are_the_same(log):
-    log.write_text(
-        profiles.MEM_TRACE.replace("grid launch id 1", "grid launch id 2").replace("launch id 0", "launch id 1")
-    )
+    log.write_text(MEM_TRACE.replace("grid launch id 1", "grid launch id 2").replace("launch id 0", "launch id 1"))
     assert read_trace(log).facts()["kernels"] == 2
 
 
@@ -94,14 +121,12 @@ BAD = [
 
 @pytest.mark.parametrize(("change", "says"), BAD)
 def test_a_bad_output_is_refused_in_one_sentence(log, change, says):
-    log.write_text(profiles.MEM_TRACE.replace(*change))
+    log.write_text(MEM_TRACE.replace(*change))
     assert refusal(log).startswith(says)
 
 
 def test_an_output_that_touches_nothing_gives_no_accesses(log):
-    log.write_text(
-        "\n".join(line for line in profiles.MEM_TRACE.splitlines() if "TG.E" not in line and "DG.E" not in line)
-    )
+    log.write_text("\n".join(line for line in MEM_TRACE.splitlines() if "TG.E" not in line and "DG.E" not in line))
     with pytest.raises(InputError, match="no instruction touches global memory, so there is no access"):
         TraceAccesses(trace=str(log)).check_machine(TranslationMachine.read("patent_pilot", "machine"))
 
@@ -118,11 +143,11 @@ UNREADABLE = [
     ("renamed", b"NVR\x00\x01", "a report of Nsight Compute", "ncu --import renamed --csv --page raw > renamed.csv"),
     (
         "kernel-1.tracez",
-        profiles.TRACEZ,
+        TRACEZ,
         "a compressed trace of Accel-Sim 2 (zstd with a dictionary)",
         "traceDsm kernel-1.tracez",
     ),
-    ("renamed", profiles.TRACEZ, "a compressed trace of Accel-Sim 2 (zstd with a dictionary)", "traceDsm renamed"),
+    ("renamed", TRACEZ, "a compressed trace of Accel-Sim 2 (zstd with a dictionary)", "traceDsm renamed"),
 ]
 
 
@@ -132,6 +157,6 @@ def test_what_cannot_be_read_names_the_command_that_makes_what_can(tmp_path, nam
 
 
 def test_a_list_that_names_a_compressed_trace_says_so_too(tmp_path):
-    (tmp_path / "kernel-1.tracez").write_bytes(profiles.TRACEZ)
+    (tmp_path / "kernel-1.tracez").write_bytes(TRACEZ)
     with pytest.raises(InputError, match=r"take `traceDsm kernel-1\.tracez`"):
         WarpReader(Source(tmp_path / "kernel-1.tracez"))

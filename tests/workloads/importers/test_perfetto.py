@@ -2,14 +2,71 @@
 
 import tracemalloc
 import zlib
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
 from tests.depth import long
-from tests.workloads.importers import profiles
-from tests.workloads.importers.profiles import ROCPROFV3_ANNOTATIONS, dispatch, field, message, packet
+from tests.workloads.importers.profiles import field, message, writer
 from tests.workloads.importers.refusing import refusal
 from workbench.workloads.importers import read_trace, rocprof_traces
+
+
+def annotation(name: int | str, value: int | str) -> bytes:
+    """A debug annotation, its name interned or not."""
+    named = (1, name) if isinstance(name, int) else (10, name)
+    return message(named, (6, value) if isinstance(value, str) else (3, value))
+
+
+def packet(*fields: tuple[int, Any], sequence: int = 7) -> bytes:
+    """A packet of a Perfetto trace, as the field of a trace."""
+    return field(1, message(*fields, (10, sequence)))
+
+
+ROCPROFV3_ANNOTATIONS: dict[str, int | str] = {
+    "begin_ns": 1000,
+    "end_ns": 5000,
+    "delta_ns": 4000,
+    "agent": 2,
+    "corr_id": 18,
+    "queue": 1,
+    "kernel_id": 9,
+    "group_segment_size": 16896,
+    "workgroup_size": 256,
+    "grid_size": 8000,
+}
+
+
+def dispatch(settings: Mapping[str, int | str], name: str = "gemm(float*)", category: str = "kernel_dispatch") -> bytes:
+    """A packet that begins a slice, with nothing interned."""
+    annotations = [(4, annotation(key, value)) for key, value in settings.items()]
+    return packet((8, 1000), (11, message((9, 1), (11, 55), (22, category), (23, name), *annotations)))
+
+
+def perfetto() -> bytes:
+    """A trace of rocprofv3: interned names, a track, a kernel, an API call, and a kernel of rocprofiler-systems."""
+    interned = message(
+        (1, message((1, 1), (2, "kernel_dispatch"))),
+        (2, message((1, 4), (2, "gemm(float*)"))),
+        *((3, message((1, k), (2, name))) for k, name in enumerate(ROCPROFV3_ANNOTATIONS, 1)),
+    )
+    messages = [(4, annotation(k, value)) for k, value in enumerate(ROCPROFV3_ANNOTATIONS.values(), 1)]
+    begin = message((9, 1), (11, 55), (3, 1), (10, 4), *messages)
+    axes = {"begin_ns": 6000, "end_ns": 6500, "workgroup_size": "(64,4,1)", "grid_size": "(1000,8,1)", "VGPR_Count": 88}
+    return b"".join(
+        [
+            packet((6, message((1, b""))), (13, 1)),
+            packet((60, message((1, 55), (2, "COMPUTE AGENT [2] QUEUE [0] (GPU)")))),
+            packet((8, 1000), (12, interned), (11, begin)),
+            packet((8, 5000), (11, message((9, 2), (11, 55)))),
+            packet((11, message((9, 1), (11, 3), (22, "hip_api"), (23, "hipMalloc")))),
+            dispatch(axes, "conv", "rocm_kernel_dispatch"),
+        ]
+    )
+
+
+SAMPLES = {"perfetto": ("perfetto_rocm", writer(perfetto()))}
 
 
 def written(tmp_path, contents):
@@ -19,7 +76,7 @@ def written(tmp_path, contents):
 
 
 def test_dispatch_by_dispatch(tmp_path):
-    trace = written(tmp_path, profiles.perfetto())
+    trace = written(tmp_path, perfetto())
     table = trace.kernels
     assert table.unique_names == ("gemm(float*)", "conv")
     assert (table.start_ns.tolist(), table.duration_ns.tolist()) == ([1000, 6000], [4000, 500])
@@ -33,13 +90,13 @@ def test_dispatch_by_dispatch(tmp_path):
 
 
 def test_compressed_packets_are_unpacked(tmp_path):
-    compressed = packet((50, zlib.compress(profiles.perfetto())))
+    compressed = packet((50, zlib.compress(perfetto())))
     assert written(tmp_path, compressed).kernels.duration_ns.tolist() == [4000, 500]
 
 
 def test_names_belong_to_their_sequence_and_are_forgotten_when_it_begins_anew(tmp_path):
     names = message((2, message((1, 4), (2, "other"))))
-    begin = [(4, profiles.annotation(key, value)) for key, value in ROCPROFV3_ANNOTATIONS.items()]
+    begin = [(4, annotation(key, value)) for key, value in ROCPROFV3_ANNOTATIONS.items()]
     event = (11, message((9, 1), (22, "kernel_dispatch"), (10, 4), *begin))
     trace = written(
         tmp_path, packet((8, 1), (12, names)) + packet(event) + packet(event, sequence=8) + packet((13, 1), event)
@@ -77,7 +134,7 @@ BAD = [
         dispatch({**ROCPROFV3_ANNOTATIONS, "queue": 2**64 - 1}),
         "holds a number that does not fit in 64 bits; the file is",
     ),
-    (profiles.perfetto()[:-3], "is cut off; it ends within field 1."),
+    (perfetto()[:-3], "is cut off; it ends within field 1."),
     (packet((8, 1)) + packet((50, b"no zlib at all")), "is no sound protobuf file; it is damaged, get it again."),
     (packet((8, 1)) + packet((11, 5)), "is no sound protobuf file; it is damaged, get it again."),
     (packet((8, 1)) + field(1, b"\x5a\x7f"), "is no sound protobuf file; it is damaged, get it again."),

@@ -9,20 +9,15 @@ from tests import public_traces
 from tests.depth import thinned
 from tests.machine.test_amd_topologies import SAMPLES as AMD_TOPOLOGIES
 from tests.machine.test_topologies import P2P, SMI, XML
-from tests.workloads.importers import profiles
+from tests.workloads.importers.profiles import TRACEZ, samples
 from workbench.machine.topologies.registry import _FORMATS, is_topology
 from workbench.workloads.catalogue import catalogue
 from workbench.workloads.importers import importers, read_trace
 from workbench.workloads.importers.source import Source
 
 DATA = Path(__file__).parents[2] / "data" / "traces"
-SMALL = {
-    "kineto_amd.json": "kineto",
-    "kineto_nvidia.json": "kineto",
-    "pmc_perf_new.csv": "omniperf_pmc_csv",
-    "pmc_perf_old.csv": "omniperf_pmc_csv",
-    "rocprofv3.json": "rocprofv3_json",
-}
+SMALL = sorted(path.name for path in DATA.iterdir() if path.suffix != ".md")
+SAMPLES = samples()
 TOPOLOGIES = {
     **AMD_TOPOLOGIES,
     "xml": ("nccl_topology_xml", XML),
@@ -44,9 +39,9 @@ def topology_formats(text):
     return [it.name for it in _FORMATS if it.recognises(text)]
 
 
-@pytest.mark.parametrize("sample", profiles.SAMPLES)
+@pytest.mark.parametrize("sample", SAMPLES)
 def test_a_profile_is_recognised_by_its_reader_alone(tmp_path, sample):
-    format_name, write = profiles.SAMPLES[sample]
+    format_name, write = SAMPLES[sample]
     path = write(tmp_path / "any_name.bin")
     assert recognised(path) == [format_name]
     trace = read_trace(path)
@@ -55,14 +50,19 @@ def test_a_profile_is_recognised_by_its_reader_alone(tmp_path, sample):
 
 
 def test_a_compressed_trace_of_accel_sim_is_recognised_by_none(tmp_path):
-    (tmp_path / "t").write_bytes(profiles.TRACEZ)
+    (tmp_path / "t").write_bytes(TRACEZ)
     assert recognised(tmp_path / "t") == []
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_so_are_the_small_traces(name):
-    assert recognised(DATA / name) == [SMALL[name]]
+    assert recognised(DATA / name) == [read_trace(DATA / name).format]
     assert topology_formats((DATA / name).read_bytes()) == []
+
+
+def test_every_format_of_the_workbench_has_such_a_file():
+    formats = {format_name for format_name, _ in SAMPLES.values()} | {read_trace(DATA / name).format for name in SMALL}
+    assert formats == {name for name, importer in importers().items() if importer.built_in}
 
 
 @pytest.mark.parametrize("name", TOPOLOGIES)
