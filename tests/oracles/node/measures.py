@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import statistics
-from collections.abc import Sequence
 from typing import Any
 
 from tests.oracles.node.groups import Group
@@ -110,25 +108,11 @@ def _picojoules(history: History, first: int, end: int, picojoules: dict[str, fl
     )  # fmt: skip
 
 
-def power_variation(run: Simulation, window: int, picojoules: dict[str, float], idle_watts: float) -> float:
-    """Return the root of the variance of power over modules, averaged over time, over the mean."""
-    end, rows = makespan(run), power_windows(run, window, picojoules, idle_watts)
-    lengths = [min(window, end - k * window) for k in range(len(rows))]
-    mean = sum(length * statistics.fmean(row) for length, row in zip(lengths, rows)) / end
-    variance = sum(length * statistics.pvariance(row) for length, row in zip(lengths, rows)) / end
-    return math.sqrt(variance) / mean
-
-
 def speeds(run: Simulation) -> list[float]:
     """Return the speed of each application as a share of that in a run of its own; 0 of one that does not end there."""
     shared = [_time(program) for program in run.programs]
     alone = [_time(_alone(run, number).programs[number]) for number in range(len(run.programs))]
     return [0.0 if time is None else one / time if time else 1.0 for time, one in zip(shared, alone) if one is not None]
-
-
-def slowdowns(run: Simulation) -> list[float]:
-    """Return the time of each application that ends over its time in a run of its own."""
-    return [1 / speed for speed in speeds(run) if speed]
 
 
 def _alone(run: Simulation, number: int) -> Simulation:
@@ -144,14 +128,3 @@ def _time(program: Program) -> int | None:
     if program.ended_at is None or program.refused:
         return None
     return program.ended_at - program.application.arrival
-
-
-def fairness(run: Simulation) -> float:
-    """Return Jain's index of the applications' speeds, each relative to a run of its own."""
-    return jain(speeds(run))
-
-
-def jain(values: Sequence[float]) -> float:
-    """Return (sum)^2 / (n x sum of squares)."""
-    squares = sum(value * value for value in values)
-    return sum(values) ** 2 / (len(values) * squares) if squares else 1.0
