@@ -18,7 +18,8 @@ from workbench.errors import unknown_name
 from workbench.figures.estimates import Means, means_of
 from workbench.figures.panels import check_room
 from workbench.figures.registry import Calculation, Column, below, on_paper
-from workbench.policies.probes import GroupedRun, Probe, SampledRun
+from workbench.policies.probes.question import Probe
+from workbench.policies.probes.shift_probe import GroupedRun, SampledRun
 from workbench.studies.probe_success import (
     LEVELS,
     Setting,

@@ -6,6 +6,9 @@ in a notebook cell; a cell that is run again replaces its earlier definition, an
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -126,6 +129,22 @@ def policies(question: str) -> Mapping[str, type[Policy]]:
 def questions() -> list[str]:
     """Return every question that has an answer."""
     return sorted(question for question, room in _CATALOGUE.items() if room)
+
+
+def exported(room: str) -> dict[str, type[Spec]]:
+    """Import every module of a room, and return its policies, and what their levers are made of, by class name.
+
+    A name that two modules have is of neither.
+
+    >>> "FirstFit" in exported("workbench.policies.placement"), "Random" in exported("workbench.policies.translation")
+    (True, False)
+    """
+    folder = importlib.import_module(room).__path__
+    modules = [importlib.import_module(one.name) for one in pkgutil.walk_packages(folder, f"{room}.")]
+    named = [(module.__name__, *one) for module in modules for one in vars(module).items() if isinstance(one[1], type)]
+    own = [(name, cls) for module, name, cls in named if (cls.__module__, cls.__name__) == (module, name)]
+    times = Counter(name for name, _ in own)
+    return {name: cls for name, cls in own if issubclass(cls, Spec) and times[name] == 1 and name[0] != "_"}
 
 
 def read_policy(question: str, given: object, path: str = "", where: str = "") -> Policy:

@@ -20,18 +20,13 @@ from workbench.engines.pool.options import PoolOptions, check_named_cards
 from workbench.errors import InputError
 from workbench.levers import Spec, lever
 from workbench.machine import Board
-from workbench.policies.placement import ByteCounter
-from workbench.policies.pool import (
-    BestFit,
-    Cache,
-    CacheFit,
-    IdleRelease,
-    KeepAll,
-    MaxBandwidth,
-    SplitAndCoalesce,
-    Stay,
-    Target,
-)
+from workbench.policies.placement.fit import ByteCounter
+from workbench.policies.pool.cache import Cache, SplitAndCoalesce
+from workbench.policies.pool.fit import BestFit, CacheFit
+from workbench.policies.pool.idle import IdleRelease, KeepAll
+from workbench.policies.pool.residency import Stay
+from workbench.policies.pool.target.question import Target
+from workbench.policies.pool.target.score import MaxBandwidth
 from workbench.pool_service.arenas import addresses_for, detach_arena, free_pages, make_arena, unlink_arena
 from workbench.pool_service.folder import ArenasLeft, Description, detach_all, whole_arenas
 from workbench.pool_service.holdings import Holdings

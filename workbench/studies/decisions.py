@@ -31,7 +31,7 @@ from workbench.experiments.mechanism import mechanism
 from workbench.experiments.user_code import Packer, opened
 from workbench.policies.fresh_process import line_to_a_fresh_interpreted_process
 from workbench.policies.policy import Policy
-from workbench.policies.probes import Probe
+from workbench.policies.probes.question import Probe
 from workbench.structures.bitmaps import unpacked
 
 MOST = 2_000

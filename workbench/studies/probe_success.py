@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, wrong_value
-from workbench.policies.probes import GroupedRun, GroupedSampledRun, SampledRun, reports
+from workbench.policies.probes import reports
 from workbench.policies.probes.question import Probe
+from workbench.policies.probes.shift_probe import GroupedRun, GroupedSampledRun, SampledRun
 from workbench.streams import Streams
 from workbench.structures.bitmaps import WORD
 from workbench.studies.statistics import Interval, proportion_interval

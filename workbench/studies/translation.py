@@ -21,6 +21,8 @@ from workbench.errors import InputError, wrong_value
 from workbench.experiments.plan import make_plan
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import read_sweep
+from workbench.policies.policy import policies
+from workbench.policies.translation.eviction.question import UNPROTECTED
 from workbench.records.translation import SERVED_BY, TranslationRecord
 from workbench.streams import Streams
 
@@ -102,7 +104,6 @@ def break_even_table() -> list[BreakEven]:
     return [BreakEven(*costs, stale, break_even(*costs, stale)) for costs in CASES for stale in STALE]
 
 
-EVICTIONS = ("lru", "fifo", "random", "tree_plru", "srrip", "drrip", "mru", "lfu", "arc", "s3fifo")
 _SERVED_AT_ONCE = [SERVED_BY.index("private"), SERVED_BY.index("merged")]
 
 
@@ -116,7 +117,7 @@ class PrivateMisses(NamedTuple):
 
 
 def eviction_misses(
-    workload: Any, evictions: Sequence[Any] = EVICTIONS, machine: str = "patent_pilot", seed: int = 0
+    workload: Any, evictions: Sequence[Any] | None = None, machine: str = "patent_pilot", seed: int = 0
 ) -> list[PrivateMisses]:
     """Return the misses of private TLBs that share nothing, an eviction a row; Belady's bound first, then as asked for.
 
@@ -129,8 +130,8 @@ def eviction_misses(
         As a sweep says it: accesses to pages.
     machine : str
         A preset, of which cores and private TLBs count.
-    evictions : sequence
-        As a sweep says them.
+    evictions : sequence, optional
+        As a sweep says them; every one of the workbench that looks at no sharing if None.
     seed : int
         Of the accesses and of evictions that draw.
 
@@ -152,6 +153,9 @@ def eviction_misses(
     lru 4000 1.6
     mru 1536 0.0
     """
+    if evictions is None:
+        own = {name: cls() for name, cls in policies("eviction").items() if cls.built_in}
+        evictions = [name for name, policy in own.items() if policy.protection()[0] == UNPROTECTED]
     if not evictions:
         raise InputError("eviction_misses needs at least one eviction. Got none.")
     policy = {"locate": "no_directory", "fill": "demand_always", "eviction": {"vary": list(evictions)}}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.engines.translation_cases import simulate
-from tests.oracles.translation_policies import Eviction as SlowEviction
+from tests.oracles.translation_load_eviction import Protection
 from workbench.errors import PolicyError
 from workbench.policies.translation import (
     FirstBit,
@@ -82,7 +82,7 @@ def test_v7_to_v11_the_victim(degrees, threshold, fallback, victim):
     policy = SharingAwareEviction(base="mru", candidates=4, share_threshold=threshold, fallback=fallback)
     assert policy.victim(degrees=degrees) == victim
     assert compiled_victim(policy, degrees) == victim
-    assert slow_victim(degrees, threshold, fallback) == victim
+    assert Protection(policy).victim(iter(range(4)), 4, degrees.__getitem__) == victim
 
 
 def compiled_victim(policy: SharingAwareEviction, degrees: tuple[int, ...]) -> int:
@@ -96,15 +96,6 @@ def compiled_victim(policy: SharingAwareEviction, degrees: tuple[int, ...]) -> i
     ready = policy.ready(1, ways)
     entry = int(choose_victim(ready, at, first, count, newest, oldest, earliest, entries, holders, 1, 0, 1))
     return entry if entry < 0 else next(page for page, where in one.where.items() if where == entry)
-
-
-def slow_victim(degrees: tuple[int, ...], threshold: int, fallback: str) -> int:
-    class NewestFirst:
-        ways = list(degrees)
-        used = list(reversed(range(len(degrees))))
-        came = used
-
-    return SlowEviction("mru", "high", 4, threshold, fallback).victim(0, NewestFirst, list(degrees))
 
 
 def test_v12_the_literal_loop_is_stopped_by_name():

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engines.translation_cases import simulate
+from tests.studies.translation.test_eviction_bound import LOOK_AT_SHARING
 from workbench.errors import InputError
+from workbench.policies.policy import policies
 from workbench.studies.translation import belady_misses
 
 
@@ -39,7 +41,7 @@ def test_no_policy_does_better(pages, sets):
     machine = {"cores": 1, "private_entries": 4, "private_ways": sets, "shared_entries": 0, "level_cycles": 0}
     least = belady_misses(pages, 4, sets)
     rows = [(t, 0, page) for t, page in enumerate(pages)]
-    for base in ("lru", "mru", "fifo", "random", "tree_plru", "srrip", "drrip"):
+    for base in set(policies("eviction")) - LOOK_AT_SHARING:
         policy = {"eviction": base, "locate": "no_directory", "fill": "demand_always"}
         assert simulate(rows, machine, policy).walks >= least
 

@@ -65,7 +65,7 @@ def _link(picture: Svg, one: Sequence[float], other: Sequence[float], rate: floa
 
 def best_fit_split_drawing() -> str:
     """Return a cache of freed blocks before and after a request of 64 bytes."""
-    from workbench.policies.pool import best_fit_split
+    from workbench.policies.pool.fit import best_fit_split
 
     cached, size = [32, 96, 128], 64
     reply = best_fit_split(cached=cached, size=size)
@@ -138,7 +138,7 @@ HOLDERS = {"page 17": "0111", "page 42": "1000", "page 8": "1111", "page 5": "00
 
 def directory() -> str:
     """Return records of a directory: the cores that hold each page, its degree, and which peer core 0 asks."""
-    from workbench.policies.translation import degree
+    from workbench.policies.translation.cores import degree
 
     picture = Svg("Records of core 0's directory: who holds each page, and which peer is asked", 620, 190)
     for core in range(4):

@@ -37,7 +37,7 @@ from workbench.engines.translation.state import (
 )
 from workbench.errors import InputError
 from workbench.policies.policy import Policy
-from workbench.policies.translation.eviction import LRU
+from workbench.policies.translation.eviction.recency import LRU
 from workbench.policies.translation.fill import DemandAlways
 from workbench.policies.translation.locate import (
     CENTRAL,

@@ -10,70 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workbench.policies.dispatch.choice import (
-    Affinity,
-    BestFitModule,
-    ByPages,
-    Choice,
-    CoolestFirst,
-    DominantResource,
-    DotProduct,
-    FirstModule,
-    InstructionCalibrator,
-    LeastDecayedEnergy,
-    LeastRecentActivity,
-    LeastRecentEnergy,
-    LeastWaves,
-    MostResidual,
-    RandomModule,
-    RecentCounts,
-    ResourceCalibrator,
-    RoundRobin,
-    TwoChoices,
-    WeightedChoice,
-    WorstFitModule,
-)
-from workbench.policies.dispatch.priority import (
-    Ageing,
-    EarliestDeadline,
-    NoPriority,
-    Priority,
-    PriorityWindows,
-    StaticPriority,
-)
-from workbench.policies.dispatch.selection import (
-    ChannelRoundRobin,
-    DeficitRoundRobin,
-    Head,
-    Lottery,
-    LowestChannel,
-    MultilevelFeedback,
-    OldestFirst,
-    PlainRandom,
-    Rounds,
-    SameChannel,
-    Selection,
-    ServedMarks,
-    StrictBlocking,
-    StrictPriority,
-    Stride,
-    WeightedRoundRobin,
-)
-from workbench.policies.dispatch.stuck import (
-    Backfill,
-    NeverSplit,
-    SplitWhenStuck,
-    Stuck,
-)
-from workbench.policies.dispatch.units import (
-    LeastLoaded,
-    NoRotation,
-    RandomRotation,
-    RotatedSplit,
-    SplitTable,
-    Units,
-)
-from workbench.policies.policy import Policy
+from workbench.policies.dispatch.choice.energy import RecentCounts
+from workbench.policies.dispatch.choice.load import FirstModule, RoundRobin
+from workbench.policies.dispatch.priority import NoPriority
+from workbench.policies.dispatch.selection.order import OldestFirst
+from workbench.policies.dispatch.selection.rounds import Head, Rounds
+from workbench.policies.dispatch.selection.turns import ChannelRoundRobin, SameChannel
+from workbench.policies.dispatch.stuck import NeverSplit
+from workbench.policies.policy import Policy, exported
+
+globals().update(exported(__name__))
 
 
 def _without_priorities(selection: Policy, choice: Policy) -> Mapping[str, Policy]:

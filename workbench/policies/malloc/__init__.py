@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workbench.policies.malloc.arenas import Arenas, HashedArenas, OneHeap, SizeArenas, WarpArenas
 from workbench.policies.malloc.device_heap import DeviceHeap
-from workbench.policies.malloc.heap import BitmapArena, BumpPointer, HeapPolicy, SizeClasses
-from workbench.policies.malloc.lock import HeapLock, LockFree, QueueLock, TicketLock, TrylockBackoff, TrylockSpin
-from workbench.policies.malloc.serve import BlockAggregated, PerThread, Serve, Served, WarpAggregated
-from workbench.policies.policy import Policy, read_policy
+from workbench.policies.malloc.serve import Served
+from workbench.policies.policy import Policy, exported, read_policy
+
+globals().update(exported(__name__))
 
 
 def _design(serve: object, heap: object, lock: object, arenas: object = "one_heap") -> Mapping[str, Policy]:

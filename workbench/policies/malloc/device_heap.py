@@ -11,7 +11,7 @@ from workbench.errors import InputError, shown, wrong_value
 from workbench.policies.arguments import seed_of, truths, whole
 from workbench.policies.malloc.heap import BitmapArena, HeapPolicy
 from workbench.policies.malloc.serve import Serve, checked_bytes
-from workbench.policies.placement import FirstFit
+from workbench.policies.placement.fit import FirstFit
 from workbench.policies.placement.question import REFUSED, Placement, PlacementNotice, as_text
 from workbench.structures.bitmaps import all_free, mark_free, mark_taken
 

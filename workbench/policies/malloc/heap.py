@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from workbench.errors import InputError
 from workbench.levers import lever
-from workbench.policies.placement import FirstFit
+from workbench.policies.placement.fit import FirstFit
 from workbench.policies.placement.question import Placement
 from workbench.policies.policy import Policy
 

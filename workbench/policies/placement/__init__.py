@@ -10,29 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.policies.placement.allocator import Allocator
-from workbench.policies.placement.ends import AlternateEnds, NearestBoundary, SizeSegregatedEnds
-from workbench.policies.placement.fit import (
-    BestFit,
-    ByteCounter,
-    Compaction,
-    FirstFit,
-    LastFit,
-    NextFit,
-    PagedMemory,
-    RandomFit,
-    WorstFit,
-)
-from workbench.policies.placement.free_list import Buddy, RingBuffer, SegregatedFit, UnsortedFreeList
+from workbench.policies.placement.fit import BestFit, ByteCounter, FirstFit, WorstFit
+from workbench.policies.placement.free_list import RingBuffer, UnsortedFreeList
 from workbench.policies.placement.question import Placement
-from workbench.policies.placement.queueing import (
-    AfterKCycles,
-    FifoHeadOnly,
-    FifoLookahead,
-    NextCycle,
-    OnRelease,
-    QueuePolicy,
-    RetryPolicy,
-)
+from workbench.policies.policy import exported
+
+globals().update(exported(__name__))
 
 AS_FOUND: Mapping[str, Placement] = {
     "MGPUSim": FirstFit(),

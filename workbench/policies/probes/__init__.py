@@ -9,11 +9,10 @@ import numpy as np
 
 from workbench.compiled import RAISED, kernel
 from workbench.errors import PolicyError
-from workbench.policies.probes.exact_probes import BitSerial, PrefixSuffixTree, ShiftDoubling
+from workbench.policies.policy import exported
 from workbench.policies.probes.question import PROBE, Probe, ProbeCost, ProbeView
-from workbench.policies.probes.shared_run import SharedRun
-from workbench.policies.probes.shift_probe import ExactRun, GroupedRun, GroupedSampledRun, SampledRun
 
+globals().update(exported(__name__))
 _ask = PROBE.ask
 
 

@@ -26,7 +26,7 @@ from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.machine import NodeMachine
 from workbench.metrics.node import TIMES
-from workbench.policies.translation import Directory, equal_area_entries
+from workbench.policies.translation.locate import Directory, equal_area_entries
 from workbench.studies.claims import pool
 from workbench.studies.claims.cases import better, of, ratio
 from workbench.studies.claims.claim import Claim, Evidence, finite, in_order, margin, point

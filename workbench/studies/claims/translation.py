@@ -31,9 +31,8 @@ from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.machine.presets import preset
 from workbench.machine.translation import TranslationMachine
-from workbench.policies.translation import Directory, equal_area_entries
-from workbench.policies.translation.eviction import LRU
-from workbench.policies.translation.locate import FRAME_BITS
+from workbench.policies.translation.eviction.recency import LRU
+from workbench.policies.translation.locate import FRAME_BITS, Directory, equal_area_entries
 from workbench.policies.translation.peer import FirstBit
 from workbench.studies.claims.cases import ALL, area, better, differs_by, gain_falls, of
 from workbench.studies.claims.claim import Claim, Evidence, compared, finite, margin, point
