@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from tests.depth import FAR
 from tests.oracles.placement import feasible
 from tests.policies.placement.together import Asked
 from workbench.policies.placement import RandomFit
@@ -35,14 +36,14 @@ def test_takes_feasible_starts_and_only_those(free, data):
 def test_every_start_is_as_likely_as_another():
     free = [k % 11 > 2 for k in range(130)]
     starts = feasible(free, 4)
-    counts = np.bincount(draws(free, 4, 60_000))
+    counts = np.bincount(draws(free, 4, 60_000 // FAR))
     assert np.flatnonzero(counts).tolist() == starts
     assert stats.chisquare(counts[starts]).pvalue > 0.001
 
 
 def test_successive_draws_are_independent():
     free = [True] * 8
-    drawn = draws(free, 1, 80_001)
+    drawn = draws(free, 1, 80_000 // FAR + 1)
     pairs = np.zeros((8, 8))
     np.add.at(pairs, (drawn[:-1], drawn[1:]), 1)
     assert stats.chisquare(pairs.ravel()).pvalue > 0.001

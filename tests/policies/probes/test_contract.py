@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.depth import compiled_only
+from tests.depth import compiled_only, long
 from workbench.errors import PolicyError
 from workbench.levers import lever
 from workbench.policies.contract import check
@@ -146,7 +146,10 @@ class NowhereAtHome(Probe):
         GroupedRun(groups=1000).check_blocks(blocks)
 
 
-@pytest.mark.parametrize("probe", [ExactRun(), FirstRun(), FirstRun(reach=1), GroupedRun(groups=4)])
+@pytest.mark.parametrize(
+    "probe",
+    [*(pytest.param(probe, marks=long) for probe in (ExactRun(), GroupedRun(groups=4))), FirstRun(), FirstRun(reach=1)],
+)
 def test_check_accepts(probe):
     check(probe)
 

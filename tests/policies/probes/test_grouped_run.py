@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import long
 from tests.oracles import probes as slow
 from tests.policies.probes.test_exact_run import FORMS
 from tests.policies.probes.together import compare, compare_on_every_state, free_maps
@@ -60,7 +61,10 @@ def test_every_wire_of_every_form(groups, size, data, form):
     assert wires.longest == slow.grouped_run(free, groups)
 
 
-@pytest.mark.parametrize(("blocks", "groups"), [(12, 4), (12, 3), (12, 2), (8, 4)])
+LARGE = [pytest.param(12, groups, marks=long) for groups in (2, 3, 4)]
+
+
+@pytest.mark.parametrize(("blocks", "groups"), [(8, 4), (8, 2), *LARGE])
 def test_r42_the_under_estimate_is_at_most_two_groups_less_two(blocks, groups):
     size, probe = blocks // groups, GroupedRun(groups=groups)
     short = [

@@ -81,7 +81,7 @@ def test_misses_are_those_of_libcachesim(policy, ways):
 
 
 @needs("libcachesim")
-@pytest.mark.parametrize(("policy", "ways"), thinned([pytest.param(*case) for case in MISSES], 3))
+@pytest.mark.parametrize(("policy", "ways"), thinned([pytest.param(*case) for case in MISSES], 6))
 def test_libcachesim_counts_them_again(policy, ways, tmp_path):
     results = [misses_of_libcachesim(policy, ways, pages, tmp_path) for pages in TRACES.values()]
     assert results == MISSES[policy, ways]

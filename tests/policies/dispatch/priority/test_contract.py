@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.depth import compiled_only
+from tests.depth import compiled_only, long
 from workbench.errors import PolicyError
 from workbench.levers import lever
 from workbench.policies.contract import check
@@ -69,7 +69,9 @@ class ForOneOnly(StaticPriority):
         assert levels == 1, "made for one"
 
 
-@pytest.mark.parametrize("policy", [Impatient(), Ageing(), StaticPriority()], ids=lambda policy: policy.name)
+@pytest.mark.parametrize(
+    "policy", [Impatient(), pytest.param(Ageing(), marks=long), StaticPriority()], ids=lambda policy: policy.name
+)
 def test_check_accepts(policy):
     check(policy)
 
@@ -109,8 +111,8 @@ def broken(policy: Priority, test: str) -> None:
     ("policy", "test"),
     [
         (PromisesTooMuch(), "test_an_order_holds_as_long_as_it_says"),
-        (PromisesNothing(), "test_an_order_holds_as_long_as_it_says"),
-        (Flipping(), "test_an_order_holds_as_long_as_it_says"),
+        pytest.param(PromisesNothing(), "test_an_order_holds_as_long_as_it_says", marks=long),
+        pytest.param(Flipping(), "test_an_order_holds_as_long_as_it_says", marks=long),
         (RaisesWhatIsBelowAll(), "test_below_all_is_never_more_urgent_than_the_lowest"),
         (ForOneOnly(), "test_serves_its_numbers_of_priorities"),
     ],

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import compiled_only
+from tests.depth import compiled_only, long
 from workbench.errors import InputError, PolicyError
 from workbench.levers import lever
 from workbench.policies.contract import check
@@ -130,7 +130,9 @@ class OtherParameters(Selection):
         return 0
 
 
-@pytest.mark.parametrize("policy", [MostWaves(), ChannelRoundRobin(), StrictBlocking()], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "policy", [MostWaves(), pytest.param(StrictBlocking(), marks=long), ChannelRoundRobin()], ids=lambda p: p.name
+)
 def test_check_accepts(policy):
     check(policy)
 
@@ -182,11 +184,11 @@ def broken(policy: Selection, test: str) -> None:
     ("policy", "test"),
     [
         (Unfit(), "test_answers_are_allowed"),
-        (Beyond(), "test_answers_are_allowed"),
-        (Picky(), "test_answers_are_allowed"),
+        pytest.param(Beyond(), "test_answers_are_allowed", marks=long),
+        pytest.param(Picky(), "test_answers_are_allowed", marks=long),
         (ClaimsToDecline(), "test_chooses_nobody_if_it_says_that_it_may"),
-        (Patient(), "test_answers_are_allowed"),
-        (Counting(), "test_answers_are_allowed"),
+        pytest.param(Patient(), "test_answers_are_allowed", marks=long),
+        pytest.param(Counting(), "test_answers_are_allowed", marks=long),
         (SharedMemory(), "test_memory_belongs_to_the_run"),
         (Unreadable(depth=3), "test_yaml_and_back"),
         (Lax(), "test_refuses_wrong_levers"),
