@@ -146,10 +146,10 @@ class NowhereAtHome(Probe):
         GroupedRun(groups=1000).check_blocks(blocks)
 
 
-@pytest.mark.parametrize(
-    "probe",
-    [*(pytest.param(probe, marks=long) for probe in (ExactRun(), GroupedRun(groups=4))), FirstRun(), FirstRun(reach=1)],
-)
+LARGE = [pytest.param(probe, marks=long) for probe in (ExactRun(), GroupedRun(groups=4))]
+
+
+@pytest.mark.parametrize("probe", [FirstRun(), FirstRun(reach=1), *LARGE])
 def test_check_accepts(probe):
     check(probe)
 
