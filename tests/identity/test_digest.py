@@ -111,7 +111,7 @@ path = pathlib.Path("x")
 )
 def test_what_a_policy_reads_that_no_id_can_tell_is_refused_in_one_sentence(aim, cure):
     before = IMPORTS + "\nAIM = 0\nLOW = np.frompyfunc(lambda x: 0, 1, 1)\nLIBRARY = CDLL(None)\nABS = LIBRARY.abs"
-    sentence = rf"^Mine\.parameters reads [\w.]+, (a|machine|which|whose) .*: no run can be named by it; ({cure})[^.]*\.$"
+    sentence = rf"^Mine\.parameters reads [\w.]+, (a|machine|wh\w+) .*: no run can be named by it; ({cure})[^.]*\.$"
     with edited(Case("refused", by_levers(aim, before))) as here, pytest.raises(InputError, match=sentence):
         digest_of(type(here.policy))
 

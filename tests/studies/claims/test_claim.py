@@ -20,21 +20,20 @@ SLOWER = superior("b", "faster", compare(AFTER, BEFORE))
 TRUE, FALSE = fact("c", "counted", True), fact("d", "counted", False)
 
 
-def found(*cases, **more):
-    return Claim("H9.1", "it is so", "¶1", lambda evidence: cases, **more).found(NO_RUNS)[0]
+def verdict(*cases, **more):
+    return Claim("H9.1", "it is so", "¶1", lambda evidence: cases, **more).judged(cases, 1).word
 
 
 @pytest.mark.parametrize(
-    ("cases", "side"), [([FASTER, TRUE], "for"), ([FASTER, FALSE], "against"), ([SLOWER], "against")]
+    ("cases", "word"), [([FASTER, TRUE], "holds"), ([FASTER, FALSE], "fails_where"), ([SLOWER], "contradicted")]
 )
-def test_every_case_must_hold(cases, side):
-    whole = found(*cases)
-    assert (whole.id, whole.statement, whole.side) == ("H9.1", "it is so", side)
+def test_every_case_must_hold(cases, word):
+    assert verdict(*cases) == word
 
 
-@pytest.mark.parametrize(("cases", "side"), [([SLOWER, FASTER], "for"), ([SLOWER, FALSE], "against")])
-def test_or_one_of_them_where_the_claim_says_so(cases, side):
-    assert found(*cases, joined=some).side == side
+@pytest.mark.parametrize(("cases", "word"), [([SLOWER, FASTER], "holds"), ([SLOWER, FALSE], "contradicted")])
+def test_or_one_of_them_where_the_claim_says_so(cases, word):
+    assert verdict(*cases, joined=some) == word
 
 
 def entered(monkeypatch, *claims):

@@ -86,7 +86,7 @@ def test_a_mechanism_that_costs_time_contradicts_h6_5(monkeypatch, tiny):
 
     monkeypatch.setattr(node, "_design", lambda evidence, family: (Runs, made))
     monkeypatch.setattr(node, "FAMILIES", ["gather"])
-    cases = BY_ID["H6.5"].parts(tiny)
+    cases = list(BY_ID["H6.5"].parts(tiny))
     assert [case.side for case in cases] == ["for"] * 4 + ["against"]
     names = ["translation", "placement", "malloc", "dispatch", "pool"]  # directories and entries step first
     assert [case.id for case in cases] == [f"gather, {name}" for name in names]

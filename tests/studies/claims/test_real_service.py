@@ -7,9 +7,9 @@ import pytest
 
 from workbench.studies import claims as room
 from workbench.studies.claims.claim import Evidence
-from workbench.studies.claims.pool import CLIENTS, EVERY, REAL_SERVICE, SERVICE_GAPS
+from workbench.studies.claims.pool import CLAIMS, CLIENTS, EVERY, SERVICE_GAPS
 
-TRANSPARENT, BOTTLENECK = REAL_SERVICE
+TRANSPARENT, BOTTLENECK = (claim for claim in CLAIMS if claim.on_real_service)
 GOOD = {"ended": True, "regions": 9, "intact": 9, "borrowed": 3}
 
 

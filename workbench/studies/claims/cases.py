@@ -58,15 +58,8 @@ def always_better(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measur
     comparison = compared(runs, first, other, measure)
     note = f"better in {comparison.wins} of {comparison.n} runs, worse in {comparison.losses}"
     whole = comparison.n > 0 and comparison.wins == comparison.n
-    case = fact(
-        _named(about, measure),
-        "better in every run",
-        whole,
-        estimate=comparison.interval.mean,
-        n=comparison.n,
-        note=note,
-    )
-    return of(runs, case, measure)
+    gain, case = comparison.interval.mean, _named(about, measure)
+    return of(runs, fact(case, "better in every run", whole, estimate=gain, n=comparison.n, note=note), measure)
 
 
 def all_better(
@@ -102,8 +95,8 @@ def ratio(
     one-sided tests)."""
     ours, theirs = finite(runs, other, measure), finite(runs, first, measure)
     seeds = [seed for seed in ours if seed in theirs]
-    other_side, first_side = (np.array([side[seed] for seed in seeds], float) for side in (ours, theirs))
-    finding = equivalent(_named(about, measure), statement, ratio_within(other_side, first_side, band))
+    sides = ([side[seed] for seed in seeds] for side in (ours, theirs))
+    finding = equivalent(_named(about, measure), statement, ratio_within(*sides, band))
     return of(runs, finding._replace(missing=len(runs.seeds) - len(seeds)), f"{measure} over the baseline's", "")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -131,7 +131,7 @@ class Evidence:
         return cores() if self._workers is None and self._seconds > WORTH_SECONDS else self._workers
 
 
-Parts = Callable[[Evidence], Sequence[Finding]]
+Parts = Callable[[Evidence], Iterable[Finding]]
 Kind = Literal["tested", "counted", "by_construction", "measured"]
 KINDS: dict[Kind, str] = {
     "tested": "by runs at paired seeds: the verdict has an error rate",
@@ -141,7 +141,7 @@ KINDS: dict[Kind, str] = {
 }
 
 
-def nothing(evidence: Evidence) -> Sequence[Finding]:
+def nothing(evidence: Evidence) -> Iterable[Finding]:
     """Return no costs: none are measured."""
     return []
 
@@ -188,12 +188,6 @@ class Claim(NamedTuple):
         """Return the claims that it is corrected with: those of its specification (`H3`), or the user's own."""
         match = re.match(r"H\d+(?=\.)", self.id)
         return match[0] if match else "own"
-
-    def found(self, evidence: Evidence) -> tuple[Finding, list[Finding]]:
-        """Find the claim as a whole, and its cases."""
-        cases = list(self.parts(evidence))
-        whole = self.joined(self.id, self.statement, cases) if len(cases) > 1 else cases[0]
-        return whole._replace(id=self.id, statement=self.statement), cases
 
     def judged(self, cases: Sequence[Finding], size: int) -> OverCases:
         """Return what becomes of it, corrected over its cases and the size of its family."""

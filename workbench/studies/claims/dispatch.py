@@ -33,17 +33,15 @@ from workbench.studies.claims.cases import (
     of,
     ratio,
 )
-from workbench.studies.claims.claim import Claim, Evidence, finite, in_order, margin, point
+from workbench.studies.claims.claim import Claim, Evidence, finite, margin, point
+from workbench.studies.claims.dispatch_probes import CLAIMS as OF_PROBES
 from workbench.studies.claims.dispatch_probes import (
     MACHINE,
     MODULES,
     POWER,
-    PROBE_ACCURACY,
-    PROBE_HARDWARE,
-    PROBE_SYNTHESISED,
     QUEUED,
     REGISTERS,
-    SHARING,
+    SOONER,
     experiment,
     groups,
 )
@@ -99,8 +97,7 @@ def _saves_time(evidence: Evidence) -> Iterator[Finding]:
             name = f"dispatch_reports_in_turn_{channels}_{load.split()[0]}"
             runs = evidence.runs(name, experiment(groups(1000, channels=channels, arrival=arrival), each))
             once, in_turn = runs.points
-            for measure in ("makespan_cycles", "wait_mean_cycles"):
-                yield better(runs, in_turn, once, measure, f"{channels} channels, {load}")
+            yield from all_better(runs, in_turn, once, SOONER, f"{channels} channels, {load}")
 
 
 def _marks(evidence: Evidence) -> Iterator[Finding]:
@@ -118,26 +115,6 @@ def _marks(evidence: Evidence) -> Iterator[Finding]:
     first, other = (point(mixed, selection=name) for name in FAIR["vary"])
     yield better(mixed, first, other, "service_variance", "4 channels of mixed groups")
 
-
-MATCHING = [
-    Claim("H3.1", "matching all channels removes head-of-line blocking", "¶40", lambda e: list(_head_of_line(e))),
-    Claim(
-        "H3.2",
-        "one report a module serves all channels",
-        "¶40 and ¶43",
-        lambda e: list(_reports(e)),
-        kind="by_construction",
-        design="2 to 64 channels",
-    ),
-    Claim(
-        "H3.2b",
-        "one report for all channels saves time: the same groups end sooner and wait less than with a report a head",
-        "¶40 and ¶43",
-        lambda e: list(_saves_time(e)),
-        design="4 and 16 channels x everything queued and load 0.9, 2 measures",
-    ),
-    Claim("H3.3", "marks balance channels of equal priority", "¶59", lambda e: list(_marks(e))),
-]
 
 ALLOCATION_WORKLOADS = {
     "small demands": groups(arrival=QUEUED),
@@ -161,29 +138,6 @@ def _compared(evidence: Evidence, *measures: str, judge: Callable[..., Finding] 
         findings += [judge(runs, scattered, contiguous, measure, name) for measure in measures]
     return findings
 
-
-def _executes_faster(evidence: Evidence) -> list[Finding]:
-    return _compared(evidence, "makespan_cycles")
-
-
-ALLOCATION = [
-    Claim(
-        "H3.4",
-        "contiguous allocation needs fewer pieces, each of which is a search and an address of its own",
-        "¶64 (R13)",
-        lambda e: _compared(e, "pieces_per_dispatch", judge=always_better),
-        costs=lambda e: _compared(e, "refused_by_fragmentation"),
-        kind="by_construction",
-        design="2 laws of demand",
-    ),
-    Claim(
-        "H3.4b",
-        "contiguous allocation executes faster than scattered blocks",
-        "¶64 (R13)",
-        _executes_faster,
-        design="2 laws of demand",
-    ),
-]
 
 SHORT, STARVATION_LONG = 2000, 8000
 """Groups. What is bounded is nearly the same in a run of four times the length; what is not grows with it."""
@@ -221,15 +175,9 @@ def _bounded(evidence: Evidence) -> Iterator[Finding]:
 
 def _costs(evidence: Evidence) -> list[Finding]:
     runs = _starvation_runs(evidence)
-    return [
-        better(runs, *_starvation_points(runs, STARVATION_LONG), "wait_mean_cycles[1]"),
-        better(runs, *_starvation_points(runs, STARVATION_LONG), "makespan_cycles"),
-    ]
+    points = _starvation_points(runs, STARVATION_LONG)
+    return [better(runs, *points, measure) for measure in ("wait_mean_cycles[1]", "makespan_cycles")]
 
-
-STARVATION = [
-    Claim("H3.5", "windows bound the waiting of the lowest priority", "¶82", lambda e: list(_bounded(e)), costs=_costs)
-]
 
 THRESHOLDS = [16, 64, 256, 1024, 4096]
 """Spec 3, H3.6; the document's example is 256 (¶88)."""
@@ -250,8 +198,9 @@ def _splitting_points(evidence: Evidence) -> tuple[RunSet, dict[tuple[str, int],
 def _relieves(evidence: Evidence) -> list[Finding]:
     runs, split, never = _splitting_points(evidence)
     measures = ("makespan_cycles", "failed_rounds")
-    findings = [all_better(runs, never, split["lowest", n], measures, f"threshold {n}") for n in THRESHOLDS]
-    return [case for cases in findings for case in cases]
+    return [
+        better(runs, never, split["lowest", n], measure, f"threshold {n}") for n in THRESHOLDS for measure in measures
+    ]
 
 
 def _lowest(evidence: Evidence, measure: str) -> list[Finding]:
@@ -259,17 +208,6 @@ def _lowest(evidence: Evidence, measure: str) -> list[Finding]:
     runs, split, _ = _splitting_points(evidence)
     return [better(runs, split["inherit", n], split["lowest", n], measure, f"threshold {n}") for n in THRESHOLDS]
 
-
-SPLITTING = [
-    Claim("H3.6", "splitting stuck groups relieves blocking", "¶91 and ¶100", _relieves),
-    Claim(
-        "H3.7",
-        "with the lowest priority for sub-groups whole groups wait less than with the inherited one",
-        "¶98",
-        lambda e: _lowest(e, "wait_unsplit_mean_cycles"),
-        costs=lambda e: _lowest(e, "utilisation"),
-    ),
-]
 
 WRITTEN = {
     "rotated_split": {"as_written": True, "pointer": {"vary": ["tail", "head"]}, "reading": {"vary": ["A", "B"]}}
@@ -284,19 +222,7 @@ def _balanced(evidence: Evidence) -> Iterator[Finding]:
     runs = evidence.runs("dispatch_units", experiment(EVEN, POWER, units=SPREADS))
     rotated, *others = runs.points
     for other in others:
-        for measure in MEASURES:
-            yield better(runs, other, rotated, measure, f"against {other.coordinates['policy.units']}")
-
-
-UNITS = [
-    Claim(
-        "H3.13",
-        "the rotated split balances units, raises utilisation and lowers energy",
-        "¶224 and ¶236",
-        lambda e: list(_balanced(e)),
-        design="against no rotation, the four written forms and the least loaded unit, 3 measures",
-    ),
-]
+        yield from all_better(runs, other, rotated, MEASURES, f"against {other.coordinates['policy.units']}")
 
 
 def residual() -> dict[str, Any]:
@@ -380,28 +306,6 @@ def _emptiest(evidence: Evidence) -> list[Finding]:
     return findings
 
 
-MODULE_CHOICE = [
-    Claim(
-        "H3.14",
-        "most residual with calibrated weights balances modules better than round robin",
-        "¶238, ¶246 and ¶258",
-        _residual,
-        design="loads 0.5 and 0.9, and everything queued",
-    ),
-    Claim(
-        "H3.15",
-        "least recent energy gives more even power and heat than most residual and round robin",
-        "¶12, ¶261 and ¶283",
-        _recent,
-    ),
-    Claim(
-        "H3.18",
-        "the emptiest module fragments capacity: best fit refuses large groups less often",
-        "objection of spec 3 to ¶246",
-        _emptiest,
-    ),
-]
-
 NX = [1 << k for k in range(4, 17, 2)]
 HISTORY_LONG = groups(6000, duration={"uniform": [1000, 10_000]}, arrival={"poisson_load": 0.7})
 """Some 220,000 cycles, more than three times the longest past."""
@@ -423,61 +327,110 @@ def mixture(w: float) -> dict[str, Any]:
     return {"weighted_choice": {"choices": ["most_residual", calibrated()], "weights": [1 - w, w]}}
 
 
+def _mixture_runs(evidence: Evidence) -> tuple[RunSet, Iterator[tuple[float, PlannedPoint, float, PlannedPoint]]]:
+    """Return the runs, and each mixture with its point beside either end with its."""
+    weights = (0.0, *MIXED, 1.0)
+    sweep = experiment(WAITING, POWER, choice={"vary": [mixture(w) for w in weights]})
+    runs = evidence.runs("dispatch_mixtures", sweep)
+    points = dict(zip(weights, runs.points, strict=True))
+    return runs, ((w, points[w], end, points[end]) for w in MIXED for end in (0.0, 1.0))
+
+
 def _mixtures(evidence: Evidence) -> Iterator[Finding]:
     """Yield the cases of a Pareto statement: neither end is as good as a mixture in both objectives.
 
     A mixture is on the front beside an end where it is better than it in one objective at least; that is what each
     mixture must show against either end.
     """
-    weights = (0.0, *MIXED, 1.0)
-    sweep = experiment(WAITING, POWER, choice={"vary": [mixture(w) for w in weights]})
-    runs = evidence.runs("dispatch_mixtures", sweep)
-    points = dict(zip(weights, runs.points, strict=True))
-    for w in MIXED:
-        for end in (0.0, 1.0):
-            yield either_better(runs, points[end], points[w], OBJECTIVES, f"w = {w:g} is not dominated by w = {end:g}")
+    runs, pairs = _mixture_runs(evidence)
+    for w, here, end, there in pairs:
+        yield either_better(runs, there, here, OBJECTIVES, f"w = {w:g} is not dominated by w = {end:g}")
 
 
 def _both(evidence: Evidence) -> Iterator[Finding]:
     """Yield every mixture against either end in each objective."""
-    runs = evidence.runs(
-        "dispatch_mixtures", experiment(WAITING, POWER, choice={"vary": [mixture(w) for w in (0.0, *MIXED, 1.0)]})
-    )
-    first, *mixed, last = runs.points
-    for w, here in zip(MIXED, mixed, strict=True):
-        for end, there in ((0.0, first), (1.0, last)):
-            yield from all_better(runs, there, here, OBJECTIVES, f"w = {w:g} against w = {end:g}")
+    runs, pairs = _mixture_runs(evidence)
+    for w, here, end, there in pairs:
+        yield from all_better(runs, there, here, OBJECTIVES, f"w = {w:g} against w = {end:g}")
 
 
-RECENT_PAST = [
-    Claim("H3.16", "a longer past balances more and foretells less", "¶279", lambda e: list(_trends(e))),
+CLAIMS = [
+    Claim("H3.1", "matching all channels removes head-of-line blocking", "¶40", _head_of_line),
+    Claim(
+        "H3.2",
+        "one report a module serves all channels",
+        "¶40 and ¶43",
+        _reports,
+        kind="by_construction",
+        design="2 to 64 channels",
+    ),
+    Claim(
+        "H3.2b",
+        "one report for all channels saves time: the same groups end sooner and wait less than with a report a head",
+        "¶40 and ¶43",
+        _saves_time,
+        design="4 and 16 channels x everything queued and load 0.9, 2 measures",
+    ),
+    Claim("H3.3", "marks balance channels of equal priority", "¶59", _marks),
+    Claim(
+        "H3.4",
+        "contiguous allocation needs fewer pieces, each of which is a search and an address of its own",
+        "¶64 (R13)",
+        lambda e: _compared(e, "pieces_per_dispatch", judge=always_better),
+        costs=lambda e: _compared(e, "refused_by_fragmentation"),
+        kind="by_construction",
+        design="2 laws of demand",
+    ),
+    Claim(
+        "H3.4b",
+        "contiguous allocation executes faster than scattered blocks",
+        "¶64 (R13)",
+        lambda e: _compared(e, "makespan_cycles"),
+        design="2 laws of demand",
+    ),
+    Claim("H3.5", "windows bound the waiting of the lowest priority", "¶82", _bounded, costs=_costs),
+    Claim("H3.6", "splitting stuck groups relieves blocking", "¶91 and ¶100", _relieves),
+    Claim(
+        "H3.7",
+        "with the lowest priority for sub-groups whole groups wait less than with the inherited one",
+        "¶98",
+        lambda e: _lowest(e, "wait_unsplit_mean_cycles"),
+        costs=lambda e: _lowest(e, "utilisation"),
+    ),
+    *OF_PROBES,
+    Claim(
+        "H3.13",
+        "the rotated split balances units, raises utilisation and lowers energy",
+        "¶224 and ¶236",
+        _balanced,
+        design="against no rotation, the four written forms and the least loaded unit, 3 measures",
+    ),
+    Claim(
+        "H3.14",
+        "most residual with calibrated weights balances modules better than round robin",
+        "¶238, ¶246 and ¶258",
+        _residual,
+        design="loads 0.5 and 0.9, and everything queued",
+    ),
+    Claim(
+        "H3.15",
+        "least recent energy gives more even power and heat than most residual and round robin",
+        "¶12, ¶261 and ¶283",
+        _recent,
+    ),
+    Claim("H3.16", "a longer past balances more and foretells less", "¶279", _trends),
     Claim(
         "H3.17",
         "mixtures of both are on the Pareto front: neither end is as good in power balance and waiting",
         "¶283",
-        lambda e: list(_mixtures(e)),
-        costs=lambda e: list(_both(e)),
+        _mixtures,
+        costs=_both,
         design="w = 0.25, 0.5 and 0.75 against w = 0 and 1, 2 objectives",
     ),
-]
-
-CLAIMS = sorted(
-    (
-        claim
-        for part in (
-            MATCHING,
-            ALLOCATION,
-            STARVATION,
-            SPLITTING,
-            PROBE_HARDWARE,
-            PROBE_ACCURACY,
-            PROBE_SYNTHESISED,
-            SHARING,
-            UNITS,
-            MODULE_CHOICE,
-            RECENT_PAST,
-        )
-        for claim in part
+    Claim(
+        "H3.18",
+        "the emptiest module fragments capacity: best fit refuses large groups less often",
+        "objection of spec 3 to ¶246",
+        _emptiest,
     ),
-    key=lambda claim: in_order(claim.id),
-)
+]

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from workbench.experiments.run_set import RunSet
-from workbench.studies.claims.cases import ALL, better, falling, of, ratio
-from workbench.studies.claims.claim import Claim, Evidence, finite, in_order, margin, point
+from workbench.studies.claims.cases import ALL, all_better, better, falling, of, ratio
+from workbench.studies.claims.claim import Claim, Evidence, finite, margin, point
 from workbench.studies.pool.storage_service import ServiceLoad, outcomes
 from workbench.studies.statistics import Finding, equivalent, fact, median_within, ratio_within
 
@@ -101,38 +101,6 @@ def _unchanged(evidence: Evidence) -> Iterator[Finding]:
         yield of(runs, finding._replace(estimate=len(ended) / len(runs.seeds)), "runs that end", "share of seeds")
 
 
-BORROWING = [
-    Claim(
-        "H5.1",
-        "a job that would fail on a full card is granted everything by borrowing",
-        "¶60",
-        lambda e: [*_completes(e)],
-        kind="by_construction",
-        design="footprints of 1, 2 and 3 cards",
-    ),
-    Claim(
-        "H5.1b",
-        "more of a job's requests are granted with borrowing than without",
-        "¶60",
-        lambda e: [*_completes_more(e)],
-        design="footprints of 2 and 3 cards",
-    ),
-    Claim(
-        "H5.2",
-        "cards are used more evenly than without borrowing, and than in turn",
-        "¶18 and ¶60",
-        lambda e: [*_evener(e)],
-    ),
-    Claim(
-        "H5.9",
-        "the same requests run under every policy",
-        "¶60",
-        lambda e: [*_unchanged(e)],
-        kind="by_construction",
-        design="7 policies",
-    ),
-]
-
 REGIMES = (BUSY, FITS)
 CACHING_RIVALS: Mapping[str, tuple[Any, str]] = {
     "first fit": ("split_and_coalesce", "first_fit"),
@@ -155,8 +123,7 @@ def _driver(evidence: Evidence) -> Iterator[Finding]:
         regime, caches = workload["regime"], {"vary": ["no_cache", "split_and_coalesce"]}
         runs = evidence.runs(f"pool_cache_{regime}", experiment(workload, cache=caches))
         without, having = point(runs, cache="no_cache"), point(runs, cache="split_and_coalesce")
-        for measure in ("driver_calls_per_request", "latency_mean_ns"):
-            yield better(runs, without, having, measure, regime)
+        yield from all_better(runs, without, having, ("driver_calls_per_request", "latency_mean_ns"), regime)
 
 
 def _fits(evidence: Evidence, *measures: str) -> Iterator[Finding]:
@@ -170,8 +137,7 @@ def _fits(evidence: Evidence, *measures: str) -> Iterator[Finding]:
         runs = evidence.runs(f"pool_fit_{regime}", experiment(workload, **varied))
         best, *others = runs.points
         for name, other in zip(CACHING_RIVALS, others, strict=True):
-            for measure in measures:
-                yield better(runs, other, best, measure, f"{regime}, against {name}")
+            yield from all_better(runs, other, best, measures, f"{regime}, against {name}")
 
 
 def _limits(evidence: Evidence, kind: str) -> RunSet:
@@ -204,22 +170,9 @@ def _others(evidence: Evidence) -> Iterator[Finding]:
     idle = {"least_recently_used": {"limit_bytes_a_card": {"vary": LIMITS[:1]}}}
     config = experiment({**BUSY, **CROWDED}, {"cpus_lend": False}, idle_release={"vary": ["keep_all", idle]})
     runs = evidence.runs("pool_idle_crowded", config)
-    kept, limited = runs.points
-    for measure in ("completed_rate", "cached_peak_bytes", "latency_mean_ns"):
-        yield better(runs, kept, limited, measure, f"crowded, limit {LIMITS[0] >> 20} MiB")
+    measures = ("completed_rate", "cached_peak_bytes", "latency_mean_ns")
+    yield from all_better(runs, *runs.points, measures, f"crowded, limit {LIMITS[0] >> 20} MiB")
 
-
-CACHING = [
-    Claim("H5.3", "fewer driver calls than without a cache, and shorter waiting", "¶26-27", lambda e: [*_driver(e)]),
-    Claim(
-        "H5.4",
-        "best fit with splitting uses the cache well",
-        "¶29",
-        lambda e: [*_fits(e, "cache_hit_rate", "fragmentation")],
-        costs=lambda e: [*_fits(e, "driver_calls_per_request", "reserved_peak_bytes")],
-    ),
-    Claim("H5.8", "the idle limit bounds waste", "¶46", lambda e: [*_bounded(e)], costs=lambda e: [*_others(e)]),
-]
 
 TARGET_RIVALS = ("most_free", "random_card", "round_robin")
 FAST = "max_bandwidth"
@@ -276,30 +229,6 @@ def _history(evidence: Evidence, measure: str) -> Finding:
     return better(runs, without, having, measure, "with w3")
 
 
-TARGETS = [
-    Claim(
-        "H5.5",
-        "the fastest link keeps borrowed data fast",
-        "¶33 and ¶60",
-        lambda e: [*_fast(e)],
-        costs=lambda e: [*_balance(e)],
-    ),
-    Claim(
-        "H5.6",
-        "thresholds and weights trade speed against balance",
-        "¶36-37",
-        lambda e: [*_thresholds(e), *_weights(e)],
-        design="thresholds of 24 to 150 GB/s against 12, and the ends of the weights, 2 objectives",
-    ),
-    Claim(
-        "H5.7",
-        "the weight of history spreads borrowing",
-        "¶38",
-        lambda e: [_history(e, "lender_entropy")],
-        costs=lambda e: [_history(e, measure) for measure in ("borrowed_bandwidth_gbps", "remote_access_mean_ns")],
-    ),
-]
-
 OBJECTION_ALONE, OBJECTION_LENDING = "local_only", "max_bandwidth"
 SERVICE = {**dict.fromkeys(DRIVER, 0), "ipc_ns": 5_000, "service_ns": 2_000}
 """From a client to the service and back, and its work: assumptions; a driver that takes no time, to see it alone."""
@@ -330,25 +259,6 @@ def _objection_bottleneck(evidence: Evidence) -> Iterator[Finding]:
         one, eight = runs.points
         yield ratio(runs, one, eight, "latency_mean_ns", (OBJECTION_GROWS, ALL), says, f"a request in {name} each")
 
-
-OBJECTIONS = [
-    Claim(
-        "H5.10",
-        "borrowing makes lenders fail later, and links slower",
-        "spec 5",
-        lambda e: [*_lender(e)],
-        kind="by_construction",
-        design="what is lent is not there for its lender, and what shares a link waits: how much, on a DGX-1V",
-    ),
-    Claim(
-        "H5.11",
-        "the service is a bottleneck for many clients",
-        "spec 5",
-        lambda e: [*_objection_bottleneck(e)],
-        kind="by_construction",
-        design="one queue serves all: by how much eight clients wait longer, at two paces; H5.11b is the real one",
-    ),
-]
 
 SERVICE_FITS, BORROWS = 0.75, 1.5
 """What the application holds at once, over the memory of its card."""
@@ -403,25 +313,87 @@ def _every_load() -> Mapping[str, Any]:
     return {name: {str(clients): waits for clients, waits in one.items()} for name, one in result.items()}
 
 
-REAL_SERVICE = [
+CLAIMS = [
+    Claim(
+        "H5.1",
+        "a job that would fail on a full card is granted everything by borrowing",
+        "¶60",
+        _completes,
+        kind="by_construction",
+        design="footprints of 1, 2 and 3 cards",
+    ),
+    Claim(
+        "H5.1b",
+        "more of a job's requests are granted with borrowing than without",
+        "¶60",
+        _completes_more,
+        design="footprints of 2 and 3 cards",
+    ),
+    Claim("H5.2", "cards are used more evenly than without borrowing, and than in turn", "¶18 and ¶60", _evener),
+    Claim("H5.3", "fewer driver calls than without a cache, and shorter waiting", "¶26-27", _driver),
+    Claim(
+        "H5.4",
+        "best fit with splitting uses the cache well",
+        "¶29",
+        lambda e: _fits(e, "cache_hit_rate", "fragmentation"),
+        costs=lambda e: _fits(e, "driver_calls_per_request", "reserved_peak_bytes"),
+    ),
+    Claim("H5.5", "the fastest link keeps borrowed data fast", "¶33 and ¶60", _fast, costs=_balance),
+    Claim(
+        "H5.6",
+        "thresholds and weights trade speed against balance",
+        "¶36-37",
+        lambda e: [*_thresholds(e), *_weights(e)],
+        design="thresholds of 24 to 150 GB/s against 12, and the ends of the weights, 2 objectives",
+    ),
+    Claim(
+        "H5.7",
+        "the weight of history spreads borrowing",
+        "¶38",
+        lambda e: [_history(e, "lender_entropy")],
+        costs=lambda e: [_history(e, measure) for measure in ("borrowed_bandwidth_gbps", "remote_access_mean_ns")],
+    ),
+    Claim("H5.8", "the idle limit bounds waste", "¶46", _bounded, costs=_others),
+    Claim(
+        "H5.9",
+        "the same requests run under every policy",
+        "¶60",
+        _unchanged,
+        kind="by_construction",
+        design="7 policies",
+    ),
     Claim(
         "H5.9b",
         "an application of the real service ends and reads back what it wrote, unmodified, under every policy",
         "¶60",
-        lambda e: [*_transparent(e)],
+        _transparent,
         kind="counted",
         design="7 policies x an application that fits its card and one half as large again",
         on_real_service=True,
     ),
     Claim(
+        "H5.10",
+        "borrowing makes lenders fail later, and links slower",
+        "spec 5",
+        _lender,
+        kind="by_construction",
+        design="what is lent is not there for its lender, and what shares a link waits: how much, on a DGX-1V",
+    ),
+    Claim(
+        "H5.11",
+        "the service is a bottleneck for many clients",
+        "spec 5",
+        _objection_bottleneck,
+        kind="by_construction",
+        design="one queue serves all: by how much eight clients wait longer, at two paces; H5.11b is the real one",
+    ),
+    Claim(
         "H5.11b",
         "the real service is a bottleneck: an allocation waits longer the more clients there are",
         "spec 5",
-        lambda e: [*_service_bottleneck(e)],
+        _service_bottleneck,
         kind="measured",
         design="2, 4, 8 and 16 clients against 1, without a pause and with one of 1 ms; 30 blocks in drawn order",
         on_real_service=True,
     ),
 ]
-
-CLAIMS = sorted((*BORROWING, *CACHING, *TARGETS, *OBJECTIONS, *REAL_SERVICE), key=lambda claim: in_order(claim.id))
