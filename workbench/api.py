@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
@@ -199,7 +200,7 @@ def run(
         `processes`, `threads`, a Dask cluster (`tcp://HOST:PORT`, or `local:4` for one of this machine's own), or
         anything that submits as `concurrent.futures` does.
     progress : optional
-        Who watches; left out, in a notebook a line below the cell, elsewhere nobody.
+        Who watches; left out, in a notebook a line below the cell, elsewhere nobody, and failed runs are warned of.
     limit_seconds : float
         The longest that one run may take; a run that takes longer is a failed row.
     repeat : bool, optional
@@ -229,7 +230,7 @@ def run(
     if out is None:
         rows = Store(None)
         seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds, repeat)
-        return _results(gather(plan, rows, None, seconds))
+        return _watched(_results(gather(plan, rows, None, seconds)), progress)
     with held(Path(out)) as folder:
         rows = Store(folder, plan.sweep.name)
         try:
@@ -239,9 +240,17 @@ def run(
             seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds, repeat)
             results = _kept(_results(gather(plan, rows, folder, seconds)))
             rows.prove_place()
-            return results
+            return _watched(results, progress)
         finally:
             rows.close()
+
+
+def _watched(results: Results, progress: Progress | None) -> Results:
+    """Return results; warn of runs that failed where nobody watched."""
+    if results.failures and progress is None:
+        many = f"{len(results.failures)} of {len(results.rows)} runs failed"
+        warnings.warn(f"{many} (`failures` has them): {results.failures[0].error}", stacklevel=3)
+    return results
 
 
 def sensitivity(

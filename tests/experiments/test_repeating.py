@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 from numpy.linalg import lapack_lite
@@ -297,6 +298,28 @@ def test_what_cannot_be_sent_to_another_process_leaves_the_others_checked(folder
         "the rows of logs stay provisional: they could not be repeated (Logs cannot be sent to another process: it is "
         "here alone)."
     ]
+
+
+TRACE = "kineto_nvidia.json"
+ON_A_TRACE = """
+class Lowest(Placement):
+    def answer(free, segments, length, params, memory):
+        return from_aim(free, segments, length, 0)
+"""
+
+
+def test_a_trace_that_is_named_from_the_working_folder_is_read_wherever_a_run_is_repeated(folder):
+    with (folder / "mine.py").open("a") as file:
+        file.write(ON_A_TRACE)
+    shutil.copy(Path(__file__).parents[1] / "data" / "traces" / TRACE, folder)
+    sweep = {
+        "engine": "shared_memory",
+        "workload": {"trace": TRACE},
+        "measures": ["drain_cycles"],
+        "policy": {"placement": "mine.py:Lowest"},
+    }
+    results = wb.run({**sweep, "machine": {"preset": "h100"}}, repeat=True, workers=1)
+    assert (results.failures, results.checked.checked) == ([], 1)
 
 
 def test_what_starts_a_program_stays_provisional_and_so_does_what_is_not_repeated(folder):

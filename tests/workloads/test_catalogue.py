@@ -81,7 +81,7 @@ def test_a_trace_that_is_not_here_says_how_to_get_it(nowhere):
     with pytest.raises(InputError) as refused:
         locate(WHOLE)
     assert str(refused.value) == (
-        f"the trace {WHOLE} is not on this machine; fetch it with `workbench import --fetch {WHOLE}`, or let "
+        f"the trace {WHOLE} is not on this machine; fetch it with `workbench trace import --fetch {WHOLE}`, or let "
         "WORKBENCH_TRACES name a folder that holds kineto/hta_a100_alexnet.json.gz."
     )
     with pytest.raises(InputError, match=r"unknown public trace 'hta_a100_alexnt'; .* Did you mean hta_a100_alexnet"):

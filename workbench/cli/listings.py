@@ -22,6 +22,7 @@ from workbench.cli.main import DONE, Arguments, Run
 from workbench.cli.output import add_table_arguments, say_json, say_lines, say_notes, say_table
 from workbench.errors import InputError, nearest_name, unknown_name
 from workbench.levers import Lever, Spec
+from workbench.parts.user_files import file_of
 
 Rows = Callable[[Sequence[ModuleType]], list[dict[str, Any]]]
 """From the modules of the user's files to one mapping a part."""
@@ -226,7 +227,7 @@ def figure_details(row: Mapping[str, Any]) -> dict[str, Any]:
     parameters = inspect.signature(known.find(row["name"]).data).parameters.values()
     choices = [f"{one.name}={one.default!r}" for one in parameters if one.default is not inspect.Parameter.empty]
     if known is FIGURES:
-        return {"choices": choices, "in_a_sweep": [f"figures: [{row['name']}]"]}
+        return {"choices": choices, "in_a_sweep": [f"figures: [{_written(row['name'], known.find(row['name']).data)}]"]}
     if known is CALCULATIONS and CALCULATIONS.find(row["name"]).example:
         return {"choices": choices, "in_python": CALCULATIONS.find(row["name"]).example.splitlines()}
     command = f"workbench figure {row['name']}" if known is CALCULATIONS else "workbench tune STUDY.yaml"
@@ -269,13 +270,20 @@ def workload_details(row: Mapping[str, Any]) -> dict[str, Any]:
     if row["kind"] == "regime":
         one = regimes(row["gives"])[row["name"]]
         return {"source": [one.source], "stands_for": [one.workload.short()], "in_a_sweep": [f"workload: {one.name}"]}
-    levers = Generator.members.find(row["name"]).levers.values()
+    generator = Generator.members.find(row["name"])
     lines = [
         f"{one.name}: {values_of_lever(one)}{f' ({one.unit})' if one.unit else ''}, "
         f"{_default_words(one)}: {one.description}"
-        for one in levers
+        for one in generator.levers.values()
     ]
-    return {"levers": lines, "in_a_sweep": [f"workload: {{synthetic: {row['name']}}}"]}
+    name = row["name"] if generator.built_in else _written(generator.__name__, generator)
+    return {"levers": lines, "in_a_sweep": [f"workload: {{synthetic: {name}}}"]}
+
+
+def _written(name: str, made_by: Any) -> str:
+    """Return how a sweep names a part: one of a file of the user's with its file."""
+    file = file_of(made_by)
+    return name if file is None else f'"{file.name}:{name}"'
 
 
 NUMBERS = {"integer": "whole number", "number": "number", "integers": "list of whole numbers"}

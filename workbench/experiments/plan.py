@@ -447,4 +447,4 @@ def with_topology(raw: Any, folder: Path) -> Any:
     file = next((path for path in (folder / name, Path(name)) if path.is_file()), None)
     if file is None and name in catalogue():
         file = locate(name)
-    return raw if file is None else {**raw, TOPOLOGY: str(file)}
+    return raw if file is None else {**raw, TOPOLOGY: str(file.absolute())}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from bdb import BdbQuit
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -278,6 +279,8 @@ def _row(each: Prepared, task: Task) -> Row:
             each.see(record)
     except MemoryError:
         error = "the run needs more memory than there is."
+    except BdbQuit:  # somebody left the debugger
+        raise KeyboardInterrupt from None
     except BaseException as problem:
         if is_own(problem):
             raise

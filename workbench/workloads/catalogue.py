@@ -173,7 +173,7 @@ def _cure(entry: Entry) -> str:
     if entry.change == "cut":
         source = f"{entry.path} of {entry.repository}"
         return f"{folder} (it was made from {source}: {entry.changed})"
-    return f"fetch it with `workbench import --fetch {entry.name}`, or {folder}"
+    return f"fetch it with `workbench trace import --fetch {entry.name}`, or {folder}"
 
 
 def _download(entry: Entry) -> Path:

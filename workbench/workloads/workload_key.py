@@ -161,8 +161,8 @@ def _written(given: Mapping[str, Any], asked: _Asked) -> Workload:
 
 
 def _from_folder(name: object, folder: Path | None) -> object:
-    """Return a relative path as seen from a folder; what is no path as it is, for the lever to refuse."""
-    return str(Path(folder, name)) if folder is not None and isinstance(name, str) and name else name
+    """Return a path as any process sees it, wherever it runs; what is no path as it is, for the lever to refuse."""
+    return os.path.abspath(Path(folder, name)) if folder is not None and isinstance(name, str) and name else name
 
 
 _READERS: Mapping[str, Callable[..., Workload]] = {

@@ -76,7 +76,8 @@ class Trace:
     def _pieces(self) -> Iterator[tuple[Rows, bool]]:
         """Yield every row in order; and of each piece whether cores of a cycle stand in another order than their
         own."""
-        for block in self._workload.accesses(self._machine, self._streams):
+        given = self._workload.accesses(self._machine, self._streams)
+        for block in (given,) if isinstance(given, Accesses) else given:
             self._check(block)
             for first in range(0, len(block.cycle), PIECE):
                 part = slice(first, first + PIECE)

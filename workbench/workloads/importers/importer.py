@@ -284,7 +284,7 @@ def _importer_of(source: Source) -> Importer:
     known = ", ".join(name if one.built_in else f"{name} ({one.description})" for name, one in importers().items())
     raise InputError(
         f"{source.where}: is no trace that is read here; there are {known}. It begins with {source.head[:24]!r}; "
-        "workbench docs has a page on each format."
+        "workbench open docs has a page on each format."
     )
 
 
