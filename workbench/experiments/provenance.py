@@ -167,9 +167,13 @@ def origins_sentence(origins: list[RowsOfOrigin]) -> str:
     ('', 'rows of 2 origins meet: 40 of sources 8c; 20 of sources 9d')
     >>> origins_sentence([one, RowsOfOrigin({}, 20, 1.0, ())])
     'rows of 2 origins meet: 40 of sources 8c, commit f00, python 3.11.2, machine Linux; 20 of origin unknown'
+    >>> origins_sentence([one, RowsOfOrigin({**base, "hash_seed": "6640"}, 20, 1.0, ())])
+    ''
     >>> origins_sentence([RowsOfOrigin({}, 20, 1.0, ())])
     '20 rows: origin unknown'
     """
+    if len({one.facts["hash_seed"] for one in origins if "hash_seed" in one.facts}) == 1:
+        origins = _without_hash_seed(origins)
     if len(origins) < 2:
         return "".join(f"{one.rows} rows: {UNKNOWN}" for one in origins if not one.facts)
     flat = [_flat(one.facts) for one in origins]
@@ -178,6 +182,16 @@ def origins_sentence(origins: list[RowsOfOrigin]) -> str:
     differing = unlike or [name for name in _TOLD if any(name in facts for facts in flat)]
     parts = [f"{one.rows} of {_told(facts, differing)}" for one, facts in zip(origins, flat)]
     return f"rows of {len(origins)} origins meet: {'; '.join(parts)}"
+
+
+def _without_hash_seed(origins: Iterable[RowsOfOrigin]) -> list[RowsOfOrigin]:
+    """Return origins without the hash seed, which rows of the user's code alone have."""
+    merged: dict[str, RowsOfOrigin] = {}
+    for one in origins:
+        facts = {name: fact for name, fact in one.facts.items() if name != "hash_seed"}
+        before = merged.get(key := canonical(facts))
+        merged[key] = one._replace(facts=facts, rows=one.rows + (before.rows if before else 0))
+    return list(merged.values())
 
 
 def _flat(facts: dict[str, Any]) -> dict[str, str]:
