@@ -94,7 +94,7 @@ def main(names: list[str]) -> int:
             failed = True
             continue
         figure.savefig(FOLDER / f"{name}.png", dpi=130, bbox_inches="tight", metadata={"Software": None})
-        kept[name] = sweep
+        kept |= {name: sweep} if sweep else {}
         print(name, sweep, flush=True)
         KEPT.write_text(json.dumps(dict(sorted(kept.items())), indent=1) + "\n", encoding="utf-8")
     return int(failed)

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import workbench as wb
-import workbench.figures as room
-from tests.studies.test_malloc_on_card import curve
+from tests.figures.test_registry import held
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.figures import calculated, calculations
-from workbench.figures.registry import CALCULATIONS, Column
-from workbench.studies.malloc_validation import LockFit
-from workbench.studies.probe_success import Setting
+from workbench.figures.registry import CALCULATIONS, Calculation
 
 
 def test_every_calculation_is_listed_and_every_one_is_whole():
-    folder = Path(room.__file__).parent
-    holding = re.findall(
-        r"^(\w+)_FIGURE = Calculation\(", "".join(path.read_text() for path in folder.glob("*.py")), re.MULTILINE
-    )
-    assert {name.lower() for name in holding} == {one.name for one in calculations()} == set(CALCULATIONS.names())
+    assert held(Calculation) == {one.name for one in calculations()} == set(CALCULATIONS.names())
     for one in calculations():
         assert one.description.endswith(".") and callable(one.data) and callable(one.draw)
 
@@ -52,19 +43,6 @@ def test_saved_as_others_are(tmp_path):
     assert rows[0] == "free,probe,demand_blocks,log10_machine_refusal,drawn_share,drawn_low,drawn_high"
     assert rows[1].startswith("0.5,exact_run,4,-22.67") and rows[1].endswith(",,,")
     assert len(rows) == 1 + 3 * 2
-
-
-MEASURED = {
-    "malloc_on_card": {"curves": [curve(LockFit(4.0, 0.3, 0.001, 0.0))]},
-    "probe_accuracy_against_area": {"setting": Setting(blocks=16, free=0.7), "demands": (1, 2, 3)},
-}
-"""What a figure cannot do without, or takes long without."""
-
-
-@pytest.mark.parametrize("one", calculations(), ids=lambda one: one.name)
-def test_columns_are_of_equal_length(one):
-    columns: dict[str, Column] = one.choose(**MEASURED.get(one.name, {})).columns()
-    assert len({len(column) for column in columns.values()}) == 1
 
 
 def test_the_public_word_draws_one_and_says_where_figures_of_runs_are():

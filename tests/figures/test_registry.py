@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
+import importlib
+import pkgutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,19 +15,21 @@ from tests.figures.stand_ins import record, runs
 from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanisms
 from workbench.figures import check, draw_all, figure, figures
-from workbench.figures.registry import ANY, FIGURES
+from workbench.figures.registry import ANY, FIGURES, STUDY_FIGURES, OfStudy, Recipe
+
+
+def held(kind):
+    """The names of the figures of a kind that the modules of the room hold."""
+    modules = [importlib.import_module(f"{room.__name__}.{one.name}") for one in pkgutil.iter_modules(room.__path__)]
+    return {value.name for module in modules for value in vars(module).values() if isinstance(value, kind)}
+
 
 RECORD = record([(0, 0, 4, 0, 4), (0, 1, 3, 4, 4)])
 
 
 def test_every_figure_is_listed_and_every_figure_is_whole():
-    folder = Path(room.__file__).parent
-    holding = re.findall(
-        r"^(\w+)_FIGURE = (?:Recipe|_recipe\w*)\(",
-        "".join(path.read_text() for path in folder.glob("*.py")),
-        re.MULTILINE,
-    )
-    assert {name.lower() for name in holding} == {recipe.name for recipe in figures()} == set(FIGURES.names())
+    assert held(Recipe) == {recipe.name for recipe in figures()} == set(FIGURES.names())
+    assert held(OfStudy) == set(STUDY_FIGURES.names())
     for recipe in figures():
         engines = (ANY, *mechanisms())
         assert recipe.engine in engines and recipe.description.endswith(".")

@@ -12,6 +12,7 @@ import functools
 import inspect
 import io
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -206,50 +207,24 @@ class OfStudy(NamedTuple):
         return [] if data is None else save(self.draw(data), data, folder, self.name)
 
 
-_MODULES = {
-    "remaining_over_time": "curves",
-    "free_over_time": "curves",
-    "drain_difference": "savings",
-    "layout_over_time": "layouts",
-    "wear_by_segment": "curves",
-    "fragmentation_by_size": "trends",
-    "measure_by_lever": "trends",
-    "saving_by_policy": "savings",
-    "where_it_holds": "where_it_holds",
-    "scenario_discovery": "scenario_discovery",
-    "sensitivities": "sensitivity",
-    "interactions": "sensitivity",
-    "factorial_effects": "sensitivity",
-    "pareto": "pareto",
-    "dispatch_timeline": "timelines",
-    "waits_by_priority": "trends",
-    "unit_spread_over_rounds": "curves",
-    "power_over_modules": "curves",
-    "temperature_over_time": "timelines",
-    "served_by": "translation",
-    "latency_distribution": "translation",
-    "network_load": "curves",
-    "sharing_degrees": "curves",
-    "core_affinity": "translation",
-    "speed_up": "trends",
-    "held_over_time": "curves",
-    "memory_by_card": "pool",
-    "reserved_over_requests": "pool",
-    "reserved_over_program": "pool",
-    "recorded_against_replayed": "validation",
-    "lending_graph": "pool",
-    "region_layout": "layouts",
-    "reading_over_bound": "savings",
-    "where_time_goes": "timelines",
-}
-"""Every figure of runs, and the module of `workbench/figures` that holds it as `NAME_FIGURE`."""
+_HELD = [
+    (name, module.stem, made)
+    for module in sorted(Path(__file__).parent.glob("*.py"))
+    for name, made in re.findall(r"^([A-Z_]+)_FIGURE = (\w+)\(", module.read_text(encoding="utf-8"), re.MULTILINE)
+]
+"""Every `NAME_FIGURE = MADE(...)` in the sources of this room, which are read, as to import them all takes seconds."""
 
 
-def _in_modules(modules: Mapping[str, str]) -> dict[str, Callable[[], Any]]:
-    return {name: attribute(f"workbench.figures.{module}:{name.upper()}_FIGURE") for name, module in modules.items()}
+def _made_by(*makers: str) -> dict[str, Callable[[], Any]]:
+    """Return what imports each figure that is made so, by its name."""
+    return {
+        name.lower(): attribute(f"workbench.figures.{module}:{name}_FIGURE")
+        for name, module, made in _HELD
+        if made.startswith(makers)
+    }
 
 
-FIGURES: Registry[Recipe] = Registry("figure", later=_in_modules(_MODULES))
+FIGURES: Registry[Recipe] = Registry("figure", later=_made_by("Recipe", "_recipe"))
 
 _UNDATED = {"pdf": {"CreationDate": None}, "png": {"Software": None}}
 """Without these the same figure has other bytes every second (PDF) or with every version of Matplotlib (PNG)."""
@@ -304,23 +279,5 @@ def _field(value: Any) -> Any:
     return "" if isinstance(value, float) and math.isnan(value) else value
 
 
-CALCULATIONS: Registry[Calculation] = Registry(
-    "figure",
-    "calculated figure",
-    later=_in_modules(
-        {
-            "probe_success": "probes",
-            "probe_accuracy_against_gates": "probes",
-            "probe_accuracy_against_area": "probes",
-            "malloc_on_card": "validation",
-        }
-    ),
-)
-STUDY_FIGURES: Registry[OfStudy] = Registry(
-    "figure",
-    "figure of a study",
-    later={
-        "pareto": attribute("workbench.figures.tuning:STUDY_FRONT_FIGURE"),
-        **_in_modules({"hypervolume_history": "tuning", "lever_importances": "tuning"}),
-    },
-)
+CALCULATIONS: Registry[Calculation] = Registry("figure", "calculated figure", later=_made_by("Calculation"))
+STUDY_FIGURES: Registry[OfStudy] = Registry("figure", "figure of a study", later=_made_by("OfStudy"))

@@ -98,7 +98,7 @@ def _baselines(results: StudyResults) -> dict[str, str]:
     return {point.id: results.front.name(point) for point in results.holdout.points if point.id not in own}
 
 
-STUDY_FRONT_FIGURE = OfStudy(
+PARETO_FIGURE = OfStudy(
     "pareto",
     "Two objectives of every trial against each other, and the front once more on fresh seeds beside its baseline.",
     study_front_data,
