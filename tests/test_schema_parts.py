@@ -7,7 +7,7 @@ import jsonschema
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.levers.schema import written_once
+from workbench.experiments.schema import written_once
 
 LEAVES = st.sampled_from(
     [

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.junk import ANYTHING, refusal
 from tests.workloads.test_group_file import HEADER, ROW
+from workbench.experiments.schema import written_once
 from workbench.levers import lever
-from workbench.levers.schema import written_once
 from workbench.machine import Machine, read_machine
 from workbench.streams import Streams
 from workbench.workloads.csv_file import WorkgroupFile

@@ -1,8 +1,13 @@
-"""The JSON schema of sweep files, made of the same declarations that check them."""
+"""The JSON schema of sweep files, made of the same declarations that check them.
+
+Every part is written once: what occurs again stands in `$defs` and is referred to.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from workbench.experiments.designs import Design
@@ -11,7 +16,6 @@ from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
 from workbench.experiments.seeds import Until
 from workbench.experiments.sweep import ESTIMANDS, KEYS, REQUIRED
 from workbench.experiments.user_measures import of_setup
-from workbench.levers.schema import written_once
 from workbench.metrics.measure import Measure, Measures
 from workbench.policies.policy import policies
 from workbench.workloads.workload_key import workload_schema
@@ -109,3 +113,79 @@ def _seeds() -> dict[str, Any]:
     shape = {"type": "object", "additionalProperties": False, "properties": span}
     until = {**shape, "properties": {"first": span["first"], "until": Until.schema()}, "required": ["until"]}
     return {"anyOf": [whole, {"type": "array", "items": {"type": "integer", "minimum": 0}}, shape, until]}
+
+
+_WORTH_A_NAME = 120
+"""Characters from which on a part that occurs again is taken out; shorter ones stay where they are read."""
+
+_Part = dict[str, Any]
+_text_of = json.JSONEncoder(sort_keys=True).encode
+
+
+def written_once(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the same schema with every part that occurs more than once in `$defs`.
+
+    A law is allowed in a dozen places of a workload and holds other laws: written out, such a schema has megabytes.
+
+    >>> long = {"type": "integer", "description": "a number of which much can be said: " + 90 * "."}
+    >>> short = written_once({"type": "object", "properties": {"a": long, "b": {"anyOf": [long, {"type": "null"}]}}})
+    >>> short["properties"]["a"], short["$defs"]["part_1"] == long
+    ({'$ref': '#/$defs/part_1'}, True)
+    """
+    numbers: dict[str, int] = {}
+    parts: list[_Part] = []
+    uses: Counter[int] = Counter()
+    sizes: list[int] = []
+    known: dict[int, _Part] = {}
+
+    def number_of(part: _Part) -> _Part:
+        """Return a part as a number alone, its own parts likewise; equal parts have the same."""
+        if id(part) not in known:  # the schema keeps all parts alive, so that none has another's address
+            known[id(part)] = numbered(part)
+        return known[id(part)]
+
+    def numbered(part: _Part) -> _Part:
+        inner = _each_part(part, number_of)
+        text = _text_of(inner)
+        if text not in numbers:
+            numbers[text] = len(parts)
+            parts.append(inner)
+            own = [held["$part"] for held in _parts_of(inner)]
+            uses.update(own)
+            sizes.append(len(text) + sum(sizes[number] for number in own))
+        return {"$part": numbers[text]}
+
+    root = number_of(schema)["$part"]
+    named = [number for number in range(len(parts)) if uses[number] > 1 and sizes[number] >= _WORTH_A_NAME]
+    names = {number: f"part_{place}" for place, number in enumerate(named, 1)}
+
+    def written(inner: _Part) -> _Part:
+        number = inner["$part"]
+        return {"$ref": f"#/$defs/{names[number]}"} if number in names else _each_part(parts[number], written)
+
+    defined = {name: _each_part(parts[number], written) for number, name in names.items()}
+    return {**_each_part(parts[root], written), **({"$defs": defined} if defined else {})}
+
+
+def _each_part(schema: _Part, change: Callable[[_Part], _Part]) -> _Part:
+    """Return a schema with every schema directly inside it changed."""
+    result = dict(schema)
+    if "properties" in result:
+        result["properties"] = {name: change(inner) for name, inner in result["properties"].items()}
+    if "items" in result:
+        result["items"] = change(result["items"])
+    if "anyOf" in result:
+        result["anyOf"] = [change(inner) for inner in result["anyOf"]]
+    return result
+
+
+def _parts_of(schema: _Part) -> list[_Part]:
+    """Return every schema directly inside a schema."""
+    parts: list[_Part] = []
+
+    def keep(inner: _Part) -> _Part:
+        parts.append(inner)
+        return inner
+
+    _each_part(schema, keep)
+    return parts

@@ -28,7 +28,7 @@ from workbench.experiments.runner import LIMIT_SECONDS, run_missing
 from workbench.experiments.seeds import Bound, Until, bound_of
 from workbench.experiments.store import Store
 from workbench.studies.statistics import Estimand, Interval, compare
-from workbench.studies.statistics.multiplicity import Looks
+from workbench.studies.statistics.interval import Looks
 
 
 def run_plan(

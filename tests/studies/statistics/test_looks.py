@@ -9,7 +9,7 @@ from benchmarks.statistics.error_and_power import sign_p
 from tests.depth import long
 from workbench.errors import InputError
 from workbench.studies.statistics import Looks, compare
-from workbench.studies.statistics.multiplicity import chance_of_any
+from workbench.studies.statistics.interval import chance_of_any
 
 TEN = tuple(range(20, 201, 20))
 

@@ -32,11 +32,13 @@ from workbench.studies.statistics.finding import (
 )
 from workbench.studies.statistics.interval import (
     Interval,
+    Looks,
+    false_discovery,
+    holm,
     least_p,
     mean_interval,
     median_interval,
     proportion_interval,
     sign_p,
 )
-from workbench.studies.statistics.multiplicity import Looks, false_discovery, holm
 from workbench.studies.statistics.pairs import Pairs, pair

@@ -16,8 +16,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.studies.statistics.comparison import Equivalence, PairedComparison
-from workbench.studies.statistics.interval import Interval
-from workbench.studies.statistics.multiplicity import holm
+from workbench.studies.statistics.interval import Interval, holm
 from workbench.studies.statistics.pairs import check_open
 
 Side = Literal["for", "against", "neither"]
