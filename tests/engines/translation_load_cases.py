@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tests.oracles.translation_load import Choices, Load, Row
+from tests.oracles.translation_load_eviction import RULES
 from tests.oracles.translation_load_tags import Large, Tags
 from tests.oracles.translation_load_walks import WalkRules
 from workbench.engines.engine import Setup
@@ -17,11 +18,10 @@ from workbench.engines.translation import Translation
 from workbench.engines.translation.options import ByNode, DeadEntries, Open, Software, Warps
 from workbench.engines.translation.page_table import ByRange, OneSize, PageRange, Runs
 from workbench.machine.translation import TranslationMachine
+from workbench.policies.policy import policies
 from workbench.policies.translation import (
-    ARC,
     DRRIP,
     FIFO,
-    LFU,
     LRU,
     MRU,
     S3FIFO,
@@ -177,7 +177,9 @@ def differences(case: Case) -> dict[str, tuple[Any, Any]]:
 
 EARLIER = (LRU, MRU, FIFO, TreePLRU, SRRIP, RandomEviction)
 """The rules of the edition before events, from which cases with kept results are drawn."""
-EVICTIONS = (*EARLIER, LFU, ARC, S3FIFO)
+_BY_CLASS = {cls.__name__: cls for cls in policies("eviction").values()}
+EVICTIONS = tuple(_BY_CLASS[name] for name in RULES if name != "DRRIP")
+"""Every rule that the twin knows; DRRIP is drawn with few sets."""
 
 
 def _small_half() -> S3FIFO:

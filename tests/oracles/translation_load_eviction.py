@@ -279,30 +279,24 @@ class ThreeQueues(Base):
         queues.tags[way], queues.evicts = one.tags[way], False
 
 
-ORDERS: dict[str, Callable[[Set], list[int]]] = {
-    "LRU": lambda one: list(one.used),
-    "MRU": lambda one: one.used[::-1],
-    "FIFO": lambda one: list(one.came),
+RULES: dict[str, Callable[[Any, int], Base]] = {
+    "LRU": lambda policy, start: Base(lambda one: list(one.used)),
+    "MRU": lambda policy, start: Base(lambda one: one.used[::-1]),
+    "FIFO": lambda policy, start: Base(lambda one: list(one.came)),
+    "TreePLRU": lambda policy, start: Tree(),
+    "SRRIP": lambda policy, start: Predicted(policy.bits),
+    "Random": lambda policy, start: AtRandom(start),
+    "LFU": lambda policy, start: Frequency(),
+    "ARC": lambda policy, start: Adaptive(),
+    "S3FIFO": lambda policy, start: ThreeQueues(policy),
+    "DRRIP": lambda policy, start: Duelling(policy.bits, policy.sets_apart, policy.selector_bits),
 }
+"""The rule of each base policy, by its class; cases are drawn from these."""
 
 
 def base_rule(policy: Any, start: int) -> Base:
     """Return the rule that a policy names; `start` is where a random one begins."""
-    name = type(policy).__name__
-    if name in ORDERS:
-        return Base(ORDERS[name])
-    if name == "Random":
-        return AtRandom(start)
-    if name == "TreePLRU":
-        return Tree()
-    if name == "SRRIP":
-        return Predicted(policy.bits)
-    if name in ("LFU", "ARC"):
-        return Frequency() if name == "LFU" else Adaptive()
-    if name == "S3FIFO":
-        return ThreeQueues(policy)
-    assert name == "DRRIP", name
-    return Duelling(policy.bits, policy.sets_apart, policy.selector_bits)
+    return RULES[type(policy).__name__](policy, start)
 
 
 class Protection:

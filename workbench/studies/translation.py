@@ -22,7 +22,7 @@ from workbench.experiments.plan import make_plan
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import read_sweep
 from workbench.policies.policy import policies
-from workbench.policies.translation.eviction.question import UNPROTECTED
+from workbench.policies.translation.eviction.question import UNPROTECTED, Eviction
 from workbench.records.translation import SERVED_BY, TranslationRecord
 from workbench.streams import Streams
 
@@ -154,8 +154,8 @@ def eviction_misses(
     mru 1536 0.0
     """
     if evictions is None:
-        own = {name: cls() for name, cls in policies("eviction").items() if cls.built_in}
-        evictions = [name for name, policy in own.items() if policy.protection()[0] == UNPROTECTED]
+        own = [cls() for cls in policies("eviction").values() if cls.built_in and issubclass(cls, Eviction)]
+        evictions = [policy.name for policy in own if policy.protection()[0] == UNPROTECTED]
     if not evictions:
         raise InputError("eviction_misses needs at least one eviction. Got none.")
     policy = {"locate": "no_directory", "fill": "demand_always", "eviction": {"vary": list(evictions)}}

@@ -4,9 +4,9 @@ An importer answers for one format: it recognises the format by the first bytes 
 tables. A class joins by being defined, in a module of this folder or in a notebook cell.
 
 To add one: write a class that derives from `Importer`, beside the formats of the same tool or in a module of its own
-here; put a trace of a few lines, written by hand, into `tests/data/traces` and its corners into
-`tests/workloads/importers`; list public files of the format in `data/catalogue.yaml`. Nothing else names importers.
-`tests/workloads/importers/test_new_importer.py` does the same.
+here, and a test of its corners in `tests/workloads/importers`, with what writes a trace of a few lines as its `SAMPLES`
+(or such a trace in `tests/data/traces`); list public files of the format in `data/catalogue.yaml`. Nothing else names
+importers. `tests/workloads/importers/test_new_importer.py` does the same.
 """
 
 from __future__ import annotations
