@@ -20,8 +20,8 @@ from workbench.circuits.netlist import (
     circuit_after,
     constant,
     equal,
-    larger_of,
     one_hot,
+    output_largest,
     subtracted,
     widened,
 )
@@ -117,12 +117,8 @@ def build_residual(policy: Any, size: Sequence[int]) -> Circuit:
     scores = []
     for module in range(modules):
         left = [net.input(f"left_{module}_{r}", count.bit_length()) for r, count in enumerate(blocks)]
-        score = net.signal(f"score_{module}", weighted(net, left, weights, bits))
-        # The highest bit says that the module has room: whoever has none loses against all that have.
-        scores.append(np.append(score, candidates[module]))
-    best, place = larger_of(net, scores)
-    net.output("any", best[-1:])
-    net.output("taken", net.and_(best[-1:], place))
+        scores.append(net.signal(f"score_{module}", weighted(net, left, weights, bits)))
+    output_largest(net, "taken", scores, candidates)
     return net
 
 
@@ -216,11 +212,8 @@ def build_energy(policy: Any, size: Sequence[int]) -> Circuit:
     for module in range(modules):
         recent = [net.input(f"recent_{module}_{s}", bits) for s in range(len(weights))]
         energy = net.signal(f"energy_{module}", weighted(net, recent, weights, width))
-        # The complement is largest where the energy is smallest; the highest bit says that the module has room.
-        left.append(np.append(net.not_(energy), candidates[module]))
-    best, place = larger_of(net, left)
-    net.output("any", best[-1:])
-    net.output("taken", net.and_(best[-1:], place))
+        left.append(net.not_(energy))  # largest where the energy is smallest
+    output_largest(net, "taken", left, candidates)
     return net
 
 

@@ -308,6 +308,17 @@ def larger_of(net: Circuit, numbers: Sequence[Any]) -> tuple[np.ndarray, np.ndar
     return left[0]
 
 
+def output_largest(net: Circuit, name: str, numbers: Sequence[Any], candidates: Any) -> None:
+    """Name as outputs `any`, whether there is a candidate, and the place of the first with the largest number, else 0.
+
+    The highest bit says who is one: whoever is none loses against all that are.
+    """
+    numbers = [np.append(number, wire) for number, wire in zip(numbers, candidates, strict=True)]
+    best, place = larger_of(net, numbers)
+    net.output("any", best[-1:])
+    net.output(name, net.and_(best[-1:], place))
+
+
 def prefix_sums(net: Circuit, numbers: Sequence[Any], bits: int) -> list[np.ndarray]:
     """Return the sum of all numbers before each one and of all, in a logarithmic number of adders one after another."""
     sums = [widened(np.asarray(n, np.int32), bits) for n in numbers]

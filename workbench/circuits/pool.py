@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.circuits.netlist import Circuit, added, at_least, circuit_after, larger_of, widened
+from workbench.circuits.netlist import Circuit, added, at_least, circuit_after, larger_of, output_largest, widened
 from workbench.circuits.registry import Maker, sizes_within
 from workbench.circuits.vectors import Case, asked, leads_clearly
 from workbench.errors import InputError, wrong_value
@@ -40,9 +40,7 @@ def build(policy: Any, size: Sequence[int]) -> Circuit:
     net.signal("holds", np.concatenate(holds))
     columns = [({"free": free, "gbps": gbps}[name], weight) for name, weight in terms]
     sums = _sums(net, columns, holds, policy.normalises() and len(columns) > 1)
-    best, place = larger_of(net, [np.concatenate([one, room]) for one, room in zip(sums, holds, strict=True)])
-    net.output("any", best[-1:])
-    net.output("card", net.and_(best[-1:], place))
+    output_largest(net, "card", sums, holds)
     return net
 
 

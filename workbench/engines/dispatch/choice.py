@@ -43,8 +43,7 @@ from workbench.engines.dispatch.state import (
     State,
 )
 from workbench.engines.kit.faults import fail
-from workbench.policies.dispatch.choice.affinity import HELD, PagesNotice
-from workbench.policies.dispatch.choice.question import SCORE, ChoiceView
+from workbench.policies.dispatch.choice.question import HELD, SCORE, ChoiceView, PagesNotice
 from workbench.policies.dispatch.priority import RANK, PriorityView
 from workbench.policies.dispatch.selection.question import SELECT, SelectionView
 from workbench.structures.rng import below

@@ -11,8 +11,8 @@ from tests.oracles.node import policies as slow
 from tests.policies.dispatch.choice.together import NAMES, in_a_run, scenes, told
 from workbench.errors import InputError
 from workbench.policies.dispatch.choice import Affinity, LeastWaves, MostResidual, WeightedChoice
-from workbench.policies.dispatch.choice.affinity import PagesNotice
 from workbench.policies.dispatch.choice.contract import ChoiceContract, asks
+from workbench.policies.dispatch.choice.question import PagesNotice
 from workbench.policies.scenes import KEPT
 
 

@@ -5,29 +5,13 @@ Before each verdict it is told how many of the group's pages each module holds, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.compiled import MEMORY, PARAMS, Question, readable, view
-from workbench.policies.arguments import wholes
 from workbench.policies.dispatch.choice.load import AT, ByLoad, idle_slots
-from workbench.policies.dispatch.choice.question import CHOSEN, Choice, ChoiceView, scene
-
-
-@view
-class PagesNotice(NamedTuple):
-    """The pages of a group, told before each verdict about it."""
-
-    pages: np.ndarray = readable(
-        "int64", "all modules", "how many pages of the group each module holds, in its TLB or in its directory"
-    )
-    levers: Any = PARAMS
-    memory: np.ndarray = MEMORY
-
-
-HELD = Question("pages notice", PagesNotice, returns="nothing")
+from workbench.policies.dispatch.choice.question import CHOSEN, HELD, Choice, ChoiceView, PagesNotice
 
 
 class ByPages(Choice, abstract=True):
@@ -76,25 +60,3 @@ class Affinity(ByPages, ByLoad):
     def start_memory(self, modules: int, seed: int) -> np.ndarray:
         """Return how many pages each module holds of a group that nobody knows: int64[modules], zeros."""
         return np.zeros(modules, np.int64)
-
-    def scores(
-        self, rows: Any, after: Sequence[int] = (), seed: int = 0, pages: Sequence[int] = (), **seen: Any
-    ) -> list[float]:
-        """Return the score of each module, in plain Python and without an engine.
-
-        Parameters
-        ----------
-        rows, after, seed, **seen
-            As those of `choose`.
-        pages : sequence of int
-            How many pages of the group each module holds; none if not given.
-        """
-        every = super().scores(rows, after, seed, **seen)
-        if not len(pages):
-            return every
-        shown = scene(rows, self.rows_are, **seen)
-        held = wholes("pages", pages, 0, count=len(shown.heat))
-        bound = self.bound(shown.names)
-        scores, memory = np.zeros(len(every)), np.array(held, np.int64)
-        bound.plain_answer()(ChoiceView(shown.cycle, scores.size, *shown.columns(), scores, bound.parameters(), memory))
-        return [float(score) for score in scores]

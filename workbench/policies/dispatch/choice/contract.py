@@ -17,8 +17,15 @@ import numpy as np
 
 from workbench.compiled import RAISED
 from workbench.policies.contract import Contract
-from workbench.policies.dispatch.choice.affinity import PagesNotice
-from workbench.policies.dispatch.choice.question import INSTRUCTIONS, USUAL, Choice, ChoiceNotice, ChoiceView, Scene
+from workbench.policies.dispatch.choice.question import (
+    INSTRUCTIONS,
+    USUAL,
+    Choice,
+    ChoiceNotice,
+    ChoiceView,
+    PagesNotice,
+    Scene,
+)
 from workbench.policies.scenes import ANSWER, Asked, Scenes, Speaker, plain
 
 UNTOUCHED = 77.0
@@ -53,7 +60,7 @@ class ChoiceContract(Contract):
         """
         kept: Any = None
         for step in range(steps):
-            scene = drawn_scene(draw, self.names, size, step * 1000, getattr(policy, "classes", INSTRUCTIONS))
+            scene = drawn_scene(draw, self.names, size, step * 1000, policy.classes)
             see = asks(scene)
             if "held" in policy.tells:
                 yield "held", PagesNotice(draw.integers(0, 4, size), kept, kept)

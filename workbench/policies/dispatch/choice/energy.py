@@ -7,15 +7,13 @@ window: how many instructions of each class a module has executed in the latest 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.errors import InputError, unknown_name, wrong_value
+from workbench.errors import unknown_name, wrong_value
 from workbench.levers import lever
-from workbench.policies.arguments import MOST, check_weights, table
-from workbench.policies.dispatch.choice.question import CLASSES, Choice, ChoiceView, scene
+from workbench.policies.arguments import check_weights
+from workbench.policies.dispatch.choice.question import CLASSES, Choice, ChoiceView
 
 
 class LeastRecentEnergy(Choice):
@@ -78,7 +76,7 @@ class LeastRecentActivity(LeastRecentEnergy):
 
     As least recent energy, with two more classes that the whole node enters into the history: one instruction a cycle
     in which a group waited for a translation, and one a cycle in which a wave waited for a lock of device malloc. A
-    dispatcher by itself counts none of them.
+    dispatcher by itself counts none of them; rows that `choose` is given may have six counts, where nothing waited.
 
     References
     ----------
@@ -97,38 +95,10 @@ class LeastRecentActivity(LeastRecentEnergy):
         most=1e12,
         description="weight of each class: move, load, store, matrix, compare, jump, translation stall, lock wait",
     )
-    classes: ClassVar[int] = len(CLASSES) + len(WAITS)
-    """Numbers a module that the policy reads of the recent past."""
+    classes = len(CLASSES) + len(WAITS)
 
     def check(self) -> None:
         check_weights(self.weights, (*CLASSES, *WAITS), "class", f"{self.name}.weights")
-
-    def scores(self, rows: Any, after: Sequence[int] = (), seed: int = 0, **seen: Any) -> list[float]:
-        """Return the score of each module, in plain Python and without an engine.
-
-        A row has eight counts, or the six of instructions where nothing waited.
-        """
-        recent = self._counts(table("rows", rows))
-        shown = scene([[0]] * len(recent), "free", **seen)._replace(recent=recent.reshape(-1))
-        scores, nothing = np.zeros(len(shown.modules)), np.zeros(1, np.int64)
-        self.plain_answer()(ChoiceView(shown.cycle, scores.size, *shown.columns(), scores, self.parameters(), nothing))
-        return [float(score) for score in scores]
-
-    def _counts(self, rows: Sequence[Sequence[float]]) -> np.ndarray:
-        """Return a count of every class: float64[modules, 8]."""
-        widths = {len(row) for row in rows}
-        if widths not in ({self.classes}, {len(CLASSES)}):
-            raise InputError(
-                f"rows must have {len(CLASSES)} or {self.classes} counts a module, all of one length. "
-                f"Got rows of {sorted(widths)}."
-            )
-        counts = np.zeros((len(rows), self.classes))
-        counts[:, : widths.pop()] = rows
-        if not (np.abs(counts) <= MOST).all():
-            raise wrong_value(
-                "", "rows", f"must hold numbers up to {MOST}", float(counts.flat[np.abs(counts).argmax()])
-            )
-        return counts
 
 
 class LeastDecayedEnergy(Choice):

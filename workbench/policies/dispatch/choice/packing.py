@@ -76,7 +76,14 @@ class MostResidual(Choice):
             check_weights(self.weights, names, "resource", f"{path or self.name}.weights", where)
 
 
-class BestFitModule(Choice):
+class ByShares(Choice, abstract=True):
+    """A choice by shares of what an empty module has."""
+
+    def needs_totals(self) -> bool:
+        return True
+
+
+class BestFitModule(ByShares):
     """Take the module in which the group leaves the shortest vector of residual shares; ties as the engine breaks them.
 
     A share is what would be left of a resource over what an empty module has; the length is Euclidean. Modules fill
@@ -98,11 +105,8 @@ class BestFitModule(Choice):
         for k in range(see.count):
             see.scores[k] = -squared_length(see.modules[k], see.demand, see.free, see.totals)
 
-    def needs_totals(self) -> bool:
-        return True
 
-
-class WorstFitModule(Choice):
+class WorstFitModule(ByShares):
     """Take the module in which the group leaves the longest vector of residual shares; ties as the engine breaks them.
 
     The opposite of `best_fit_module`. Most residual, normalised and without weights, is worst fit by the sum of the
@@ -123,11 +127,8 @@ class WorstFitModule(Choice):
         for k in range(see.count):
             see.scores[k] = squared_length(see.modules[k], see.demand, see.free, see.totals)
 
-    def needs_totals(self) -> bool:
-        return True
 
-
-class DominantResource(Choice):
+class DominantResource(ByShares):
     """Take the module whose scarcest resource is left least scarce by the group; ties as the engine breaks them.
 
     Scarcity is told by the share that would be left, over what an empty module has; the smallest share is the score.
@@ -151,11 +152,8 @@ class DominantResource(Choice):
                 scarcest = min(scarcest, share_left(see.modules[k], resource, see.demand, see.free, see.totals))
             see.scores[k] = scarcest
 
-    def needs_totals(self) -> bool:
-        return True
 
-
-class DotProduct(Choice):
+class DotProduct(ByShares):
     """Take the module whose free shares point the way of the group's demand; ties as the engine breaks them.
 
     The score is the sum over the resources of demand share x free share, shares being of an empty module: a group that
@@ -180,9 +178,6 @@ class DotProduct(Choice):
             for r in range(resources):
                 score += (see.demand[r] / see.totals[r]) * (see.free[see.modules[k] * resources + r] / see.totals[r])
             see.scores[k] = score
-
-    def needs_totals(self) -> bool:
-        return True
 
 
 @kernel

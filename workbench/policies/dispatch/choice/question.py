@@ -10,7 +10,7 @@ load, store, matrix, compare, jump.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -22,6 +22,7 @@ from workbench.policies.policy import Policy
 
 CLASSES = ("move", "load", "store", "matrix", "compare", "jump")
 """The instruction classes (spec 3, R78)."""
+INSTRUCTIONS = len(CLASSES)
 
 
 @view
@@ -77,6 +78,20 @@ class ChoiceNotice(NamedTuple):
 CHOSEN = Question("choice notice", ChoiceNotice, returns="nothing")
 
 
+@view
+class PagesNotice(NamedTuple):
+    """The pages of a group, told before each verdict about it (spec 6, R15)."""
+
+    pages: np.ndarray = readable(
+        "int64", "all modules", "how many pages of the group each module holds, in its TLB or in its directory"
+    )
+    levers: Any = PARAMS
+    memory: np.ndarray = MEMORY
+
+
+HELD = Question("pages notice", PagesNotice, returns="nothing")
+
+
 class ReadyChoice(NamedTuple):
     """A score as engines receive it."""
 
@@ -98,6 +113,8 @@ class Choice(Policy, abstract=True):
     tells = {"chosen": CHOSEN}
     rows_are: ClassVar[Literal["free", "recent", "heat"]] = "free"
     """What the rows are that `choose` is given."""
+    classes: ClassVar[int] = INSTRUCTIONS
+    """Numbers a module that the policy reads of the recent past."""
     chosen: ClassVar[Callable[..., Any] | None] = None
 
     def terms(self) -> tuple[tuple[Choice, float], ...]:
@@ -145,7 +162,7 @@ class Choice(Policy, abstract=True):
 
     def scores(self, rows: Any, after: Sequence[int] = (), seed: int = 0, **seen: Any) -> list[float]:
         """Return the score of each module, in plain Python and without an engine; parameters as those of `choose`."""
-        shown, seed = scene(rows, self.rows_are, **seen), seed_of(seed)
+        shown, seed = scene(rows, self.rows_are, self.classes, **seen), seed_of(seed)
         after = wholes("after", after, 0, len(shown.heat) - 1)
         if self.needs_totals() and not shown.totals.all():
             raise InputError(f"{self.name} divides by totals; give choose the blocks of each resource: totals=(...).")
@@ -167,8 +184,9 @@ class Choice(Policy, abstract=True):
             The seed of policies that draw.
         **seen : sequences, optional
             More of what the question shows: `free`, `longest`, `recent`, `heat` (a row a module); `demand`, `totals`,
-            `names` (a value a resource); `modules` (the candidates; all if not given); `cycle`. What is not given is
-            zero; the longest runs are then the free amounts, and the names the usual ones where there are five.
+            `names` (a value a resource); `modules` (the candidates; all if not given); `cycle`; `pages` of the group
+            that each module holds. What is not given is zero; the longest runs are then the free amounts, and the
+            names the usual ones where there are five.
 
         Raises
         ------
@@ -185,6 +203,8 @@ class Choice(Policy, abstract=True):
         memory, params, scores = term.start_memory(count, seed), term.parameters(), np.zeros(len(shown.modules))
         for module in after:
             term.tell("chosen", ChoiceNotice(module, count, params, memory))
+        if "held" in term.tells:
+            term.tell("held", PagesNotice(shown.pages, params, memory))
         term.plain_answer()(ChoiceView(shown.cycle, scores.size, *shown.columns(), scores, params, memory))
         return scores
 
@@ -202,8 +222,7 @@ class Choice(Policy, abstract=True):
 
 USUAL = ("vgpr", "sgpr", "waves", "shared", "workgroups")
 """The resources of a machine that declares no others, in their order."""
-INSTRUCTIONS = 6
-_SHOWN = ("free", "longest", "recent", "heat", "demand", "totals", "names", "modules", "cycle")
+_SHOWN = ("free", "longest", "recent", "heat", "demand", "totals", "names", "modules", "cycle", "pages")
 
 _Columns = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -220,13 +239,14 @@ class Scene(NamedTuple):
     recent: np.ndarray
     heat: np.ndarray
     names: tuple[str, ...]
+    pages: np.ndarray = np.zeros(0, np.int64)
 
     def columns(self) -> _Columns:
         """Return the arrays in the order of the question, from `modules` to `heat`."""
         return self.modules, self.demand, self.free, self.longest, self.totals, self.recent, self.heat
 
 
-def scene(rows: Any, rows_are: str, **seen: Any) -> Scene:
+def scene(rows: Any, rows_are: str, classes: int = INSTRUCTIONS, **seen: Any) -> Scene:
     """Fill in what was not given; `Choice.choose` says with what."""
     for name in seen:
         if name not in _SHOWN:
@@ -243,9 +263,10 @@ def scene(rows: Any, rows_are: str, **seen: Any) -> Scene:
         free=free.reshape(-1).astype(np.int64),
         longest=_table(given.get("longest", free), count, width, "longest").reshape(-1).astype(np.int64),
         totals=np.array(wholes("totals", given.get("totals", [0] * width), count=width), np.int64),
-        recent=_table(given.get("recent"), count, INSTRUCTIONS, "recent").reshape(-1),
+        recent=_table(given.get("recent"), count, classes, "recent", {INSTRUCTIONS, classes}).reshape(-1),
         heat=np.array(reals("heat", given.get("heat", [0.0] * count), count)),
         names=_names(given.get("names"), width),
+        pages=np.array(wholes("pages", listed("pages", given.get("pages", ())) or [0] * count, count=count), np.int64),
     )
 
 
@@ -267,21 +288,21 @@ def _names(names: Any, width: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _table(rows: Any, count: int, width: int, what: str) -> np.ndarray:
-    """Return the rows as float64[count, width]; zeros where there are none."""
+def _table(rows: Any, count: int, width: int, what: str, classes: Collection[int] = ()) -> np.ndarray:
+    """Return the rows as float64[count, width]; zeros where there are none, and for classes that are not counted."""
     if count == 0:
         raise InputError("choose needs at least one module. Got no rows.")
     if rows is None:
         return np.zeros((count, width))
     rows = table(what, rows)
     widths = sorted({len(row) for row in rows})
-    if len(rows) != count or len(widths) != 1 or (what == "recent" and widths != [width]):
-        of = f" of {width} classes" if what == "recent" else ""
+    if len(rows) != count or len(widths) != 1 or (classes and widths[0] not in classes):
+        of = f" of {' or '.join(map(str, sorted(classes)))} classes" if classes else ""
         raise InputError(f"{what} must have one row{of} a module, all of one length. Got rows of {widths}.")
     result = np.array(rows, np.float64)
     if not (np.abs(result) <= MOST).all():
         raise wrong_value("", what, f"must hold numbers up to {MOST}", float(result.flat[np.abs(result).argmax()]))
-    return result
+    return np.pad(result, ((0, 0), (0, width - widths[0]))) if classes else result
 
 
 def summed(scored: Sequence[tuple[np.ndarray, float]]) -> list[float]:

@@ -178,7 +178,23 @@ def tickets_of(channel: int, params: np.ndarray) -> int:
     return int(params[FIRST_TICKETS + channel]) if params.size > FIRST_TICKETS else 1
 
 
-class Lottery(ByChannel):
+class ByTickets(ByChannel, abstract=True):
+    """The base of policies in which the channels hold tickets."""
+
+    tickets: tuple[int, ...] = lever(
+        (), least=1, most=1 << 20, unit="tickets", description="how many tickets each channel has; none = one each"
+    )
+
+    def check_run(self, channels: int, levels: int, path: str = "", where: str = "") -> None:
+        """Refuse a number of tickets that is not that of the channels."""
+        refuse_wrong_count(lever_path(path, self.name, "tickets"), self.tickets, channels, "channels", where)
+
+    def parameters(self) -> np.ndarray:
+        """Return whom it chooses among, and the tickets: float64[1 + tickets]."""
+        return np.array([*self.numbers(), *self.tickets], np.float64)
+
+
+class Lottery(ByTickets):
     """Draw one of all candidates' tickets and take its channel; so there are no ties.
 
     Only candidates' tickets are in the draw, so each has a share in proportion to its tickets of what it competes for.
@@ -197,9 +213,6 @@ class Lottery(ByChannel):
     """
 
     draws = True
-    tickets: tuple[int, ...] = lever(
-        (), least=1, most=1 << 20, unit="tickets", description="how many tickets each channel has; none = one each"
-    )
 
     @staticmethod
     def answer(see: SelectionView) -> int:
@@ -219,14 +232,6 @@ class Lottery(ByChannel):
         """Return the generator's state, drawn from the stream `lottery` of the seed: int64[1]."""
         return np.array([max(Streams(seed).integer("lottery"), 1)])
 
-    def check_run(self, channels: int, levels: int, path: str = "", where: str = "") -> None:
-        """Refuse a number of tickets that is not that of the channels."""
-        refuse_wrong_count(lever_path(path, self.name, "tickets"), self.tickets, channels, "channels", where)
-
-    def parameters(self) -> np.ndarray:
-        """Return whom it chooses among, and the tickets: float64[1 + tickets]."""
-        return np.array([*self.numbers(), *self.tickets], np.float64)
-
 
 ONE_TICKET = 1 << 30
 """The stride of one ticket; that of n is the n-th part of it, rounded down. Room for 2**33 services of a channel."""
@@ -242,7 +247,7 @@ def carry_idle(count: int, channel: np.ndarray, now: int, memory: np.ndarray) ->
             memory[c] = max(memory[c], now)
 
 
-class Stride(ByChannel):
+class Stride(ByTickets):
     """Take the candidate whose channel has the smallest pass, the lowest channel at a tie; add its stride to its pass.
 
     A channel's stride is inverse to its tickets. One that waits but is no candidate keeps its pass, and so its claim;
@@ -260,10 +265,6 @@ class Stride(ByChannel):
     [0, 1, 2, 0, 1, 0]
     """
 
-    tickets: tuple[int, ...] = lever(
-        (), least=1, most=1 << 20, unit="tickets", description="how many tickets each channel has; none = one each"
-    )
-
     @staticmethod
     def answer(see: SelectionView) -> int:
         limit, chosen = rank_limit(see.count, see.rank, see.fits, see.levers), NOBODY
@@ -274,19 +275,10 @@ class Stride(ByChannel):
                 chosen = k
         if chosen != NOBODY:
             served = see.channel[chosen]
-            tickets = int(see.levers[FIRST_TICKETS + served]) if see.levers.size > FIRST_TICKETS else 1
             carry_idle(see.count, see.channel, see.memory[served], see.memory)
-            see.memory[served] += ONE_TICKET // tickets
+            see.memory[served] += ONE_TICKET // tickets_of(served, see.levers)
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
         """Return the pass of each channel, 0: int64[channels]."""
         return np.zeros(channels, np.int64)
-
-    def check_run(self, channels: int, levels: int, path: str = "", where: str = "") -> None:
-        """Refuse a number of tickets that is not that of the channels."""
-        refuse_wrong_count(lever_path(path, self.name, "tickets"), self.tickets, channels, "channels", where)
-
-    def parameters(self) -> np.ndarray:
-        """Return whom it chooses among, and the tickets: float64[1 + tickets]."""
-        return np.array([*self.numbers(), *self.tickets], np.float64)
