@@ -24,11 +24,6 @@ class TestGroupedRunOfThree(ProbeContract):
     sizes = (6, 63, 129, 1824)
 
 
-class TestGroupedRunOfOccupiedBits(ProbeContract):
-    policy = GroupedRun(groups=8, encoding="free0", direction="left", decode="scan", timing="pipe_3cycle_shared_hw")
-    sizes, count = (16, 24, 64, 128), 30
-
-
 CUTS = [(n, z) for n in range(2, 13) for z in range(1, n) if n % z == 0]
 
 

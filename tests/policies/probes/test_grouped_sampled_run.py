@@ -18,11 +18,6 @@ class TestGroupedSampledRun(ProbeContract):
     policy = GroupedSampledRun()
 
 
-class TestGroupedSampledRunOfOccupiedBits(ProbeContract):
-    policy = GroupedSampledRun(groups=8, run_lengths=(1, 2, 4), encoding="free0", direction="left")
-    sizes, count = (16, 64, 128), 30
-
-
 @pytest.mark.parametrize("lengths", [(1,), (1, 2), (1, 2, 4), (1, 3, 5)])
 def test_every_state_of_a_small_resource(lengths):
     for groups in (2, 3, 6):
