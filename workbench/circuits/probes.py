@@ -15,8 +15,10 @@ from workbench.circuits.registry import Maker
 from workbench.circuits.vectors import Case, Step, asked
 from workbench.errors import InputError, wrong_value
 from workbench.gates import ONE, ZERO
+from workbench.policies.arguments import whole
+from workbench.policies.placement.question import MOST_SEGMENTS
 from workbench.policies.probes.gate_list import Form, Vectors, any_left, chained, decoded, gate_of, grouped
-from workbench.policies.probes.question import Probe, check_count
+from workbench.policies.probes.question import Probe
 from workbench.policies.probes.rival_gates import reported, root_of, step
 from workbench.policies.probes.shared_gates import fields, following, loaded, mask, shifted
 from workbench.streams import Streams
@@ -150,10 +152,10 @@ MOST_GATES = 20_000_000
 
 def begun(probe: Probe, blocks: int) -> tuple[Circuit, np.ndarray]:
     """Return an empty circuit for a probe, and the wires of the state that it looks at."""
-    check_count(blocks)
+    blocks = whole("blocks", blocks, 1, MOST_SEGMENTS)
     probe.check_blocks(blocks)
-    circuit = circuit_after(probe, probe.round_cycles([blocks]) - 1, BLOCKS=int(blocks))
-    return circuit, circuit.input("state", int(blocks))
+    circuit = circuit_after(probe, probe.round_cycles([blocks]) - 1, BLOCKS=blocks)
+    return circuit, circuit.input("state", blocks)
 
 
 def cases_of_probe(probe: Probe, blocks: int, count: int, seed: int = 0) -> Iterator[Case]:

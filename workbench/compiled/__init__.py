@@ -16,7 +16,6 @@ from workbench.compiled.diagnostics import failed_call, forget_failed_call, keep
 from workbench.compiled.kernel import (
     INTERPRETED,
     allocating,
-    creates_arrays,
     entry_point,
     inlined,
     kernel,

@@ -136,26 +136,20 @@ def allocating(function: _Function) -> _Function:
     return _compiled(function, error_model="numpy", cache=may_be_kept(function.__module__), **options)
 
 
-def creates_arrays(answer: _Function) -> _Function:
-    """Mark a built-in answer that creates arrays; the others are compiled without counting references."""
-    answer.creates_arrays = True  # type: ignore[attr-defined]
-    return answer
-
-
 def compiled_answer(function: _Function, signature: Any, built_in: bool, checked: bool, digest: str) -> Any:
     """Compile an answer for one signature now.
 
     A built-in one is kept on disk by its digest and counts no references (12 instead of 19 ns for nearest boundary over
-    two words); a user's raises on a division by zero and has its loops metered. `checked` tests every array index.
+    two words), so it creates no arrays; a user's raises on a division by zero and has its loops metered. `checked`
+    tests every array index.
     """
-    counts = not built_in or hasattr(function, "creates_arrays")
     options: dict[str, Any] = {
         "part": os.path.join("answers", digest),
         "boundscheck": checked,
         "error_model": "python",
         "cache": built_in and not checked,
     }
-    options["_nrt"] = counts
+    options["_nrt"] = not built_in
     options["pipeline_class"] = KeepingCompiler if built_in else MeteredCompiler
     return _compiled(function, signature, **options)
 

@@ -65,7 +65,9 @@ def test_exact_probes_and_rivals(probe, blocks):
     assert reports(probe, blocks) == expected(slow.longest_run, blocks)
 
 
-@pytest.mark.parametrize(("wrong", "cure"), [(0, " Nearest: 1."), (4097, " Nearest: 4096."), (True, ""), ("8", "")])
+@pytest.mark.parametrize(
+    ("wrong", "cure"), [(0, " Nearest: 1."), (4097, " Nearest: 4096."), (True, ""), ("8", " Nearest: 8.")]
+)
 def test_numbers_of_blocks_that_there_are_not(wrong, cure):
     with pytest.raises(InputError) as refused:
         ExactRun().cost(wrong)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.errors import InputError, shown, wrong_value
+from workbench.errors import InputError, shown
 from workbench.policies.arguments import seed_of, truths, whole
 from workbench.policies.malloc.heap import BitmapArena, HeapPolicy
 from workbench.policies.malloc.serve import Serve, checked_bytes
@@ -70,8 +70,8 @@ class DeviceHeap:
     ) -> None:
         heap = BitmapArena(placement=placement or FirstFit())
         self.serve, self.placement = serve, heap.placement
-        self.granule, self.base = _whole("granule_bytes", granule_bytes, 1, 1 << 20), whole("base", base)
-        self.granules = _whole("heap_bytes", heap_bytes, self.granule, MOST_GRANULES * self.granule) // self.granule
+        self.granule, self.base = whole("granule_bytes", granule_bytes, 1, 1 << 20), whole("base", base)
+        self.granules = whole("heap_bytes", heap_bytes, self.granule, MOST_GRANULES * self.granule) // self.granule
         check_pieces(serve, heap, self.granule)
         seed = seed_of(seed)
         self._free = all_free(self.granules)
@@ -203,10 +203,3 @@ def check_pieces(serve: Serve, heap: HeapPolicy, granule: int) -> None:
             f"{serve.name}.align must be a multiple of the granule ({granule} bytes) for pieces to be freed one by "
             f"one. Got {align}. Nearest: {-(-align // granule) * granule}."
         )
-
-
-def _whole(name: str, value: int, least: int, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
-        nearest = min(max(value, least), most) if isinstance(value, (int, float)) else None
-        raise wrong_value("", name, f"must be a whole number from {least} to {most}", value, nearest)
-    return int(value)

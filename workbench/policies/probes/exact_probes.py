@@ -18,9 +18,11 @@ import numpy as np
 from workbench.compiled import ALL_BITS, NO_BITS, kernel, leading_zeros, left, right, trailing_zeros
 from workbench.gates import Netlist
 from workbench.levers import lever
+from workbench.policies.arguments import whole
+from workbench.policies.placement.question import MOST_SEGMENTS
 from workbench.policies.probes import rival_gates
 from workbench.policies.probes.gate_list import GateList, ProbeCost
-from workbench.policies.probes.question import Probe, ProbeView, check_count
+from workbench.policies.probes.question import Probe, ProbeView
 from workbench.structures.bitmaps import NOWHERE, WORD, first_start, longest_run, next_taken, starts_inside
 
 
@@ -54,8 +56,7 @@ class BitSerial(Probe):
 
     def cost(self, blocks: int) -> ProbeCost:
         """Return the hardware of one step, which serves all cycles; the state is copied to a shift register."""
-        check_count(blocks)
-        blocks = int(blocks)
+        blocks = whole("blocks", blocks, 1, MOST_SEGMENTS)
         step = rival_gates.one_step(blocks)
         one = GateList(step, step.inputs[:0]).cost()
         return one._replace(depth=blocks * one.depth, cycles=blocks)

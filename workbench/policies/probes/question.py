@@ -14,7 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from workbench.compiled import PARAMS, Answer, Question, number, readable, view
-from workbench.errors import InputError, wrong_value
+from workbench.errors import InputError
+from workbench.policies.arguments import whole
 from workbench.policies.placement.question import MOST_SEGMENTS, Bits, Encoding, as_text, as_words
 from workbench.policies.policy import Policy
 from workbench.policies.probes.gate_list import GateList, ProbeCost
@@ -160,7 +161,7 @@ class Probe(Policy, abstract=True):
         >>> cost.and_gates, cost.or_gates, cost.registers, cost.cycles
         (8128, 8128, 0, 1)
         """
-        check_count(blocks)
+        blocks = whole("blocks", blocks, 1, MOST_SEGMENTS)
         self.check_blocks(blocks)
         return _counted(self, blocks)
 
@@ -173,19 +174,6 @@ class Probe(Policy, abstract=True):
         words, blocks = as_words(free, encoding, 1)
         self.check_blocks(blocks)
         return words, blocks
-
-
-def check_count(blocks: int) -> None:
-    """Refuse what is no number of blocks.
-
-    >>> check_count(0)
-    Traceback (most recent call last):
-    workbench.errors.InputError: blocks must be a whole number from 1 to 4096. Got 0. Nearest: 1.
-    """
-    whole = isinstance(blocks, (int, np.integer)) and not isinstance(blocks, bool)
-    if not whole or not 1 <= blocks <= MOST_SEGMENTS:
-        nearest = min(max(blocks, 1), MOST_SEGMENTS) if whole else None
-        raise wrong_value("", "blocks", f"must be a whole number from 1 to {MOST_SEGMENTS}", blocks, nearest)
 
 
 @lru_cache(maxsize=256)

@@ -235,17 +235,16 @@ def trace(
     rows = [word]
     for by in range(1, width):
         rows.append(rows[-1] & shifted(word, by, left) & passing[by])
-    sequences = [
-        np.array([row[first : first + size].any() for row in rows[:size]]) for first, size in zip(starts, sizes)
-    ]
+    chain = np.array(rows)
+    sequences = [np.any(chain[:size, first : first + size], axis=1) for first, size in zip(starts, sizes)]
     filling = padding == "occupied" and inverted
     codes = [np.concatenate([one, np.full(width - one.size, filling)]) for one in sequences]
     return SharedTrace(
         as_number(word != inverted),
         tuple(map(as_number, passing)),
         tuple(as_number(row != inverted) for row in rows),
-        bits_text([row[: width // 2].any() for row in rows]),
-        bits_text([row[width // 2 :].any() for row in rows]),
+        bits_text(np.any(chain[:, : width // 2], axis=1)),
+        bits_text(np.any(chain[:, width // 2 :], axis=1)),
         tuple(map(bits_text, sequences)),
         tuple(map(bits_text, codes)),
         tuple(map(last_one, sequences)),
