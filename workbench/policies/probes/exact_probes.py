@@ -20,9 +20,9 @@ from workbench.gates import Netlist
 from workbench.levers import lever
 from workbench.policies.arguments import whole
 from workbench.policies.placement.question import MOST_SEGMENTS
-from workbench.policies.probes import rival_gates
 from workbench.policies.probes.gate_list import GateList, ProbeCost
 from workbench.policies.probes.question import Probe, ProbeView
+from workbench.policies.probes.rival_gates import one_step, reported, root_of, scanned
 from workbench.structures.bitmaps import NOWHERE, WORD, first_start, longest_run, next_taken, starts_inside
 
 
@@ -52,12 +52,12 @@ class BitSerial(Probe):
 
     def gate_list(self, blocks: int) -> GateList:
         """Return all cycles of the scan, one after another."""
-        return rival_gates.scanned(blocks)
+        return scanned(blocks)
 
     def cost(self, blocks: int) -> ProbeCost:
         """Return the hardware of one step, which serves all cycles; the state is copied to a shift register."""
         blocks = whole("blocks", blocks, 1, MOST_SEGMENTS)
-        step = rival_gates.one_step(blocks)
+        step = one_step(blocks)
         one = GateList(step, step.inputs[:0]).cost()
         return one._replace(depth=blocks * one.depth, cycles=blocks)
 
@@ -95,7 +95,7 @@ class ShiftDoubling(Probe):
     def gate_list(self, blocks: int) -> GateList:
         """Return all steps, one after another."""
         net = Netlist(blocks)
-        return GateList(net, rival_gates.reported(net, net.inputs, self.timing == "step_a_cycle"))
+        return GateList(net, reported(net, net.inputs, self.timing == "step_a_cycle"))
 
 
 class PrefixSuffixTree(Probe):
@@ -136,13 +136,13 @@ class PrefixSuffixTree(Probe):
     def gate_list(self, blocks: int) -> GateList:
         """Return the tree, level by level."""
         net = Netlist(blocks)
-        root, _ = rival_gates.root_of(net, net.inputs, self.timing == "step_a_cycle")
+        root, _ = root_of(net, net.inputs, self.timing == "step_a_cycle")
         return GateList(net, root.best[:, 0])
 
     def nodes(self, blocks: int) -> int:
         """Count the nodes of the tree as they are built."""
         net = Netlist(blocks)
-        return rival_gates.root_of(net, net.inputs, levels_are_cycles=False)[1]
+        return root_of(net, net.inputs, levels_are_cycles=False)[1]
 
 
 @kernel
