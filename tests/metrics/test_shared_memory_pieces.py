@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.engines.test_shared_memory import simulate
 from workbench.errors import InputError
-from workbench.metrics.shared_memory import grants_by_segment, pieces, replay
+from workbench.metrics.shared_memory import grants_by_segment, pieces
 from workbench.policies.placement import ByteCounter, Compaction, FirstFit, NearestBoundary, PagedMemory
 from workbench.records.shared_memory import events
 
@@ -63,7 +63,6 @@ def test_rectangles_are_the_painted_memory(placement, release_first, rows):
     assert np.array_equal(from_pieces(pieces(record), 13, len(picture)), picture)
     if record.layout != "scattered":
         assert grants_by_segment(record).tolist() == grants
-        assert np.array_equal(grants_by_segment(record), replay(record).wear[:-1].cumsum())
 
 
 def test_compaction_cuts_a_workgroup_where_it_moves_it():

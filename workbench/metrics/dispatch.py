@@ -134,8 +134,10 @@ MEASURES = Measures(
 
 def measure(record: DispatchRecord) -> dict[str, float]:
     """Compute every measure of a run, those of its priorities and resources included."""
+    cycles = makespan(record)
     return {
-        **_pace(record),
+        "makespan_cycles": float(cycles),
+        "groups_per_kilocycle": over(1000 * len(record.arrival), cycles),
         **wait_measures(record),
         **_rounds(record),
         **refusal_measures(record),
@@ -144,12 +146,6 @@ def measure(record: DispatchRecord) -> dict[str, float]:
         **balance_measures(record),
         **power_measures(record),
     }
-
-
-def _pace(record: DispatchRecord) -> dict[str, float]:
-    cycles = makespan(record)
-    pace = over(1000 * len(record.arrival), cycles)
-    return {"makespan_cycles": float(cycles), "groups_per_kilocycle": pace}
 
 
 def _rounds(record: DispatchRecord) -> dict[str, float]:

@@ -78,12 +78,14 @@ MEASURES = declared(
 
 def measure(record: MallocRecord) -> dict[str, float]:
     """Compute every measure of a record, by name."""
+    failed = int(((record.block < 0) & (record.request != -1)).sum())
     return {
         **_time(record),
         **_tries(record),
         "instructions": float(instructions(record)),
         **_per_thread(record, "metadata_transactions", transactions(record)),
-        **_failures(record),
+        "failures": float(failed),
+        "failure_rate": over(failed, len(record.arrival)),
         **memory_measures(record),
         "power_proxy_cv": cv(waiting_by_warp(record)),
         **piece_measures(record),
@@ -152,12 +154,6 @@ def _tries(record: MallocRecord) -> dict[str, float]:
         **_per_thread(record, "lock_failures", record.tried_in_vain),
         **_per_thread(record, "heap_atomics", record.heap_atomics),
     }
-
-
-def _failures(record: MallocRecord) -> dict[str, float]:
-    failed = int(((record.block < 0) & (record.request != -1)).sum())
-    threads = len(record.arrival)
-    return {"failures": float(failed), "failure_rate": over(failed, threads)}
 
 
 def _per_thread(record: MallocRecord, name: str, count: int) -> dict[str, float]:

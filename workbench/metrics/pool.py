@@ -150,6 +150,7 @@ MEASURES = declared(
 
 def measure(record: PoolRecord) -> dict[str, float]:
     """Compute every measure of a run."""
+    latency = (record.answered - record.time)[was_asked(record)]
     return {
         **_grants(record),
         **_borrowing(record),
@@ -157,7 +158,8 @@ def measure(record: PoolRecord) -> dict[str, float]:
         **_lending(record),
         **_balance(record),
         **_peaks(record),
-        **_latency(record),
+        "latency_mean_ns": over(latency.sum(), latency.size),
+        "latency_p99_ns": quantile(latency, 0.99),
         **_waiting(record),
         **_filled(record),
         "fallbacks": float(record.fallbacks),
@@ -265,11 +267,6 @@ def _filled(record: PoolRecord) -> dict[str, float]:
         unused = {"unused_rate": 1 - over(data, held), "reserved_unused_rate": 1 - over(data, got)}
     pace = over(1e6 * granted(record).sum(), span)
     return {**unused, "span_ns": span, "allocations_per_millisecond": pace}
-
-
-def _latency(record: PoolRecord) -> dict[str, float]:
-    waits = (record.answered - record.time)[was_asked(record)]
-    return {"latency_mean_ns": over(waits.sum(), waits.size), "latency_p99_ns": quantile(waits, 0.99)}
 
 
 def _waiting(record: PoolRecord) -> dict[str, float]:

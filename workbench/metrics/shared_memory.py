@@ -8,7 +8,7 @@ the layout over time as rectangles (who held which segments from when to when), 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -105,7 +105,7 @@ def measure(record: SharedMemoryRecord) -> dict[str, float]:
         "workgroups_per_kilocycle": over(1000 * len(record.grant), drained),
         **_averages(record, totals),
         **_blocking(record, totals),
-        **_wear(record, totals.wear[:-1].cumsum()),
+        **_wear(record),
         "power_proxy_cv": cv(held_by_segment(record)) if has_ranges(record) else math.nan,
         **_waits(record),
         "attempts": float(record.attempts),
@@ -135,8 +135,9 @@ def _blocking(record: SharedMemoryRecord, totals: Totals) -> dict[str, float]:
     }
 
 
-def _wear(record: SharedMemoryRecord, wear: np.ndarray) -> dict[str, float]:
-    if not has_ranges(record) or not wear.sum():
+def _wear(record: SharedMemoryRecord) -> dict[str, float]:
+    wear = grants_by_segment(record) if has_ranges(record) else np.zeros(record.segments, np.int64)
+    if not wear.sum():
         wear = np.full(len(wear), np.nan)
     half, least = len(wear) // 2, wear.min()
     (middle, deviation), high = mean_and_deviation(wear), wear[-half:].sum()
@@ -200,12 +201,10 @@ class Totals(NamedTuple):
     real: np.ndarray
     """float64[2]: sums over the cycles with a waiting request of external fragmentation, and of the distance between
     the centre of the longest free run and the middle of the memory."""
-    wear: np.ndarray
-    """int64[segments + 1], differences of the number of times that each segment was granted."""
 
 
 def replay(record: SharedMemoryRecord) -> Totals:
-    """Add up one run, from the first arrival to the last release: exact integrals over the event times, and wear.
+    """Add up one run, from the first arrival to the last release: exact integrals over the event times.
 
     The pass rebuilds the free map from the record alone. Between two events nothing changes, so every time average is a
     sum of products of whole numbers, exact whatever the number of cycles.
@@ -216,7 +215,7 @@ def replay(record: SharedMemoryRecord) -> Totals:
         A range of the record, of an engine of somebody's own, does not lie in the memory.
     """
     _check_ranges(record)
-    totals = Totals(np.zeros(7, np.int64), np.zeros(2), np.zeros(record.segments + 1, np.int64))
+    totals = Totals(np.zeros(7, np.int64), np.zeros(2))
     grants, releases = record.serial.argsort(kind="stable"), record.release.argsort(kind="stable")
     events = Events(
         record.arrival,
@@ -277,11 +276,10 @@ def _pass(events: Events, free: np.ndarray, segments: int, scattered: bool, tota
             arrived += 1
         while granted < rows and events.grant[granted] == now:
             row = events.grants[granted]
-            moved = _move_for(events, free, row, moved, totals)
+            moved = _move_for(events, free, row, moved)
             taken += events.length[row]
             if not scattered:
                 mark_taken(free, events.where[row], events.length[row])
-                _count_wear(totals, events.where[row], events.length[row])
             granted += 1
         while head < arrived and events.granted_at[head] <= now:
             head += 1
@@ -305,21 +303,14 @@ def _following(events: Events, arrived: int, granted: int, released: int) -> int
 
 
 @kernel
-def _move_for(events: Events, free: np.ndarray, row: int, moved: int, totals: Totals) -> int:
+def _move_for(events: Events, free: np.ndarray, row: int, moved: int) -> int:
     while moved < events.moves.shape[0] and events.moves[moved, 4] == row:
         other, old, new = events.moves[moved, 1], events.moves[moved, 2], events.moves[moved, 3]
         mark_free(free, old, events.length[other])
         mark_taken(free, new, events.length[other])
         events.where[other] = new
-        _count_wear(totals, new, events.length[other])
         moved += 1
     return moved
-
-
-@kernel
-def _count_wear(totals: Totals, start: int, length: int) -> None:
-    totals.wear[start] += 1
-    totals.wear[start + length] -= 1
 
 
 @kernel
@@ -364,13 +355,8 @@ def grants_by_segment(record: SharedMemoryRecord) -> np.ndarray:
     InputError
         The grants are no ranges (scattered) or have no addresses (a byte counter's).
     """
-    if not has_ranges(record):
-        raise InputError("there is no wear by segment: these grants are not ranges of segments.")
-    moved = record.moves[:, 1]
-    base = np.concatenate([record.base, record.moves[:, 3]])
-    beyond = base + np.concatenate([record.length, record.length[moved]])
-    room = record.segments + 1
-    return (np.bincount(base, minlength=room) - np.bincount(beyond, minlength=room))[:-1].cumsum()
+    moved, _, new = record.moves[:, 1:4].T
+    return _by_segment(record, "wear", (record.base, record.length, 1), (new, record.length[moved], 1))
 
 
 def held_by_segment(record: SharedMemoryRecord) -> np.ndarray:
@@ -382,18 +368,20 @@ def held_by_segment(record: SharedMemoryRecord) -> np.ndarray:
     InputError
         As `grants_by_segment`.
     """
-    if not has_ranges(record):
-        raise InputError("there is no time by segment: these grants are not ranges of segments.")
     cycle, moved, old, new = record.moves[:, :4].T
-    rest, length = record.release[moved] - cycle, record.length
+    rest, length = record.release[moved] - cycle, record.length[moved]
+    held = (record.base, record.length, record.release - record.grant)
+    return _by_segment(record, "time", held, (old, length, -rest), (new, length, rest))
+
+
+def _by_segment(record: SharedMemoryRecord, what: str, *ranges: tuple[np.ndarray, np.ndarray, Any]) -> np.ndarray:
+    """Add up what each segment has of ranges: their first segments, lengths and amounts."""
+    if not has_ranges(record):
+        raise InputError(f"there is no {what} by segment: these grants are not ranges of segments.")
     changes = np.zeros(record.segments + 1, np.int64)
-    for base, size, cycles in (
-        (record.base, length, record.release - record.grant),
-        (old, length[moved], -rest),
-        (new, length[moved], rest),
-    ):
-        np.add.at(changes, base, cycles)
-        np.add.at(changes, base + size, -cycles)
+    for first, length, amount in ranges:
+        np.add.at(changes, first, amount)
+        np.add.at(changes, first + length, -amount)
     return changes[:-1].cumsum()
 
 

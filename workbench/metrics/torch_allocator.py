@@ -45,8 +45,10 @@ def measure(record: AllocatorRecord) -> dict[str, float]:
         "pages_mapped": float(sum(it.pages_mapped for it in record.cards)),
         "flushes": float(sum(it.flushes for it in record.cards)),
         "refused": float(sum(_refused(it).sum() for it in record.cards)),
-        "refused_though_cached": float(sum(_though_cached(it).sum() for it in record.cards)),
-        **_compared(record.reproduced),
+        "refused_though_cached": float(
+            sum((_refused(it) & (it.reserved - it.live >= it.size)).sum() for it in record.cards)
+        ),
+        **{name: float(getattr(record.reproduced, name, math.nan)) for name in Reproduced._fields},
     }
 
 
@@ -77,14 +79,3 @@ def driver_ns(calls: np.ndarray, costs: CallCosts) -> float:
 def _refused(run: CardRun) -> np.ndarray:
     refused: np.ndarray = (run.kind == ALLOC) & (run.placed < 0)
     return refused
-
-
-def _though_cached(run: CardRun) -> np.ndarray:
-    enough: np.ndarray = _refused(run) & (run.reserved - run.live >= run.size)
-    return enough
-
-
-def _compared(result: Reproduced | None) -> dict[str, float]:
-    if result is None:
-        return dict.fromkeys(Reproduced._fields, math.nan)
-    return {name: float(value) for name, value in result._asdict().items()}

@@ -92,13 +92,14 @@ MEASURES = declared(
 
 def measure(record: TranslationRecord) -> dict[str, float]:
     """Compute every measure of a run."""
+    sent_out = record.served[:, [SERVED_BY.index(by) for by in ("peer", "shared", "walk")]].sum(axis=1)
     return {
         **_served(record),
         **latency_measures(record),
         **traffic_measures(record),
         "sharing_degree_mean": sharing_degree(record),
         "reach_wasted": reach_wasted(record),
-        "power_proxy_cv": cv(sent_out(record)),
+        "power_proxy_cv": cv(sent_out),
         "shot_down": float(record.shot_down),
     }
 
@@ -128,11 +129,6 @@ def sharing_degree(record: TranslationRecord) -> float:
 def reach_wasted(record: TranslationRecord) -> float:
     """Compute the share of all private entries, over the samples, that hold no page or one that is counted already."""
     return 1 - over(float(pages_by_degree(record).sum()), record.samples * record.cores * record.private_entries)
-
-
-def sent_out(record: TranslationRecord) -> np.ndarray:
-    """Count the accesses of each core that neither its own TLB nor a miss under way serves: int64[cores]."""
-    return record.served[:, [SERVED_BY.index(by) for by in ("peer", "shared", "walk")]].sum(axis=1)
 
 
 def pages_by_degree(record: TranslationRecord) -> np.ndarray:

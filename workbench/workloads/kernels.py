@@ -120,12 +120,10 @@ class KernelRows:
 
     def table(self) -> KernelTable:
         """Return the launches so far; a column without one value is None, but for those that every launch must have."""
-        made = {field: _column(column) for field, column in self._columns.items()}
-        block = np.array(self._block, np.int64).reshape(-1, 3)
-        made["block"] = block if (block != MISSING).any() else None
-        for field in ("name", "start_ns", "duration_ns", "device"):
-            made[field] = np.array(self._columns[field], np.int64)
-        return KernelTable(tuple(self._places), **made)  # type: ignore[arg-type]
+        values = {field: np.array(column, np.int64) for field, column in self._columns.items()}
+        numbers, columns = values.pop("name"), KernelColumns()
+        columns.add_numbered(numbers, block=np.array(self._block, np.int64).reshape(-1, 3), **values)
+        return columns.table(dict(enumerate(self._places))).take(np.arange(len(numbers)))
 
 
 def shape_of(
@@ -139,11 +137,6 @@ def shape_of(
     if in_work_items and grid and block:
         grid = [workgroups_for(items, size) for items, size in zip(grid, block, strict=True)]
     return {"block": block, "workgroups": grid and math.prod(grid), "threads": block and math.prod(block)}
-
-
-def _column(values: array[int]) -> np.ndarray | None:
-    column = np.array(values, np.int64)
-    return column if (column != MISSING).any() else None
 
 
 _WIDTHS = (np.int8, np.int16, np.int32)

@@ -46,17 +46,14 @@ class OfTrace(Workload):
         """Return the digests of the files that it is read from, that of the trace itself first."""
         return (digest_of_file(path, anew),)
 
-    def located(self) -> tuple[Path, tuple[str, ...]]:
-        """Return where the trace lies, and the digests of its files.
+    def located(self, anew: bool = False) -> tuple[Path, tuple[str, ...]]:
+        """Return where the trace lies, and the digests of its files; `anew` as of `FileMemo.get`.
 
         Raises
         ------
         InputError
             There is no such trace, or it is not the one that it was pinned to.
         """
-        return self._located()
-
-    def _located(self, anew: bool = False) -> tuple[Path, tuple[str, ...]]:
         path = trace_file(self.trace)
         digests = self.digests(path, anew)
         if self.sha256 and _pin(digests) != self.sha256:
@@ -67,7 +64,7 @@ class OfTrace(Workload):
 
     def pinned(self) -> Self:
         """Return the same, with the digest of what the trace holds now; another content is refused from then on."""
-        return self.but(sha256=_pin(self._located(anew=True)[1]))
+        return self.but(sha256=_pin(self.located(anew=True)[1]))
 
     def identity(self) -> dict[str, Any]:
         """Return the levers, with the trace named by its contents (a file that is moved gives the same runs) and
@@ -130,6 +127,17 @@ class RecordedKernels(Recorded):
         "recorded",
         description="what a grid counts where the file does not say it (AMD's Kineto traces); `recorded` takes no such "
         "grid",
+    )
+    duration_rule: Literal["waves", "whole"] = lever(
+        "waves",
+        description="a workgroup's duration: its kernel's divided by the rounds that the machine needs, or all of it",
+    )
+    longest_us: float = lever(
+        0,
+        least=0,
+        most=1e12,
+        unit="microseconds",
+        description="longer kernels are left out, such as collectives that wait for their peers; 0 = none are",
     )
 
     def kernels_as_told(self, trace: Trace) -> Trace:

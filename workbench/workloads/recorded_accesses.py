@@ -108,7 +108,7 @@ class TraceAccesses(OfTrace):
             self.order.check_cores(machine.cores, f"{path or self.name}.order")
         except InputError as wrong:
             raise InputError(at(where, str(wrong))) from None
-        last, most = self._placing(machine).last_page(span), machine.pages
+        last, most = self._placing(machine).pages(span.highest, self.copies - 1), machine.pages
         if last >= most:
             raise InputError(
                 at(where, f"{self._said(path)} {most}, all that the machine's addresses reach. Got page {last}.")
@@ -147,19 +147,8 @@ class TraceAccesses(OfTrace):
     def _span(self) -> Span:
         return _span(self.found(), self.located()[1])
 
-    def _placing(self, machine: Any) -> Placing:
-        span = self._span()
-        return Placing(
-            cores=machine.cores,
-            page_bytes=machine.page_bytes,
-            order=self.order,
-            resident=self.resident,
-            gap=self.gap,
-            lowest=span.lowest,
-            footprint=self.footprint,
-            copies=self.copies,
-            apart=span.reach(self.footprint, machine.page_bytes) if self.copies_touch == "own" else 0,
-        )
+    def _placing(self, machine: Any) -> _Placing:
+        return _Placing(self, machine.cores, machine.page_bytes, self._span())
 
 
 class Span(NamedTuple):
@@ -167,10 +156,6 @@ class Span(NamedTuple):
 
     lowest: int
     highest: int
-
-    def reach(self, footprint: int, page_bytes: int) -> int:
-        """Return the bytes from one copy to the next, in whole pages."""
-        return -(-((self.highest - self.lowest) * footprint + page_bytes) // page_bytes) * page_bytes
 
 
 @lru_cache(maxsize=64)
@@ -200,36 +185,31 @@ def _files(path: Path) -> list[Path]:
     return [file for file in named if file is not None]
 
 
-class Placing(NamedTuple):
-    """How a trace lies on a machine: the levers of `TraceAccesses`, and what the machine and the trace add."""
+class _Placing(NamedTuple):
+    """How a trace lies on a machine."""
 
+    spec: TraceAccesses
     cores: int
     page_bytes: int
-    order: DispatchOrder
-    resident: int
-    gap: float
-    lowest: int
-    """Address of the trace."""
-    footprint: int
-    copies: int
-    apart: int
-    """Bytes from the addresses of one copy to those of the next."""
+    span: Span
 
-    def last_page(self, span: Span) -> int:
-        """Return the last page that a trace touches."""
-        scaled = span.lowest + (span.highest - span.lowest) * self.footprint
-        return (scaled + (self.copies - 1) * self.apart) // self.page_bytes
+    @property
+    def apart(self) -> int:
+        """Return the bytes from the addresses of one copy to those of the next, in whole pages."""
+        if self.spec.copies_touch == "same":
+            return 0
+        reach = (self.span.highest - self.span.lowest) * self.spec.footprint + self.page_bytes
+        return -(-reach // self.page_bytes) * self.page_bytes
 
-    def pages(self, address: np.ndarray, copy: np.ndarray) -> np.ndarray:
-        """Return the page of each address of a copy: int64[count]."""
-        scaled = self.lowest + (address - self.lowest) * self.footprint + copy * self.apart
-        result: np.ndarray = scaled // self.page_bytes
-        return result
+    def pages(self, address: Any, copy: Any) -> Any:
+        """Return the page of an address of a copy, or of each of several: int64[count]."""
+        lowest = self.span.lowest
+        return (lowest + (address - lowest) * self.spec.footprint + copy * self.apart) // self.page_bytes
 
 
-def kernel_accesses(files: list[Path], placing: Placing) -> Iterator[Accesses]:
+def kernel_accesses(files: list[Path], placing: _Placing) -> Iterator[Accesses]:
     """Yield the accesses of some kernels, one after the other."""
-    clock = CoreClock(placing.cores, placing.gap)
+    clock = CoreClock(placing.cores, placing.spec.gap)
     for file in files:
         for kernel in _kernels(Source(file)):
             for rows in _rows(kernel, placing):
@@ -245,12 +225,12 @@ def _kernels(source: Source) -> Iterator[WarpReader | Part]:
         yield WarpReader(source)
 
 
-def _rows(reader: WarpReader | Part, placing: Placing) -> Iterator[WarpPages]:
-    batches, blocks = reader.batches(), reader.header.thread_blocks * placing.copies
+def _rows(reader: WarpReader | Part, placing: _Placing) -> Iterator[WarpPages]:
+    batches, blocks = reader.batches(), reader.header.thread_blocks * placing.spec.copies
     if not reader.grouped:
         return (_drained(touches, blocks, placing) for touches in batches)
-    running = placing.order.period(blocks, placing.cores) * placing.resident
-    together = max(running // placing.copies, 1)
+    running = placing.spec.order.period(blocks, placing.cores) * placing.spec.resident
+    together = max(running // placing.spec.copies, 1)
     return (_in_step(touches, blocks, together, placing) for touches in _windows(batches, together))
 
 
@@ -282,36 +262,36 @@ def _part(touches: Touches, rows: slice) -> Touches:
     return Touches(touches.block[rows], touches.warp[rows], touches.lanes[rows], address)
 
 
-def _drained(touches: Touches, blocks: int, placing: Placing) -> WarpPages:
+def _drained(touches: Touches, blocks: int, placing: _Placing) -> WarpPages:
     """Return a batch of a raw trace: instructions keep the order of the file."""
     instruction, copy, page = _lanes(touches, placing)
-    core = placing.order.core(touches.block[instruction] * placing.copies + copy, blocks, placing.cores)
+    core = placing.spec.order.core(touches.block[instruction] * placing.spec.copies + copy, blocks, placing.cores)
     none = np.zeros(len(page), np.int64)
     return WarpPages(none, instruction, copy, none, page, core)
 
 
-def _in_step(touches: Touches, blocks: int, together: int, placing: Placing) -> WarpPages:
+def _in_step(touches: Touches, blocks: int, together: int, placing: _Placing) -> WarpPages:
     """Return the windows of a grouped trace: within a wave all warps go on together."""
     instruction, copy, page = _lanes(touches, placing)
     new_block = changes(touches.block)
     new_warp = np.flatnonzero(new_block | changes(touches.warp))
     step = np.arange(len(touches.block)) - np.repeat(new_warp, np.diff(new_warp, append=len(touches.block)))
     place = np.cumsum(new_block) - 1
-    workgroup = (touches.block[new_block, None] * placing.copies + np.arange(placing.copies)).ravel()
-    core = placing.order.core(workgroup, blocks, placing.cores)
-    window = np.arange(len(workgroup)) // (together * placing.copies)
+    workgroup = (touches.block[new_block, None] * placing.spec.copies + np.arange(placing.spec.copies)).ravel()
+    core = placing.spec.order.core(workgroup, blocks, placing.cores)
+    window = np.arange(len(workgroup)) // (together * placing.spec.copies)
     turn = Ordinals(int(window[-1] + 1) * placing.cores).of(window * placing.cores + core)
-    wave = window * len(workgroup) + turn // placing.resident
-    local = place[instruction] * placing.copies + copy
+    wave = window * len(workgroup) + turn // placing.spec.resident
+    local = place[instruction] * placing.spec.copies + copy
     return WarpPages(wave[local], step[instruction], local, touches.warp[instruction], page, core[local])
 
 
-def _lanes(touches: Touches, placing: Placing) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _lanes(touches: Touches, placing: _Placing) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return instruction, copy and page of every active lane of every copy: int64[lanes]."""
     lane = np.repeat(np.arange(len(touches.lanes)), touches.lanes)
-    copy = np.repeat(np.arange(placing.copies), len(lane))
-    page = placing.pages(np.tile(touches.address, placing.copies), copy)
-    return np.tile(lane, placing.copies), copy, page
+    copy = np.repeat(np.arange(placing.spec.copies), len(lane))
+    page = placing.pages(np.tile(touches.address, placing.spec.copies), copy)
+    return np.tile(lane, placing.spec.copies), copy, page
 
 
 MOST_PAGES = 1 << 57

@@ -77,12 +77,6 @@ class TraceApplications(RecordedKernels):
     rank_shift_us: float = lever(
         0.0, least=0, most=1e9, unit="microseconds", description="how much later each rank begins than the one before"
     )
-    duration_rule: Literal["waves", "whole"] = lever(
-        "waves", description="a group's compute: its kernel's over the rounds that the card needs, or all of it"
-    )
-    longest_us: float = lever(
-        0, least=0, most=1e12, unit="microseconds", description="longer kernels are left out; 0 = none are"
-    )
     most_a_kernel: int = lever(0, least=0, most=MOST_GROUPS, unit="groups", description="most groups a kernel; 0 = all")
     skip: int = lever(
         0,

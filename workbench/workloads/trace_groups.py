@@ -81,10 +81,6 @@ class TraceWorkgroups(RecordedKernels):
     sharing: Literal["continue", "restart"] = lever(
         "continue", description="whether a kernel's first workgroup goes to the unit after the last one's, or to unit 0"
     )
-    duration_rule: Literal["waves", "whole"] = lever(
-        "waves",
-        description="a workgroup's duration: its kernel's divided by the rounds that the machine needs, or all of it",
-    )
     arrival: Literal["recorded", "all_at_once"] = lever(
         "recorded", description="whether workgroups join the queue when their kernel started, or all at cycle 0"
     )
@@ -95,13 +91,6 @@ class TraceWorkgroups(RecordedKernels):
     incomplete: Literal["refuse", "skip"] = lever(
         "refuse",
         description="kernels whose grid or shared memory was not recorded: the trace is refused, or they are left out",
-    )
-    longest_us: float = lever(
-        0,
-        least=0,
-        most=1e12,
-        unit="microseconds",
-        description="longer kernels are no requests, such as collectives that wait for their peers; 0 = all are",
     )
     most_a_kernel: int = lever(
         0, least=0, most=1 << 40, unit="workgroups", description="most workgroups a kernel; 0 = all"
@@ -231,10 +220,6 @@ class TraceGroups(RecordedKernels):
     independent: Literal["none", "without_shared_memory", "all"] = lever(
         "none", description="which groups have waves that may run apart: those that share no memory, all, or none"
     )
-    duration_rule: Literal["waves", "whole"] = lever(
-        "waves",
-        description="a group's duration: its kernel's divided by the rounds that the machine needs, or all of it",
-    )
     arrival: Literal["recorded", "all_at_once"] = lever(
         "recorded", description="whether groups join their channel when their kernel started, or all at cycle 0"
     )
@@ -244,13 +229,6 @@ class TraceGroups(RecordedKernels):
     )
     incomplete: Literal["refuse", "skip"] = lever(
         "refuse", description="kernels of which something was not recorded: the trace is refused, or they are left out"
-    )
-    longest_us: float = lever(
-        0,
-        least=0,
-        most=1e12,
-        unit="microseconds",
-        description="longer kernels are left out, such as collectives that wait for their peers; 0 = none are",
     )
     most_a_kernel: int = lever(0, least=0, most=MOST_GROUPS, unit="groups", description="most groups a kernel; 0 = all")
     windows: int = lever(

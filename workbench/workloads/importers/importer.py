@@ -278,20 +278,15 @@ def importer_of(path: Path | str) -> Importer:
 
 def _importer_of(source: Source) -> Importer:
     for importer in importers().values():
-        if _recognises(importer, source):
-            return importer
+        with as_one_sentence(source, importer.format):
+            if importer.recognises_source(source):
+                return importer
     refuse_unreadable(source)
     known = ", ".join(name if one.built_in else f"{name} ({one.description})" for name, one in importers().items())
     raise InputError(
         f"{source.where}: is no trace that is read here; there are {known}. It begins with {source.head[:24]!r}; "
         "workbench open docs has a page on each format."
     )
-
-
-def _recognises(importer: Importer, source: Source) -> bool:
-    _ = source.head
-    with as_one_sentence(source, importer.format):
-        return importer.recognises_source(source)
 
 
 def _sound(importer: Importer, source: Source) -> Trace:

@@ -177,7 +177,7 @@ class _Kernels:
         grids = np.array(self._grids, np.int64).reshape(-1, 3)
         known = (table.workgroups != MISSING) & (table.block[:, 0] != MISSING)
         whole = np.where(known, 0, MISSING)
-        whole[known] = in_workgroups(grids[known], table.block[known])
+        whole[known] = np.prod(workgroups_for(grids[known], table.block[known]), axis=1)
         divided = known & launched.in_work_items & library_named
         unsaid = known & (whole != table.workgroups) & ~divided & (launched.in_work_items | ~launched.found)
         noted = {}
@@ -284,19 +284,3 @@ class Launches:
         row = first[place]
         shared = np.where(result, np.array(self._shared, np.int64)[row], MISSING)
         return Launched(result, result & np.array(self._in_work_items, bool)[row], shared)
-
-
-def in_workgroups(grid: np.ndarray, block: np.ndarray) -> np.ndarray:
-    """Return how many workgroups a grid of work-items has: int64[rows].
-
-    Parameters
-    ----------
-    grid, block : int64[rows, 3]
-        Work-items along each axis, of the grid and of a workgroup.
-
-    Examples
-    --------
-    >>> in_workgroups(np.array([[1000, 2, 1]]), np.array([[256, 1, 1]]))
-    array([8])
-    """
-    return np.prod(workgroups_for(grid, block), axis=1)

@@ -236,6 +236,7 @@ def _known_to(row: Row) -> int:
 
 
 _COLUMNS_OF_NCU = ("id", "kernel name", "context", "stream")
+_IDENTITY = ("id", "process id", "kernel name")
 _OF_METRIC = ("metric name", "metric unit", "metric value")
 _METRICS = {
     "registers": ("launch__registers_per_thread", "registers per thread"),
@@ -361,16 +362,14 @@ def _kernels_of_rows(source: Source) -> Iterator[_Kernel]:
     if not first.header.has(*_OF_METRIC):
         yield from _of_raw(first, table)
         return
-    for _, group in groupby(chain([first], table), _identity):  # rows of one kernel stand together, a metric each
+    for _, group in groupby(
+        chain([first], table), lambda row: [row.text(name) for name in _IDENTITY]
+    ):  # rows of one kernel stand together, a metric each
         rows = list(group)
         kernel = _Kernel(rows[0])
         for row in rows:
             kernel.take(*(row.text(name) for name in _OF_METRIC))
         yield kernel
-
-
-def _identity(row: Row) -> tuple[str, ...]:
-    return tuple(row.text(name) for name in ("id", "process id", "kernel name"))
 
 
 def _of_raw(first: Row, table: Iterator[Row]) -> Iterator[_Kernel]:

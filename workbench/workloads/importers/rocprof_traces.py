@@ -166,16 +166,13 @@ def _add(process: _Process, rows: KernelRows, where: str) -> None:
         if min(block) < 1:
             raise InputError(f"{where}: dispatch {place} has the workgroup size {block}; each axis must be 1 or more.")
         grid = (info.grid_size.x, info.grid_size.y, info.grid_size.z)
-        along = [workgroups_for(items, size) for items, size in zip(grid, block, strict=True)]
         rows.add(
             symbol.formatted_kernel_name or symbol.kernel_name,
-            block=block,
+            **shape_of(grid, block, in_work_items=True),
             start_ns=record.start_timestamp,
             duration_ns=record.end_timestamp - record.start_timestamp,
             device=card,
             stream=record.stream_id.handle if record.stream_id else None,
-            workgroups=along[0] * along[1] * along[2],
-            threads=block[0] * block[1] * block[2],
             shared_bytes=info.group_segment_size,
             vgprs=symbol.arch_vgpr_count,
             accum_vgprs=symbol.accum_vgpr_count,
