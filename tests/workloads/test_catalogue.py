@@ -16,8 +16,7 @@ from tests.public_traces import CHECKOUT, FACTS, NAMED, needs_public_traces, pat
 from workbench.errors import InputError, WorkbenchError
 from workbench.workloads import catalogue as room
 from workbench.workloads.catalogue import available, catalogue, digest_of_file, fetch, locate, trace_file
-from workbench.workloads.importers import importers, read_trace
-from workbench.workloads.importers.importer import importer_of
+from workbench.workloads.importers import read_trace
 
 WHOLE, PACKED, CUT = "hta_a100_alexnet", "omniperf_mi300x_vcopy_pmc_perf", "rocprofv3_mi355x_part1"
 
@@ -61,19 +60,6 @@ def test_every_listed_file_is_the_file_of_the_folder(monkeypatch):
         assert entry.format == OUR_WORDS.get(reply, reply)
         if entry.change == "gzip":
             assert hashlib.sha256(gzip.decompress(place.read_bytes())).hexdigest() == entry.upstream_sha256
-
-
-@needs_public_traces
-def test_every_entry_of_a_known_format_is_recognised_by_its_importer(monkeypatch):
-    monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
-    for name, entry in catalogue().items():
-        if entry.file not in FACTS:
-            continue
-        if entry.format in importers():
-            assert importer_of(locate(name)).format == entry.format
-        else:
-            with pytest.raises(InputError, match="is no trace that is read here"):
-                importer_of(locate(name))
 
 
 def test_a_trace_that_is_not_here_says_how_to_get_it(nowhere):

@@ -1,7 +1,6 @@
 """Accel-Sim traces of every version, layout, compression and encoding; the public one to its last number; bad ones."""
 
 import gzip
-import json
 import lzma
 
 import pytest
@@ -13,7 +12,6 @@ from tests.junk import refusal
 from tests.oracles import warp_traces as oracle
 from tests.oracles.warp_traces import Op
 from tests.public_traces import FACTS, files, needs_public_traces, path
-from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.workloads.importers import read_trace
 
@@ -95,24 +93,6 @@ def test_every_number_of_the_public_facts(file):
     words = {"global_lane_addresses": "global_addresses", "shmem": "max_shared_bytes", "nregs": "registers"}
     result, expected = read_trace(path(file)).facts(), FACTS[file]
     assert {name: result.get(words.get(name, name)) for name in expected} == expected
-
-
-@needs_public_traces
-def test_the_command_says_them(capsys):
-    assert main(["trace", "import", str(path("warp_traces/vectoradd_raw_v3/kernel-1.trace.gz")), "--json"]) == 0
-    output = json.loads(capsys.readouterr().out)
-    assert (output["kernels"], output["instructions"], output["global_addresses"], output["pages_4k"]) == (
-        1,
-        71974,
-        300000,
-        587,
-    )
-    assert "total_duration_ns" not in output
-    assert output["missing"] == ["it holds no times (it says what each warp executed, in its order, not when)"]
-    plain = oracle.read_raw(
-        gzip.decompress(path("warp_traces/vectoradd_raw_v3/kernel-1.trace.gz").read_bytes()).decode()
-    )
-    assert plain == {name: output[name] for name in plain}
 
 
 def test_a_list_sums_its_kernels_and_says_which_are_absent(tmp_path):
