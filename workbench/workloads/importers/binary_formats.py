@@ -26,7 +26,7 @@ from urllib.parse import quote
 import numpy as np
 
 from workbench.errors import InputError, shown
-from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.source import Source, taken
 from workbench.workloads.kernels import MISSING
 
 MAGIC = b"SQLite format 3\x00"
@@ -381,7 +381,7 @@ def top_fields(source: Source) -> Iterator[tuple[int, bytes]]:
             if len(pending) - place >= 20:
                 raise damaged(source) from None
         if not number or len(pending) - start < length:
-            more = _next(pieces, max(length - (len(pending) - start), 1))
+            more = taken(pieces, length - (len(pending) - start))
             if not more and place < len(pending):
                 raise InputError(f"{source.where}: is cut off; it ends within field {number or '(unknown)'}.")
             if not more:
@@ -399,18 +399,6 @@ def _key(pending: bytes, place: int) -> tuple[int, int, int]:
     if key & 7 != BYTES or not key >> 3 or length > MOST_MESSAGE_BYTES:
         raise WireError
     return key >> 3, place, length
-
-
-def _next(pieces: Iterator[bytes], at_least: int) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    while size < at_least:
-        piece = next(pieces, b"")
-        if not piece:
-            break
-        parts.append(piece)
-        size += len(piece)
-    return b"".join(parts)
 
 
 def damaged(source: Source) -> InputError:

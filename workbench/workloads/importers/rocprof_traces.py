@@ -257,7 +257,7 @@ def _is_packet(head: bytes) -> bool:
             return False
         length, place = varint(head, 1)
         first = head[place : place + length]
-        if length == 0 or len(first) < min(length, len(head) - place):
+        if length == 0:
             return False
         result = dict(fields(first[:4096] if len(first) < length else first))
     except WireError:

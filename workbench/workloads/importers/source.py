@@ -71,7 +71,7 @@ class Source:
             raise InputError(f"{self.where}: is a folder; name one trace file in it.")
         if os.path.exists(path) and not os.path.isfile(path):
             raise InputError(f"{self.where}: is a pipe or a device; copy what it gives into a file.")
-        with self._refusing(), self.path.open("rb") as file:
+        with _refusing(self.where), self.path.open("rb") as file:
             start = file.read(8)
         if not start:
             raise InputError(f"{self.where}: is empty.")
@@ -82,7 +82,7 @@ class Source:
     @cached_property
     def head(self) -> bytes:
         """Return the first MiB of the contents, by which the format is recognised."""
-        with self._refusing(), self.path.open("rb") as raw, self._opened(raw) as file:
+        with _refusing(self.where), self.path.open("rb") as raw, self._opened(raw) as file:
             head = b"".join(as_utf8([file.read(HEAD_BYTES)]))
         if not head:
             raise InputError(f"{self.where}: is empty once it is decompressed.")
@@ -112,7 +112,7 @@ class Source:
     def _read(self, most_expansion: float = math.inf) -> Iterator[bytes]:
         """Yield the contents; those that unpack to more than what was read of the file allows are refused there."""
         total = 0
-        with self._refusing(), self.path.open("rb") as raw, self._opened(raw) as file:
+        with _refusing(self.where), self.path.open("rb") as raw, self._opened(raw) as file:
             while piece := file.read(PIECE_BYTES):
                 total += len(piece)
                 if total > (most := FREE_BYTES + most_expansion * raw.tell()):
@@ -164,28 +164,34 @@ class Source:
             with self._open(raw, "rb") as file:  # type: ignore[operator]
                 yield file
 
-    def _refusing(self) -> _Refusing:
-        return _Refusing(self.where)
+
+@contextmanager
+def _refusing(where: str) -> Iterator[None]:
+    """Turn what the operating system and the decompressors raise into a sentence about the file."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(f"{where}: there is no such file.") from None
+    except EOFError:
+        raise InputError(f"{where}: is cut off; its compressed data end too early, get it again.") from None
+    except (gzip.BadGzipFile, zlib.error, lzma.LZMAError):
+        raise InputError(f"{where}: its compressed data are damaged; get it again.") from None
+    except OSError as problem:
+        raise InputError(f"{where}: cannot be read ({problem.strerror or problem}).") from None
 
 
-class _Refusing:
-    """Turns what the operating system and the decompressors raise into a sentence about the file."""
+def taken(pieces: Iterator[bytes], at_least: int) -> bytes:
+    """Return the next pieces together: at least one, and so many bytes; fewer at the end, where there are no more.
 
-    def __init__(self, where: str) -> None:
-        self.where = where
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
-        if isinstance(problem, FileNotFoundError):
-            raise InputError(f"{self.where}: there is no such file.") from None
-        if isinstance(problem, EOFError):
-            raise InputError(f"{self.where}: is cut off; its compressed data end too early, get it again.") from None
-        if isinstance(problem, (gzip.BadGzipFile, zlib.error, lzma.LZMAError)):
-            raise InputError(f"{self.where}: its compressed data are damaged; get it again.") from None
-        if isinstance(problem, OSError):
-            raise InputError(f"{self.where}: cannot be read ({problem.strerror or problem}).") from None
+    >>> taken(iter([b"ab", b"cd", b"ef"]), 3)
+    b'abcd'
+    """
+    parts: list[bytes] = []
+    size = 0
+    while size < max(at_least, 1) and (piece := next(pieces, b"")):
+        parts.append(piece)
+        size += len(piece)
+    return b"".join(parts)
 
 
 _WARP_HEADER = (b"-kernel name", b"-kernel id", b"-grid dim")

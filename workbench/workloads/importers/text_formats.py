@@ -30,7 +30,7 @@ import numpy as np
 
 from workbench.errors import InputError, shown
 from workbench.units import bytes_said
-from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.source import Source, taken
 
 MOST_LINES_ABOVE = 64
 """Lines of prose above a header."""
@@ -252,7 +252,7 @@ class JsonArray:
                 pending = pending[cut + 1 :]
             if len(pending) > MOST_PENDING:
                 raise InputError(f"{self._where}: one of its {self._key} takes more than {bytes_said(MOST_PENDING)}.")
-            more = self._more(len(pending))
+            more = taken(self._pieces, len(pending))  # so that a long element is scanned a few times only
             if not more:
                 raise InputError(f"{self._where}: is cut off; it ends within its {self._key}.")
             pending += more
@@ -279,16 +279,6 @@ class JsonArray:
             parts.append(piece)
             if sum(map(len, parts)) > MOST_PENDING:
                 raise InputError(f"{self._where}: holds more than {bytes_said(MOST_PENDING)} after its {self._key}.")
-        return b"".join(parts)
-
-    def _more(self, at_least: int) -> bytes:
-        """Return the next pieces: as much again as is pending, so that a long element is scanned a few times only."""
-        parts: list[bytes] = []
-        while sum(map(len, parts)) < max(at_least, 1):
-            piece = next(self._pieces, b"")
-            if not piece:
-                break
-            parts.append(piece)
         return b"".join(parts)
 
 
