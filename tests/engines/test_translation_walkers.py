@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.engines.translation_cases import DrawnPages, latencies, simulate
-from workbench.metrics.translation import traffic_measures
+from workbench.metrics.translation import measure
 from workbench.records.translation import TranslationRecord
 
 PLAIN = {"locate": "no_directory", "fill": "demand_always"}
@@ -180,7 +180,7 @@ def test_walks_in_software_alone():
     record = run(of_core(0, 1, 2), ALONE, **software(only=True))
     assert latencies(record) == [851, 1700]
     assert (record.walkers, record.walk_cycles) == (4, 1700)
-    assert traffic_measures(record)["walker_utilization"] == 1700 / (4 * 1701)
+    assert measure(record)["walker_utilization"] == 1700 / (4 * 1701)
 
 
 def test_as_many_walks_as_come_wait_for_nothing():

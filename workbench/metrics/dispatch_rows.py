@@ -122,18 +122,15 @@ def _summary(wait: np.ndarray, part: str) -> dict[str, float]:
     }
 
 
-def module_share(record: DispatchRecord) -> np.ndarray:
-    """Return how much of an empty module each group asks for, of the resource of which that is most:
-    float64[groups]."""
-    room = record.blocks * np.where(record.of_unit, record.units, 1)
-    requested = record.demand * np.where(record.of_unit, record.waves[:, None], 1)
-    return np.asarray((requested / room).max(axis=1, initial=0.0))
-
-
 def large(record: DispatchRecord) -> np.ndarray:
     """Return which groups are large: bool[groups], a quarter of them or, where some are as large as the smallest,
-    more."""
-    share = module_share(record)
+    more.
+
+    A group's share is that of an empty module which it asks for, of the resource of which that is most.
+    """
+    room = record.blocks * np.where(record.of_unit, record.units, 1)
+    requested = record.demand * np.where(record.of_unit, record.waves[:, None], 1)
+    share = (requested / room).max(axis=1, initial=0.0)
     return share >= quantile(share, LARGE)
 
 

@@ -216,17 +216,13 @@ def piece_measures(record: MallocRecord) -> dict[str, float]:
     got = np.flatnonzero(record.block >= 0)
     block = record.block[got].astype(np.int64)
     start = record.offset[got] - record.origin[block]
-    if len(got) > 1 and not _in_order(block, start):
+    same = block[1:] == block[:-1]
+    if not ((block[1:] > block[:-1]) | (same & (start[1:] >= start[:-1]))).all():
         order = np.lexsort((start, block))
         got, block, start = got[order], block[order], start[order]
     ends = record.bytes - record.header_bytes
     overlap, outside = _count(block, start, record.size[got], ends, np.zeros(2, np.int64))
     return {"overlap_bytes": float(overlap), "out_of_bounds_bytes": float(outside)}
-
-
-def _in_order(block: np.ndarray, start: np.ndarray) -> bool:
-    same = block[1:] == block[:-1]
-    return bool(((block[1:] > block[:-1]) | (same & (start[1:] >= start[:-1]))).all())
 
 
 @kernel

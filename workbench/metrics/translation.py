@@ -92,13 +92,16 @@ MEASURES = declared(
 
 def measure(record: TranslationRecord) -> dict[str, float]:
     """Compute every measure of a run."""
+    pages = pages_by_degree(record)
     sent_out = record.served[:, [SERVED_BY.index(by) for by in ("peer", "shared", "walk")]].sum(axis=1)
     return {
         **_served(record),
         **latency_measures(record),
-        **traffic_measures(record),
-        "sharing_degree_mean": sharing_degree(record),
-        "reach_wasted": reach_wasted(record),
+        **_network(record),
+        **_pushes(record),
+        **_waiting(record),
+        "sharing_degree_mean": over(float((pages * np.arange(len(pages))).sum()), float(pages.sum())),
+        "reach_wasted": 1 - over(float(pages.sum()), record.samples * record.cores * record.private_entries),
         "power_proxy_cv": cv(sent_out),
         "shot_down": float(record.shot_down),
     }
@@ -115,20 +118,6 @@ def _served(record: TranslationRecord) -> dict[str, float]:
         "shared_per_kilo": over(1000 * record.shared_accesses, total),
         "walks_per_kilo": over(1000 * record.walks, total),
     }
-
-
-def sharing_degree(record: TranslationRecord) -> float:
-    """Compute how many cores hold a page, averaged over the pages held and the samples.
-
-    A page that k cores hold is counted as k entries.
-    """
-    pages = pages_by_degree(record)
-    return over(float((pages * np.arange(len(pages))).sum()), float(pages.sum()))
-
-
-def reach_wasted(record: TranslationRecord) -> float:
-    """Compute the share of all private entries, over the samples, that hold no page or one that is counted already."""
-    return 1 - over(float(pages_by_degree(record).sum()), record.samples * record.cores * record.private_entries)
 
 
 def pages_by_degree(record: TranslationRecord) -> np.ndarray:
@@ -164,11 +153,6 @@ def latency_distribution(record: TranslationRecord) -> tuple[np.ndarray, np.ndar
     """Return latencies, increasing, and the share of the accesses that take at most as long: int64[k], float64[k]."""
     upto = np.cumsum(record.latency_counts)
     return record.latency_cycles, upto / max(int(upto[-1]) if len(upto) else 1, 1)
-
-
-def traffic_measures(record: TranslationRecord) -> dict[str, float]:
-    """Compute messages, remote look-ups, pushes, fills, and every kind of waiting."""
-    return {**_network(record), **_pushes(record), **_waiting(record)}
 
 
 def _network(record: TranslationRecord) -> dict[str, float]:

@@ -122,7 +122,7 @@ class KernelRows:
         """Return the launches so far; a column without one value is None, but for those that every launch must have."""
         values = {field: np.array(column, np.int64) for field, column in self._columns.items()}
         numbers, columns = values.pop("name"), KernelColumns()
-        columns.add_numbered(numbers, block=np.array(self._block, np.int64).reshape(-1, 3), **values)
+        columns.add(numbers, block=np.array(self._block, np.int64).reshape(-1, 3), **values)
         return columns.table(dict(enumerate(self._places))).take(np.arange(len(numbers)))
 
 
@@ -148,51 +148,42 @@ _ROWS_AT_FIRST = 1 << 16
 class KernelColumns:
     """Collects launches as columns of whole numbers; ten million of them take some 400 MB.
 
-    >>> columns = KernelColumns()
-    >>> columns.add(["gemm", "gemm"], start_ns=np.array([10, 30]), duration_ns=np.array([5, 6]), device=np.zeros(2))
-    >>> table = columns.table()
+    >>> columns, both = KernelColumns(), np.array([7, 7])
+    >>> columns.add(both, start_ns=np.array([10, 30]), duration_ns=np.array([5, 6]), device=np.zeros(2))
+    >>> table = columns.table({7: "gemm"})
     >>> table.unique_names, table.duration_ns.tolist(), table.duration_ns.dtype, table.workgroups is None
     (('gemm',), [5, 6], dtype('int8'), True)
     """
 
     def __init__(self) -> None:
-        self._places: dict[str | int, int] = {}
+        self._places: dict[int, int] = {}
         self._columns = {field: GrowingColumn(3 if field == "block" else 1) for field in KernelTable._fields[1:]}
 
-    def add(self, names: Sequence[str], **columns: np.ndarray | None) -> None:
-        """Add a batch of launches, each with its name.
+    def add(self, numbers: np.ndarray, **columns: np.ndarray | None) -> None:
+        """Add a batch of launches.
 
         Parameters
         ----------
-        names : sequence of str
-            One a launch.
+        numbers : int64[rows]
+            The number that each has for a name, see `table`.
         **columns : int64[rows] (`block`: int64[rows, 3])
             Columns of `KernelTable`; one that is left out or None is missing in these rows, as is a value of MISSING.
         """
-        self._append(np.array([self._place(name) for name in names], np.int64), columns)
-
-    def add_numbered(self, numbers: np.ndarray, **columns: np.ndarray | None) -> None:
-        """Add a batch of launches whose names are numbers (int64[rows]) of a table of names; see `table`."""
         unique, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
         places = np.empty(len(unique), np.int64)
         for k in np.argsort(first):
-            places[k] = self._place(int(unique[k]))
-        self._append(places[inverse], columns)
+            places[k] = self._places.setdefault(int(unique[k]), len(self._places))
+        columns["name"] = places[inverse]
+        for field, column in self._columns.items():
+            value = columns.get(field)
+            column.append(np.broadcast_to(np.int8(MISSING), len(numbers) * column.axes) if value is None else value)
 
     @property
     def numbers(self) -> set[int]:
         """Return the numbers of names that were added."""
-        return {key for key in self._places if isinstance(key, int)}
+        return set(self._places)
 
-    def _place(self, name: str | int) -> int:
-        return self._places.setdefault(name, len(self._places))
-
-    def _append(self, place: np.ndarray, columns: dict[str, np.ndarray | None]) -> None:
-        for field, column in self._columns.items():
-            value = place if field == "name" else columns.get(field)
-            column.append(np.broadcast_to(np.int8(MISSING), len(place) * column.axes) if value is None else value)
-
-    def table(self, texts: Mapping[int, str] = {}) -> KernelTable:
+    def table(self, texts: Mapping[int, str]) -> KernelTable:
         """Return the launches. A column without one value is None.
 
         Parameters
@@ -200,18 +191,15 @@ class KernelColumns:
         texts : mapping
             The name behind every number that was added; several numbers may be one name.
         """
-        made = {field: self._values(field) for field in self._columns}
-        names = [key if isinstance(key, str) else texts[key] for key in self._places]
+        made: dict[str, np.ndarray | None] = {field: column.values() for field, column in self._columns.items()}
+        for field, values in made.items():
+            if field not in ("name", *_REQUIRED) and (values == MISSING).all():
+                made[field] = None
+        names = [texts[key] for key in self._places]
         unique = {name: place for place, name in enumerate(dict.fromkeys(names))}
         if len(unique) < len(names):
             made["name"] = narrow(np.array([unique[name] for name in names]))[made["name"]]
         return KernelTable(tuple(unique), **made)  # type: ignore[arg-type]
-
-    def _values(self, field: str) -> np.ndarray | None:
-        column = self._columns[field].values()
-        if field in ("name", *_REQUIRED) or (column != MISSING).any():
-            return column
-        return None
 
 
 class GrowingColumn:

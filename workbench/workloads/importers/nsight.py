@@ -124,7 +124,7 @@ def _kernel_table(database: Database) -> tuple[KernelColumns, int]:
     columns, of_graphs = KernelColumns(), 0
     for batch in database.numbers(_KERNELS, (*_OTHERS, *_COLUMNS.values(), *_GRID, *_BLOCK, name)):
         static, dynamic = batch["staticSharedMemory"], batch["dynamicSharedMemory"]
-        columns.add_numbered(
+        columns.add(
             batch[name],
             **timed_shapes(batch, _GRID, _BLOCK, database.where),
             device=np.maximum(batch["deviceId"], 0),

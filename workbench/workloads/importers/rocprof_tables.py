@@ -196,7 +196,7 @@ def _add_batch(batch: dict[str, np.ndarray], recording: _Recording, columns: Ker
             f"{where}: dispatch {batch['id'][row]} has the workgroup size {size}; each axis must be 1 or more."
         )
     registers = dict(zip(("vgprs", "accum_vgprs", "sgprs"), recording.symbols.registers[symbol].T))
-    columns.add_numbered(
+    columns.add(
         symbol,
         **timed_shapes(batch, _GRID, _WORKGROUP, where, in_work_items=True),
         device=_mapped(batch["agent_id"], agents, recording, "GPU agent"),
