@@ -8,7 +8,7 @@ from tests.pool_service.test_ledger import BOARD, KINDS, over
 from tests.pool_service.test_restart import SlowService
 from workbench.errors import InputError
 from workbench.pool_service.arenas import Slots
-from workbench.pool_service.journal import CLIENT, HOLD, SEGMENT, packed
+from workbench.pool_service.holdings import CLIENT, HOLD, SEGMENT, packed
 from workbench.pool_service.protocol import region_id
 
 BYTES = BOARD.cards[1].memory_bytes

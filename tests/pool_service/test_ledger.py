@@ -26,8 +26,7 @@ from workbench.policies.pool import (
     WeightedCards,
 )
 from workbench.pool_service.arenas import PAGE, Slots, addresses_for
-from workbench.pool_service.holdings import Holdings
-from workbench.pool_service.journal import CLIENT, GONE, HOLD, Journal
+from workbench.pool_service.holdings import CLIENT, GONE, HOLD, Holdings, Journal
 from workbench.pool_service.ledger import Driver, Ledger
 from workbench.pool_service.protocol import NO_JOURNAL, NO_PAGES, OUT_OF_MEMORY, POLICY_FAILED, Refusal, place_of
 from workbench.records.pool import CACHED, STITCHED

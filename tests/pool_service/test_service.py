@@ -15,7 +15,7 @@ from workbench.pool_service import OutOfMemory, PoolClient, Refused, ServiceSett
 from workbench.pool_service.__main__ import main
 from workbench.pool_service.arenas import Slots
 from workbench.pool_service.folder import ServiceFolder
-from workbench.pool_service.journal import CLIENT, HOLD, SEGMENT, Journal
+from workbench.pool_service.holdings import CLIENT, HOLD, SEGMENT, Journal
 from workbench.pool_service.listener import started
 from workbench.pool_service.protocol import BAD_REQUEST, REPLY, REQUEST, region_id
 from workbench.pool_service.service import Service

@@ -29,8 +29,7 @@ from workbench.policies.pool.target.question import Target
 from workbench.policies.pool.target.score import MaxBandwidth
 from workbench.pool_service.arenas import addresses_for, detach_arena, free_pages, make_arena, unlink_arena
 from workbench.pool_service.folder import ArenasLeft, Description, detach_all, whole_arenas
-from workbench.pool_service.holdings import Holdings
-from workbench.pool_service.journal import Journal
+from workbench.pool_service.holdings import Holdings, Journal
 from workbench.pool_service.ledger import Driver, Ledger
 from workbench.pool_service.listener import Connection, Opening, started
 from workbench.pool_service.protocol import (
