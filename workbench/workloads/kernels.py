@@ -193,7 +193,7 @@ class KernelColumns:
         """
         made: dict[str, np.ndarray | None] = {field: column.values() for field, column in self._columns.items()}
         for field, values in made.items():
-            if field not in ("name", *_REQUIRED) and (values == MISSING).all():
+            if field not in ("name", *_REQUIRED) and np.all(values == MISSING):
                 made[field] = None
         names = [texts[key] for key in self._places]
         unique = {name: place for place, name in enumerate(dict.fromkeys(names))}

@@ -131,7 +131,7 @@ def _room_of_importers(module: str, members: Iterator[tuple[str, Importer]]) -> 
     room = inspect.cleandoc(sys.modules[module].__doc__ or "")
     for name, one in members:
         own = vars(type(one)).get("__doc__") or ""
-        yield entry(name, f"Reads {prose(one.says)}.", prose(inspect.cleandoc(own)), prose(room))
+        yield entry(name, f"Reads {prose(one.description)}.", prose(inspect.cleandoc(own)), prose(room))
         room = ""
 
 
