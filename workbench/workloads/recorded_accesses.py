@@ -194,7 +194,7 @@ class _Placing(NamedTuple):
     span: Span
 
     @property
-    def apart(self) -> int:
+    def stride_bytes(self) -> int:
         """Return the bytes from the addresses of one copy to those of the next, in whole pages."""
         if self.spec.copies_touch == "same":
             return 0
@@ -204,7 +204,7 @@ class _Placing(NamedTuple):
     def pages(self, address: Any, copy: Any) -> Any:
         """Return the page of an address of a copy, or of each of several: int64[count]."""
         lowest = self.span.lowest
-        return (lowest + (address - lowest) * self.spec.footprint + copy * self.apart) // self.page_bytes
+        return (lowest + (address - lowest) * self.spec.footprint + copy * self.stride_bytes) // self.page_bytes
 
 
 def kernel_accesses(files: list[Path], placing: _Placing) -> Iterator[Accesses]:
