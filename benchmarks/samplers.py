@@ -20,7 +20,7 @@ from workbench.errors import WorkbenchError
 from workbench.experiments.progress import Silent
 from workbench.experiments.store import Store
 from workbench.studies.statistics import mean_interval
-from workbench.studies.tuning.driver import Evaluator, conduct
+from workbench.studies.tuning.driver import Crew, Evaluator, conduct
 from workbench.studies.tuning.front import history, reference_point
 from workbench.studies.tuning.results import StudyResults
 from workbench.studies.tuning.study import Study, read_study
@@ -99,8 +99,8 @@ def _costs(study: Study, trials: int, store: Store) -> Costs:
     workload = read_workload(
         sweep.said["workload"], "workload", sweep.where, sweep.folder, sweep.mechanism.engine.workload_kind
     )
-    done = conduct(study, TrialStore(None), Evaluator(study, store, None, None, Silent()), workload, trials)
-    return StudyResults(study, done.trials, [], None, None).costs()
+    done, _ = conduct(study, TrialStore(None), Evaluator(study, store, Crew(None, None, Silent())), workload, trials)
+    return StudyResults(study, done, [], None, None).costs()
 
 
 def main() -> int:

@@ -95,8 +95,8 @@ def ratio(
     one-sided tests)."""
     ours, theirs = finite(runs, other, measure), finite(runs, first, measure)
     seeds = [seed for seed in ours if seed in theirs]
-    sides = ([side[seed] for seed in seeds] for side in (ours, theirs))
-    finding = equivalent(_named(about, measure), statement, ratio_within(*sides, band))
+    result = ratio_within([ours[seed] for seed in seeds], [theirs[seed] for seed in seeds], band)
+    finding = equivalent(_named(about, measure), statement, result)
     return of(runs, finding._replace(missing=len(runs.seeds) - len(seeds)), f"{measure} over the baseline's", "")
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,31 +24,33 @@ from workbench.experiments.runner import TRY_SECONDS, WORTH_SECONDS, Progress
 from workbench.experiments.store import Row, Store
 from workbench.process import working_clock
 from workbench.studies.adaptive import run_plan
-from workbench.studies.tuning.objectives import Costs, Incumbent, Incumbents, beaten_by, costs_of
-from workbench.studies.tuning.space import Dimension, dimensions
+from workbench.studies.tuning.objectives import Constraint, Costs, Incumbent, Incumbents, Objective, beaten_by, costs_of
+from workbench.studies.tuning.space import dimensions
 from workbench.studies.tuning.study import Proposal, Study, Trial, planned, proposed
 from workbench.studies.tuning.trial_store import SamplerState, TrialStore, quiet
 
 if TYPE_CHECKING:
     import optuna
-    from optuna.storages import InMemoryStorage
 
 
-_NAME = "study"
+class Crew(NamedTuple):
+    """Who does the runs of a study, and who watches."""
+
+    workers: int | None
+    executor: Executor | str | None
+    watch: Progress
+
+    def run(self, plan: Plan, store: Store) -> float:
+        """Run what is missing of a plan; return the seconds that it took."""
+        return run_plan(plan, store, *self)
 
 
-class Conducted(NamedTuple):
-    """A study whose trials are all told."""
+def conduct(
+    study: Study, trial_store: TrialStore, evaluator: Evaluator, workload: Any, trials: int
+) -> tuple[list[Trial], float]:
+    """Bring a study to so many trials, and return them; what the store holds is not tried again.
 
-    trials: list[Trial]
-    front: list[int]
-    """The numbers of the trials that keep the constraints and that no other beats in every objective, in order."""
-    tuner_seconds: float
-    """Spent on proposing, telling and keeping, not on runs."""
-
-
-def conduct(study: Study, trial_store: TrialStore, evaluator: Evaluator, workload: Any, trials: int) -> Conducted:
-    """Bring a study to so many trials; what the store holds is not tried again.
+    Beside them the seconds that were spent on proposing, telling and keeping, not on runs.
 
     Raises
     ------
@@ -61,10 +63,8 @@ def conduct(study: Study, trial_store: TrialStore, evaluator: Evaluator, workloa
         while scheduler.told < trials:
             scheduler.batch(trials)
         trial_store.write()
-        front = sorted(trial.number for trial in scheduler.asker.best_trials if trial.number < trials)
         done = [trial_of(study, frozen) for frozen in trial_store.trials]
-    spent = time.perf_counter() - began - (evaluator.seconds - runs_before)
-    return Conducted(done, front, spent)
+    return done, time.perf_counter() - began - (evaluator.seconds - runs_before)
 
 
 class _Scheduler:
@@ -73,23 +73,19 @@ class _Scheduler:
     def __init__(self, study: Study, trial_store: TrialStore, evaluator: Evaluator, workload: Any) -> None:
         """Take Optuna's study as it stood after the last whole batch."""
         import optuna
-        from optuna.storages import InMemoryStorage
 
         self._study, self._trial_store, self._evaluator, self._workload = study, trial_store, evaluator, workload
         state = _state_of(trial_store)
-        self._storage: InMemoryStorage = InMemoryStorage()
         sampler = study.sampler.make(study.space) if state is None else state.sampler
         directions = [objective.direction for objective in study.objectives]
-        self.asker = optuna.create_study(
-            storage=self._storage, study_name=_NAME, directions=directions, sampler=sampler
-        )
+        self.asker = optuna.create_study(directions=directions, sampler=sampler)
         self.told = 0 if state is None else state.told
         self._front = Incumbents()
         for frozen in trial_store.trials[: self.told]:
             self.asker.add_trial(frozen)
             self._learn(frozen)
         for key, value in ({} if state is None else state.notes).items():
-            self._storage.set_study_system_attr(self._id(), key, value)
+            self.asker._storage.set_study_system_attr(self.asker._study_id, key, value)
 
     def batch(self, trials: int) -> None:
         """Ask for a whole batch, run and tell as much of it as there are to be trials, and keep the sampler."""
@@ -105,13 +101,10 @@ class _Scheduler:
         if wanted == size and self._study.sampler.remembered:
             self._trial_store.keep(self._state())
 
-    def _id(self) -> int:
-        return int(self._storage.get_study_id_from_name(_NAME))
-
     def _state(self) -> SamplerState:
         import optuna
 
-        notes = self._storage.get_study_system_attrs(self._id())
+        notes = self.asker._storage.get_study_system_attrs(self.asker._study_id)
         return SamplerState(optuna.__version__, self.told, self.asker.sampler, dict(notes))
 
     def _ask(self) -> tuple[optuna.trial.Trial, Proposal]:
@@ -124,12 +117,12 @@ class _Scheduler:
     def _tell(self, batch: list[tuple[optuna.trial.Trial, Proposal]]) -> None:
         """Run what a batch asks for, tell all of it in order, and keep what is new."""
         kept = self._trial_store.trials
-        new = {trial.number: self._point(proposal) for trial, proposal in batch if trial.number >= len(kept)}
+        new = {trial.number: (it, self._point(it)) for trial, it in batch if trial.number >= len(kept)}
         judged = self._evaluator.judge(new, self._front.front)
         outcomes = []
         for trial, _ in batch:
             if trial.number in judged:
-                outcomes.append(tell(self._study, self.asker, trial, *judged[trial.number]))
+                outcomes.append(tell(self._study, self.asker, trial, judged[trial.number]))
                 self._trial_store.append(outcomes[-1])
             else:
                 outcomes.append(repeat(self._study, self.asker, trial, kept[trial.number]))
@@ -173,44 +166,37 @@ def _state_of(trial_store: TrialStore) -> SamplerState | None:
 
 
 def trial_of(study: Study, frozen: optuna.trial.FrozenTrial) -> Trial:
-    """Return a trial that was told, as a study keeps it."""
+    """Return a trial that was told, as a study keeps it.
 
-    def chosen(dimension: Dimension) -> Any:
-        return dimension.value(frozen.params[dimension.path])
-
-    point, outcome = outcome_of(study, frozen)
-    return Trial(
-        frozen.number, proposed(study, chosen), point, outcome.values, outcome.error, outcome.limits, outcome.beaten_by
-    )
+    Raises
+    ------
+    StoreError
+        It was not told by the workbench.
+    """
+    attrs = frozen.user_attrs
+    if POINT not in attrs or not frozen.state.is_finished():
+        cure = "it holds trials of somebody else; choose another"
+        raise StoreError(f"trial {frozen.number} of the study was not told by the workbench; {cure}.")
+    proposal = proposed(study, lambda dimension: dimension.value(frozen.params[dimension.path]))
+    trial = Trial(frozen.number, proposal, attrs[POINT], None, attrs[ERROR], beaten_by=attrs.get(BEATEN_BY))
+    if frozen.values is None:
+        return trial
+    limits = tuple(attrs[one.measure.name] for one in study.constraints)
+    return trial._replace(values=tuple(frozen.values), limits=limits)
 
 
 HAND_OVER_SECONDS = 0.5
 """Work that takes less is done faster here than it is handed to workers."""
 
 
-class Outcome(NamedTuple):
-    """What a trial is told."""
-
-    values: tuple[float, ...] | None
-    """One an objective; None of a trial that failed or was given up."""
-    error: str = ""
-    limits: tuple[float, ...] = ()
-    """One a constraint: the mean of its measure."""
-    beaten_by: int | None = None
-    """The trial that made it hopeless, if it was given up."""
-
-
 class Evaluator:
     """Runs points on the study's seeds and averages the objectives."""
 
-    def __init__(
-        self, study: Study, store: Store, workers: int | None, executor: Executor | str | None, watch: Progress | None
-    ) -> None:
-        self._study, self._store = study, store
-        self._workers, self._executor = workers, executor
+    def __init__(self, study: Study, store: Store, crew: Crew) -> None:
+        self._study, self._store, self._crew = study, store, crew
         wanted = study.sweep.measured_by()
         kept = {row.id: row for row in store.rows() if not lacking(row.measured, wanted)}
-        self._watch = Collector(watch or Silent(), kept)
+        self._watch = Collector(crew.watch, kept)
         self.expected = 0
         """How many runs the study may still need."""
         self.seconds = 0.0
@@ -218,27 +204,27 @@ class Evaluator:
         self._working, self._runs = 0.0, 0  # seconds without those of compilation, of so many runs
 
     def judge(
-        self, request: Mapping[int, PlannedPoint | InputError], front: Sequence[Incumbent]
-    ) -> dict[int, tuple[str, Outcome]]:
-        """Run a batch of trials; the id of the point of each, and what it is told.
+        self, request: Mapping[int, tuple[Proposal, PlannedPoint | InputError]], front: Sequence[Incumbent]
+    ) -> dict[int, Trial]:
+        """Run a batch of trials, and return them with what they are told.
 
         Parameters
         ----------
         request : mapping
-            By number of the trial, its point, or why there is no such point.
+            By number of the trial, its proposal with its point, or why there is no such point.
         front : incumbents
             The front before this batch, by which trials are given up where the study wants that.
         """
-        points = {number: point for number, point in request.items() if isinstance(point, PlannedPoint)}
+        points = {number: point for number, (_, point) in request.items() if isinstance(point, PlannedPoint)}
         before = len(self._watch.fresh)
         lost = self._give_up(points, front)
         self._run([point for number, point in points.items() if lost.get(number) is None], self._study.sweep.seeds)
         self._watch.skip(len(request) * len(self._study.sweep.seeds) - (len(self._watch.fresh) - before))
         return {
-            number: (point.id, self._outcome(point, lost.get(number)))
+            number: self._judged(point, Trial(number, proposal, point.id, None, "", beaten_by=lost.get(number)))
             if isinstance(point, PlannedPoint)
-            else ("", Outcome(None, str(point)))
-            for number, point in request.items()
+            else Trial(number, proposal, "", None, str(point))
+            for number, (proposal, point) in request.items()
         }
 
     def _give_up(self, points: Mapping[int, PlannedPoint], front: Sequence[Incumbent]) -> dict[int, int | None]:
@@ -271,38 +257,37 @@ class Evaluator:
             return
         plan = Plan(self._study.sweep._replace(seeds=list(seeds)), missing)
         before, began = len(self._watch.fresh), working_clock()
-        self.seconds += run_plan(plan, self._store, self._workers_for(plan), self._executor, self._watch)
+        self.seconds += Crew(self._workers_for(plan), self._crew.executor, self._watch).run(plan, self._store)
         self._working += working_clock() - began
         self._runs += len(self._watch.fresh) - before
 
     def _workers_for(self, plan: Plan) -> int | None:
         """Return how many workers are worth starting: they pay off over a whole study where they may not over a single
         batch."""
-        if self._workers is not None or self._executor is not None or self._working < TRY_SECONDS or not self._runs:
-            return self._workers
+        workers, executor, _ = self._crew
+        if workers is not None or executor is not None or self._working < TRY_SECONDS or not self._runs:
+            return workers
         each = self._working / self._runs
         worth = each * (self.expected - self._runs) > WORTH_SECONDS and each * len(plan) > HAND_OVER_SECONDS
         return max(cores(), 1) if worth else 1
 
-    def _outcome(self, point: PlannedPoint, lost_to: int | None) -> Outcome:
-        """Return the mean of each objective over the seeds, or why there is none."""
-        if lost_to is not None:
-            return Outcome(None, beaten_by=lost_to)
+    def _judged(self, point: PlannedPoint, trial: Trial) -> Trial:
+        """Return a trial with the mean of each objective over the seeds, or why there is none."""
+        if trial.beaten_by is not None:
+            return trial
         rows = self._rows(point, self._study.sweep.seeds)
         for row in rows:
             if row.status != "done":
-                return Outcome(None, f"seed {row.seed}: {row.error}")
+                return trial._replace(error=f"seed {row.seed}: {row.error}")
         for name in self._study.sweep.measures:
             for row in rows:
                 if not math.isfinite(row.measures.get(name, math.nan)):
-                    return Outcome(None, f"seed {row.seed}: {name} {self._why(row, name)}.")
+                    return trial._replace(error=f"seed {row.seed}: {name} {self._why(row, name)}.")
 
-        def means(names: Sequence[str]) -> tuple[float, ...]:
-            return tuple(math.fsum(row.measures[name] for row in rows) / len(rows) for name in names)
+        def means(bounds: Iterable[Objective | Constraint]) -> tuple[float, ...]:
+            return tuple(math.fsum(row.measures[one.measure.name] for row in rows) / len(rows) for one in bounds)
 
-        objectives, constraints = self._study.objectives, self._study.constraints
-        values = means([one.measure.name for one in objectives])
-        return Outcome(values, limits=means([one.measure.name for one in constraints]))
+        return trial._replace(values=means(self._study.objectives), limits=means(self._study.constraints))
 
     def _why(self, row: Row, name: str) -> str:
         """Return why a measure of a row cannot be taken."""
@@ -319,7 +304,7 @@ class Evaluator:
         return all(run in self._watch.fresh or self._watch.done(run) for run in runs)
 
 
-class Collector:
+class Collector(Silent):
     """Watches many small plans as one: collects their rows and tells the user's own watcher of each."""
 
     def __init__(self, watch: Progress, rows: dict[str, Row]) -> None:
@@ -334,8 +319,6 @@ class Collector:
     def say(self, line: str) -> None:
         self._watch.say(line)
 
-    def begin(self, total: int, kept: int) -> None: ...
-
     def advance(self, row: Row) -> None:
         self.rows[row.id] = row
         self.fresh.add(row.id)
@@ -344,21 +327,15 @@ class Collector:
     def skip(self, runs: int) -> None:
         skip(self._watch, runs)
 
-    def complete(self) -> None: ...
-
-    def end(self) -> None: ...
-
 
 POINT, ERROR, BEATEN_BY = "point", "error", "beaten_by"
 
 
-def tell(
-    study: Study, asker: optuna.Study, trial: optuna.trial.Trial, point: str, outcome: Outcome
-) -> optuna.trial.FrozenTrial:
+def tell(study: Study, asker: optuna.Study, trial: optuna.trial.Trial, outcome: Trial) -> optuna.trial.FrozenTrial:
     """Tell a trial's outcome; returns the trial as it is to be kept."""
     from optuna.trial import TrialState
 
-    trial.set_user_attr(POINT, point)
+    trial.set_user_attr(POINT, outcome.point)
     trial.set_user_attr(ERROR, outcome.error)
     if outcome.beaten_by is not None:
         trial.set_user_attr(BEATEN_BY, outcome.beaten_by)
@@ -385,22 +362,4 @@ def repeat(
     if trial.params != kept.params:
         cure = "choose another folder; its runs can be copied"
         raise StoreError(f"trial {trial.number} of the study is not what the sampler proposes now; {cure}.")
-    return tell(study, asker, trial, *outcome_of(study, kept))
-
-
-def outcome_of(study: Study, kept: optuna.trial.FrozenTrial) -> tuple[str, Outcome]:
-    """Return the id of a kept trial's point, and what it was told.
-
-    Raises
-    ------
-    StoreError
-        It was not told by the workbench.
-    """
-    attrs = kept.user_attrs
-    if POINT not in attrs or not kept.state.is_finished():
-        cure = "it holds trials of somebody else; choose another"
-        raise StoreError(f"trial {kept.number} of the study was not told by the workbench; {cure}.")
-    if kept.values is None:
-        return attrs[POINT], Outcome(None, attrs[ERROR], beaten_by=attrs.get(BEATEN_BY))
-    limits = tuple(attrs[one.measure.name] for one in study.constraints)
-    return attrs[POINT], Outcome(tuple(kept.values), attrs[ERROR], limits)
+    return tell(study, asker, trial, trial_of(study, kept))

@@ -101,12 +101,9 @@ class Front(Sequence[dict[str, Any]]):
             rows[k][name] = p_value
         if tested:
             beats = holm({k: self._beating_p(point) for k, point in enumerate(self.points)})
-            rows = [{**row, "beats_baseline": self._beats(row, beats[k])} for k, row in enumerate(rows)]
+            for k, row in enumerate(rows):
+                row["beats_baseline"] = bool(row.get("feasible", True)) and beats[k] < 1 - LEVEL
         return pd.DataFrame(rows)
-
-    def _beats(self, row: dict[str, Any], p_adjusted: float) -> bool:
-        """Return whether a point is better than its baseline in every objective, corrected over the front."""
-        return bool(row.get("feasible", True)) and p_adjusted < 1 - LEVEL
 
     def _beating_p(self, point: PlannedPoint) -> float:
         """Return the p-value of being better in every objective: the largest of theirs, 1 where one is not better at
@@ -148,15 +145,17 @@ class Front(Sequence[dict[str, Any]]):
         baseline = runs.baseline_of(point)
         if baseline is None:
             return None
-        values = [by_seed(runs, one, objective.measure.name) for one in (baseline, point)]
-        return compare(*values, names=(self.name(baseline), self.name(point)), better=objective.better, level=LEVEL)
+        return self._compared(runs, baseline, point, objective)
 
     def between(self, start: int, end: int, objective: Objective) -> PairedComparison:
         """Return one place of the front against another on the hold-out seeds, seed by seed."""
-        points = [self.points[start], self.points[end]]
-        values = [by_seed(self._holdout, one, objective.measure.name) for one in points]
-        names = [self.name(one) for one in points]
-        return compare(*values, names=(names[0], names[1]), better=objective.better, level=LEVEL)
+        return self._compared(self._holdout, self.points[start], self.points[end], objective)
+
+    def _compared(
+        self, runs: RunSet, first: PlannedPoint, other: PlannedPoint, objective: Objective
+    ) -> PairedComparison:
+        sides = [by_seed(runs, one, objective.measure.name) for one in (first, other)]
+        return compare(*sides, names=(self.name(first), self.name(other)), better=objective.better, level=LEVEL)
 
     def _still_best(self) -> list[bool]:
         known = [k for k, row in enumerate(self.means) if self.kept[k] and all(map(math.isfinite, row))]
@@ -170,28 +169,15 @@ class Front(Sequence[dict[str, Any]]):
         for objective, tuned in zip(self.objectives, trial.values, strict=True):
             name, interval = objective.measure.name, self.interval(point, objective)
             row["n"] = min(row.get("n", interval.n), interval.n)
-            row |= _ends(name, interval) | {f"{name}_tuned": tuned, **self._against(point, objective)}
-            row |= self._pairs(row, point, objective)
+            row |= _ends(name, interval) | {f"{name}_tuned": tuned}
+            if (paired := self.comparison(point, objective)) is not None:
+                row |= _ends(f"{name}_difference", paired.interval) | {f"{name}_p_holm": paired.p_value}
+                row["pairs"] = min(row.get("pairs", paired.n), paired.n)
+                row["missing"] = max(row.get("missing", 0), len(paired.missing))
         for constraint, tuned in zip(self._constraints, trial.limits, strict=True):
             name = constraint.measure.name
             row |= _ends(name, _interval(self._holdout, point, constraint.measure)) | {f"{name}_tuned": tuned}
         return row | ({"feasible": self.kept[k]} if self._constraints else {})
-
-    def _against(self, point: PlannedPoint, objective: Objective) -> dict[str, float]:
-        paired, name = self.comparison(point, objective), objective.measure.name
-        if paired is None:
-            return {}
-        ends = {f"{name}_difference_low": paired.interval.low, f"{name}_difference_high": paired.interval.high}
-        return {f"{name}_difference": paired.interval.mean, **ends, f"{name}_p_holm": paired.p_value}
-
-    def _pairs(self, row: dict[str, Any], point: PlannedPoint, objective: Objective) -> dict[str, int]:
-        """Return on how many fresh seeds a point and its baseline are compared at least, and how many of them lack a
-        pair."""
-        paired = self.comparison(point, objective)
-        if paired is None:
-            return {}
-        missing = max(row.get("missing", 0), len(paired.missing))
-        return {"pairs": min(row.get("pairs", paired.n), paired.n), "missing": missing}
 
 
 def _interval(runs: RunSet, point: PlannedPoint, measure: Measure) -> Interval:
@@ -201,9 +187,6 @@ def _interval(runs: RunSet, point: PlannedPoint, measure: Measure) -> Interval:
 def _ends(name: str, interval: Interval) -> dict[str, float]:
     return {name: interval.mean, f"{name}_low": interval.low, f"{name}_high": interval.high}
 
-
-if TYPE_CHECKING:
-    pass
 
 BEST, POINTS = "best.yaml", "front"
 """The file of the one point to take, and the folder with a file for each point of the front."""

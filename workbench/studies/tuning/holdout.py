@@ -12,7 +12,6 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +21,12 @@ from workbench.experiments.fronts import STEPPED
 from workbench.experiments.plan import Plan, plan_different_runs
 from workbench.experiments.results_folder import held
 from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.runner import Progress
 from workbench.experiments.saved_results import named, shortest, write_results
 from workbench.experiments.seeds import draws, workload_digest
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import KEYS, Sweep, checked_sweep, with_files
 from workbench.strict_yaml import parse_value
-from workbench.studies.adaptive import run_plan
+from workbench.studies.tuning.driver import Crew
 from workbench.studies.tuning.front import point_sweep
 from workbench.studies.tuning.space import Levers, Node, dimensions
 from workbench.studies.tuning.study import Proposal, Study, Trial, planned
@@ -66,13 +64,9 @@ def _stepped(node: Node, drawn: list[Any]) -> Any:
     if not isinstance(node, Levers):
         return drawn[0]
     return {
-        name: {"vary": [one[name] for one in drawn], "zip": STEPPED} if _tuned(part) else drawn[0][name]
+        name: {"vary": [one[name] for one in drawn], "zip": STEPPED} if any(dimensions(part)) else drawn[0][name]
         for name, part in node.parts.items()
     }
-
-
-def _tuned(node: Node) -> bool:
-    return any(True for _ in dimensions(node))
 
 
 def check_fresh(study: Study, setup: Setup) -> None:
@@ -222,17 +216,15 @@ def _absolute(workload: Any) -> Any:
     return with_files({"workload": workload}, Path(), lambda path: str(path.resolve()))["workload"]
 
 
-def run_hold_out(
-    plan: Plan, folder: Path | None, workers: int | None, executor: Executor | str | None, watch: Progress
-) -> RunSet:
+def run_hold_out(plan: Plan, folder: Path | None, crew: Crew) -> RunSet:
     """Run what a folder does not hold yet, and keep it there as the results of any sweep are kept."""
     if folder is None:
         store = Store(None)
-        return gather(plan, store, None, run_plan(plan, store, workers, executor, watch))
+        return gather(plan, store, None, crew.run(plan, store))
     with held(folder):
         store = Store(folder, plan.sweep.name)
         try:
-            results = gather(plan, store, folder, run_plan(plan, store, workers, executor, watch))
+            results = gather(plan, store, folder, crew.run(plan, store))
             write_results(results, folder)
             return results
         finally:

@@ -133,18 +133,10 @@ class Nsga2(Sampler):
         )
 
 
-class Nsga3(Sampler):
+class Nsga3(Nsga2):
     """NSGA-III: as NSGA-II, but kept apart by directions in the space of the objectives, for three of them or more."""
 
-    population: int = lever(40, least=2, most=10_000, unit="trials", description="trials a generation")
-    crossover_probability: float = lever(0.9, least=0, most=1, description="that a child has two parents")
-    swapping_probability: float = lever(
-        0.5, least=0, most=1, description="that a child takes a lever from the other parent"
-    )
     divisions: int = lever(3, least=1, most=64, description="parts of each objective between which the directions lie")
-
-    def at_once(self) -> int:
-        return self.population
 
     def make(self, space: Node) -> BaseSampler:
         from optuna.samplers import NSGAIIISampler

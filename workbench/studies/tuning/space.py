@@ -385,7 +385,6 @@ def tunable(lever: Lever) -> bool:
 
 _NARROWED_BY = ("least", "most", "step", "scale")
 _NUMERIC = ("integer", "number")
-_LISTS = ("integers", "numbers")
 _NO_RANGE = "has no range to tune over; give a list of values, {tune: [...]}"
 
 
@@ -430,8 +429,6 @@ def _category(lever: Lever, values: Any, path: str, where: str) -> Dimension:
 
 
 def _narrowed(lever: Lever, wish: Mapping[str, Any], path: str, where: str) -> Lever:
-    import dataclasses
-
     for key in wish:
         if key not in _NARROWED_BY:
             raise unknown_name(at(where, f"{path}.tune"), "key", key, _NARROWED_BY)
@@ -452,11 +449,10 @@ def _scales(lever: Lever) -> str:
 
 def _step(lever: Lever, wish: Mapping[str, Any], path: str, where: str) -> Any:
     step = wish.get("step", lever.step)
-    least = 1 if lever.kind == "integer" else 0
-    whole = lever.kind != "integer" or step is None or step == int(step)
-    if isinstance(step, bool) or not isinstance(step, (int, float, type(None))) or not whole:
-        raise wrong_value(where, f"{path}.tune.step", "must be a number above 0, whole for a whole lever", step)
-    if step is not None and (step <= 0 or step < least):
+    if step is None:
+        return None
+    is_number = isinstance(step, (int, float)) and not isinstance(step, bool)
+    if not is_number or step <= 0 or (lever.kind == "integer" and step != int(step)):
         raise wrong_value(where, f"{path}.tune.step", "must be a number above 0, whole for a whole lever", step)
     return step
 
@@ -478,6 +474,6 @@ def _range(lever: Lever, path: str, where: str) -> Dimension:
 
 
 def _or_ends(lever: Lever) -> str:
-    if lever.kind in _LISTS:
+    if lever.kind in _ENTRIES:
         return ", or tune its entries, [{tune: {least: , most: }}, ...]"
     return ", or both ends, {tune: {least: , most: }}" if lever.kind in _NUMERIC else ""

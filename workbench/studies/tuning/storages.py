@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from workbench.errors import StoreError, missing_extra, shown
 from workbench.experiments.results_folder import refuse_link, write_json, write_whole
-from workbench.studies.tuning.study import StorageAddress, hidden
-from workbench.studies.tuning.trial_store import StudyIdentity, quiet, refuse_another
+from workbench.studies.tuning.study import StorageAddress, Study, hidden
+from workbench.studies.tuning.trial_store import quiet, refuse_another
 
 if TYPE_CHECKING:
     import optuna
@@ -37,8 +37,8 @@ JOURNAL, STATE_FILE, IDENTITY_FILE = "study.journal", "sampler.pickle", "study.j
 class Journal:
     """The trials of a study in a folder."""
 
-    def __init__(self, folder: Path, study_identity: StudyIdentity) -> None:
-        """Open the study of a folder, or begin one.
+    def __init__(self, folder: Path, study: Study, identity: Mapping[str, Any]) -> None:
+        """Open the study of a folder, or begin one, with what makes it the same study, in plain types.
 
         Raises
         ------
@@ -46,8 +46,8 @@ class Journal:
             The folder holds another study, or its files are damaged.
         """
         self._folder = folder
-        _claim(folder / IDENTITY_FILE, study_identity.identity)
-        self._file, self._study = _open_journal(folder / JOURNAL, study_identity)
+        _claim(folder / IDENTITY_FILE, identity)
+        self._file, self._study = _open_journal(folder / JOURNAL, study)
 
     def trials(self) -> list[optuna.trial.FrozenTrial]:
         return list(self._study.get_trials(deepcopy=False))
@@ -97,7 +97,7 @@ def _claim(path: Path, identity: Mapping[str, Any]) -> None:
     refuse_another(kept, identity, str(path.parent), "choose another folder")
 
 
-def _open_journal(path: Path, study_identity: StudyIdentity) -> tuple[JournalFile, optuna.Study]:
+def _open_journal(path: Path, study: Study) -> tuple[JournalFile, optuna.Study]:
     import optuna
 
     from workbench.studies.tuning.optuna_extensions import JournalFile
@@ -106,21 +106,29 @@ def _open_journal(path: Path, study_identity: StudyIdentity) -> tuple[JournalFil
     try:
         with quiet():
             file = JournalFile(str(path))
-            storage = optuna.storages.JournalStorage(file)
-            study = optuna.create_study(
-                storage=storage,
-                study_name=study_identity.name,
-                directions=study_identity.directions,
-                load_if_exists=True,
-            )
-            if study.metric_names is None:
-                study.set_metric_names(study_identity.measures)
+            opened = _created(optuna.storages.JournalStorage(file), study.name, study)
+            if opened.metric_names is None:
+                _name_objectives(opened, study)
             file.sync()
-            return file, study
+            return file, opened
     except OSError as problem:
         raise StoreError(f"{path} cannot be written: {problem.strerror}.") from None
     except (ValueError, KeyError, TypeError) as problem:
         raise StoreError(f"{path} is no journal of a study: {shown(problem)}.") from None
+
+
+def _created(storage: optuna.storages.BaseStorage, name: str, study: Study) -> optuna.Study:
+    """Return Optuna's study of a name, begun if there is none."""
+    import optuna
+
+    directions = [one.direction for one in study.objectives]
+    with quiet():
+        return optuna.create_study(storage=storage, study_name=name, directions=directions, load_if_exists=True)
+
+
+def _name_objectives(opened: optuna.Study, study: Study) -> None:
+    with quiet():
+        opened.set_metric_names([one.measure.name for one in study.objectives])
 
 
 def journal_storage(path: Path) -> optuna.storages.JournalStorage:
@@ -158,8 +166,8 @@ _Found = TypeVar("_Found")
 class Database:
     """The trials of a study in a database."""
 
-    def __init__(self, storage: StorageAddress, study_identity: StudyIdentity) -> None:
-        """Open the study of a database, or begin one, and own it.
+    def __init__(self, study: Study, storage: StorageAddress, identity: Mapping[str, Any]) -> None:
+        """Open the study of a database, or begin one, and own it; `identity` is what makes it the same study.
 
         Raises
         ------
@@ -172,31 +180,23 @@ class Database:
         with self._in_one_sentence():
             self._rows = open_database(storage)
             self._own()
-            self._study = self._opened(study_identity)
+            self._study = self._opened(study, identity)
         self._kept = len(self.trials())
 
-    def _opened(self, study_identity: StudyIdentity) -> optuna.Study:
-        import optuna
-
-        with quiet():
-            study = optuna.create_study(
-                storage=self._rows, study_name=self._name, directions=study_identity.directions, load_if_exists=True
-            )
-        self._id = study._study_id
+    def _opened(self, study: Study, identity: Mapping[str, Any]) -> optuna.Study:
+        opened = _created(self._rows, self._name, study)
+        self._id = opened._study_id
         attributes = self._rows.get_study_system_attrs(self._id)
         if IDENTITY in attributes:
             cure = "name another with storage: {url: , study: NAME}"
-            refuse_another(
-                json.loads(attributes[IDENTITY]), study_identity.identity, f"{self._place.shown}: {self._name!r}", cure
-            )
+            refuse_another(json.loads(attributes[IDENTITY]), identity, self.where, cure)
         elif self._rows.get_all_trials(self._id, deepcopy=False):
             raise StoreError(f"{self.where} was not begun by the workbench; name another study.")
         else:
-            with quiet():
-                study.set_metric_names(study_identity.measures)
-            self._say(IDENTITY, json.dumps(study_identity.identity))
+            _name_objectives(opened, study)
+            self._say(IDENTITY, json.dumps(identity))
         self._say(DRIVER, f"process {os.getpid()} on {socket.gethostname()}")
-        return study
+        return opened
 
     def trials(self) -> list[optuna.trial.FrozenTrial]:
         with self._in_one_sentence():

@@ -113,7 +113,7 @@ def read_study(source: str | Path | Mapping[str, Any], overrides: Mapping[str, A
     if sweep.until is not None:
         raise InputError(at(where, "seeds.until has no place in a study: every trial has the same seeds."))
     space = read_space(sweep)
-    if not any(True for _ in dimensions(space)):
+    if not any(dimensions(space)):
         raise InputError(at(where, "nothing is tuned; write {tune: true} or {tune: [...]} at a policy or a lever."))
     objectives = read_objectives(config["objectives"], sweep, where)
     constraints = read_constraints(config.get("constraints", {}), sweep, where)

@@ -23,7 +23,6 @@ from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from workbench.errors import StoreError
-from workbench.studies.tuning.objectives import Direction
 
 if TYPE_CHECKING:
     import optuna
@@ -34,17 +33,6 @@ KEEP_SECONDS = 1.0
 
 HAND_OVER_SECONDS = 5e-5
 """A thread that waits for another to give way does so for 5 ms, unless that one rests."""
-
-
-class StudyIdentity(NamedTuple):
-    """The study that a store of trials is of."""
-
-    name: str
-    measures: list[str]
-    """The names of the objectives."""
-    directions: list[Direction]
-    identity: Mapping[str, Any]
-    """What makes the study the same study, in plain types."""
 
 
 class Storage(Protocol):

@@ -25,8 +25,7 @@ from workbench.experiments.runner import Progress
 from workbench.experiments.saved_results import named, open_folder, write_results
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import with_files
-from workbench.studies.adaptive import run_plan
-from workbench.studies.tuning.driver import Evaluator, conduct, trial_of
+from workbench.studies.tuning.driver import Crew, Evaluator, conduct, trial_of
 from workbench.studies.tuning.front import BEST, keep_points, on_front
 from workbench.studies.tuning.holdout import (
     FOLDER,
@@ -41,9 +40,9 @@ from workbench.studies.tuning.holdout import (
 from workbench.studies.tuning.objectives import costs_of
 from workbench.studies.tuning.results import StudyResults
 from workbench.studies.tuning.space import plain
-from workbench.studies.tuning.storages import JOURNAL, Journal, journal_storage
+from workbench.studies.tuning.storages import JOURNAL, Database, Journal, journal_storage
 from workbench.studies.tuning.study import Study, Trial, hidden, planned, proposed, read_study, read_trials
-from workbench.studies.tuning.trial_store import Storage, StudyIdentity, TrialStore, quiet
+from workbench.studies.tuning.trial_store import Storage, TrialStore, quiet
 from workbench.workloads.workload_key import read_workload
 
 
@@ -113,17 +112,15 @@ def tune(
     workload = read_workload(sweep.said["workload"], "workload", sweep.where, sweep.folder, wants)
     identity = _identity(requested, workload)
     other = None if hold_out is None else _checked_hold_out(requested, hold_out, workload)
-    watch = progress or usual_watcher()
+    crew = Crew(workers, executor, progress or usual_watcher())
     if out is None:
-        store = Store(None)
-        results = _tuned(requested, workload, identity, store, None, workers, executor, watch)
-        return _compared(results, other, workload, workers, executor, watch)
+        return _compared(_tuned(requested, workload, identity, Store(None), None, crew), other, workload, crew)
     with held(Path(out), STUDY_FILES) as folder:
         store = Store(folder, f"study {requested.name}")
         try:
-            results = _tuned(requested, workload, identity, store, folder, workers, executor, watch)
+            results = _tuned(requested, workload, identity, store, folder, crew)
             keep_results(results, folder)
-            return _compared(results, other, workload, workers, executor, watch)
+            return _compared(results, other, workload, crew)
         finally:
             store.close()
 
@@ -157,67 +154,38 @@ def _identity(study: Study, workload: Any) -> dict[str, Any]:
 
 def storage_of(study: Study, folder: Path | None, identity: Mapping[str, Any]) -> Storage | None:
     """Return where the trials are kept; without a folder and a database, nowhere."""
-    directions = [objective.direction for objective in study.objectives]
-    study_identity = StudyIdentity(
-        study.name, [objective.measure.name for objective in study.objectives], directions, identity
-    )
     if study.storage is not None:
-        from workbench.studies.tuning.storages import Database
-
-        return Database(study.storage, study_identity)
-    return None if folder is None else Journal(folder, study_identity)
+        return Database(study, study.storage, identity)
+    return None if folder is None else Journal(folder, study, identity)
 
 
 def _tuned(
-    study: Study,
-    workload: Any,
-    identity: Mapping[str, Any],
-    store: Store,
-    folder: Path | None,
-    workers: int | None,
-    executor: Executor | str | None,
-    watch: Progress,
+    study: Study, workload: Any, identity: Mapping[str, Any], store: Store, folder: Path | None, crew: Crew
 ) -> StudyResults:
     began = time.perf_counter()
     trial_store = TrialStore(storage_of(study, folder, identity))
     if folder is not None:
         keep_study(study, folder)
     try:
-        evaluator = Evaluator(study, store, workers, executor, watch)
+        evaluator, watch = Evaluator(study, store, crew), crew.watch
         trials = max(study.trials, len(trial_store.trials))
         watch.begin(trials * len(study.sweep.seeds), len(trial_store.trials) * len(study.sweep.seeds))
         try:
-            conducted = conduct(study, trial_store, evaluator, workload, trials)
+            done, tuner_seconds = conduct(study, trial_store, evaluator, workload, trials)
             complete(watch)
         finally:
             watch.end()
     finally:
         trial_store.close()
-    best = different([conducted.trials[number] for number in conducted.front])
-    holdout = _run_holdout(study, best, store, folder, workers, executor, watch)
-    results = StudyResults(study, conducted.trials, best, holdout, folder)
-    if holdout is not None:
-        plan = report_plan(study, results.front.trials[results.front.chosen].proposal, workload)
-        place = folder and folder / REPORT
-        results.report = None if plan is None else run_hold_out(plan, place, workers, executor, watch)
-    results.seconds, results.tuner_seconds = time.perf_counter() - began, conducted.tuner_seconds
+    best = _best_of(study, done)
+    results = StudyResults(study, done, best, None, folder)
+    if best:
+        plan = make_plan(front_sweep(study, [trial.proposal for trial in best]))
+        results.holdout = gather(plan, store, folder, crew.run(plan, store))
+        report = report_plan(study, results.front.trials[results.front.chosen].proposal, workload)
+        results.report = None if report is None else run_hold_out(report, folder and folder / REPORT, crew)
+    results.seconds, results.tuner_seconds = time.perf_counter() - began, tuner_seconds
     return results
-
-
-def _run_holdout(
-    study: Study,
-    best: list[Trial],
-    store: Store,
-    folder: Path | None,
-    workers: int | None,
-    executor: Executor | str | None,
-    watch: Progress,
-) -> RunSet | None:
-    if not best:
-        return None
-    plan = make_plan(front_sweep(study, [trial.proposal for trial in best]))
-    seconds = run_plan(plan, store, workers, executor, watch)
-    return gather(plan, store, folder, seconds)
 
 
 def _checked_hold_out(study: Study, given: Any, workload: Any) -> HoldOut:
@@ -227,21 +195,14 @@ def _checked_hold_out(study: Study, given: Any, workload: Any) -> HoldOut:
     return hold_out
 
 
-def _compared(
-    results: StudyResults,
-    hold_out: HoldOut | None,
-    workload: Any,
-    workers: int | None,
-    executor: Executor | str | None,
-    watch: Progress,
-) -> StudyResults:
+def _compared(results: StudyResults, hold_out: HoldOut | None, workload: Any, crew: Crew) -> StudyResults:
     """Return the results with the best beside the baseline on a workload that was held out."""
     if hold_out is None or results.holdout is None:
         return results
     began = time.perf_counter()
     plan = hold_out.plan(results.front.trials[results.front.chosen].proposal, workload)
     folder = results.folder and results.folder / FOLDER / hold_out.name
-    results.held_out = run_hold_out(plan, folder, workers, executor, watch)
+    results.held_out = run_hold_out(plan, folder, crew)
     results.seconds += time.perf_counter() - began
     return results
 
@@ -280,7 +241,7 @@ def open_study(folder: str | Path) -> StudyResults:
         where = "in a database: workbench tune STUDY --dashboard shows them" if study.storage else "missing"
         raise StoreError(f"{place}: the trials of the study are {where}.")
     trials = _saved_trials(study, place / JOURNAL)
-    best = different(_best_of(study, trials))
+    best = _best_of(study, trials)
     results = StudyResults(study, trials, best, _saved_holdout(place, best), place)
     if results.holdout is not None and (place / REPORT / SWEEP).is_file():
         runs, chosen = open_folder(place / REPORT), results.front.trials[results.front.chosen]
@@ -300,12 +261,12 @@ def _saved_trials(study: Study, journal: Path) -> list[Trial]:
 
 
 def _best_of(study: Study, trials: list[Trial]) -> list[Trial]:
-    """Return the trials that keep the constraints and that no other beats in every objective."""
+    """Return the first trial of each outcome that keeps the constraints and that no other beats in every objective."""
     done = [trial for trial in trials if trial.values is not None and trial.feasible(study.constraints)]
     costs = [costs_of(trial.values or (), study.objectives) for trial in done]
     if not costs:
         return []
-    return [trial for trial, is_best in zip(done, on_front(np.array(costs)), strict=True) if is_best]
+    return different([trial for trial, is_best in zip(done, on_front(np.array(costs)), strict=True) if is_best])
 
 
 def _saved_holdout(folder: Path, best: list[Trial]) -> RunSet | None:
