@@ -48,7 +48,7 @@ _BASES = {
 
 _WORDS = {
     "Results": "workbench.api",
-    "advise": "workbench.studies.torch_memory",
+    "advise": "workbench.studies.torch_memory.advice",
     "advice_figure": "workbench.figures.advice",
     "blame": "workbench.api",
     "discover": "workbench.api",

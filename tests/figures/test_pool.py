@@ -11,7 +11,7 @@ from workbench.errors import InputError
 from workbench.experiments.row import run_id
 from workbench.figures import figure
 from workbench.metrics.pool import regions_of
-from workbench.studies.pool import over_bound
+from workbench.studies.pool.remote_bound import over_bound
 
 MIB, GIB = 1 << 20, 1 << 30
 LARGE = {"log_uniform": [256 * MIB, 2 * GIB]}

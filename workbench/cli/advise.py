@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from workbench.records.torch_allocator import CallCosts
     from workbench.studies.pool.resource_advice import ResourceAdvice
-    from workbench.studies.torch_memory import Advice, Still
+    from workbench.studies.torch_memory.advice import Advice
+    from workbench.studies.torch_memory.holdings import Still
     from workbench.studies.torch_memory.trial import Trial
 
 
@@ -106,7 +107,8 @@ def _run(given: argparse.Namespace) -> int:
             raise InputError(f"{given.file}: is no memory snapshot of PyTorch, which {needing} need.")
         _report_resources(given, advise_resources(given.file, size, costs))
         return DONE
-    from workbench.studies.torch_memory import Still, advice_or_still
+    from workbench.studies.torch_memory.advice import advice_or_still
+    from workbench.studies.torch_memory.holdings import Still
 
     files = given.files[0] if len(given.files) == 1 else given.files
     advice = advice_or_still(files, size, say=None if given.json else _say, costs=costs)

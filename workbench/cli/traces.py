@@ -20,8 +20,8 @@ from workbench.strict_yaml import parse_value
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.studies.pool import Replayed
-    from workbench.studies.torch_memory import CacheRow, SnapshotReplay
+    from workbench.studies.pool.replay import Replayed
+    from workbench.studies.torch_memory.snapshot import CacheRow, SnapshotReplay
 
 
 _WANTS = {"shared_memory": "workgroups", "dispatch": "groups", "translation": "accesses", "pool": "pool_requests"}
@@ -200,7 +200,7 @@ def _is_alone(given: argparse.Namespace) -> bool:
 
 def _needs_no_pool(given: argparse.Namespace) -> bool:
     """Return whether only PyTorch's own caches are asked for: then the engine of pools is neither compiled nor run."""
-    from workbench.studies.torch_memory import EXACT_CACHES
+    from workbench.studies.torch_memory.snapshot import EXACT_CACHES
 
     named = bool(given.cache) and set(given.cache) <= set(EXACT_CACHES)
     return named and _is_alone(given) and not (given.out or given.figure or given.set)
@@ -209,7 +209,7 @@ def _needs_no_pool(given: argparse.Namespace) -> bool:
 def _exact_alone(given: argparse.Namespace, setup: Any, exact: SnapshotReplay) -> list[Replayed]:
     """Return the rows of PyTorch's caches, after the recorded one."""
     from workbench.studies.pool.replay import Replayed, recorded_allocator
-    from workbench.studies.torch_memory import exact_rows
+    from workbench.studies.torch_memory.snapshot import exact_rows
 
     result, allocations = exact_rows(exact), max(exact.exactness.allocs, 1)
     unknown = Replayed("", math.nan, math.nan, math.nan, math.nan, math.nan, borrowed_peak_bytes=0.0, refused=math.nan)
@@ -256,7 +256,7 @@ def _of_full(row: Replayed) -> Replayed:
 def _exact(sweep: dict[str, Any], device: int) -> SnapshotReplay | None:
     """Return the replay by PyTorch's own rules from where the recording began; None if the trace is no memory
     snapshot."""
-    from workbench.studies.torch_memory import replay_of_file
+    from workbench.studies.torch_memory.snapshot import replay_of_file
     from workbench.workloads.workload_key import read_workload
 
     workload: Any = read_workload(sweep["workload"], wants="pool_requests")
@@ -266,7 +266,7 @@ def _exact(sweep: dict[str, Any], device: int) -> SnapshotReplay | None:
 def _with_exact(rows: list[Replayed], exact: SnapshotReplay, alone: bool) -> list[Replayed]:
     """Return the rows with what was recorded over the recorded window, and, on a card of its own, PyTorch's caches
     exactly."""
-    from workbench.studies.torch_memory import exact_rows
+    from workbench.studies.torch_memory.snapshot import exact_rows
 
     own = exact_rows(exact) if alone else {}
     allocations = max(exact.exactness.allocs, 1)

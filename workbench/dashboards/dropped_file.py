@@ -258,7 +258,8 @@ class AdvicePanel(widgets.HTML):
 
 def _advice(snapshot: Dropped) -> tuple[str, str]:
     """Return the five lines, and all else; or in one sentence why there are none."""
-    from workbench.studies.torch_memory import Still, advice_or_still
+    from workbench.studies.torch_memory.advice import advice_or_still
+    from workbench.studies.torch_memory.holdings import Still
     from workbench.studies.torch_memory.page import answer_of, rest_of
 
     path = snapshot[0]

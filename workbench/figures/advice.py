@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from workbench.studies.torch_memory import Advice
+    from workbench.studies.torch_memory.advice import Advice
     from workbench.studies.torch_memory.holdings import Frame
 
 PLACES = 600

@@ -63,7 +63,7 @@ def run_plan(
     return seconds
 
 
-class _Once:
+class _Once(Silent):
     """Watches many batches as one sweep, of as many runs as there may be."""
 
     def __init__(self, watch: Progress, plan: Plan, store: Store) -> None:
@@ -85,8 +85,6 @@ class _Once:
 
     def complete(self) -> None:
         complete(self._watch)
-
-    def end(self) -> None: ...
 
     def over(self) -> None:
         """Note that the last batch ended."""

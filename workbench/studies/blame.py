@@ -17,7 +17,7 @@ from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import Sweep
 from workbench.metrics.measure import Measure
-from workbench.studies.statistics import PairedComparison, compare, holm, mean_interval
+from workbench.studies.statistics import compare, holm, mean_interval
 from workbench.studies.summary import by_seed, values_of
 
 if TYPE_CHECKING:
@@ -123,26 +123,19 @@ def _place(point: PlannedPoint) -> dict[str, Any]:
 
 
 def _row(runs: RunSet, point: PlannedPoint, other: PlannedPoint, measure: Measure) -> dict[str, Any]:
-    paired = _compared(runs, point, other, measure)
-    whole = mean_interval([*values_of(runs, point, measure.name).values()]).mean
-    blame = paired.interval if paired.n else None
+    sides = by_seed(runs, point, measure.name), by_seed(runs, other, measure.name)
+    better: Literal["lower", "higher"] = "higher" if measure.better == "higher" else "lower"
+    paired = compare(*sides, names=(NOTHING, _without(other)), better=better)
     return {
         **{path: point.coordinates.get(path) for path in runs.varied if path != LEVER},
         "measure": measure.name,
         "part": _without(other),
         "pairs": paired.n,
-        "mean": whole,
-        "blame": blame.mean if blame else math.nan,
-        "low": blame.low if blame else math.nan,
-        "high": blame.high if blame else math.nan,
-        "share": paired.saving.mean if blame else math.nan,
-        "better": paired.wins if paired.n else 0,
-        "p": paired.p_value if paired.n else math.nan,
+        "mean": mean_interval([*values_of(runs, point, measure.name).values()]).mean,
+        "blame": paired.interval.mean,
+        "low": paired.interval.low,
+        "high": paired.interval.high,
+        "share": paired.saving.mean,
+        "better": paired.wins,
+        "p": paired.p_value,
     }
-
-
-def _compared(runs: RunSet, point: PlannedPoint, other: PlannedPoint, measure: Measure) -> PairedComparison:
-    """Compare a point with the one that lacks a kind of delay."""
-    sides = by_seed(runs, point, measure.name), by_seed(runs, other, measure.name)
-    better: Literal["lower", "higher"] = "higher" if measure.better == "higher" else "lower"
-    return compare(*sides, names=(NOTHING, _without(other)), better=better)

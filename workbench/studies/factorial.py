@@ -182,8 +182,11 @@ def _effects(runs: RunSet, measure: Measure, setting: str, points: Points) -> It
     sign = (1.0 if measure.better == "higher" else -1.0) * 100.0 / (usual or math.nan)
     singles = [(k,) for k in range(len(names))]
     for chosen in (*singles, *itertools.combinations(range(len(names)), 2)):
-        gains = sign * contrast(values, chosen)
-        yield _effect(setting, tuple(names[k] for k in chosen), gains, len(runs.seeds) - len(seeds))
+        gains, factors = sign * contrast(values, chosen), tuple(names[k] for k in chosen)
+        by_place = dict(enumerate(gains.tolist()))
+        one = compare(dict.fromkeys(by_place, 0.0), by_place, names=("none", " and ".join(factors)), better="higher")
+        missing = len(runs.seeds) - len(seeds)
+        yield Effect(setting, factors, one.interval, one.p_value, math.nan, gains, missing)
 
 
 def contrast(values: Mapping[Any, np.ndarray], chosen: tuple[int, ...]) -> np.ndarray:
@@ -203,9 +206,3 @@ def contrast(values: Mapping[Any, np.ndarray], chosen: tuple[int, ...]) -> np.nd
     total = sum(sign * np.where(np.isinf(one), 0.0, one) for sign, one in signed)
     total = np.where(np.any([np.isinf(one) for _, one in signed], axis=0), 0.0, total)
     return np.where(infinite == 0, total / (len(values) / 2 ** len(chosen)), np.copysign(np.inf, infinite))
-
-
-def _effect(setting: str, factors: tuple[str, ...], gains: np.ndarray, missing: int) -> Effect:
-    by_place = dict(enumerate(gains.tolist()))
-    one = compare(dict.fromkeys(by_place, 0.0), by_place, names=("none", " and ".join(factors)), better="higher")
-    return Effect(setting, factors, one.interval, one.p_value, math.nan, gains, missing)

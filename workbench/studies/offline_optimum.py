@@ -7,7 +7,7 @@ any placement rule, however clever, could still gain.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def offline_optimum(
     >>> offline_optimum(queue, 4, 12).drain_cycles, offline_optimum(queue, 4, 12, order="any").drain_cycles
     (11, 8)
     """
-    from scipy.optimize import LinearConstraint, milp
+    from scipy.optimize import Bounds, LinearConstraint, milp
 
     if order not in ("fifo", "any"):
         raise unknown_name("", "order", order, ("fifo", "any"))
@@ -70,15 +70,16 @@ def offline_optimum(
         _once(queue, starts),
         _exclusive(queue, starts, segments, horizon),
         _quota(starts, horizon, allocs_per_cycle),
+        _last_release(queue, starts),
     ]
-    rows.append(_last_release(queue, starts))
     if order == "fifo":
         rows.append(_in_order(queue, starts))
     cost = np.zeros(len(starts) + 1)
     cost[-1] = 1
     whole = np.ones(len(cost), np.int64)
     constraints = [LinearConstraint(matrix, low, high) for matrix, low, high in rows if matrix.shape[0]]
-    solution = milp(cost, constraints=constraints, integrality=whole, bounds=_bounds(len(starts), horizon))
+    bounds = Bounds(np.zeros(len(cost)), np.append(np.ones(len(starts)), horizon))
+    solution = milp(cost, constraints=constraints, integrality=whole, bounds=bounds)
     if solution.x is None:
         raise InputError(f"no schedule drains this queue within {horizon} cycles; give the drain time of any policy.")
     return _schedule(queue, starts, solution.x)
@@ -132,12 +133,6 @@ def _in_order(queue: Workgroups, starts: np.ndarray) -> _Rows:
     j, t, _ = starts.T
     when = np.where(j == np.arange(len(queue.length))[:, None], t, 0).astype(float)
     return _padded(when[1:] - when[:-1]), 0, np.inf
-
-
-def _bounds(variables: int, horizon: int) -> Any:
-    from scipy.optimize import Bounds
-
-    return Bounds(np.zeros(variables + 1), np.append(np.ones(variables), horizon))
 
 
 def _schedule(queue: Workgroups, starts: np.ndarray, solution: np.ndarray) -> OfflineOptimum:

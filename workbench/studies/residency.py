@@ -159,59 +159,35 @@ def survey(
     """
     import pandas as pd
 
-    tables: tuple[list[Any], list[Any], list[Any], list[str]] = ([], [], [], [])
+    heads, granule_rows, rule_rows, left_out = list[Any](), list[Any](), list[Any](), list[str]()
     for name in traces:
-        _one(name, machine, _Request(granules, rules, units, longest_us), *tables)
-    told_rows, granule_rows, rule_rows, left_out = tables
-    return Survey(pd.DataFrame(told_rows), pd.DataFrame(granule_rows), pd.DataFrame(rule_rows), left_out)
-
-
-class _Request(NamedTuple):
-    granules: Sequence[int]
-    rules: Sequence[str]
-    units: int
-    longest_us: float
-
-
-def _one(
-    name: str,
-    machine: str,
-    request: _Request,
-    heads: list[Any],
-    granule_rows: list[Any],
-    rule_rows: list[Any],
-    left_out: list[str],
-) -> None:
-    trace = read_trace(trace_file(name))
-    known = told(trace)
-    chosen = machine or _preset_of(trace)
-    alone = known.whole == 0
-    heads.append({"trace": name, "machine": chosen or "not named", **known._asdict()})
-    try:
-        if not chosen:
-            raise InputError("its card has no preset; name a machine.")
-        counted = {"trace": name, "machine": chosen, "counts": "dynamic part alone" if alone else "whole"}
-        hardware: Machine = preset(chosen, Machine).machine()
-        granule_rows.extend(
-            {**counted, **row._asdict()} for row in by_granule(trace, hardware, request.granules, alone)
-        )
-        rule_rows.extend({**counted, **row} for row in _rules(name, chosen, request, alone))
-    except InputError as problem:
-        left_out.append(f"{name}: {str(problem).rsplit(': ', 1)[-1]}")  # without where the file lies
+        trace = read_trace(trace_file(name))
+        known, chosen = told(trace), machine or _preset_of(trace)
+        alone = known.whole == 0
+        heads.append({"trace": name, "machine": chosen or "not named", **known._asdict()})
+        try:
+            if not chosen:
+                raise InputError("its card has no preset; name a machine.")
+            counted = {"trace": name, "machine": chosen, "counts": "dynamic part alone" if alone else "whole"}
+            hardware: Machine = preset(chosen, Machine).machine()
+            granule_rows.extend({**counted, **row._asdict()} for row in by_granule(trace, hardware, granules, alone))
+            if units and rules:
+                how = {"shared_bytes": "launch_argument"} if alone else {}
+                workload = {"trace": name, "count": REQUESTS, "longest_us": longest_us, "incomplete": "skip", **how}
+                rule_rows.extend({**counted, **row} for row in _rules(workload, chosen, rules, units))
+        except InputError as problem:
+            left_out.append(f"{name}: {str(problem).rsplit(': ', 1)[-1]}")  # without where the file lies
+    return Survey(pd.DataFrame(heads), pd.DataFrame(granule_rows), pd.DataFrame(rule_rows), left_out)
 
 
 def _preset_of(trace: Trace) -> str:
     return next(filter(None, (preset_for_device(card.name) for card in trace.cards)), "")
 
 
-def _rules(name: str, machine: str, request: _Request, alone: bool) -> Iterator[dict[str, Any]]:
-    if not request.units or not request.rules:
-        return
-    how = {"shared_bytes": "launch_argument"} if alone else {}
-    workload = {"trace": name, "count": REQUESTS, "longest_us": request.longest_us, "incomplete": "skip", **how}
+def _rules(workload: dict[str, Any], machine: str, rules: Sequence[str], units: int) -> Iterator[dict[str, Any]]:
     arrivals: tuple[Arrival, ...] = ("all_at_once", "recorded")
     for arrival in arrivals:
-        for one in by_rule(workload, {"preset": machine}, request.rules, arrival, request.units):
+        for one in by_rule(workload, {"preset": machine}, rules, arrival, units):
             ends = {"lost": one.lost.mean, "lost_low": one.lost.low, "lost_high": one.lost.high}
             yield {
                 "arrival": arrival,

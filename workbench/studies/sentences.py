@@ -207,24 +207,18 @@ def blocks(results: RunSet) -> list[Block]:
     return [
         Block(
             str(measure),
-            _heading(known, str(measure), rows),
-            [_line(row, levers, known[str(measure)]) for row in _records(rows)],
+            _heading(known[str(measure)], rows),
+            [_line(row, levers, known[str(measure)]) for row in rows.to_dict("records")],
         )
         for measure, rows in table.groupby("measure", sort=False)
     ]
 
 
-def _records(rows: Any) -> list[dict[str, Any]]:
-    records: list[dict[str, Any]] = rows.to_dict("records")
-    return records
-
-
-def _heading(known: Any, name: str, rows: Any) -> str:
-    measure = known.get(name)
+def _heading(measure: Measure, rows: Any) -> str:
     least, most = int(rows["n"].min()), int(rows["n"].max())
     runs = f"{most} seeds" if least == most else f"{least} to {most} seeds"
-    words = [measure.unit, BETTER.get(measure.better, "")] if measure else []
-    return f"{name} ({', '.join(filter(None, [*words, runs]))})"
+    words = [measure.unit, BETTER.get(measure.better, ""), runs]
+    return f"{measure.name} ({', '.join(filter(None, words))})"
 
 
 def _line(row: dict[str, Any], levers: list[str], measure: Measure) -> Line:

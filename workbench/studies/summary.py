@@ -78,16 +78,13 @@ def bounds_of(measure: Measure, values: Sequence[float]) -> tuple[float, float]:
 def _row(runs: RunSet, point: PlannedPoint, name: str) -> dict[str, Any]:
     interval = point_mean(runs, point, name)
     infinite = sum(map(math.isinf, values_of(runs, point, name).values()))
-    note = f"{infinite} of {interval.n} values are infinite, and so is the mean" if infinite else _equal_note(interval)
+    note = f"{EQUAL} {interval.n} seeds" if interval.method == "constant" else ""
+    if infinite:
+        note = f"{infinite} of {interval.n} values are infinite, and so is the mean"
     named = {path: point.coordinates.get(path) for path in runs.varied}
     row = {**named, "measure": name, "n": interval.n, "infinite": infinite}
     ends = {"mean": interval.mean, "low": interval.low, "high": interval.high}
     return {**row, **ends, **_against(runs, point, name), "note": note}
-
-
-def _equal_note(interval: Interval) -> str:
-    """Return that a sample shows no spread; nothing of another."""
-    return f"{EQUAL} {interval.n} seeds" if interval.method == "constant" else ""
 
 
 EQUAL = "one value at all"

@@ -13,7 +13,7 @@ from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.policies.pool import LocalOnly, RoundRobin
 from workbench.records.malloc import address
-from workbench.studies.pool import HeapGrowth, heaps_on_pool, pieces_on_cards, segment_requests
+from workbench.studies.pool.heap_growth import HeapGrowth, heaps_on_pool, pieces_on_cards, segment_requests
 
 GROWTH = HeapGrowth(segment_bytes=1024, clock_mhz=2000.0)
 BATCHES = {

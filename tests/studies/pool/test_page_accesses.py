@@ -20,8 +20,13 @@ from workbench.policies.pool import (
     MostFree,
     PytorchCaching,
 )
-from workbench.studies.pool import Touches, idle_limit_and_translation, pool_accesses, write_pool_accesses
-from workbench.studies.pool.page_accesses import CHURN
+from workbench.studies.pool.page_accesses import (
+    CHURN,
+    Touches,
+    idle_limit_and_translation,
+    pool_accesses,
+    write_pool_accesses,
+)
 
 KIB = 1 << 10
 FEW = Touches(page_bytes=4 * KIB, accesses_per_mib=500.0, cores_per_card=4, clock_mhz=500.0)

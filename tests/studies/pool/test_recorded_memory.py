@@ -17,7 +17,7 @@ from workbench.engines.pool import Pool
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
-from workbench.studies.pool import replayed_memory
+from workbench.studies.pool.replay import replayed_memory
 from workbench.workloads.recorded_memory import TracePool
 
 SMALL = {"tracelens_h100_bert_small": 4, "tracelens_h100_falconsai_vit": 3, "tracelens_mi300x_falconsai_vit": 3}

@@ -18,9 +18,8 @@ from workbench.machine.paths import best_paths
 from workbench.metrics.pool import measure
 from workbench.policies.pool import LocalOnly, ManagedMemory, MaxBandwidth, MigrateBack, MostFree, RoundRobin
 from workbench.records.pool import granted
-from workbench.studies.pool import Demand, demand_of, fixed_bound, granted_in_order, most_granted, moving_bound
-from workbench.studies.pool.demand import cuts_of, loads
-from workbench.studies.pool.remote_bound import by_flow, is_nested, least_reading, over_bound
+from workbench.studies.pool.demand import Demand, cuts_of, demand_of, granted_in_order, loads, most_granted
+from workbench.studies.pool.remote_bound import by_flow, fixed_bound, is_nested, least_reading, moving_bound, over_bound
 
 METRICS = ("bottleneck", "hop_penalised", "direct_only")
 

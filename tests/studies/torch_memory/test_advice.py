@@ -13,12 +13,11 @@ import workbench as wb
 from tests.depth import deeper
 from tests.oracles.torch_allocator import MIB, UNLIMITED, Allocator, Rules
 from tests.recorded_torch import Recorder, exercised
-from workbench.engines.torch_allocator.replay import asking_of, planned_bytes
+from workbench.engines.torch_allocator.replay import asking_of, planned_bytes, replay_of
 from workbench.engines.torch_allocator.settings import INTERVALS, AllocatorSettings
 from workbench.errors import InputError
 from workbench.records.torch_allocator import CallCosts
-from workbench.studies.torch_memory import advice_or_still, replay_of
-from workbench.studies.torch_memory.advice import Curve
+from workbench.studies.torch_memory.advice import Curve, advice_or_still
 from workbench.studies.torch_memory.holdings import pins, segments_at, segments_at_end
 from workbench.studies.torch_memory.lives import lives_of, moment_of
 from workbench.studies.torch_memory.page import curve_chart

@@ -14,9 +14,9 @@ from tests.recorded_torch import Recorder, exercised
 from tests.studies.torch_memory.test_lives import plain
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import InputError
-from workbench.studies.torch_memory import Still, advice_or_still
 from workbench.studies.torch_memory import advice as advice_module
-from workbench.studies.torch_memory.advice import best_first
+from workbench.studies.torch_memory.advice import advice_or_still, best_first
+from workbench.studies.torch_memory.holdings import Still
 from workbench.studies.torch_memory.snapshot import card_histories
 from workbench.studies.torch_memory.trial import EXPANDABLE, CardTrial, Trial, played_on, tried, with_smallest_card
 from workbench.workloads.importers import read_trace

@@ -113,7 +113,8 @@ def interest_of(
         name for name, given in (("win", win), ("above", above is not None), ("below", below is not None)) if given
     ]
     if len(kinds) > 1:
-        raise InputError(f"discover looks for one thing: a loss, or one of win, above and below. Got {_and(kinds)}.")
+        several = " and ".join(kinds)
+        raise InputError(f"discover looks for one thing: a loss, or one of win, above and below. Got {several}.")
     threshold = above if above is not None else below
     if threshold is None:
         return Interest("win" if win else "lose", clear=clear)
@@ -122,10 +123,6 @@ def interest_of(
     if clear:
         raise InputError(f"clear is about losses and wins against a baseline, not about {kinds[0]}; leave it out.")
     return Interest("above" if above is not None else "below", float(threshold))
-
-
-def _and(names: Sequence[str]) -> str:
-    return " and ".join(names)
 
 
 def check(plan: Plan, measure: str | None, interest: Interest) -> Measure:

@@ -99,7 +99,7 @@ def _slices(columns: tuple[Column, ...], hit: np.ndarray, box: Box, alpha: float
     for place, one in enumerate(columns):
         sizes = np.bincount(one.codes[kept], minlength=one.slots)
         wins = np.bincount(one.codes[hits], minlength=one.slots)
-        for off in _slice_ends(sizes, least) if one.is_number else _kept_values(sizes):
+        for off in _slice_ends(sizes, least) if one.is_number else _one_by_one(sizes > 0):
             lost = int(sizes[off].sum())
             if 0 < lost < box.size:
                 stays = box.inside[place] & ~off
@@ -118,11 +118,12 @@ def _slice_ends(sizes: np.ndarray, least: int) -> Iterator[np.ndarray]:
         yield off
 
 
-def _kept_values(sizes: np.ndarray) -> Iterator[np.ndarray]:
-    for value in np.flatnonzero(sizes):
-        off = np.zeros(len(sizes), bool)
-        off[value] = True
-        yield off
+def _one_by_one(values: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield each of some values of a category alone."""
+    for value in np.flatnonzero(values):
+        alone = np.zeros_like(values)
+        alone[value] = True
+        yield alone
 
 
 def paste(columns: tuple[Column, ...], hit: np.ndarray, box: Box, alpha: float = ALPHA) -> Box:
@@ -148,15 +149,8 @@ def _wider(columns: tuple[Column, ...], hit: np.ndarray, box: Box, alpha: float)
         one, inside = columns[place], box.inside[place]
         free = (*box.inside[:place], np.ones_like(inside), *box.inside[place + 1 :])
         sizes = np.bincount(one.codes[members(columns, free)], minlength=one.slots)
-        for added in _wider_ends(inside, sizes, share(alpha, box.size)) if one.is_number else _wider_values(inside):
+        for added in _wider_ends(inside, sizes, share(alpha, box.size)) if one.is_number else _one_by_one(~inside):
             yield resized(columns, hit, box, place, inside | added)
-
-
-def _wider_values(inside: np.ndarray) -> Iterator[np.ndarray]:
-    for value in np.flatnonzero(~inside):
-        added = np.zeros_like(inside)
-        added[value] = True
-        yield added
 
 
 def _wider_ends(inside: np.ndarray, sizes: np.ndarray, least: int) -> Iterator[np.ndarray]:

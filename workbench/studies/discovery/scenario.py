@@ -102,13 +102,7 @@ def discover(
 
 def _limits(one: Scenario) -> list[dict[str, Any]]:
     box, head = one.box, _head(one)
-    shares = {
-        "coverage": box.coverage,
-        "density": box.density,
-        "mass": box.mass,
-        "p": one.p_value,
-        "p_holm": one.p_adjusted,
-    }
+    shares = {**_shares(box), "p": one.p_value, "p_holm": one.p_adjusted}
     return [
         {
             **head,
@@ -128,15 +122,17 @@ def _steps(one: Scenario) -> list[dict[str, Any]]:
             **_head(one),
             "step": step,
             "lever": box.step,
-            "coverage": box.coverage,
-            "density": box.density,
-            "mass": box.mass,
+            **_shares(box),
             "restricted": len(box.restricted),
             "points": box.size,
             "hits": box.hits,
         }
         for step, box in enumerate(one.trajectory)
     ]
+
+
+def _shares(box: Box) -> dict[str, float]:
+    return {"coverage": box.coverage, "density": box.density, "mass": box.mass}
 
 
 def _points(one: Scenario) -> pd.DataFrame:

@@ -107,7 +107,8 @@ def heaps_on_pool(
     gpus = [place for place, card in enumerate(board.cards) if card.kind == "gpu"]
     rows = []
     for serve in serves:
-        heaps = {card: _malloc_run(serve, workload, seed + k) for k, card in enumerate(gpus)}
+        config = {"engine": "malloc", "machine": "h100", "workload": workload, "policy": {"serve": serve}}
+        heaps: dict[int, MallocRecord] = {card: simulated(config, seed + k) for k, card in enumerate(gpus)}
         for target in targets:
             for size in segments:
                 growth = HeapGrowth.read({"segment_bytes": size})
@@ -123,12 +124,6 @@ def _short_of_memory(board: Board, left_bytes: int) -> Board:
         raise InputError("heaps_on_pool needs a board with a GPU. Got one of CPUs alone.")
     less = first.but(used_bytes=max(first.memory_bytes - left_bytes, 0))
     return board.but(cards=tuple(less if card is first else card for card in board.cards))
-
-
-def _malloc_run(serve: Any, workload: Any, seed: int) -> MallocRecord:
-    config = {"engine": "malloc", "machine": "h100", "workload": workload, "policy": {"serve": serve}}
-    record: MallocRecord = simulated(config, seed)
-    return record
 
 
 def _on_cards(

@@ -112,18 +112,13 @@ def idle_limit_and_translation(
     with tempfile.TemporaryDirectory() as folder:
         rows = []
         for k, limit in enumerate(limits):
-            record = _pool_run(limit, workload, machine, seed)
+            idle: Any = "keep_all" if limit is None else {"least_recently_used": {"limit_bytes_a_card": limit}}
+            config = {"engine": "pool", "machine": machine, "workload": workload, "policy": {"idle_release": idle}}
+            record: PoolRecord = simulated(config, seed)
             accesses = pool_accesses(record, how, card)
             pages = _translated(accesses, how, policy, Path(folder) / f"{k}.csv")
             rows.append(_row(limit, measure_pool(record), accesses, pages))
         return rows
-
-
-def _pool_run(limit: int | None, workload: Any, machine: Any, seed: int) -> PoolRecord:
-    idle: Any = "keep_all" if limit is None else {"least_recently_used": {"limit_bytes_a_card": limit}}
-    config = {"engine": "pool", "machine": machine, "workload": workload, "policy": {"idle_release": idle}}
-    record: PoolRecord = simulated(config, seed)
-    return record
 
 
 def _translated(accesses: Accesses, how: Touches, policy: dict[str, Any], place: Path) -> dict[str, float]:

@@ -207,7 +207,8 @@ def recorded_allocator(workload: Any) -> Replayed | None:
     recording = workload.recorded()
     if recording.reserved is None:
         return None
-    reserved, active = float(recording.reserved.max(initial=0)), _most(recording.allocated)
+    reserved = float(recording.reserved.max(initial=0))
+    active = math.nan if recording.allocated is None else float(recording.allocated.max(initial=0))
     return Replayed(
         policy=RECORDED,
         reserved_peak_bytes=reserved,
@@ -218,10 +219,6 @@ def recorded_allocator(workload: Any) -> Replayed | None:
         borrowed_peak_bytes=0.0,
         refused=math.nan if recording.refused is None else recording.refused,
     )
-
-
-def _most(over_time: np.ndarray | None) -> float:
-    return math.nan if over_time is None else float(over_time.max(initial=0))
 
 
 def _row(runs: RunSet, point: Any, facts: dict[str, int], before: int) -> Replayed | None:

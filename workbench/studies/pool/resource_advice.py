@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from workbench.metrics.pool import in_use
+from workbench.metrics.pool import in_use, reserved
 from workbench.metrics.torch_allocator import driver_ns
 from workbench.policies.pool.cache import Bfc, Cache, NoCache, RmmPool
 from workbench.records.pool import BYTES, ROW, PoolRecord
@@ -170,7 +170,8 @@ def advise_resources(path: str | Path, card_bytes: int | None = None, costs: Cal
     candidates = [("rmm.mr.CudaMemoryResource()", NoCache()), *_regions(runs, least.pool)]
     candidates += [(setting, RmmPool(initial=size)) for setting, size in sizes if streams == 1]
     trials = [runs.tried(setting, cache, costs, card_bytes) for setting, cache in candidates]
-    resources = [*arenas(least.arena), *binnings(least.pool)]
+    arena = f"rmm.mr.ArenaMemoryResource(rmm.mr.CudaMemoryResource(), arena_size={least.arena})"
+    resources = [(arena, partial(Arena, least.arena)), *binnings(least.pool)]
     resources += [(setting, partial(StreamPool, size)) for setting, size in sizes if streams > 1]
     trials += [_served(setting, make, cards, costs, card_bytes) for setting, make in resources]
     return ResourceAdvice(str(path), trials, sum(live), least, streams, runs.from_profile)
@@ -256,7 +257,8 @@ class _Runs:
     def tried(self, setting: str, cache: Cache, costs: CallCosts, card_bytes: int | None) -> ResourceTrial:
         """Return what a cache does; a card that never runs out tells whether a smaller one would."""
         record = self.of(cache)
-        peaks = [self._peak(record, card) for card in np.unique(record.borrower).tolist()]
+        cards = np.unique(record.borrower).tolist()
+        peaks = [int(reserved(record, card).max(initial=0)) for card in cards]
         own = record.calls[(record.calls[:, ROW] >= self._before) | (record.calls[:, BYTES] > 0)]
         calls = np.column_stack([own, np.zeros(len(own), np.int64)])[:, [0, 2, 3, 4]]
         return ResourceTrial(
@@ -266,11 +268,6 @@ class _Runs:
             driver_ns=round(driver_ns(calls, costs)),
             fits=None if card_bytes is None else max(peaks, default=0) <= card_bytes,
         )
-
-    def _peak(self, record: PoolRecord, card: int) -> int:
-        from workbench.metrics.pool import reserved
-
-        return int(reserved(record, card).max(initial=0))
 
 
 STEP = 2 << 20
@@ -285,11 +282,6 @@ def pools(live: list[int], least: int) -> Iterator[tuple[str, int]]:
     sizes = [least, *(size for size in _GROWING if size < least), power_above(max(live, default=1))]
     for size in dict.fromkeys(sizes):
         yield f"rmm.reinitialize(pool_allocator=True, initial_pool_size={size})", size
-
-
-def arenas(least: int) -> Iterator[tuple[str, Callable[[], Resource]]]:
-    """Yield RMM's arena of the smallest size."""
-    yield f"rmm.mr.ArenaMemoryResource(rmm.mr.CudaMemoryResource(), arena_size={least})", partial(Arena, least)
 
 
 def binnings(least_pool: int) -> Iterator[tuple[str, Callable[[], Resource]]]:

@@ -12,10 +12,9 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,8 +25,8 @@ from workbench.streams import Streams
 from workbench.workloads.synthetic.laws import LogUniform
 
 LOAD_CARD_BYTES = 1 << 26
-LOAD_SIZES = LogUniform(low=64, high=65_536)
-"""Bytes of an allocation."""
+SIZES = LogUniform(low=64, high=65_536)
+"""Bytes of an allocation, and of a region."""
 
 
 class ServiceLoad(NamedTuple):
@@ -71,7 +70,7 @@ class ServiceLoad(NamedTuple):
         """Let some clients work at once; the waits of them all, in ns."""
         for number, process in enumerate(processes):
             assert process.stdin is not None
-            drawn = LOAD_SIZES.draw(Streams(self.seed).uniforms(f"sizes {block} {number}", self.allocations))
+            drawn = SIZES.draw(Streams(self.seed).uniforms(f"sizes {block} {number}", self.allocations))
             process.stdin.write(json.dumps({"sizes": drawn.tolist(), "gap_ns": self.gap_ns}) + "\n")
             process.stdin.flush()
         return np.concatenate([_reply(process) for process in processes])
@@ -99,8 +98,6 @@ def _clients(folder: Path, count: int) -> Iterator[list[subprocess.Popen[str]]]:
 
 CARD, CARD_BYTES = "gpu0", 1 << 22
 """The application's own card, and how large every card is."""
-SIZES = LogUniform(low=64, high=65_536)
-"""Bytes of a region."""
 
 
 class Application(NamedTuple):
@@ -169,20 +166,13 @@ def _pattern(number: int, size: int) -> bytes:
     return (np.arange(size, dtype=np.uint32) * 2654435761 + number * 40503 >> 8).astype(np.uint8).tobytes()
 
 
-@contextmanager
-def application_service(target: str) -> Iterator[Path]:
-    """Run a service, within this context, whose cards are small and which lends by this policy."""
-    with TemporaryDirectory() as place:
-        config: Mapping[str, Any] = {"target": target, "card_bytes": CARD_BYTES}
-        with running_service(folder := Path(place) / "service", config):
-            yield folder
-
-
 def outcomes(target: str, footprints: Sequence[float]) -> dict[float, Outcome]:
-    """Run the same application at several footprints under one policy, one after the other."""
-    with application_service(target) as folder:
-        result = {}
-        for footprint in footprints:
-            with PoolClient(folder, card=CARD) as client:
-                result[footprint] = Application(footprint).run(client)
-        return result
+    """Run the same application at several footprints under one policy, one after the other, on small cards."""
+    result = {}
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "service"
+        with running_service(folder, {"target": target, "card_bytes": CARD_BYTES}):
+            for footprint in footprints:
+                with PoolClient(folder, card=CARD) as client:
+                    result[footprint] = Application(footprint).run(client)
+    return result

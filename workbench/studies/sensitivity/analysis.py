@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.errors import InputError, at, unknown_name
 from workbench.experiments.choices import Point, expand
-from workbench.experiments.designs import Axis, Drawn, Morris, Saltelli, draw, with_choices
+from workbench.experiments.designs import Drawn, Morris, Saltelli, draw, with_choices
 from workbench.experiments.designs.draw import ZIP
 from workbench.experiments.plan import PlannedPoint, read_setup
 from workbench.experiments.row import canonical, point_id, run_id
@@ -292,11 +292,8 @@ def outputs(runs: RunSet, measure: Measure, of: Of) -> dict[str, float]:
         return {id: math.fsum(values) / len(values) for id, values in means.items()}
     sign = -1.0 if measure.better == "higher" else 1.0
     compared = {point.id: str(point.baseline) for point in runs.points if point.baseline is not None}
-    return {id: sign * _mean_difference(means[baseline], means[id]) for id, baseline in compared.items()}
-
-
-def _mean_difference(baseline: list[float], other: list[float]) -> float:
-    return math.fsum(a - b for a, b in zip(baseline, other, strict=True)) / len(other)
+    gains = {id: [a - b for a, b in zip(means[first], means[id], strict=True)] for id, first in compared.items()}
+    return {id: sign * (math.fsum(values) / len(values)) for id, values in gains.items()}
 
 
 def _values(runs: RunSet, point: PlannedPoint, measure: Measure) -> list[float]:
@@ -344,13 +341,9 @@ def ways(sweep: Sweep, drawn: Drawn) -> list[Way]:
     place = {repr(row): k for k, row in enumerate(drawn.different)}
     rows = [place[repr(row)] for row in drawn.rows]
     return [
-        Way(_name(chosen), _places(drawn.axes, ranged), [ids[k] for k in rows])
+        Way(_name(chosen), tuple(k for k, axis in enumerate(drawn.axes) if axis.path in ranged), [ids[k] for k in rows])
         for chosen, ranged, ids in result.values()
     ]
-
-
-def _places(axes: tuple[Axis, ...], ranged: set[str]) -> tuple[int, ...]:
-    return tuple(k for k, axis in enumerate(axes) if axis.path in ranged)
 
 
 def _chosen(alternative: Point, ranges: set[str]) -> dict[str, Any]:

@@ -136,23 +136,18 @@ def elementary_effects(
     >>> elementary_effects(3 * ranks[:, 0] - 5 * ranks[:, 1], ranks, 4).mean.round(6)
     array([ 3., -5.])
     """
+    from scipy.special import ndtri
+
     values = checked(outputs, len(ranks))
     effects = _effects(values, ranks, ranks if shares is None else shares)
     drawn = np.random.default_rng(Streams(seed).integer("elementary effects"))
     again = drawn.integers(len(effects), size=(resamples(len(ranks)), len(effects)))
     sizes = np.abs(effects)
     spread = np.array([_mean(sizes[rows]) for rows in again]).std(axis=0, ddof=1)
-    size = around(_mean(sizes), t_half(LEVEL) * spread)
+    size = around(_mean(sizes), float(ndtri((1 + LEVEL) / 2)) * spread)
     known = np.maximum(np.isfinite(effects).sum(axis=0), 1)
     away = np.nan_to_num(effects - _mean(effects)) ** 2
     return Effects(size, _mean(effects), np.sqrt(away.sum(axis=0) / np.maximum(known - 1, 1)))
-
-
-def t_half(level: float) -> float:
-    """Return the half width of a normal interval in standard errors."""
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + level) / 2))
 
 
 def _effects(outputs: np.ndarray, ranks: np.ndarray, shares: np.ndarray) -> np.ndarray:

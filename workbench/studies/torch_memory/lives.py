@@ -165,7 +165,8 @@ class _Ranges:
     def end(self, address: int, size: int, after: int) -> None:
         """Let a range end; of the ranges in which it lies the other parts stay."""
         end, at = address + size, max(bisect_left(self._starts, address + 1) - 1, 0)
-        touched = [it for it in self._overlapping(at, end) if it + self._held[it][0] > address]
+        starts = self._starts[at : bisect_left(self._starts, end)]
+        touched = [it for it in starts if it + self._held[it][0] > address]
         for start in touched:
             length, page, born = self._held.pop(start)
             del self._starts[bisect_left(self._starts, start)]
@@ -183,27 +184,19 @@ class _Ranges:
         insort(self._starts, address)
         self._held[address] = size, page, born
 
-    def _overlapping(self, at: int, end: int) -> list[int]:
-        stop = bisect_left(self._starts, end)
-        return self._starts[at:stop]
-
 
 def _blocks_before(recording: Recording) -> dict[int, list[int]]:
     """Return the blocks in use before the first event by address, each as address, size, site, born and awaited."""
     start, blocks = recording.start, recording.log.blocks
     sites = dict(zip(blocks.address.tolist(), blocks.site.tolist(), strict=True))
-    sites |= _sites_of_frees(recording.log)
+    events = recording.log.events  # who frees a block need not have asked for it
+    sites |= dict.fromkeys(events.address[events.action == FREE_COMPLETED].tolist(), -1)
     held = start.handle >= 0
     columns = (start.address[held], start.size[held], start.kind[held])
     return {
         address: [address, size, sites.get(address, -1), 0, 0 if kind == rows.AWAITED else NEVER]
         for address, size, kind in zip(*(column.tolist() for column in columns), strict=True)
     }
-
-
-def _sites_of_frees(log: AllocatorLog) -> dict[int, int]:
-    """Return -1 for each address that is freed in the history: who frees a block need not have asked for it."""
-    return dict.fromkeys(log.events.address[log.events.action == FREE_COMPLETED].tolist(), -1)
 
 
 def _enter_ranges_before(recording: Recording, ranges: _Ranges) -> None:

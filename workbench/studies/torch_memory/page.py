@@ -39,16 +39,18 @@ def page_of(advice: Advice) -> str:
     """Return the whole page: the answer, the curves, the map, who holds what, then all that it rests on."""
     name = escape(advice.path.rsplit("/", 1)[-1])
     card = advice.cards[0]
-    rest = advice.sentences()[len(advice.lines()) :]
+    pinned = [(pin.site, pin.pinned_bytes, pin.blocks) for pin in advice.pins()[:20]]
     parts = [
         f"<h1>{name}</h1>",
         answer_of(advice),
         f"<h2>{card.name}: bytes over events</h2>{curve_chart(advice.curves())}",
         f"<h2>{card.name}: segments after event {card.decisive:,}</h2>{segment_chart(advice.segments)}",
-        f"<h2>Who holds what then</h2>{flame_chart(by_stack(card.moment(card.decisive), card.log))}",
-        _holders_table(advice),
+        f"<h2>Who holds what then</h2>{_flame(advice)}",
+        _groups("The lines that hold most", "asked for by", advice.holders()[:20]),
+        _groups("Sizes", "size of block", advice.sizes()),
+        _groups("What pins free memory", "live blocks of", pinned),
         "<h2>All that came out</h2>",
-        *(f"<p>{escape(sentence)}</p>" for sentence in rest),
+        _rest(advice),
         f"<h2>Settings</h2>{settings_table(advice.trials[:MOST_ROWS], advice.variable)}",
     ]
     head = f"<meta charset='utf-8'><title>{name}</title><style>{_STYLE}</style>"
@@ -57,18 +59,22 @@ def page_of(advice: Advice) -> str:
 
 def notebook_of(advice: Advice) -> str:
     """Return what a notebook shows: the answer, the curves, who holds what, the ten best settings."""
-    card = advice.cards[0]
-    flame = flame_chart(by_stack(card.moment(card.decisive), card.log))
     table = settings_table(advice.trials[:10], advice.variable)
-    return f"<div>{answer_of(advice)}{curve_chart(advice.curves())}{flame}{table}</div>"
+    return f"<div>{answer_of(advice)}{curve_chart(advice.curves())}{_flame(advice)}{table}</div>"
 
 
 def rest_of(advice: Advice) -> str:
     """Return what a page shows below the answer and the recording: who holds what, all sentences, the best settings."""
+    return f"{_flame(advice)}{_rest(advice)}{settings_table(advice.trials[:10], advice.variable)}"
+
+
+def _flame(advice: Advice) -> str:
     card = advice.cards[0]
-    flame = flame_chart(by_stack(card.moment(card.decisive), card.log))
-    rest = "".join(f"<p>{escape(sentence)}</p>" for sentence in advice.sentences()[len(advice.lines()) :])
-    return f"{flame}{rest}{settings_table(advice.trials[:10], advice.variable)}"
+    return flame_chart(by_stack(card.moment(card.decisive), card.log))
+
+
+def _rest(advice: Advice) -> str:
+    return "".join(f"<p>{escape(sentence)}</p>" for sentence in advice.sentences()[len(advice.lines()) :])
 
 
 def answer_of(advice: Advice) -> str:
@@ -223,17 +229,6 @@ def _row(trial: Trial) -> str:
     cost = f"{trial.driver_ns / 1e6:,.1f} ms"
     cells = (f"<code>{conf}</code>", bytes_said(first.reserved_peak_bytes), f"{trial.driver_calls:,}", cost, card)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-
-
-def _holders_table(advice: Advice) -> str:
-    pinned = [(pin.site, pin.pinned_bytes, pin.blocks) for pin in advice.pins()[:20]]
-    return "".join(
-        (
-            _groups("The lines that hold most", "asked for by", advice.holders()[:20]),
-            _groups("Sizes", "size of block", advice.sizes()),
-            _groups("What pins free memory", "live blocks of", pinned),
-        )
-    )
 
 
 def _groups(title: str, first: str, rows: Sequence[tuple[str, int, int]]) -> str:

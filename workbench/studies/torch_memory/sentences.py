@@ -201,7 +201,7 @@ def _when(advice: Advice) -> str:
     if failure is None:
         return (
             f"{_name(advice, card)} did not run out of memory; most was reserved after event {card.decisive:,} of "
-            f"{card.events:,}{_counted(rest)}."
+            f"{card.events:,}{f' (neither did the other {len(rest)})' if rest else ''}."
         )
     again = f", the last of {len(card.failures)} times" if len(card.failures) > 1 else ""
     left = f", {bytes_said(failure.driver_free_bytes)} were left on the card" if failure.driver_free_bytes >= 0 else ""
@@ -209,10 +209,6 @@ def _when(advice: Advice) -> str:
         f"{_name(advice, card)}{others} ran out of memory at event {failure.event + 1:,} of {card.events:,}{again}: it "
         f"asked for {bytes_said(failure.asked_bytes)}{left}."
     )
-
-
-def _counted(rest: list[CardHistory]) -> str:
-    return f" (neither did the other {len(rest)})" if rest else ""
 
 
 def _held(advice: Advice) -> str:

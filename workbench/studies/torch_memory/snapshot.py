@@ -252,9 +252,8 @@ class CardHistory:
     def failures(self) -> list[Failure]:
         """Return the requests that the recorded allocator could not serve."""
         events, held = self.log.events, self.recorded.reserved
-        columns = (events.size, events.address)
         return [
-            Failure(at, int(columns[0][at]), int(held[at]), int(columns[1][at]), self.log.device)
+            Failure(at, int(events.size[at]), int(held[at]), int(events.address[at]), self.log.device)
             for at in self.replay.recording.failed.tolist()
         ]
 
@@ -288,10 +287,8 @@ class CardHistory:
         """
         recording = self.replay.recording
         if settings is None:
-            change = np.zeros(self.events, np.int64)
             played = self.replay.played
-            np.add.at(change, recording.event[played.calls[:, 0]], played.calls[:, 2])
-            return summed(played.reserved_at_start, change)
+            return summed(played.reserved_at_start, by_event(self.log, (played, recording.event)))
         played = played_on(self.requests, settings)
         change = np.zeros(self.events + 1, np.int64)
         np.add.at(change, self.requests.event[played.calls[:, 0]] + 1, played.calls[:, 2])

@@ -216,8 +216,7 @@ def grid(own: AllocatorSettings) -> list[AllocatorSettings]:
     >>> [settings.conf for settings in grid(AllocatorSettings())[:3]]
     ['', 'expandable_segments:True', 'roundup_power2_divisions:2']
     """
-    base = DEFAULTS
-    settings = [own, base, EXPANDABLE]
+    settings = [own, DEFAULTS, EXPANDABLE]
     settings += [_with(0, divisions, False) for divisions in DIVISIONS[1:]]
     settings += [_with(0, divisions, True) for divisions in DIVISIONS[1:]]
     settings += [_with(split, divisions, False) for split, divisions in itertools.product(SPLITS[1:], (0, 4, 8))]
@@ -253,11 +252,10 @@ def _drawn(trial: object) -> AllocatorSettings:
     expandable = suggest("expandable_segments", [False, True])
     split = 0 if expandable else suggest("max_split_size_mb", list(DRAWN_SPLITS))
     rounding = suggest("max_non_split_rounding_mb", [20, 64, 256]) if split else 20
-    steps = list(_steps(suggest))
     return DEFAULTS.but(
         max_split_size_mb=split,
         max_non_split_rounding_mb=rounding,
-        roundup_power2_divisions=tuple(steps),
+        roundup_power2_divisions=tuple(_steps(suggest)),
         expandable_segments=expandable,
     )
 
