@@ -412,13 +412,11 @@ def holes(free: list[int], segments: int, length: int) -> list[Hole]:
     Hole(start=2, length=2, lowest=2, highest=2, below=2, above=4)
     Hole(start=5, length=3, lowest=5, highest=6, below=5, above=0)
     """
-    return list(_holes(unpacked(np.array(free, np.uint64), segments), segments, length))
-
-
-def _holes(bits: np.ndarray, segments: int, length: int) -> Iterator[Hole]:
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], bits.astype(bool), [False]])))
-    for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-        if end - start < length:
-            yield Hole(start, end - start, -1, -1, -1, -1)
-        else:
-            yield Hole(start, end - start, start, end - length, start, segments - end)
+    bits = unpacked(np.array(free, np.uint64), segments).astype(bool)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], bits, [False]])))
+    return [
+        Hole(start, end - start, start, end - length, start, segments - end)
+        if end - start >= length
+        else Hole(start, end - start, -1, -1, -1, -1)
+        for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+    ]

@@ -473,7 +473,7 @@ def under_report(probe: Probe, setting: Setting = Setting()) -> float:  # noqa: 
     >>> under_report(ExactRun())
     0.0
     """
-    return mean_report(_exact(), setting) - mean_report(probe, setting)
+    return mean_report(Probe.read("exact_run"), setting) - mean_report(probe, setting)
 
 
 def lost_dispatches(probe: Probe, demands: Sequence[int], setting: Setting = Setting()) -> float:  # noqa: B008
@@ -483,16 +483,8 @@ def lost_dispatches(probe: Probe, demands: Sequence[int], setting: Setting = Set
     >>> round(lost_dispatches(GroupedRun(groups=32), [5]), 3)
     0.998
     """
-    lost = [_refused(probe, demand, setting) - _refused(_exact(), demand, setting) for demand in demands]
-    return sum(lost) / len(lost)
-
-
-def _exact() -> Probe:
-    return Probe.read("exact_run")
-
-
-def _refused(probe: Probe, demand: int, setting: Setting) -> float:
-    return failure(probe, demand, setting).machine.failure
+    both = [[failure(one, n, setting).machine.failure for one in (probe, Probe.read("exact_run"))] for n in demands]
+    return sum(refused - at_best for refused, at_best in both) / len(both)
 
 
 def octave_lengths(most: int, steps: int) -> tuple[int, ...]:

@@ -221,7 +221,7 @@ def _heading(measure: Measure, rows: Any) -> str:
     return f"{measure.name} ({', '.join(filter(None, words))})"
 
 
-def _line(row: dict[str, Any], levers: list[str], measure: Measure) -> Line:
+def _line(row: dict[Any, Any], levers: list[str], measure: Measure) -> Line:
     point = _point(row, levers)
     low, high = float(row["low"]), float(row["high"])
     mean, note = float(row["mean"]), str(row.get("note") or "")

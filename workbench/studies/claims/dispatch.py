@@ -124,15 +124,11 @@ SCATTERED = {"paged_memory": {"access_penalty": 0}}
 """Its accesses cost no time here: how much they cost is not known, and the claim must not rest on an assumption."""
 
 
-def _allocation_runs(evidence: Evidence, name: str) -> RunSet:
-    sweep = experiment(ALLOCATION_WORKLOADS[name], placement={"vary": [SCATTERED, "nearest_boundary"]})
-    return evidence.runs(f"dispatch_scattered_{name.split()[0]}", sweep)
-
-
 def _compared(evidence: Evidence, *measures: str, judge: Callable[..., Finding] = better) -> list[Finding]:
     findings = []
-    for name in ALLOCATION_WORKLOADS:
-        runs = _allocation_runs(evidence, name)
+    for name, workload in ALLOCATION_WORKLOADS.items():
+        sweep = experiment(workload, placement={"vary": [SCATTERED, "nearest_boundary"]})
+        runs = evidence.runs(f"dispatch_scattered_{name.split()[0]}", sweep)
         contiguous = point(runs, placement="nearest_boundary")
         (scattered,) = (p for p in runs.points if p is not contiguous)
         findings += [judge(runs, scattered, contiguous, measure, name) for measure in measures]

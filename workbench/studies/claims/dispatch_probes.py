@@ -23,7 +23,7 @@ from workbench.policies.probes.shared_gates import SharedCost, pack, shared_cost
 from workbench.policies.scenes import Speaker
 from workbench.studies.claims.cases import all_better, area, better, counts, cycle, no_worse, ratio, smaller
 from workbench.studies.claims.claim import Claim, Evidence, margin, point
-from workbench.studies.probe_success import Setting, failure, lost_dispatches, octave_lengths, under_report
+from workbench.studies.probe_success import Setting, lost_dispatches, octave_lengths, under_report
 from workbench.studies.statistics import Finding, fact
 
 HIGHER = margin("H3.9b clock")
@@ -117,18 +117,13 @@ def _exactly(evidence: Evidence) -> Iterator[Finding]:
     for occupied in OCCUPIED:
         setting = Setting(free=1 - occupied)
         for demands in DEMANDS:
-            lost = {n: _lost(n, setting) for n in demands}
+            lost = {n: lost_dispatches(Probe.read(GROUPED), [n], setting) for n in demands}
             worst = max(lost, key=lambda n: lost[n])
             name = f"{100 * occupied:g} % occupied, demands {demands[0]} to {demands[-1]}"
             note = f"at demand {worst} the chance that the machine serves it falls by {lost[worst]:.3g}"
             few = lost[worst] <= NEGLIGIBLE
             finding = fact(name, "at most 1 % of dispatches lost", few, estimate=lost[worst], n=len(lost), note=note)
             yield finding._replace(measure="lost dispatches", unit="share of dispatches")
-
-
-def _lost(demand: int, setting: Setting) -> float:
-    grouped, exact = (failure(Probe.read(probe), demand, setting).machine for probe in (GROUPED, "exact_run"))
-    return grouped.failure - exact.failure
 
 
 def _dispatched(evidence: Evidence) -> Iterator[Finding]:

@@ -47,11 +47,6 @@ def regime(name: str, **levers: Any) -> dict[str, Any]:
     return {"regime": name, **levers, **CHANGED}
 
 
-def every_load(**levers: Any) -> dict[str, Any]:
-    """Return all loads, in their order."""
-    return {"vary": [regime(name, **changed, **levers) for name, changed in LOADS.values()]}
-
-
 ACTIVE = [1 / 32, 1 / 4, 1 / 2, 1.0]
 """Lanes of a warp that call: one, a quarter, half, all."""
 OCCUPANCIES = [0.0, 0.5, 0.9]
@@ -173,12 +168,6 @@ def _sooner(evidence: Evidence) -> Iterator[Finding]:
         yield gains(pair, "makespan_cycles")
 
 
-def _lanes(evidence: Evidence) -> RunSet:
-    active = {"vary": [lanes / WARP for lanes in LANES]}
-    workload = regime("mixed_sizes", active_by="warp", active=active)
-    return evidence.runs("malloc_lanes", experiment(workload, serve={"vary": BOTH}))
-
-
 def _instructions(evidence: Evidence) -> Iterator[Finding]:
     for pair in loads(evidence):
         yield gains(pair, "instructions")
@@ -186,7 +175,9 @@ def _instructions(evidence: Evidence) -> Iterator[Finding]:
 
 def _break_even(evidence: Evidence) -> Iterator[Finding]:
     """Yield the fewest lanes that must call of each warp: from there on aggregation takes less, below it takes more."""
-    runs = _lanes(evidence)
+    active = {"vary": [lanes / WARP for lanes in LANES]}
+    workload = regime("mixed_sizes", active_by="warp", active=active)
+    runs = evidence.runs("malloc_lanes", experiment(workload, serve={"vary": BOTH}))
     for measure in ("makespan_cycles", "instructions"):
         pays = []
         for lanes in LANES:
@@ -236,7 +227,8 @@ def _minimum_costs(evidence: Evidence) -> Iterator[Finding]:
 
 def _any_leader(evidence: Evidence) -> Iterator[Finding]:
     rules = {"warp_aggregated": {"leader_rule": {"vary": ["first_active", "any"]}}}
-    runs = evidence.runs("malloc_leader", experiment(every_load(active=0.5), serve=rules))
+    every_load = {"vary": [regime(name, **changed, active=0.5) for name, changed in LOADS.values()]}
+    runs = evidence.runs("malloc_leader", experiment(every_load, serve=rules))
     for load, first, other in zip(LOADS, runs.points[::2], runs.points[1::2], strict=True):
         for measure in ("makespan_cycles", "peak_extent_bytes"):
             yield ratio(runs, first, other, measure, SAME, "the same within one per cent", load)

@@ -325,15 +325,11 @@ def _each_alone(evidence: Evidence) -> Iterator[Finding]:
 BALANCE_USUAL, BALANCING = "most_residual", "least_recent_energy"
 
 
-def _balance_runs(evidence: Evidence, family: str) -> RunSet:
-    config = experiment(family, POWER, choice={"vary": [BALANCE_USUAL, BALANCING]})
-    return evidence.runs(f"node_balance_{family}", config)
-
-
 def _compared(evidence: Evidence, first: str, other: str, measure: str) -> Iterator[Finding]:
     """Yield the cases that a measure is better under the other choice."""
     for family in FAMILIES:
-        runs = _balance_runs(evidence, family)
+        config = experiment(family, POWER, choice={"vary": [BALANCE_USUAL, BALANCING]})
+        runs = evidence.runs(f"node_balance_{family}", config)
         yield better(runs, point(runs, choice=first), point(runs, choice=other), measure, family)
 
 

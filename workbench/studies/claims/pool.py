@@ -140,17 +140,13 @@ def _fits(evidence: Evidence, *measures: str) -> Iterator[Finding]:
             yield from all_better(runs, other, best, measures, f"{regime}, against {name}")
 
 
-def _limits(evidence: Evidence, kind: str) -> RunSet:
-    idle = {"least_recently_used": {"limit_bytes_a_card": {"vary": LIMITS}}}
-    config = experiment(BUSY, cache=CACHES[kind], idle_release={"vary": ["keep_all", idle]})
-    return evidence.runs(f"pool_idle_{kind.split()[0]}", config)
-
-
 def _bounded(evidence: Evidence) -> Iterator[Finding]:
     """Yield the cases of the bound: only whole driver allocations go back, so what is left of a split one stays above
     the limit (spec 5, E5)."""
-    for kind in CACHES:
-        runs = _limits(evidence, kind)
+    idle = {"least_recently_used": {"limit_bytes_a_card": {"vary": LIMITS}}}
+    for kind, cache in CACHES.items():
+        config = experiment(BUSY, cache=cache, idle_release={"vary": ["keep_all", idle]})
+        runs = evidence.runs(f"pool_idle_{kind.split()[0]}", config)
         for limit in LIMITS:
             most = max(finite(runs, point(runs, limit_bytes_a_card=limit), "cached_peak_card_bytes").values())
             says = f"no card caches more than {limit >> 20} MiB between two requests"
@@ -230,7 +226,6 @@ def _history(evidence: Evidence, measure: str) -> Finding:
     return better(runs, without, having, measure, "with w3")
 
 
-OBJECTION_ALONE, OBJECTION_LENDING = "local_only", "max_bandwidth"
 SERVICE = {**dict.fromkeys(DRIVER, 0), "ipc_ns": 5_000, "service_ns": 2_000}
 """From a client to the service and back, and its work: assumptions; a driver that takes no time, to see it alone."""
 OBJECTION_GAPS = {"10 us": [8_000, 12_000], "100 us": [80_000, 120_000]}
@@ -242,8 +237,8 @@ OBJECTION_GROWS = margin("H5.11 grows")
 
 
 def _lender(evidence: Evidence) -> Iterator[Finding]:
-    runs = evidence.runs("pool_lender", experiment(GROWING, target={"vary": [OBJECTION_ALONE, OBJECTION_LENDING]}))
-    alone, lending = (point(runs, target=name) for name in (OBJECTION_ALONE, OBJECTION_LENDING))
+    runs = evidence.runs("pool_lender", experiment(GROWING, target={"vary": [BORROWING_ALONE, BORROWING_LENDING]}))
+    alone, lending = (point(runs, target=name) for name in (BORROWING_ALONE, BORROWING_LENDING))
     yield better(runs, lending, alone, "lender_failure_rate", "without borrowing")
     slower = [value - 1 for value in finite(runs, lending, "remote_slowdown").values()]
     longer = "borrowed data are longer under way than they would be alone"

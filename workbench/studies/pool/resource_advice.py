@@ -165,13 +165,13 @@ def advise_resources(path: str | Path, card_bytes: int | None = None, costs: Cal
     runs = _Runs(str(path))
     live, cards, costs = runs.live_peak(), runs.requests(), costs or CallCosts()
     streams = len(set().union(*(requests.stream for requests in cards)))
-    least = Least(runs.least_pool(live) if streams == 1 else smallest_pool(cards), smallest_arena(cards))
+    least = Least(smallest_pool(cards), smallest_arena(cards))
     sizes = [*pools(live, least.pool)]
     candidates = [("rmm.mr.CudaMemoryResource()", NoCache()), *_regions(runs, least.pool)]
     candidates += [(setting, RmmPool(initial=size)) for setting, size in sizes if streams == 1]
     trials = [runs.tried(setting, cache, costs, card_bytes) for setting, cache in candidates]
     arena = f"rmm.mr.ArenaMemoryResource(rmm.mr.CudaMemoryResource(), arena_size={least.arena})"
-    resources = [(arena, partial(Arena, least.arena)), *binnings(least.pool)]
+    resources: list[tuple[str, Callable[[], Resource]]] = [(arena, partial(Arena, least.arena)), *binnings(least.pool)]
     resources += [(setting, partial(StreamPool, size)) for setting, size in sizes if streams > 1]
     trials += [_served(setting, make, cards, costs, card_bytes) for setting, make in resources]
     return ResourceAdvice(str(path), trials, sum(live), least, streams, runs.from_profile)
@@ -237,17 +237,6 @@ class _Runs:
         record = self.of(NoCache())
         cards = np.unique(record.borrower).tolist()
         return [int(in_use(record, card, "asked").max(initial=0)) for card in cards]
-
-    def least_pool(self, live: list[int]) -> int:
-        """Return the smallest pool a card that never grows, as far as is looked for by halves."""
-        low = max(-(-max(live, default=1) // STEP), 1)
-        high = low
-        while not self.serves(RmmPool(initial=high * STEP)):
-            high *= 2
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.serves(RmmPool(initial=middle * STEP)) else (middle + 1, high)
-        return high * STEP
 
     def serves(self, cache: Cache) -> bool:
         """Return whether each card's first call of the driver is its last."""

@@ -81,15 +81,20 @@ def serve(resource: Resource, requests: CardRequests) -> Served:
     return Served(-1, resource.calls)
 
 
-def smallest(live_peak: int, step: int, serves: Callable[[int], bool]) -> int:
-    """Return the least number of steps that serves, as far as is looked for by halves from what is live at the peak."""
-    low = high = max(-(-live_peak // step), 1)
-    while not serves(high):
+def _smallest(cards: list[CardRequests], step: int, serves: Callable[[int, CardRequests], bool]) -> int:
+    """Return the least size, in steps, that serves every card, as far as is looked for by halves from what is live at
+    the peak."""
+
+    def is_enough(steps: int) -> bool:
+        return all(serves(steps * step, requests) for requests in cards)
+
+    low = high = max(-(-max((requests.live_peak() for requests in cards), default=0) // step), 1)
+    while not is_enough(high):
         low, high = high + 1, high + high // 8 + 1
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if serves(middle) else (middle + 1, high)
-    return high
+        low, high = (low, middle) if is_enough(middle) else (middle + 1, high)
+    return step * high
 
 
 POOL_STEP = 2 << 20
@@ -172,11 +177,7 @@ def smallest_pool(cards: list[CardRequests], step: int = POOL_STEP) -> int:
     >>> smallest_pool([requests], step=256)    # neither hole is large enough for the last
     2048
     """
-
-    def serves(steps: int) -> bool:
-        return all(len(serve(StreamPool(steps * step), requests).calls) <= 1 for requests in cards)
-
-    return step * smallest(max((requests.live_peak() for requests in cards), default=0), step, serves)
+    return _smallest(cards, step, lambda size, requests: len(serve(StreamPool(size), requests).calls) <= 1)
 
 
 LEAST = 1 << 20
@@ -340,11 +341,7 @@ def smallest_arena(cards: list[CardRequests], step: int = ARENA_STEP) -> int:
     >>> smallest_arena([CardRequests([0, 1], [1 << 20, 256], [0, 1])]) >> 20
     2
     """
-
-    def serves(steps: int) -> bool:
-        return all(serve(Arena(steps * step), requests).failed_at < 0 for requests in cards)
-
-    return step * smallest(max((requests.live_peak() for requests in cards), default=0), step, serves)
+    return _smallest(cards, step, lambda size, requests: serve(Arena(size), requests).failed_at < 0)
 
 
 BLOCKS = 128
@@ -489,11 +486,6 @@ class CardRequests(NamedTuple):
     """Bytes, a multiple of `GRANULE`."""
     stream: list[int]
     """The number of the stream; that of a release is where it was given back."""
-
-    @property
-    def streams(self) -> int:
-        """Return how many streams there are."""
-        return len(set(self.stream))
 
     def live_peak(self) -> int:
         """Return the most bytes that were live at a time, rounded as the resources do."""

@@ -50,7 +50,8 @@ class Front(Sequence[dict[str, Any]]):
         self.trials = list(trials)
         self.points = [by_id[trial.point] for trial in trials]
         self.means = [[self.interval(point, one).mean for one in self.objectives] for point in self.points]
-        self.kept = [self.keeps(point) for point in self.points]
+        self.kept = [not self.broken(point, holdout) for point in self.points]
+        """Of each point, whether it keeps every constraint in the mean over the hold-out seeds."""
         self.best = self._still_best()
         """Of each point, whether it keeps the constraints and none beats it on fresh seeds either."""
 
@@ -121,10 +122,6 @@ class Front(Sequence[dict[str, Any]]):
         """Return the mean of an objective on the hold-out seeds; failed runs are left out, and `n` says so. It is
         infinite where a value is."""
         return _interval(self._holdout, point, objective.measure)
-
-    def keeps(self, point: PlannedPoint) -> bool:
-        """Return whether a point keeps every constraint in the mean over the hold-out seeds."""
-        return not self.broken(point, self._holdout)
 
     def broken(self, point: PlannedPoint, runs: RunSet) -> list[str]:
         """Return the bounds that a point does not keep in the mean over the seeds of some runs, each with its mean."""

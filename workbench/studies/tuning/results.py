@@ -60,7 +60,8 @@ class StudyResults:
         self.seconds = 0.0
         self.tuner_seconds = 0.0
         """The part of `seconds` that was spent on proposing, telling and keeping trials, not on runs."""
-        self._best = best
+        self.best_trials = best
+        """The trials of the front, in order: the first of each outcome, on the study's own seeds."""
 
     @property
     def failures(self) -> list[Trial]:
@@ -85,7 +86,7 @@ class StudyResults:
         import pandas as pd
 
         paths = list(dict.fromkeys(path for trial in self.found for path in trial.proposal.chosen))
-        best = {trial.point for trial in self._best}
+        best = {trial.point for trial in self.best_trials}
         columns: dict[str, list[Any]] = {
             "trial": [trial.number for trial in self.found],
             "status": [trial.status for trial in self.found],
@@ -102,11 +103,6 @@ class StudyResults:
         columns["feasible"] = [trial.feasible(self.study.constraints) for trial in self.found]
         return pd.DataFrame({**columns, "front": [trial.point in best for trial in self.found]})
 
-    @property
-    def best_trials(self) -> list[Trial]:
-        """Return the trials of the front, in order: the first of each outcome, on the study's own seeds."""
-        return self._best
-
     @functools.cached_property
     def front(self) -> Front:
         """Return the trials that no other beats, with their runs on fresh seeds; `front[0]` is a sweep of the first.
@@ -118,7 +114,7 @@ class StudyResults:
         """
         if self.holdout is None:
             raise WorkbenchError(_why_none(self.found, self.failures))
-        return Front(self.study, self._best, self.holdout)
+        return Front(self.study, self.best_trials, self.holdout)
 
     @property
     def trades(self) -> list[str]:

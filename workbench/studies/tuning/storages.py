@@ -209,7 +209,7 @@ class Database:
 
         def once() -> None:
             nonlocal tried
-            if not tried or self._count() == self._kept:
+            if not tried or self._rows.get_n_trials(self._id) == self._kept:
                 tried = True
                 self._study.add_trial(trial)
 
@@ -238,9 +238,6 @@ class Database:
 
     def _say(self, key: str, value: str) -> None:
         self._rows.set_study_system_attr(self._id, key, value)
-
-    def _count(self) -> int:
-        return int(self._rows.get_n_trials(self._id))
 
     def _patiently(self, act: Callable[[], _Found]) -> _Found:
         """Do something, again and again while the database is away, and only while the study is still ours."""

@@ -111,7 +111,9 @@ def tune(
     wants = sweep.mechanism.engine.workload_kind
     workload = read_workload(sweep.said["workload"], "workload", sweep.where, sweep.folder, wants)
     identity = _identity(requested, workload)
-    other = None if hold_out is None else _checked_hold_out(requested, hold_out, workload)
+    other = None if hold_out is None else HoldOut(requested, hold_out)
+    if other is not None:  # mistakes are found before anything runs, by the plan of the start
+        other.plan(proposed(requested, lambda dimension: dimension.start), workload)
     crew = Crew(workers, executor, progress or usual_watcher())
     if out is None:
         return _compared(_tuned(requested, workload, identity, Store(None), None, crew), other, workload, crew)
@@ -186,13 +188,6 @@ def _tuned(
         results.report = None if report is None else run_hold_out(report, folder and folder / REPORT, crew)
     results.seconds, results.tuner_seconds = time.perf_counter() - began, tuner_seconds
     return results
-
-
-def _checked_hold_out(study: Study, given: Any, workload: Any) -> HoldOut:
-    """Return a workload that is held out; mistakes are found before anything runs, by the plan of the start."""
-    hold_out = HoldOut(study, given)
-    hold_out.plan(proposed(study, lambda dimension: dimension.start), workload)
-    return hold_out
 
 
 def _compared(results: StudyResults, hold_out: HoldOut | None, workload: Any, crew: Crew) -> StudyResults:
