@@ -7,6 +7,7 @@ import importlib
 import pytest
 
 from tests.depth import long, thinned
+from tests.studies.claims.told_apart import told_apart
 from workbench.studies.claims import dispatch
 from workbench.studies.claims.claim import Evidence
 from workbench.studies.claims.dispatch import CLAIMS, calibrated, residual
@@ -34,13 +35,7 @@ def short(evidence):
 
 @pytest.mark.parametrize("id", thinned([*BY_ID], 6))
 def test_every_claim_has_cases_that_are_told_apart(id, short):
-    claim = BY_ID[id]
-    cases = list(claim.parts(short))
-    messages = [case.id for case in [*cases, *claim.costs(short)]]
-    assert len(set(messages)) == len(messages)
-    assert all(case.n in (1, SEEDS) or case.p_value is None for case in cases)
-    assert all(case.measure for case in cases)
-    assert all(case.statement and case.note for case in cases)
+    told_apart(BY_ID[id], short, SEEDS)
 
 
 def cases(id, evidence):

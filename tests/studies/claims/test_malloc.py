@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.depth import thinned
+from tests.studies.claims.told_apart import told_apart
 from workbench.studies.claims import malloc
 from workbench.studies.claims.claim import Evidence
 from workbench.studies.claims.malloc import CLAIMS
@@ -28,13 +29,7 @@ def test_all_eleven_are_there():
 
 @pytest.mark.parametrize("id", thinned([*BY_ID], 6))
 def test_every_claim_has_cases_that_are_told_apart(id, evidence):
-    claim = BY_ID[id]
-    cases = list(claim.parts(evidence))
-    messages = [case.id for case in [*cases, *claim.costs(evidence)]]
-    assert len(set(messages)) == len(messages)
-    assert all(case.n in (1, SEEDS) or case.p_value is None for case in cases)
-    assert all(case.measure and case.results for case in cases)
-    assert all(case.statement and case.note for case in cases)
+    assert all(case.results for case in told_apart(BY_ID[id], evidence, SEEDS))
 
 
 @pytest.mark.parametrize("id", ["H2.1", "H2.5", "H2.6"])

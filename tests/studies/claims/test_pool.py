@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.depth import long, thinned
+from tests.studies.claims.told_apart import told_apart
 from workbench.studies.claims import pool
 from workbench.studies.claims.claim import Evidence, point
 from workbench.studies.claims.pool import CLAIMS
@@ -40,12 +41,7 @@ REAL = [pytest.param(id, marks=pytest.mark.long) if claim.on_real_service else i
 
 @pytest.mark.parametrize("id", thinned(REAL, 6))
 def test_every_claim_has_cases_that_are_told_apart(id, short):
-    claim = BY_ID[id]
-    result = list(claim.parts(short))
-    messages = [case.id for case in [*result, *claim.costs(short)]]
-    assert len(set(messages)) == len(messages)
-    assert all(case.n in (1, SEEDS) or case.p_value is None for case in result)
-    assert all(case.statement and case.note for case in result)
+    told_apart(BY_ID[id], short, SEEDS)
 
 
 def test_a_full_card_borrows_all_that_it_lacks(short):

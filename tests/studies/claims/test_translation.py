@@ -10,6 +10,7 @@ import pytest
 
 import workbench as wb
 from tests.depth import thinned
+from tests.studies.claims.told_apart import told_apart
 from workbench.experiments.run_set import RunSet
 from workbench.policies.translation import directory_bits, entry_bits
 from workbench.policies.translation.eviction import LRU
@@ -48,12 +49,7 @@ def test_the_claims_are_those_of_the_specification():
 
 @pytest.mark.parametrize("id", thinned([*BY_ID], 3))
 def test_every_claim_has_cases_that_are_told_apart(id, short):
-    claim = BY_ID[id]
-    cases = list(claim.parts(short))
-    messages = [case.id for case in [*cases, *claim.costs(short)]]
-    assert len(set(messages)) == len(messages)
-    assert all(case.n == SEEDS for case in cases)
-    assert all(case.statement and case.note for case in cases)
+    assert all(case.n == SEEDS for case in told_apart(BY_ID[id], short, SEEDS))
 
 
 @pytest.fixture(scope="module")
