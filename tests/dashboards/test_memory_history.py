@@ -88,7 +88,7 @@ def test_the_slider_goes_through_the_moments(panel, made):
     assert panel.map.scene != held and f"After event {panel.place.max:,} of " in panel.says.value
     panel.step(1)
     assert panel.place.value == panel.place.max
-    panel.curves._heard(panel.curves, {"what": "pick", "at": -3}, [])
+    panel.curves._heard(panel.curves, {"what": "pick", "k": -3}, [])
     assert panel.place.value == 0 and "Before the first event" in panel.says.value
     assert not len(numbers(panel.map.scene["blocks"]["at"]))
     panel.go_to_decisive()

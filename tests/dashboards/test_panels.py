@@ -98,7 +98,7 @@ def test_a_line_of_many_steps_is_sampled(monkeypatch):
 def test_a_panel_counts_its_pictures():
     panel = TimePanels()
     assert (panel.drawn, panel.scene) == (0, {})
-    panel.show(["a", "b"], PairedRuns(said(count=5)).records(0))
+    panel.put(time_scene(["a", "b"], PairedRuns(said(count=5)).records(0)))
     assert (panel.drawn, panel.scene["names"]) == (1, ["a", "b"])
 
 

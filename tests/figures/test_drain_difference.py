@@ -25,10 +25,10 @@ def test_differences_bars_and_counts_by_hand():
     data = DRAIN.data(runs(given, baseline="first_fit"))
     (panel,) = data.panels
     assert (panel.of.name, panel.of.baseline, panel.of.missing) == ("best_fit", "first_fit", 0)
-    assert panel.of.gained.tolist() == [2, 0, -3, 4, 6]
-    assert (panel.better, panel.worse, panel.tied) == (3, 1, 1)
-    assert (panel.of.estimand, panel.of.interval.mean) == ("median", 2)
-    assert panel.of.saving.mean == pytest.approx(0.1)  # of 2/10, 0, -3/30, 4/40, 6/50
+    assert list(panel.of.paired.differences) == [2, 0, -3, 4, 6]
+    assert (panel.of.paired.wins, panel.of.paired.losses, panel.of.paired.ties) == (3, 1, 1)
+    assert (panel.of.paired.estimand, panel.of.paired.interval.mean) == ("median", 2)
+    assert panel.of.paired.saving.mean == pytest.approx(0.1)  # of 2/10, 0, -3/30, 4/40, 6/50
     assert data.edges.tolist() == [-4, -2, 0, 2, 4, 6]
     assert panel.counts.tolist() == [1, 0, 1, 1, 1]
     assert (data.better, data.worse) == ("faster", "slower")
@@ -37,7 +37,7 @@ def test_differences_bars_and_counts_by_hand():
 def test_the_same_everywhere_is_one_tie_a_seed():
     data = DRAIN.data(runs(drains(first_fit=[10, 20], last_fit=[10, 20]), baseline="first_fit"))
     (panel,) = data.panels
-    assert (panel.better, panel.worse, panel.tied) == (0, 0, 2)
+    assert (panel.of.paired.wins, panel.of.paired.losses, panel.of.paired.ties) == (0, 0, 2)
     assert data.edges.tolist() == [-1, 0, 1] and panel.counts.tolist() == [0, 0]
     drawn = DRAIN.draw(data)
     ties = drawn.axes[0].lines[1]
@@ -56,7 +56,7 @@ def test_every_seed_that_differs_is_in_the_bar_that_holds_it(samples):
         ends = list(zip(data.edges[:-1], data.edges[1:], strict=True))
         expected = [sum(a < d <= b if b > 0 else a <= d < b for d in sample if d) for a, b in ends]
         assert data.panels[0].counts.tolist() == expected
-        assert sum(expected) + data.panels[0].tied == len(sample)
+        assert sum(expected) + data.panels[0].of.paired.ties == len(sample)
 
 
 def test_fractions_get_bars_of_fractions():
@@ -68,7 +68,7 @@ def test_fractions_get_bars_of_fractions():
 def test_seeds_without_a_pair_are_left_out_and_counted():
     result = runs(drains(first_fit=[10, 20, 30], best_fit=[8, 20, 33]), baseline="first_fit", failed=[("best_fit", 1)])
     (panel,) = DRAIN.data(result).panels
-    assert panel.of.gained.tolist() == [2, -3] and panel.of.missing == 1
+    assert list(panel.of.paired.differences) == [2, -3] and panel.of.missing == 1
     assert "1 missing" in DRAIN.draw(DRAIN.data(result)).axes[0].texts[0].get_text()
 
 
@@ -78,7 +78,7 @@ def test_more_can_be_better():
         "best_fit": [{"utilisation": 0.75}, {"utilisation": 0.25}],
     }
     data = DRAIN.data(runs(given, baseline="first_fit"), measure="utilisation")
-    assert data.panels[0].of.gained.tolist() == [0.25, -0.25]
+    assert list(data.panels[0].of.paired.differences) == [0.25, -0.25]
     assert (data.better, data.worse) == ("better", "worse")
     assert data.label == "utilisation gained over first_fit"
 

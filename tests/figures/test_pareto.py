@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.figures.stand_ins import runs
 from workbench.errors import InputError
 from workbench.figures import figure
-from workbench.figures.pareto import on_front, pareto_of
+from workbench.figures.estimates import without_limits
+from workbench.figures.pareto import Pareto, cloud_of, on_front
 from workbench.metrics.shared_memory import MEASURES
 
 PARETO = figure("pareto")
@@ -47,6 +48,12 @@ def test_the_front_is_what_no_other_beats(points):
     x, y = np.array(points, float).T
     beaten = [any(a <= c and b <= d and (a, b) != (c, d) for a, b in points) for c, d in points]
     assert on_front(x, y).tolist() == [not b for b in beaten]
+
+
+def pareto_of(names, x, y, measures) -> Pareto:
+    """The data of the figure from plain arrays, as of the trials of a study: one value each and no interval."""
+    sides = [without_limits(np.asarray(values, float)) for values in (x, y)]
+    return Pareto(*measures, (cloud_of("", names, np.zeros(len(names), int), sides, measures),))
 
 
 def test_more_can_be_better():

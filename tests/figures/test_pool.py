@@ -76,9 +76,9 @@ def test_reserved_over_requests_is_what_a_replay_says(stitched):
     assert [line.name for line in data.lines] == ["asked for", "stitching", "pytorch_caching"]
     for place, line in enumerate(data.lines[1:]):
         got = slow.got(record(stitched, place))
-        assert (line.mib * MIB).tolist() == [sum(got[row]) for row in line.request]
+        assert (line.means.mean * MIB).tolist() == [sum(got[row]) for row in line.x]
     requested = slow.used(record(stitched, 0), "asked")
-    assert (data.lines[0].mib * MIB).tolist() == [sum(requested[row]) for row in data.lines[0].request]
+    assert (data.lines[0].means.mean * MIB).tolist() == [sum(requested[row]) for row in data.lines[0].x]
 
 
 def test_what_is_asked_for_is_the_same_whoever_refuses_it(tmp_path):
@@ -89,7 +89,7 @@ def test_what_is_asked_for_is_the_same_whoever_refuses_it(tmp_path):
     workload = {"file": str(tmp_path / "jobs.csv")}
     runs = wb.run({**SWEEP, "machine": board, "workload": workload, "seeds": 1}, workers=0)
     requested = figure("reserved_over_requests").data(runs).lines[0]
-    assert (requested.mib * MIB).tolist() == [80, 140, 80, 80, 90, 10]
+    assert (requested.means.mean * MIB).tolist() == [80, 140, 80, 80, 90, 10]
 
 
 def test_reserved_over_requests_ink_and_columns(stitched):
@@ -99,7 +99,7 @@ def test_reserved_over_requests_ink_and_columns(stitched):
     assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["asked for", "stitching", "pytorch caching"]
     assert drawn.axes[0].get_ylabel() == "memory (MiB)" and drawn.axes[0].get_ylim()[0] == 0
     columns = data.columns()
-    assert columns["mib"].tolist() == [value for line in data.lines for value in line.mib]
+    assert columns["mib"].tolist() == [value for line in data.lines for value in line.means.mean]
 
 
 def test_lending_graph_counts_every_borrowed_region(found):

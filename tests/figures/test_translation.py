@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -15,8 +16,9 @@ from workbench.engines.translation import Translation
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures import figure
-from workbench.figures.estimates import Means, mean_curve
+from workbench.figures.estimates import Means, level_of, mean_curve
 from workbench.records.translation import KINDS, SERVED_BY, TranslationRecord, events
+from workbench.studies.statistics.interval import t_quantile
 
 SAMPLE = 50
 CORES = 4
@@ -94,13 +96,23 @@ def test_shares_are_those_of_single_accesses(found):
     assert data.bars[1].percent.mean[2] > 0 == data.bars[0].percent.mean[2]
 
 
+@pytest.mark.parametrize("name", ["served_by", "network_load", "sharing_degrees"])
+def test_intervals_of_results_that_were_seen_before_answer_for_every_look(found, name):
+    before = RunSet(replace(found.plan, sweep=found.plan.sweep._replace(looks=(20, 40))), found.rows.values())
+    columns, wider = (figure(name).data(runs).columns() for runs in (found, before))
+    low, high = (next(key for key in columns if key.startswith(end)) for end in ("low", "high"))
+    width = t_quantile(level_of(before), 1) / t_quantile(0.95, 1)
+    assert width > 1.1
+    assert wider[high] - wider[low] == pytest.approx(width * (columns[high] - columns[low]))
+
+
 def test_the_distribution_counts_the_accesses_that_are_served_by_then(found):
     data = figure("latency_distribution").data(found)
     for point, line in enumerate(data.lines):
         taken = [event["latency"] for record in simulated(found, point) for event in accesses(record)]
-        assert line.latency_cycles.tolist() == sorted(set(taken))
-        share = [sum(latency <= at for latency in taken) / len(taken) for at in line.latency_cycles]
-        assert line.share.tolist() == pytest.approx(share)
+        assert line.x.tolist() == sorted(set(taken))
+        share = [sum(latency <= at for latency in taken) / len(taken) for at in line.x]
+        assert line.means.mean.tolist() == pytest.approx(share)
 
 
 def test_the_load_is_what_is_sent_in_slices_of_the_time(found):

@@ -4,6 +4,8 @@ The browser is told what to draw in one message, and says how many pictures it h
 seeds are a histogram with their median and its interval, or small multiples of several policies on one axis; of points
 a click chooses one.
 
+An engine's panels are rows of what is noted of its runs, or pictures of one seed over time.
+
 Canvases of our own, because everything changes at every move of a slider. A plotly FigureWidget in their place,
 measured on the same page of Voila on two busy cores: its 5 MB of JavaScript put the first line 12 s behind the first
 canvas, a move took 48 ms longer, and what changed before that script had arrived was lost, because such a figure inside
@@ -15,21 +17,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anywidget
+import ipywidgets as widgets
 import numpy as np
 import traitlets
 
 from workbench.dashboards import page
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
-from workbench.figures.estimates import Means
+from workbench.figures.estimates import Means, mean_curve, rests_on
 from workbench.figures.savings import DrainDifference, Histogram, drain_difference_data
 from workbench.metrics.measure import Measure
 from workbench.metrics.statistics import Steps
 from workbench.studies.statistics import Pairs, compare, pair
 from workbench.units import bytes_said
+
+if TYPE_CHECKING:
+    from workbench.dashboards.paired_runs import Notes, PairedRuns
 
 
 class CanvasWidget(anywidget.AnyWidget):
@@ -45,6 +51,19 @@ class CanvasWidget(anywidget.AnyWidget):
         with self.hold_sync():
             self.scene = scene
             self.drawn += 1
+
+
+class PickingWidget(CanvasWidget):
+    """A picture in which a click, or a key, picks something by its number."""
+
+    def __init__(self, picked: Callable[[int], None]) -> None:
+        super().__init__()
+        self._picked = picked
+        self.on_msg(self._heard)
+
+    def _heard(self, _widget: object, message: dict[str, Any], _pieces: object) -> None:
+        if message.get("what") == "pick":
+            self._picked(int(message["k"]))
 
 
 def script(*names: str) -> str:
@@ -146,6 +165,96 @@ def intervals_scene(
     }
 
 
+class NotedPanel(IntervalsPanel):
+    """What was noted of every run of either side, averaged over the seeds."""
+
+    def __init__(
+        self,
+        title: str,
+        x: str,
+        y: str,
+        note: Callable[[Any], np.ndarray],
+        names: Sequence[str] = (),
+        places: int | np.ndarray = 0,
+        nothing: str = "",
+    ) -> None:
+        """Show numbers of a record beside each other.
+
+        Parameters
+        ----------
+        title, x, y : str
+            Of the panel and of its axes.
+        note : callable
+            From a record to its numbers.
+        names : sequence of str
+            Of the places, where the axis of places shows names.
+        places : int or array
+            Where the numbers stand: from a whole number on, or at these places.
+        nothing : str
+            What to say where a run has no such numbers.
+        """
+        super().__init__()
+        self.heading, self.note, self.names = title, note, names
+        self._axes, self._places, self._nothing = (x, y), places, nothing
+
+    def show_runs(self, runs: PairedRuns) -> None:
+        """Show the runs so far."""
+        columns = [np.stack(side) for side in runs.noted(self.heading)]
+        if self._nothing and not all(column.size and np.isfinite(column).all() for column in columns):
+            self.say(self._nothing)
+            return
+        places = self._places
+        if isinstance(places, int):
+            places = places + np.arange(columns[0].shape[1])
+        sides = [Side(k, places, mean_curve(column)) for k, column in enumerate(columns)]
+        self.show(self.heading, *self._axes, sides, names=self.names)
+
+
+def shares_of(quantiles: Sequence[float]) -> list[str]:
+    """Return shares as the names of places.
+
+    >>> shares_of((0.5, 0.999))
+    ['50 %', '99.9 %']
+    """
+    return [f"{100 * share:g} %" for share in quantiles]
+
+
+def beside(*widgets_shown: widgets.Widget) -> widgets.Widget:
+    """Return widgets side by side as far as the page is wide; one alone as it is."""
+    if len(widgets_shown) == 1:
+        return widgets_shown[0]
+    row = widgets.HBox(widgets_shown)
+    row.add_class("wb-beside")
+    return row
+
+
+_SIDES = '<b class="wb-baseline">&mdash;</b> baseline, <b class="wb-other">&mdash;</b> other'
+
+
+class NotedPanels:
+    """The panels of an engine: those of one seed, what the means rest on, and rows of panels of all runs."""
+
+    def __init__(self, *rows: Sequence[IntervalsPanel], of_seed: Sequence[widgets.Widget] = ()) -> None:
+        self.seeds = widgets.HTML()
+        self.seeds.add_class("wb-says")
+        self.noted = [panel for row in rows for panel in row if isinstance(panel, NotedPanel)]
+        self.widgets: list[widgets.Widget] = [*of_seed, self.seeds, *(beside(*row) for row in rows)]
+
+    @property
+    def notes(self) -> Notes:
+        """Return what is to be noted of every run."""
+        return {panel.heading: panel.note for panel in self.noted}
+
+    def show_seed(self, names: Sequence[str], records: Sequence[Any], view: Any) -> None:
+        """Show nothing of a single run."""
+
+    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: Any) -> None:
+        """Show all that has been run."""
+        self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
+        for panel in self.noted:
+            panel.show_runs(runs)
+
+
 def _known(limits: np.ndarray) -> list[float | None]:
     return [limit if math.isfinite(limit) else None for limit in limits.tolist()]
 
@@ -170,48 +279,51 @@ class HistogramPanel(CanvasWidget):
 def histogram_scene(difference: DrainDifference) -> dict[str, Any]:
     """Return what the browser draws of one comparison."""
     (panel,) = difference.panels
-    mean = panel.of.interval
-    known = math.isfinite(mean.low)
     return {
         "words": difference_words(difference),
         "label": difference.label,
         "edges": difference.edges.tolist(),
+        "most": 1.3 * max(int(panel.counts.max()), panel.of.paired.ties),
+        **_bars(panel),
+    }
+
+
+def _bars(panel: Histogram) -> dict[str, Any]:
+    """Return the bars of a panel, and the estimate with the limits that are known."""
+    interval = panel.of.paired.interval
+    known = math.isfinite(interval.low)
+    return {
         "counts": panel.counts.tolist(),
-        "tied": panel.tied,
-        "most": 1.3 * max(int(panel.counts.max()), panel.tied),
-        "mean": mean.mean,
-        "low": mean.low if known else None,
-        "high": mean.high if known else None,
+        "tied": panel.of.paired.ties,
+        "mean": interval.mean,
+        "low": interval.low if known else None,
+        "high": interval.high if known else None,
     }
 
 
 def difference_words(difference: DrainDifference) -> str:
     """Return the result in a line; a share never stands without the word "undecided" where its interval holds zero."""
     (panel,) = difference.panels
-    mean, saving = panel.of.interval, panel.of.saving.mean
+    paired = panel.of.paired
+    mean, saving = paired.interval, paired.saving.mean
     unit = f" {difference.unit}" if difference.unit and difference.unit != "bytes" else ""
     low, middle, high = (in_unit(value, difference.unit) for value in (mean.low, mean.mean, mean.high))
     limits = f" [{low}, {high}]" if math.isfinite(mean.low) else ""
     share = f" = {saving:.2%}" if math.isfinite(saving) else ""
-    seeds = panel.better + panel.worse + panel.tied
+    seeds = paired.n
     undecided = "" if mean.above(0) or mean.below(0) else f" (undecided at {seeds} seed{'s' * (seeds != 1)})"
     if seeds == 1:
-        verdict = "the same" if panel.tied else difference.better if panel.better else difference.worse
+        verdict = "the same" if paired.ties else difference.better if paired.wins else difference.worse
         return f"{panel.of.name} against {panel.of.baseline}, one run: {verdict} by {middle}{unit}{share}{undecided}."
-    counts = f"{difference.better} on {panel.better} seeds, {difference.worse} on {panel.worse}, tied on {panel.tied}"
-    estimate = f"{panel.of.estimand} gain {middle}{limits}{unit}{share}{undecided}"
+    counts = f"{difference.better} on {paired.wins} seeds, {difference.worse} on {paired.losses}, tied on {paired.ties}"
+    estimate = f"{paired.estimand} gain {middle}{limits}{unit}{share}{undecided}"
     return f"{panel.of.name} against {panel.of.baseline}: {estimate}; {counts}."
 
 
-class MultiplesPanel(CanvasWidget):
+class MultiplesPanel(PickingWidget):
     """A histogram a policy, with its mean and interval, from the best mean to the worst."""
 
     _esm = script("multiples.js")
-
-    def __init__(self, picked: Callable[[int], None]) -> None:
-        super().__init__()
-        self._picked = picked
-        self.on_msg(self._heard)
 
     def show(self, difference: DrainDifference, order: list[int]) -> None:
         """Show the panels of a comparison; `order` is what each is called when it is picked."""
@@ -221,54 +333,33 @@ class MultiplesPanel(CanvasWidget):
         """Show nothing."""
         self.put({"panels": [], "edges": [], "label": ""})
 
-    def _heard(self, _widget: object, message: dict[str, Any], _pieces: object) -> None:
-        if message.get("what") == "pick":
-            self._picked(int(message["k"]))
-
 
 def multiples_scene(difference: DrainDifference, order: list[int]) -> dict[str, Any]:
     """Return what the browser draws: the best first."""
-    ordered = sorted(zip(order, difference.panels, strict=True), key=lambda one: -one[1].of.interval.mean)
+    ordered = sorted(zip(order, difference.panels, strict=True), key=lambda one: -one[1].of.paired.interval.mean)
     return {
         "label": difference.label,
         "edges": difference.edges.tolist(),
-        "most": 1.25 * max(int(max(panel.counts.max(), panel.tied)) for _, panel in ordered),
-        "panels": [_panel(k, panel, difference.unit) for k, panel in ordered],
-    }
-
-
-def _panel(k: int, panel: Histogram, unit: str) -> dict[str, Any]:
-    mean = panel.of.interval
-    known = math.isfinite(mean.low)
-    return {
-        "k": k,
-        "name": panel.of.name,
-        "words": _words(panel, unit),
-        "counts": panel.counts.tolist(),
-        "tied": panel.tied,
-        "mean": mean.mean,
-        "low": mean.low if known else None,
-        "high": mean.high if known else None,
+        "most": 1.25 * max(int(max(panel.counts.max(), panel.of.paired.ties)) for _, panel in ordered),
+        "panels": [
+            {"k": k, "name": panel.of.name, "words": _words(panel, difference.unit), **_bars(panel)}
+            for k, panel in ordered
+        ],
     }
 
 
 def _words(panel: Histogram, unit: str) -> str:
     """Return the estimate with its interval; "undecided" where that holds zero."""
-    mean = panel.of.interval
+    mean = panel.of.paired.interval
     low, middle, high = (in_unit(value, unit) for value in (mean.low, mean.mean, mean.high))
     limits = f" [{low}, {high}]" if math.isfinite(mean.low) else ""
     return f"{middle}{limits}{'' if mean.above(0) or mean.below(0) else ' undecided'}"
 
 
-class PointsPanel(CanvasWidget):
+class PointsPanel(PickingWidget):
     """A dot a point; the chosen one is filled, the arrow keys choose the next."""
 
     _esm = script("points.js")
-
-    def __init__(self, picked: Callable[[int], None]) -> None:
-        super().__init__()
-        self._picked = picked
-        self.on_msg(self._heard)
 
     def show(
         self,
@@ -289,10 +380,6 @@ class PointsPanel(CanvasWidget):
         """Fill another point."""
         if self.scene:
             self.put({**self.scene, "chosen": place})
-
-    def _heard(self, _widget: object, message: dict[str, Any], _pieces: object) -> None:
-        if message.get("what") == "pick":
-            self._picked(int(message["k"]))
 
 
 def measures_table(runs: RunSet, names: Sequence[str], points: Sequence[PlannedPoint]) -> str:

@@ -31,6 +31,7 @@ class Control:
         self.widget: widgets.Widget = widgets.Box()
         self._listeners: list[Listener] = []
         self._quiet = 0
+        self._tried: Any = None
 
     def plain(self) -> Any:
         """Return the value in plain types, as a sweep file writes it.
@@ -51,6 +52,15 @@ class Control:
         """Show a value as if the user had turned to it: whoever listens is told."""
         self.show(value)
         self._changed()
+
+    @contextmanager
+    def trying(self, value: Any) -> Iterator[None]:
+        """Let `plain` return another value meanwhile, as if it were chosen; nothing on the screen changes."""
+        self._tried = value
+        try:
+            yield
+        finally:
+            self._tried = None
 
     def on_change(self, listener: Listener) -> None:
         """Call someone whenever the user changes the value."""
@@ -121,7 +131,6 @@ class NumberControl(Control):
         self.declared = stops(lever)
         """Where the slider could stop by the lever's own range."""
         self.stops: Sequence[float] = self.declared
-        self._tried: float | None = None
         self.slider = widgets.IntSlider(0, 0, max(len(self.stops) - 1, 0), readout=False, tooltip=lever.description)
         self.slider.add_class("wb-slider")
         self.box.observe(self._typed, "value")
@@ -132,15 +141,6 @@ class NumberControl(Control):
     def plain(self) -> Any:
         value = self.box.value if self._tried is None else self._tried
         return self.lever.plain(self.lever.check(value))
-
-    @contextmanager
-    def trying(self, value: float) -> Iterator[None]:
-        """Let `plain` return another value meanwhile; nothing on the screen changes."""
-        self._tried = value
-        try:
-            yield
-        finally:
-            self._tried = None
 
     def offer(self, values: Sequence[float]) -> None:
         """Let the slider stop at these values alone; what is typed into the box is as it was."""
@@ -195,7 +195,7 @@ class _OneWidget(Control):
         self.widget = row(lever, self.shown)
 
     def plain(self) -> Any:
-        return self.lever.plain(self.lever.check(self.shown.value))
+        return self.lever.plain(self.lever.check(self.shown.value if self._tried is None else self._tried))
 
     def _show(self, value: Any) -> None:
         self.shown.value = value
@@ -216,19 +216,6 @@ class NameControl(_OneWidget):
     def __init__(self, lever: Lever) -> None:
         super().__init__(lever, widgets.Dropdown(options=words(lever.choices)))
         self.offered: Sequence[str] = lever.choices
-        self._tried: str | None = None
-
-    def plain(self) -> Any:
-        return super().plain() if self._tried is None else self.lever.plain(self.lever.check(self._tried))
-
-    @contextmanager
-    def trying(self, name: str) -> Iterator[None]:
-        """Let `plain` return another name meanwhile; nothing on the screen changes."""
-        self._tried = name
-        try:
-            yield
-        finally:
-            self._tried = None
 
     def offer(self, names: Sequence[str]) -> None:
         """Let these names alone be chosen, and the present one; nobody is called."""

@@ -7,7 +7,6 @@ taken, or every array of the view as bars.
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -29,15 +28,16 @@ Runs = Callable[[], tuple[Sequence[str], Sequence[Setup], int]]
 """Gives the names of both sides, their setups, and the seed."""
 
 
-class WhyPanel(widgets.VBox):
+class WhyPanel(widgets.VBox, page.InThread):
     """A button that runs both sides; a slider over the decisions; words and a picture of either side's."""
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
         self._names: Sequence[str] = ("", "")
         self._kept: list[list[Decision]] = [[], []]
-        self._working: threading.Thread | None = None
-        self.begin = _button("step through the decisions", "run both sides of the drawn seed in plain Python", self._go)
+        self.begin = page.narrow_button(
+            "step through the decisions", "run both sides of the drawn seed in plain Python", self._go
+        )
         self.begin.layout.width = "auto"
         self.question = widgets.Dropdown(options=[("every question", ALL)], description="question")
         self.question.observe(lambda _: self._filtered(), "value")
@@ -45,9 +45,11 @@ class WhyPanel(widgets.VBox):
             0, 0, 0, description="decision", readout=False, layout={"flex": "1 1 200px", "width": "auto"}
         )
         self.place.observe(lambda _: self._show(), "value")
-        self.back = _button("◀", "the decision before", lambda: self.step(-1))
-        self.forth = _button("▶", "the next decision", lambda: self.step(1))
-        self.part = _button("first difference", "the first decision at which the sides part", self.go_to_difference)
+        self.back = page.narrow_button("◀", "the decision before", lambda: self.step(-1))
+        self.forth = page.narrow_button("▶", "the next decision", lambda: self.step(1))
+        self.part = page.narrow_button(
+            "first difference", "the first decision at which the sides part", self.go_to_difference
+        )
         self.words, self.sides = widgets.HTML(page.fine(_ASKS)), [widgets.HTML(), widgets.HTML()]
         for side in self.sides:
             side.add_class("wb-decision")
@@ -71,16 +73,10 @@ class WhyPanel(widgets.VBox):
             self.place.value = min(number, self.place.max)
             self._show()
 
-    def wait(self) -> None:
-        """Return when what is being run is shown."""
-        if self._working is not None:
-            self._working.join()
-
     def _go(self) -> None:
         if self._working is None or not self._working.is_alive():
             self.words.value = page.fine("Both sides run in plain Python, which takes some seconds ...")
-            self._working = threading.Thread(target=self._run, daemon=True)
-            self._working.start()
+            self._begin(self._run)
 
     def _run(self) -> None:
         try:
@@ -132,12 +128,6 @@ def _side(name: str, side: Sequence[Decision], at: int) -> str:
     if at >= len(side):
         return title + page.fine("No such decision on this side." if side else "This side decides without being asked.")
     return f"{title}{decision_picture(side[at])}{decision_words(side[at])}"
-
-
-def _button(words: str, meaning: str, press: Callable[[], None]) -> widgets.Button:
-    button = widgets.Button(description=words, tooltip=meaning, layout={"width": "auto", "flex": "0 0 auto"})
-    button.on_click(lambda _: press())
-    return button
 
 
 WIDE, BAR, GAP = 420, 46, 16

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-import ipywidgets as widgets
 import numpy as np
 
-from workbench.dashboards.canvas import IntervalsPanel, Side
-from workbench.dashboards.dispatch_drawings import DispatchTimelinePanel
+from workbench.dashboards.canvas import IntervalsPanel, NotedPanel, NotedPanels, Side
+from workbench.dashboards.dispatch_drawings import DispatchTimelinePanel, dispatch_scene
 from workbench.dashboards.dispatch_levers import seven_levers
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import Opening, PairedRuns
+from workbench.dashboards.paired_runs import Notes, Opening, PairedRuns
 from workbench.engines.dispatch import Dispatch
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures.curves import places
-from workbench.figures.estimates import mean_curve, rests_on
+from workbench.figures.estimates import mean_curve
 from workbench.figures.trends import waits_by_priority_data
 from workbench.levers import Spec, lever
 from workbench.machine import Machine
@@ -27,10 +26,7 @@ from workbench.records.dispatch import DispatchRecord
 
 def dispatch_dashboard() -> PairedDashboard:
     """Make the dashboard that opens with the first claim of the source document: does matching help those that wait?"""
-    return PairedDashboard(OPENING, DispatchPanels(), {"power": power_note, "spread": spread_after})
-
-
-_SIDES = '<b class="wb-baseline">&mdash;</b> baseline, <b class="wb-other">&mdash;</b> other'
+    return PairedDashboard(OPENING, DispatchPanels())
 
 
 class DispatchView(Spec):
@@ -51,26 +47,26 @@ class DispatchView(Spec):
         return first, min(first + self.modules, modules)
 
 
-class DispatchPanels:
+class DispatchPanels(NotedPanels):
     """Who runs where over time, how long each priority waits, how even the units and the modules are."""
 
     def __init__(self) -> None:
-        self.timeline = DispatchTimelinePanel()
-        self.waits, self.spread, self.power = IntervalsPanel(), IntervalsPanel(), IntervalsPanel()
-        self.seeds = widgets.HTML()
-        self.seeds.add_class("wb-says")
-        side_by_side = widgets.HBox([self.waits, self.spread, self.power])
-        side_by_side.add_class("wb-beside")
-        self.widgets = [self.timeline, self.seeds, side_by_side]
+        nothing = "Power is off; options: power: class power."
+        self.timeline, self.waits, self.spread = DispatchTimelinePanel(), IntervalsPanel(), IntervalsPanel()
+        self.power = NotedPanel("Power", "module", "power (W)", power_note, nothing=nothing)
+        super().__init__([self.waits, self.spread, self.power], of_seed=[self.timeline])
+
+    @property
+    def notes(self) -> Notes:
+        return {**super().notes, "spread": spread_after}
 
     def show_seed(self, names: Sequence[str], records: Sequence[DispatchRecord], view: DispatchView) -> None:
-        self.timeline.show(names, records, view.colours, view.span(records[0].modules))
+        self.timeline.put(dispatch_scene(names, records, view.colours, view.span(records[0].modules)))
 
     def show_runs(self, runs: PairedRuns, run_set: RunSet, view: DispatchView) -> None:
-        self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
+        super().show_runs(runs, run_set, view)
         self._show_waits(run_set, view)
         self._show_spread(runs)
-        self._show_power(runs)
 
     def _show_waits(self, runs: RunSet, view: DispatchView) -> None:
         try:
@@ -91,14 +87,6 @@ class DispatchPanels:
             Side(k, rounds, mean_curve(np.stack([one[rounds - 1] for one in side]))) for k, side in enumerate(noted)
         ]
         self.spread.show("Units", "dispatches to a module", "spread (waves)", sides, doubling=True)
-
-    def _show_power(self, runs: PairedRuns) -> None:
-        noted = runs.noted("power")
-        if not noted[0][0].size:
-            self.power.say("Power is off; options: power: class power.")
-            return
-        sides = [Side(k, np.arange(side[0].size), mean_curve(np.stack(side))) for k, side in enumerate(noted)]
-        self.power.show("Power", "module", "power (W)", sides)
 
 
 def power_note(record: DispatchRecord) -> np.ndarray:

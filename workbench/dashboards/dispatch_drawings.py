@@ -34,16 +34,6 @@ class DispatchTimelinePanel(CanvasWidget):
 
     _esm = script("unit_words.js", "time_panels.js")
 
-    def show(
-        self,
-        names: Sequence[str],
-        records: Sequence[DispatchRecord],
-        by: Literal["priority", "channel"],
-        modules: tuple[int, int],
-    ) -> None:
-        """Show one run of each side: the modules from one to another, the last one left out."""
-        self.put(dispatch_scene(names, records, by, modules))
-
 
 def dispatch_scene(
     names: Sequence[str],

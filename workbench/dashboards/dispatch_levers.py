@@ -246,8 +246,8 @@ def seven_levers() -> list[CardLever]:
             title="failed rounds to split",
             slot="stuck",
             lever=SplitWhenStuck.levers["threshold"],
-            on=_splitting,
-            off=_whole,
+            on=lambda before, rounds: _within_backfill(before, {SplitWhenStuck.name: {"threshold": rounds}}),
+            off=lambda before: _within_backfill(before, NeverSplit.name),
             usual=lambda *_: SplitWhenStuck.levers["threshold"].default,
             draw=lambda _, policies: rounds_drawing([found(one, "threshold") or 0 for one in policies]),
         ),
@@ -375,17 +375,9 @@ def _unsampled(before: Any) -> Any:
     return _shift_probe(ExactRun.name, before)
 
 
-def _splitting(before: Any, threshold: int) -> Any:
-    split = {SplitWhenStuck.name: {"threshold": threshold}}
-    if _name(before) == Backfill.name:
-        return put(before, f"{Backfill.name}.upstream", split)
-    return split
-
-
-def _whole(before: Any) -> Any:
-    if _name(before) == Backfill.name:
-        return put(before, f"{Backfill.name}.upstream", NeverSplit.name)
-    return NeverSplit.name
+def _within_backfill(before: Any, policy: Any) -> Any:
+    """Return a policy in the place of another, behind which the queue may be filled up as it was."""
+    return put(before, f"{Backfill.name}.upstream", policy) if _name(before) == Backfill.name else policy
 
 
 def _usual_groups(setting: Setting) -> int:

@@ -208,7 +208,7 @@ def _logs_of(snapshot: Dropped) -> TorchLogs:
     return read_snapshot(Source(Path(snapshot[0])))
 
 
-class AdvicePanel(widgets.HTML):
+class AdvicePanel(widgets.HTML, page.InThread):
     """The caches of the trace that is looked at; empty for any other workload.
 
     Of a snapshot `answer` is another widget with the five lines alone, `rest` one with all that they rest on.
@@ -225,7 +225,6 @@ class AdvicePanel(widgets.HTML):
         self.rest = widgets.HTML()
         self.rest.add_class("wb-advice")
         self._shown: tuple[str, str] | None = None
-        self._working: threading.Thread | None = None
 
     def show(self, workload: Any) -> None:
         """Show what is known of a workload, if it is a trace; one that is shown already stays."""
@@ -236,13 +235,7 @@ class AdvicePanel(widgets.HTML):
         self.answer.value = self.rest.value = ""
         self.value = "" if requests is None else page.fine("Trying other caches on this trace ...")
         if requests is not None:
-            self._working = threading.Thread(target=self._advise, args=(requests,), daemon=True)
-            self._working.start()
-
-    def wait(self) -> None:
-        """Return when what is being computed is shown."""
-        if self._working is not None:
-            self._working.join()
+            self._begin(self._advise, requests)
 
     def _advise(self, requests: tuple[str, str]) -> None:
         path = requests[0]

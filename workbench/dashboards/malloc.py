@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import ipywidgets as widgets
-import numpy as np
-
-from workbench.dashboards.canvas import IntervalsPanel, Side, sampled
+from workbench.dashboards.canvas import IntervalsPanel, NotedPanel, NotedPanels, Side, beside, sampled
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import NothingToChoose, Opening, PairedRuns
+from workbench.dashboards.paired_runs import NothingToChoose, Opening
 from workbench.engines.malloc import Malloc
-from workbench.experiments.run_set import RunSet
-from workbench.figures.estimates import Means, mean_curve, rests_on
+from workbench.figures.estimates import without_limits
 from workbench.machine import Machine
 from workbench.metrics.malloc import SHARES, held_over_time, latency_by_share, waiting_over_time
 from workbench.metrics.statistics import Steps
@@ -21,22 +17,24 @@ from workbench.records.malloc import MallocRecord
 
 def malloc_dashboard() -> PairedDashboard:
     """Make the dashboard that opens with the source document's question: does one request a warp beat one a thread?"""
-    return PairedDashboard(OPENING, MallocPanels(), {"latency": latency_by_share})
+    return PairedDashboard(OPENING, MallocPanels())
 
 
-_SIDES = '<b class="wb-baseline">&mdash;</b> baseline, <b class="wb-other">&mdash;</b> other'
-
-
-class MallocPanels:
+class MallocPanels(NotedPanels):
     """Who waits and what is held over time, at one seed; how long calls take, over all."""
 
     def __init__(self) -> None:
-        self.waiting, self.held, self.latency = IntervalsPanel(), IntervalsPanel(), IntervalsPanel()
-        self.seeds = widgets.HTML()
-        self.seeds.add_class("wb-says")
-        over_time = widgets.HBox([self.waiting, self.held])
-        over_time.add_class("wb-beside")
-        self.widgets = [over_time, self.seeds, self.latency]
+        nothing = "On one side no thread got memory: there is no latency to show."
+        self.waiting, self.held = IntervalsPanel(), IntervalsPanel()
+        self.latency = NotedPanel(
+            "Latency",
+            "per cent of the threads",
+            "cycles at most",
+            latency_by_share,
+            places=SHARES,
+            nothing=nothing,
+        )
+        super().__init__([self.latency], of_seed=[beside(self.waiting, self.held)])
 
     def show_seed(self, names: Sequence[str], records: Sequence[MallocRecord], view: NothingToChoose) -> None:
         waiting = [waiting_over_time(record) for record in records]
@@ -49,24 +47,11 @@ class MallocPanels:
         self.waiting.show("Waiting", "time (cycles)", "threads that wait", _curves(waiting, last))
         self.held.show("Heap", "time (cycles)", "granted (bytes)", _curves(held, last))
 
-    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: NothingToChoose) -> None:
-        self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
-        sides = [np.stack(one) for one in runs.noted("latency") if one]
-        if not all(np.isfinite(side).all() for side in sides):
-            self.latency.say("On one side no thread got memory: there is no latency to show.")
-            return
-        sides_shown = [Side(place, SHARES, mean_curve(side)) for place, side in enumerate(sides)]
-        self.latency.show("Latency", "per cent of the threads", "cycles at most", sides_shown)
-
 
 def _curves(steps: Sequence[Steps], last: int) -> list[Side]:
     """Return step functions of both sides as lines, without intervals: a run is what it is."""
-    curves = []
-    for place, one in enumerate(steps):
-        cycle, value = sampled(one, last)
-        unknown = np.full(len(cycle), np.nan)
-        curves.append(Side(place, cycle, Means(value.astype(float), unknown, unknown)))
-    return curves
+    curves = [sampled(one, last) for one in steps]
+    return [Side(place, cycle, without_limits(value.astype(float))) for place, (cycle, value) in enumerate(curves)]
 
 
 def warps_note(machine: Machine) -> str:

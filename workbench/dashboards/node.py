@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import ipywidgets as widgets
 import numpy as np
 
-from workbench.dashboards.canvas import IntervalsPanel, Side
+from workbench.dashboards.canvas import IntervalsPanel, NotedPanel, NotedPanels, Side, shares_of
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import NothingToChoose, Opening, PairedRuns
-from workbench.experiments.run_set import RunSet
-from workbench.figures.estimates import Means, mean_curve, rests_on
+from workbench.dashboards.paired_runs import NothingToChoose, Opening
+from workbench.figures.estimates import without_limits
 from workbench.machine.board import CardsAlike, board_note
 from workbench.machine.node import NodeMachine
 from workbench.metrics.node import TIMES
@@ -20,10 +18,9 @@ from workbench.records.node import NodeRecord
 
 def node_dashboard() -> PairedDashboard:
     """Make the dashboard that opens with the node's question: where does the time of a group go, before and after?"""
-    return PairedDashboard(OPENING, NodePanels(), {"parts": parts_note, "times": times_note})
+    return PairedDashboard(OPENING, NodePanels())
 
 
-_SIDES = '<b class="wb-baseline">&mdash;</b> baseline, <b class="wb-other">&mdash;</b> other'
 _QUANTILES = (0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
 _SHORT = (
     *("memory", "channel", "compute", "issue", "walkers", "transl.", "link"),
@@ -34,16 +31,20 @@ _PLACES = 200
 """Of the curve of groups that have ended."""
 
 
-class NodePanels:
+_NOTHING = "On one side no group has ended: there is no time to be seen."
+
+
+class NodePanels(NotedPanels):
     """Where the mean group's time goes on either side, how long groups take, and how many have ended by when."""
 
     def __init__(self) -> None:
-        self.parts, self.times, self.ended = IntervalsPanel(), IntervalsPanel(), IntervalsPanel()
-        self.seeds = widgets.HTML()
-        self.seeds.add_class("wb-says")
-        below = widgets.HBox([self.times, self.ended])
-        below.add_class("wb-beside")
-        self.widgets = [self.seeds, self.parts, below]
+        shares = shares_of(_QUANTILES)
+        self.parts = NotedPanel(
+            "Where the time of a group goes", "", "cycles, mean", parts_note, _SHORT, nothing=_NOTHING
+        )
+        self.times = NotedPanel("Times", "groups that ended by then", "cycles", times_note, shares, nothing=_NOTHING)
+        self.ended = IntervalsPanel()
+        super().__init__([self.parts], [self.times, self.ended])
 
     def show_seed(self, names: Sequence[str], records: Sequence[NodeRecord], view: NothingToChoose) -> None:
         last = max(record.makespan for record in records)
@@ -53,28 +54,12 @@ class NodePanels:
         curves = [_ended(place, record, last) for place, record in enumerate(records)]
         self.ended.show("Throughput", "time (cycles)", "groups that have ended", curves)
 
-    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: NothingToChoose) -> None:
-        self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
-        if not all(np.isfinite(note).all() for side in runs.noted("parts") for note in side):
-            self.parts.say("On one side no group has ended: there is no time to be seen.")
-            self.times.say("On one side no group has ended: there is no time to be seen.")
-            return
-        self.parts.show("Where the time of a group goes", "", "cycles, mean", _sides(runs, "parts"), names=_SHORT)
-        shares = [f"{100 * share:g} %" for share in _QUANTILES]
-        self.times.show("Times", "groups that ended by then", "cycles", _sides(runs, "times"), names=shares)
-
-
-def _sides(runs: PairedRuns, note: str) -> list[Side]:
-    columns = [np.stack(side) for side in runs.noted(note)]
-    return [Side(k, np.arange(each.shape[1]), mean_curve(each)) for k, each in enumerate(columns)]
-
 
 def _ended(place: int, record: NodeRecord, last: int) -> Side:
     """Return how many groups have ended by evenly spaced cycles."""
     at = np.linspace(0, last, _PLACES)
     count = np.searchsorted(np.sort(record.ended[record.ended >= 0]), at, "right").astype(float)
-    unknown = np.full(_PLACES, np.nan)
-    return Side(place, at, Means(count, unknown, unknown))
+    return Side(place, at, without_limits(count))
 
 
 def parts_note(record: NodeRecord) -> np.ndarray:

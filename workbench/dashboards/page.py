@@ -13,6 +13,7 @@ import html
 import json
 import os
 import re
+import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -70,9 +71,9 @@ class Toolbar:
     """Buttons that are off where they would do nothing."""
 
     def __init__(self, undo: Callable[[], None], redo: Callable[[], None], reset: Callable[[], None]) -> None:
-        self.undo = _button("↶ undo", "the setting before (what is undone can be redone)", undo)
-        self.redo = _button("↷ redo", "the setting that was undone", redo)
-        self.reset = _button("as opened", "the setting with which this page opened; can be undone", reset)
+        self.undo = button("↶ undo", "the setting before (what is undone can be redone)", undo)
+        self.redo = button("↷ redo", "the setting that was undone", redo)
+        self.reset = button("as opened", "the setting with which this page opened; can be undone", reset)
         self.widget = widgets.HBox([self.undo, self.redo, self.reset])
         self.widget.add_class("wb-tools")
 
@@ -81,10 +82,33 @@ class Toolbar:
         self.undo.disabled, self.redo.disabled, self.reset.disabled = not undo, not redo, not reset
 
 
-def _button(words: str, meaning: str, press: Callable[[], None]) -> widgets.Button:
-    button = widgets.Button(description=words, tooltip=meaning)
-    button.on_click(lambda _: press())
-    return button
+def button(words: str, meaning: str, press: Callable[[], None]) -> widgets.Button:
+    """Return a button that does something when it is pressed."""
+    made = widgets.Button(description=words, tooltip=meaning)
+    made.on_click(lambda _: press())
+    return made
+
+
+def narrow_button(words: str, meaning: str, press: Callable[[], None]) -> widgets.Button:
+    """Return a button that is as wide as its words."""
+    made = button(words, meaning, press)
+    made.layout = {"width": "auto", "flex": "0 0 auto"}
+    return made
+
+
+class InThread:
+    """What computes in a thread while the page goes on."""
+
+    _working: threading.Thread | None = None
+
+    def _begin(self, action: Callable[..., None], *given: Any) -> None:
+        self._working = threading.Thread(target=action, args=given, daemon=True)
+        self._working.start()
+
+    def wait(self) -> None:
+        """Return when what is being computed is shown."""
+        if self._working is not None:
+            self._working.join()
 
 
 _PLAIN = ":,[]{}"

@@ -32,7 +32,6 @@ from workbench.dashboards.page import (
 )
 from workbench.dashboards.paired_runs import (
     Answer,
-    Notes,
     Opening,
     PairedRuns,
     Panels,
@@ -74,11 +73,8 @@ _STYLE = Path(__file__).with_name("dashboard.css")
 class PairedDashboard(widgets.HBox):
     """The widget that `wb.dashboard(...)` returns."""
 
-    def __init__(
-        self, opening: Opening, panels: Panels, notes: Notes | None = None, answer: Answer | None = None
-    ) -> None:
-        """Take as `notes` what the panels need of every run beside its measures, as `answer` what a file that is
-        dropped says by itself."""
+    def __init__(self, opening: Opening, panels: Panels, answer: Answer | None = None) -> None:
+        """Take as `answer` what a file that is dropped says by itself."""
         opening = widened(opening)
         self.sidebar = Sidebar(mechanism(opening.engine), opening)
         self.histogram, self.panels, self.answer = HistogramPanel(), panels, answer
@@ -88,9 +84,8 @@ class PairedDashboard(widgets.HBox):
         self.heading.add_class("wb-top")
         self.status, self.table = widgets.HTML(), widgets.HTML()
         self.status.add_class("wb-status")
-        self.stop = widgets.Button(description="stop", tooltip="do not run the seeds that are left")
+        self.stop = page.button("stop", "do not run the seeds that are left", self._stop)
         self.stop.add_class("wb-stop")
-        self.stop.on_click(lambda _button: self._stop())
         self._offer_stop(False)
         self.save = SaveBox(f"{opening.engine}.yaml")
         self.sweep = self.save.text
@@ -120,7 +115,6 @@ class PairedDashboard(widgets.HBox):
         self.add_class("wb-dashboard")
         if self.address.alone:
             self.add_class("wb-page")
-        self._notes = notes or {}
         self.study: StudyView | None = None
         self._runs: PairedRuns | None = None
         self._warm = False
@@ -144,7 +138,7 @@ class PairedDashboard(widgets.HBox):
         self.cards.refresh()  # before a policy that is new is compiled: who moves on meanwhile moves what counts
         with self._mistakes_said():
             self._show_answer()
-            self._runs = PairedRuns(self.sidebar.said(), self._notes)
+            self._runs = PairedRuns(self.sidebar.said(), self.panels.notes)
             self.sidebar.seeds.show(self._runs.asked)  # fewer where a workload has no more different runs
             self._warm_up(self._runs)
             self._show_seed(self._runs)

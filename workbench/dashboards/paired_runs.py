@@ -124,6 +124,10 @@ class Panels(Protocol):
     def widgets(self) -> Sequence[Widget]:
         """Return the widgets from top to bottom."""
 
+    @property
+    def notes(self) -> Notes:
+        """Return what the pictures need of every run beside its measures."""
+
     def show_seed(self, names: Sequence[str], records: Sequence[Any], view: Any) -> None:
         """Show one run of either side."""
 
@@ -373,8 +377,7 @@ class SaveBox:
     def __init__(self, name: str) -> None:
         self.text = widgets.Textarea(disabled=True, rows=16, layout={"width": "auto"})
         self.name = widgets.Text(name, description="file", layout={"width": "auto", "flex": "1 1 auto"})
-        self.save = widgets.Button(description="save", tooltip="write the sweep to this file")
-        self.save.on_click(lambda _: self._save())
+        self.save = page.button("save", "write the sweep to this file", self._save)
         self.words = widgets.HTML()
         line = widgets.HBox([self.name, self.save])
         self.widget = widgets.VBox([self.text, line, self.words])

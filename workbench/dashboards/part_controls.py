@@ -44,7 +44,6 @@ class MachineControl(Control):
         names = [(f"{row['name']}: {row['title']}", row["name"]) for row in presets(self._of)]
         names += [(words, spec.name) for words, spec in opening.machine_rules.items()]
         self._words, self._refused = names, dict[str, str]()
-        self._tried: str | None = None
         self.names = widgets.Dropdown(options=names, value=opening.machine_named, tooltip=_PRESET.description)
         self.names.add_class("wb-pick")
         self.levers = machine_levers(self.lever, opening.machine_levers, self._preset)
@@ -76,11 +75,8 @@ class MachineControl(Control):
         """
         if name in self.rules:
             self._of.read(self.rules[name].plain())
-        self._tried = name
-        try:
+        with super().trying(name):
             yield
-        finally:
-            self._tried = None
 
     def say_refused(self, refused: Mapping[str, str]) -> None:
         """Mark the names that the check of the whole setting refuses, each with the reason; nobody is called."""

@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import ipywidgets as widgets
 import numpy as np
 
-from workbench.dashboards.canvas import CanvasWidget, IntervalsPanel, Side, column, curve, script
+from workbench.dashboards.canvas import CanvasWidget, NotedPanel, NotedPanels, column, curve, script, shares_of
 from workbench.dashboards.dropped_file import AdvicePanel, snapshot_of
 from workbench.dashboards.paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import NothingToChoose, Opening, PairedRuns
 from workbench.dashboards.snapshot import MemoryHistoryPanel
 from workbench.engines.pool import Pool
 from workbench.experiments.run_set import RunSet
-from workbench.figures.estimates import mean_curve, rests_on
 from workbench.machine.board import board_note
 from workbench.machine.topologies.registry import TopologyFile
 from workbench.machine.topologies.regular import RegularBoard
@@ -32,45 +30,36 @@ from workbench.workloads.workload import Workload
 
 def pool_dashboard() -> PairedDashboard:
     """Make the dashboard that opens with the first claim of the source document: does a job on a full card run on?"""
-    notes = {"used": used_note, "lent": lent_note, "source": source_note, "latency": latency_note}
     panels = PoolPanels()
-    return PairedDashboard(OPENING, panels, notes, SnapshotAnswer(panels.advice))
+    return PairedDashboard(OPENING, panels, SnapshotAnswer(panels.advice))
 
 
-_SIDES = '<b class="wb-baseline">&mdash;</b> baseline, <b class="wb-other">&mdash;</b> other'
 _QUANTILES = (0.5, 0.9, 0.99, 1.0)
 _SOURCES = ("cached", "driver", "borrowed", "not granted")
 _GIB = 1 << 30
 
 
-class PoolPanels:
+class PoolPanels(NotedPanels):
     """How full each card is over the requests; how full on average, who lends, where memory comes from, how long."""
 
     def __init__(self) -> None:
-        self.memory = CardMemoryPanel()
-        self.used, self.lent = IntervalsPanel(), IntervalsPanel()
-        self.source, self.latency = IntervalsPanel(), IntervalsPanel()
-        self.seeds = widgets.HTML()
-        self.seeds.add_class("wb-says")
-        pairs = [widgets.HBox([self.used, self.lent]), widgets.HBox([self.source, self.latency])]
-        for pair in pairs:
-            pair.add_class("wb-beside")
-        self.advice = AdvicePanel()
-        self.widgets = [self.memory, self.seeds, *pairs, self.advice]
+        shares = shares_of(_QUANTILES)
+        self.memory, self.advice = CardMemoryPanel(), AdvicePanel()
+        self.used = NotedPanel("Memory", "", "in use, on average (%)", used_note)
+        self.lent = NotedPanel("Lending", "", "lent in all (GiB)", lent_note)
+        self.source = NotedPanel("Served", "", "allocations (%)", source_note, _SOURCES)
+        self.latency = NotedPanel("Latency", "requests served by then", "microseconds", latency_note, shares)
+        super().__init__([self.used, self.lent], [self.source, self.latency], of_seed=[self.memory])
+        self.widgets.append(self.advice)
 
     def show_seed(self, names: Sequence[str], records: Sequence[PoolRecord], view: Any) -> None:
-        self.memory.show(names, records)
+        self.memory.put(memory_scene(names, records))
 
     def show_runs(self, runs: PairedRuns, run_set: RunSet, view: Any) -> None:
-        self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
         self.advice.show(runs.points[0].setup.workload)
         board: Any = runs.points[0].setup.machine
-        cards = [card.id for card in board.cards if card.free_bytes]
-        self.used.show("Memory", "", "in use, on average (%)", _sides(runs, "used"), names=cards)
-        self.lent.show("Lending", "", "lent in all (GiB)", _sides(runs, "lent"), names=cards)
-        self.source.show("Served", "", "allocations (%)", _sides(runs, "source"), names=_SOURCES)
-        shares = [f"{100 * share:g} %" for share in _QUANTILES]
-        self.latency.show("Latency", "requests served by then", "microseconds", _sides(runs, "latency"), names=shares)
+        self.used.names = self.lent.names = [card.id for card in board.cards if card.free_bytes]
+        super().show_runs(runs, run_set, view)
 
 
 class SnapshotAnswer:
@@ -87,11 +76,6 @@ class SnapshotAnswer:
         if snapshot is not None:
             self.advice.show(workload)  # every other trace waits for the runs
         return snapshot is not None
-
-
-def _sides(runs: PairedRuns, note: str) -> list[Side]:
-    columns = [np.stack(side) for side in runs.noted(note)]
-    return [Side(k, np.arange(each.shape[1]), mean_curve(each)) for k, each in enumerate(columns)]
 
 
 def used_note(record: PoolRecord) -> np.ndarray:
@@ -178,10 +162,6 @@ class CardMemoryPanel(CanvasWidget):
     """Bands and lines; a card under the pointer says what it holds on both sides, dragging zooms."""
 
     _esm = script("card_words.js", "time_panels.js")
-
-    def show(self, names: Sequence[str], records: Sequence[PoolRecord]) -> None:
-        """Show one run of each side."""
-        self.put(memory_scene(names, records))
 
 
 def memory_scene(names: Sequence[str], records: Sequence[PoolRecord]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.dashboards.canvas import CanvasWidget, column, curve, note, script
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import NothingToChoose, Opening, PairedRuns
+from workbench.dashboards.paired_runs import Notes, NothingToChoose, Opening, PairedRuns
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.machine import Machine
@@ -29,12 +29,14 @@ def shared_memory_dashboard() -> PairedDashboard:
 class SharedMemoryPanels:
     """The layout of the memory over time, with who waits and what is free."""
 
+    notes: Notes = {}
+
     def __init__(self) -> None:
         self.time = TimePanels()
         self.widgets = [self.time]
 
     def show_seed(self, names: Sequence[str], records: Sequence[SharedMemoryRecord], view: NothingToChoose) -> None:
-        self.time.show(names, records)
+        self.time.put(time_scene(names, records))
 
     def show_runs(self, runs: PairedRuns, run_set: RunSet, view: NothingToChoose) -> None:
         """Show all runs in the histogram and the table."""
@@ -95,10 +97,6 @@ class TimePanels(CanvasWidget):
     """Strips and lines; a workgroup under the pointer is marked on both sides, dragging zooms in time."""
 
     _esm = script("segment_words.js", "time_panels.js")
-
-    def show(self, names: Sequence[str], records: Sequence[SharedMemoryRecord]) -> None:
-        """Show one run of each side."""
-        self.put(time_scene(names, records))
 
 
 def time_scene(names: Sequence[str], records: Sequence[SharedMemoryRecord]) -> dict[str, Any]:

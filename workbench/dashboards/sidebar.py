@@ -305,12 +305,10 @@ class Offers:
         self._later.cancel()
 
     def _narrowing(self) -> Iterator[None]:
-        for slider in list(sliders(self._sidebar)):
-            yield from narrowing(slider, self.check)
-        for names in list(drop_downs(self._sidebar)):
-            yield from choosing(names, self.check)
-        for members in list(catalogues(self._sidebar)):
-            yield from marking(members, self.check)
+        looks: list[tuple[Any, Any]] = [(sliders, narrowing), (drop_downs, choosing), (catalogues, marking)]
+        for controls, look in looks:
+            for control in list(controls(self._sidebar)):
+                yield from look(control, self.check)
 
     def _next(self) -> None:
         """Make one check: what a user does meanwhile waits no longer than that takes."""

@@ -6,7 +6,6 @@ coloured by age or by state, what is free pale.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -16,7 +15,7 @@ import numpy as np
 import traitlets
 
 from workbench.dashboards import page
-from workbench.dashboards.canvas import CanvasWidget, column, script
+from workbench.dashboards.canvas import CanvasWidget, PickingWidget, column, script
 from workbench.dashboards.dropped_file import reading_of
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import WorkbenchError
@@ -31,7 +30,7 @@ _WIDE = {"width": "auto", "flex": "1 1 240px"}
 _WHOLE = {"description_width": "initial"}
 
 
-class MemoryHistoryPanel(widgets.VBox):
+class MemoryHistoryPanel(widgets.VBox, page.InThread):
     """Curves, a slider over the events, and the map of segments; nothing is shown of what is no snapshot.
 
     Reading a snapshot takes a moment, so a thread does it; one that is no longer looked at by then is passed over.
@@ -40,7 +39,6 @@ class MemoryHistoryPanel(widgets.VBox):
     def __init__(self) -> None:
         self._cards: list[CardHistory] = []
         self._shown: tuple[str, str] | None = None
-        self._working: threading.Thread | None = None
         self._is_filling = False
         self.words, self.says = widgets.HTML(), widgets.HTML()
         self.card = self._choice("card", self._show_card)
@@ -58,9 +56,9 @@ class MemoryHistoryPanel(widgets.VBox):
             0, 0, 0, description="after event", layout={**_WIDE, "flex": "1 1 300px"}, style=_WHOLE
         )
         self.place.observe(lambda _: self._show_moment(), "value")
-        self.back = _button("◀", "the event before", lambda: self.step(-1))
-        self.forth = _button("▶", "the next event", lambda: self.step(1))
-        self.decisive = _button("", "the moment that the lines above are about", self.go_to_decisive)
+        self.back = page.narrow_button("◀", "the event before", lambda: self.step(-1))
+        self.forth = page.narrow_button("▶", "the next event", lambda: self.step(1))
+        self.decisive = page.narrow_button("", "the moment that the lines above are about", self.go_to_decisive)
         self.curves, self.map = MemoryCurvesPanel(self._pick), SegmentMapPanel()
         self.replayed = widgets.HBox([self.card, self.settings, self.own])
         self.moves = widgets.HBox([self.back, self.forth, self.decisive, self.place, self.colour])
@@ -80,13 +78,7 @@ class MemoryHistoryPanel(widgets.VBox):
         if snapshot is not None:
             self.layout.display = None
             self.words.value = page.fine("Reading what the snapshot recorded ...")
-            self._working = threading.Thread(target=self._read, args=(snapshot,), daemon=True)
-            self._working.start()
-
-    def wait(self) -> None:
-        """Return when what is being read is shown."""
-        if self._working is not None:
-            self._working.join()
+            self._begin(self._read, snapshot)
 
     def step(self, by: int) -> None:
         """Go forwards, or backwards, by so many events."""
@@ -239,12 +231,6 @@ def _set(choice: widgets.Dropdown, options: list[tuple[str, Any]]) -> None:
     choice.index = 0
 
 
-def _button(words: str, meaning: str, press: Callable[[], None]) -> widgets.Button:
-    button = widgets.Button(description=words, tooltip=meaning, layout={"width": "auto", "flex": "0 0 auto"})
-    button.on_click(lambda _: press())
-    return button
-
-
 POINTS = 1500
 """Points of a line at most: of each stretch of events the highest."""
 _GIB, _MIB = 1 << 30, 1 << 20
@@ -260,25 +246,16 @@ class Line(NamedTuple):
     dash: tuple[int, ...] = ()
 
 
-class MemoryCurvesPanel(CanvasWidget):
+class MemoryCurvesPanel(PickingWidget):
     """Lines, and the moment that is looked at; a click on the picture chooses another."""
 
     _esm = script("memory_curves.js")
     at = traitlets.Int(0).tag(sync=True)
     """After how many events the moment is."""
 
-    def __init__(self, picked: Callable[[int], None]) -> None:
-        super().__init__()
-        self._picked = picked
-        self.on_msg(self._heard)
-
     def show(self, lines: list[Line]) -> None:
         """Show lines over the same events."""
         self.put(curves_scene(lines))
-
-    def _heard(self, _widget: object, message: dict[str, Any], _pieces: object) -> None:
-        if message.get("what") == "pick":
-            self._picked(int(message["at"]))
 
 
 def curves_scene(lines: list[Line]) -> dict[str, Any]:

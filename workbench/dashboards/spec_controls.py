@@ -244,7 +244,6 @@ class ChoiceControl(Control):
         self._stand_ins = stand_ins or {}
         self._made: dict[str, tuple[type[Spec], LeversControl]] = {}
         self._refused: Mapping[str, str] = {}
-        self._tried: str | None = None
         self.names = widgets.Dropdown(options=self._options(), tooltip=lever.description)
         if not lever.required:  # a member that holds another of its kind must not begin with one like itself
             self.names.value = lever.check(lever.default).name
@@ -281,11 +280,8 @@ class ChoiceControl(Control):
         """
         if name not in self._stand_ins:
             self._known()[name].read({name: self._plain_levers(name)})
-        self._tried = name
-        try:
+        with super().trying(name):
             yield
-        finally:
-            self._tried = None
 
     def say_refused(self, refused: Mapping[str, str]) -> None:
         """Mark the names that the check of the whole setting refuses, each with the reason; nobody is called.

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-import ipywidgets as widgets
 import numpy as np
 
-from workbench.dashboards.canvas import IntervalsPanel, Side
+from workbench.dashboards.canvas import NotedPanel, NotedPanels, shares_of
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import NothingToChoose, Opening, PairedRuns
+from workbench.dashboards.paired_runs import NothingToChoose, Opening
 from workbench.engines.translation import Translation
-from workbench.experiments.run_set import RunSet
 from workbench.figures.curves import load_between
-from workbench.figures.estimates import mean_curve, rests_on
 from workbench.machine import TranslationMachine
 from workbench.metrics.translation import latency_quantile, pages_by_degree
 from workbench.records.translation import SERVED_BY, TranslationRecord, accesses
@@ -23,52 +17,27 @@ from workbench.records.translation import SERVED_BY, TranslationRecord, accesses
 def translation_dashboard() -> PairedDashboard:
     """Make the dashboard that opens with the first claim of the source document: does the directory spare the shared
     TLB?"""
-    notes = {"served": served_note, "latency": latency_note, "load": load_note, "degrees": degrees_note}
-    return PairedDashboard(OPENING, TranslationPanels(), notes)
+    return PairedDashboard(OPENING, TranslationPanels())
 
 
-_SIDES = '<b class="wb-baseline">&mdash;</b> baseline, <b class="wb-other">&mdash;</b> other'
 _QUANTILES = (0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
 _SLICES = 50
 """Of a run's time."""
 
 
-class TranslationPanels:
-    """Who serves, how long it takes, how busy the network is, how many cores hold the same page."""
+class TranslationPanels(NotedPanels):
+    """Who serves, how long it takes, how busy the network is, how many cores hold the same page.
+
+    Of a single run nothing is shown: what happens to an access is too small to be seen.
+    """
 
     def __init__(self) -> None:
-        self.served, self.latency = IntervalsPanel(), IntervalsPanel()
-        self.load, self.degrees = IntervalsPanel(), IntervalsPanel()
-        self.seeds = widgets.HTML()
-        self.seeds.add_class("wb-says")
-        pairs = [widgets.HBox([self.served, self.latency]), widgets.HBox([self.load, self.degrees])]
-        for pair in pairs:
-            pair.add_class("wb-beside")
-        self.widgets = [self.seeds, *pairs]
-
-    def show_seed(self, names: Sequence[str], records: Sequence[TranslationRecord], view: Any) -> None:
-        """Show nothing of a single run: what happens to an access is too small to be seen."""
-
-    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: Any) -> None:
-        self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
-        self.served.show("Served by", "", "accesses (%)", _sides(runs, "served"), names=SERVED_BY)
-        shares = [f"{100 * share:g} %" for share in _QUANTILES]
-        self.latency.show("Latency", "accesses served by then", "cycles", _sides(runs, "latency"), names=shares)
-        slices = (np.arange(_SLICES) + 0.5) * 100 / _SLICES
-        self.load.show("Network", "time of the run (%)", "messages a cycle", _sides(runs, "load", slices))
-        self._show_degrees(runs)
-
-    def _show_degrees(self, runs: PairedRuns) -> None:
-        holders = np.arange(1, 1 + len(runs.noted("degrees")[0][0]))
-        self.degrees.show("Sharing", "cores that hold a page", "pages held (%)", _sides(runs, "degrees", holders))
-
-
-def _sides(runs: PairedRuns, note: str, places: np.ndarray | None = None) -> list[Side]:
-    columns = [np.stack(side) for side in runs.noted(note)]
-    return [
-        Side(k, np.arange(each.shape[1]) if places is None else places, mean_curve(each))
-        for k, each in enumerate(columns)
-    ]
+        slices, shares = (np.arange(_SLICES) + 0.5) * 100 / _SLICES, shares_of(_QUANTILES)
+        self.served = NotedPanel("Served by", "", "accesses (%)", served_note, SERVED_BY)
+        self.latency = NotedPanel("Latency", "accesses served by then", "cycles", latency_note, shares)
+        self.load = NotedPanel("Network", "time of the run (%)", "messages a cycle", load_note, places=slices)
+        self.degrees = NotedPanel("Sharing", "cores that hold a page", "pages held (%)", degrees_note, places=1)
+        super().__init__([self.served, self.latency], [self.load, self.degrees])
 
 
 def served_note(record: TranslationRecord) -> np.ndarray:

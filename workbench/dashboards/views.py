@@ -17,7 +17,7 @@ import ipywidgets as widgets
 import numpy as np
 
 from workbench.dashboards import page
-from workbench.dashboards.canvas import CanvasWidget, MultiplesPanel, PointsPanel, number, script
+from workbench.dashboards.canvas import MultiplesPanel, PickingWidget, PointsPanel, number, script
 from workbench.dashboards.page import Later
 from workbench.dashboards.paired_runs import PairedRuns, Saved, SavedPoint
 from workbench.dashboards.sidebar import MOST_SEEDS, Sidebar
@@ -130,8 +130,7 @@ class SeveralPolicies:
         self.slot = widgets.Dropdown(options=words, value=start, description="slot")
         self.slot.observe(lambda _: self._offer(), "value")
         self.names = widgets.SelectMultiple(rows=8, description="policies", layout={"width": "auto"})
-        self.begin = widgets.Button(description="compare", tooltip="run them all at the seeds of this page")
-        self.begin.on_click(lambda _: self.compare())
+        self.begin = page.button("compare", "run them all at the seeds of this page", self.compare)
         self.words = widgets.HTML(page.fine(f"Choose two to {MOST_POLICIES} policies (Ctrl or Shift for several)."))
         self.picture = MultiplesPanel(self._pick)
         self._runs: PairedRuns | None = None
@@ -404,15 +403,10 @@ class Growth(NamedTuple):
     """How many there are to be."""
 
 
-class StudyPanel(CanvasWidget):
+class StudyPanel(PickingWidget):
     """Draws a study; a click on a line chooses its point."""
 
     _esm = script("study.js")
-
-    def __init__(self, picked: Callable[[int], None]) -> None:
-        super().__init__()
-        self._picked = picked
-        self.on_msg(self._heard)
 
     def show(
         self, axes: Sequence[ParallelAxis], names: Sequence[str], growth: Growth, shares: Shares, chosen: int
@@ -435,10 +429,6 @@ class StudyPanel(CanvasWidget):
         """Draw another line on top."""
         if self.scene and self.scene["chosen"] != place:
             self.put({**self.scene, "chosen": place})
-
-    def _heard(self, _widget: object, message: dict[str, Any], _pieces: object) -> None:
-        if message.get("what") == "pick":
-            self._picked(int(message["k"]))
 
 
 def _plain(axis: ParallelAxis) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
-from workbench.figures.estimates import LEVEL, Means, level_of, mean_curve, rests_on
+from workbench.figures.estimates import Means, level_of, mean_curve, rests_on
 from workbench.figures.panels import drawn_panels, records
 from workbench.figures.registry import Column, Recipe, below, on_paper
 from workbench.metrics.dispatch_modules import has_power, module_power, spread_after
@@ -70,6 +70,8 @@ class Look(NamedTuple):
     share_x: bool = False
     dots: float = 0
     """Lines with so many places or fewer are dots with intervals, longer ones steps with a band."""
+    mark: Callable[[Axes, Curve, Curves], None] | None = None
+    """Draws a line, where it is neither."""
     panel: Callable[[Axes, list[Curve], Curves], None] | None = None
     """Sets the axes of a panel after its lines are drawn."""
     ticks: str = ""
@@ -89,8 +91,8 @@ class Curves(NamedTuple):
     x: str
     """The name of the column with the places, such as the dotted path of a lever."""
     x_label: str
-    y: tuple[str, str, str]
-    """The names of the columns of the estimates and of the limits of their intervals."""
+    y: tuple[str, ...]
+    """The names of the columns of the estimates and, where there are some, of the limits of their intervals."""
     y_label: str
     titles: tuple[str, ...]
     """One a panel."""
@@ -98,6 +100,10 @@ class Curves(NamedTuple):
     look: Look
     without: tuple[str, ...] = ()
     """Points of which nothing can be drawn."""
+    seed: int | None = None
+    """The one run of every point that is shown, where it is one."""
+    note: str = ""
+    """The small print, where it is not what estimates rest on."""
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a line and place."""
@@ -105,12 +111,17 @@ class Curves(NamedTuple):
             {
                 "setting": self.titles[line.panel],
                 "line": line.name,
-                **({"runs": line.n, self.x: line.x} if self.look.pointwise else {self.x: line.x, "seeds": line.n}),
-                **line.means.columns(*self.y),
+                **self._places(line),
+                **dict(zip(self.y, line.means)),
                 **line.more,
             }
             for line in self.lines
         )
+
+    def _places(self, line: Curve) -> dict[str, Any]:
+        if self.seed is not None:
+            return {"seed": self.seed, self.x: line.x}
+        return {"runs": line.n, self.x: line.x} if self.look.pointwise else {self.x: line.x, "seeds": line.n}
 
 
 @on_paper
@@ -122,6 +133,9 @@ def draw_curves(data: Curves) -> Figure:
     figure, axes = plot_style.stacked(len(data.titles), look.heights[len(data.titles) > 1], share_x=look.share_x)
     counts = [n for line in data.lines for n in np.ravel(line.n).tolist()]
     for line in data.lines:
+        if look.mark is not None:
+            look.mark(axes[line.panel], line, data)
+            continue
         mark = marks.interval_line if len(line.x) <= look.dots else marks.step_line
         name = f"{line.name} (n = {line.n})" if look.counted and len({*counts}) > 1 else line.name
         mark(axes[line.panel], line.x, line.means, line.style, name)
@@ -133,7 +147,7 @@ def draw_curves(data: Curves) -> Figure:
         at = np.unique(np.concatenate([line.x for line in data.lines]))
         frame.value_axis(axes[-1], at) if look.ticks == "values" else axes[-1].set_xticks(at)
     left_out = f"; {look.left_out}: {', '.join(data.without)}" if data.without else ""
-    note = rests_on(counts, look.pointwise, look.estimate) + left_out
+    note = data.note or rests_on(counts, look.pointwise, look.estimate) + left_out
     frame.name_sides(axes, data.x_label, data.y_label, note)
     frame.legend(figure, axes)
     return figure
@@ -153,7 +167,6 @@ def _recipe(
     look: Look,
     columns: Sequence[str] = (),
     needs: str = "",
-    widened: bool = True,
 ) -> Recipe:
     """Return the figure of curves of whole runs.
 
@@ -170,13 +183,11 @@ def _recipe(
     needs : str
         What to say of a line that has nothing to draw, its name for `{}`; where the look says why lines are left out,
         only of the first if all are.
-    widened : bool
-        Whether intervals are wider where results were shown before.
     """
 
     def data(runs: RunSet) -> Curves:
         panels = drawn_panels(runs, name)
-        level = level_of(runs) if widened else LEVEL
+        level = level_of(runs)
         lines, without = list[Curve](), list[str]()
         for place, panel in enumerate(panels):
             kept = [records(runs, line.point, name) for line in panel.lines]
@@ -301,7 +312,6 @@ NETWORK_LOAD_FIGURE = _recipe(
     ("messages_per_cycle", "messages a cycle"),
     _load,
     Look(panel=_of_load),
-    widened=False,
 )
 
 
@@ -326,7 +336,6 @@ SHARING_DEGREES_FIGURE = _recipe(
     ("percent", "pages held (%)"),
     _line_by_line(_pages_percent, first=1),
     Look(dots=math.inf, panel=_of_whole_numbers),
-    widened=False,
 )
 
 

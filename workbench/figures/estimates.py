@@ -15,7 +15,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.panels import Line, measure_words, panels, undefined, values
 from workbench.metrics.measure import Measure
 from workbench.studies.adaptive import looks_of
-from workbench.studies.statistics import Estimand, Interval, compare
+from workbench.studies.statistics import Interval, PairedComparison, compare
 from workbench.studies.statistics.comparison import Better
 from workbench.studies.statistics.interval import t_quantile
 
@@ -44,6 +44,11 @@ class Means(NamedTuple):
         return {mean: self.mean, low: self.low, high: self.high}
 
 
+def without_limits(values: np.ndarray) -> Means:
+    """Return numbers of which no interval is known, or to be drawn."""
+    return Means(values, *np.full((2, len(values)), np.nan))
+
+
 def means_of(intervals: Iterable[Interval]) -> Means:
     """Return intervals as arrays; of an infinite limit nothing is drawn, as of one that is not known."""
     ends = np.array([interval[:3] for interval in intervals], float).reshape(-1, 3).T
@@ -64,7 +69,7 @@ def mean_curve(curves: np.ndarray, level: float = LEVEL) -> Means:
     """
     mean = curves.mean(axis=0)
     if len(curves) < 2:
-        return Means(mean, np.full(mean.shape, np.nan), np.full(mean.shape, np.nan))
+        return without_limits(mean)
     half = t_quantile(level, len(curves) - 1) * curves.std(axis=0, ddof=1) / np.sqrt(len(curves))
     return Means(mean, mean - half, mean + half)
 
@@ -91,16 +96,9 @@ class Compared(NamedTuple):
     setting: str
     baseline: str
     name: str
-    style: int
     missing: int
     """Seeds that lack a value on one side or on both."""
-    gained: np.ndarray
-    """float64[seeds], how much better the point is than its baseline on each seed both have: positive = better."""
-    estimand: Estimand
-    """What of the gains is estimated: the median, or the mean where the sweep judges that."""
-    interval: Interval
-    saving: Interval
-    """The gains over the baseline's values, seed by seed, likewise; NaN where these are not above zero."""
+    paired: PairedComparison
 
 
 def compared(runs: RunSet, measure: Measure, figure: str) -> list[Compared]:
@@ -139,19 +137,9 @@ def _compared(runs: RunSet, measure: Measure, figure: str, setting: str, line: L
     if not ours.keys() & theirs.keys():
         raise InputError(f"{figure} needs a seed that both {line.name} and its baseline finished; there is none.")
     better: Better = "lower" if measure.better == "lower" else "higher"
-    estimand = runs.plan.sweep.estimand
-    both = compare(theirs, ours, better=better, level=level_of(runs), estimand=estimand)
-    return Compared(
-        setting,
-        next((one.name for one in lines if one.point.id == baseline.id), "the baseline"),
-        line.name,
-        line.style,
-        len(runs.seeds) - both.n,
-        np.array(both.differences),
-        estimand,
-        both.interval,
-        both.saving,
-    )
+    both = compare(theirs, ours, better=better, level=level_of(runs), estimand=runs.plan.sweep.estimand)
+    named = next((one.name for one in lines if one.point.id == baseline.id), "the baseline")
+    return Compared(setting, named, line.name, len(runs.seeds) - both.n, both)
 
 
 def measure_of(runs: RunSet, name: str) -> Measure:

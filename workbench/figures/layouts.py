@@ -13,7 +13,7 @@ import numpy as np
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_set import RunSet
 from workbench.figures.panels import chosen_span, heading, one_run_each, share_shown
-from workbench.figures.registry import Column, Recipe, below, on_paper
+from workbench.figures.registry import Column, below, on_paper, recipe
 from workbench.metrics.pool import Regions, regions_of
 from workbench.metrics.shared_memory import Pieces, pieces
 from workbench.records.pool import PoolRecord, granted
@@ -48,7 +48,7 @@ class Layout(NamedTuple):
 
 
 class LayoutOverTime(NamedTuple):
-    """What is drawn."""
+    """Which workgroup holds which segments, over time: one run of every policy."""
 
     seed: int
     first: int
@@ -178,13 +178,7 @@ def _neighbours(pieces: Pieces, piece: int) -> np.ndarray:
     return np.asarray((together & beside) | (level & after))
 
 
-LAYOUT_OVER_TIME_FIGURE = Recipe(
-    "layout_over_time",
-    "shared_memory",
-    "Which workgroup holds which segments, over time: one run of every policy.",
-    layout_over_time_data,
-    draw_layout_over_time,
-)
+LAYOUT_OVER_TIME_FIGURE = recipe("shared_memory", layout_over_time_data, draw_layout_over_time)
 
 REQUESTS = 400
 """How many requests the picture shows unless it is told otherwise."""
@@ -201,7 +195,7 @@ class CardLayout(NamedTuple):
 
 
 class RegionLayout(NamedTuple):
-    """What is drawn."""
+    """Which addresses of a card regions take over the requests of one run, a panel a policy."""
 
     seed: int
     card: str
@@ -308,10 +302,4 @@ def _moving(at: Regions, data: RegionLayout) -> tuple[float, float]:
     return float(low.min(initial=high.max(initial=0))), max(float(high.max(initial=0)), 1e-9)
 
 
-REGION_LAYOUT_FIGURE = Recipe(
-    "region_layout",
-    "pool",
-    "Which addresses of a card regions take over the requests of one run, a panel a policy.",
-    region_layout_data,
-    draw_region_layout,
-)
+REGION_LAYOUT_FIGURE = recipe("pool", region_layout_data, draw_region_layout)

@@ -11,7 +11,7 @@ from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures.estimates import Means, chosen_measure, level_of, means_of, rests_on
 from workbench.figures.panels import Panel, check_room, measure_label, panels, values
-from workbench.figures.registry import ANY, Column, Recipe, below, on_paper
+from workbench.figures.registry import ANY, Column, below, on_paper, recipe
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import mean_interval
 
@@ -46,7 +46,7 @@ class Cloud(NamedTuple):
 
 
 class Pareto(NamedTuple):
-    """What is drawn."""
+    """Two measures against each other with intervals, and the points that no other beats in both."""
 
     x: Measure
     y: Measure
@@ -91,7 +91,8 @@ def pareto_data(runs: RunSet, x: str | None = None, y: str | None = None) -> Par
         chosen_measure(runs, y, "mean_external_fragmentation", place=1),
     )
     for measure in measures:
-        _check_direction(measure)
+        if measure.better == "neither":
+            raise InputError(f"pareto needs measures of which less or more is better; {measure.name} is neither.")
     all_panels = panels(runs)
     check_room(len(all_panels), 1, PARETO_FIGURE.name)
     clouds = tuple(_cloud(runs, panel, measures) for panel in all_panels)
@@ -99,21 +100,6 @@ def pareto_data(runs: RunSet, x: str | None = None, y: str | None = None) -> Par
         both = " and ".join(measure.name for measure in measures)
         raise InputError(f"pareto needs points for which both {both} are defined; there is none.")
     return Pareto(*measures, clouds)
-
-
-def pareto_of(names: Sequence[str], x: np.ndarray, y: np.ndarray, measures: tuple[Measure, Measure]) -> Pareto:
-    """Return the data of the same figure from plain arrays: trials of a study, one value each and no interval.
-
-    >>> from workbench.metrics.shared_memory import MEASURES
-    >>> both = MEASURES["drain_cycles"], MEASURES["mean_external_fragmentation"]
-    >>> pareto_of(["a", "b", "c"], np.array([5, 7, 6]), np.array([0.4, 0.2, 0.5]), both).panels[0].front
-    array([ True,  True, False])
-    """
-    for measure in measures:
-        _check_direction(measure)
-    unknown = np.full(len(names), np.nan)
-    sides = [Means(np.asarray(values, float), unknown, unknown) for values in (x, y)]
-    return Pareto(*measures, (cloud_of("", names, np.zeros(len(names), np.int64), sides, measures),))
 
 
 def _cloud(runs: RunSet, panel: Panel, measures: tuple[Measure, Measure]) -> Cloud:
@@ -160,11 +146,6 @@ def _baselines(panel: Cloud) -> np.ndarray:
     return np.zeros(len(panel.names), bool) if panel.baseline is None else panel.baseline
 
 
-def _check_direction(measure: Measure) -> None:
-    if measure.better == "neither":
-        raise InputError(f"pareto needs measures of which less or more is better; {measure.name} is neither.")
-
-
 @on_paper
 def draw(data: Pareto) -> Figure:
     """Draw points with intervals; those of the front are filled, joined by the steps that nothing beats, and named.
@@ -206,10 +187,4 @@ def _names(axes: Axes, panel: Cloud) -> Names:
     return Names(axes, np.column_stack([panel.x.mean, panel.y.mean]), displayed, every=few)
 
 
-PARETO_FIGURE = Recipe(
-    "pareto",
-    ANY,
-    "Two measures against each other with intervals, and the points that no other beats in both.",
-    pareto_data,
-    draw,
-)
+PARETO_FIGURE = recipe(ANY, pareto_data, draw)

@@ -13,8 +13,10 @@ import numpy as np
 
 from workbench.experiments.row import run_id
 from workbench.experiments.run_set import RunSet
+from workbench.figures.curves import Curve, Curves, Look, draw_curves
+from workbench.figures.estimates import without_limits
 from workbench.figures.panels import common_seed, drawn_panels, heading, lines_apart, one_run_each, records
-from workbench.figures.registry import Column, Recipe, below, on_paper
+from workbench.figures.registry import Column, Recipe, below, on_paper, recipe
 from workbench.metrics.pool import cached, in_use, reserved
 from workbench.records.pool import FREE_OF_REFUSED, NEVER_ASKED, RELEASED, PoolRecord, ever_away, remote, stays_of
 
@@ -42,7 +44,7 @@ class CardMemory(NamedTuple):
 
 
 class MemoryByCard(NamedTuple):
-    """What is drawn."""
+    """How full each card is after every request of one run, a panel a policy."""
 
     seed: int
     panels: tuple[CardMemory, ...]
@@ -107,52 +109,13 @@ def draw_memory_by_card(data: MemoryByCard) -> Figure:
     return figure
 
 
-MEMORY_BY_CARD_FIGURE = Recipe(
-    "memory_by_card",
-    "pool",
-    "How full each card is after every request of one run, a panel a policy.",
-    memory_by_card_data,
-    draw_memory_by_card,
-)
+MEMORY_BY_CARD_FIGURE = recipe("pool", memory_by_card_data, draw_memory_by_card)
 
 PLACES = 600
 """Requests that are looked at."""
 MIB = 1 << 20
-
-
-class Reserved(NamedTuple):
-    """One line."""
-
-    panel: int
-    name: str
-    style: int
-    request: np.ndarray
-    """int64[places], the requests after which memory is looked at."""
-    mib: np.ndarray
-    """float64[places]."""
-
-
-class ReservedOverRequests(NamedTuple):
-    """What is drawn."""
-
-    seed: int
-    titles: tuple[str, ...]
-    """One a panel."""
-    lines: tuple[Reserved, ...]
-    """What is asked for is the first line of a panel, of style -1."""
-
-    def columns(self) -> dict[str, Column]:
-        """Return the columns of a table with one row a line and request."""
-        return below(
-            {
-                "setting": self.titles[line.panel],
-                "line": line.name,
-                "seed": self.seed,
-                "request": line.request,
-                "mib": line.mib,
-            }
-            for line in self.lines
-        )
+AREA = -1
+"""The style of what is asked for, the first line of a panel."""
 
 
 def _recipe_of_reserved(
@@ -167,17 +130,26 @@ def _recipe_of_reserved(
     `needed` is what is asked for, the same in all runs of a panel: its name, and its bytes by request.
     """
 
-    def data(runs: RunSet, seed: int | None = None) -> ReservedOverRequests:
+    def data(runs: RunSet, seed: int | None = None) -> Curves:
         panels = drawn_panels(runs, name)
         chosen = common_seed(runs, seed, name)
-        lines = []
+        lines = list[Curve]()
         for place, panel in enumerate(panels):
             rows = [(line, runs.record(run_id(line.point.id, chosen))) for line in panel.lines]
-            lines.append(Reserved(place, needed[0], -1, *looked_at(needed[1](rows[0][1]))))
-            lines += [Reserved(place, line.name, line.style, *looked_at(got(record))) for line, record in rows]
-        return ReservedOverRequests(chosen, tuple(panel.title for panel in panels), tuple(lines))
+            lines.append(_memory_line(place, needed[0], AREA, needed[1](rows[0][1])))
+            lines += [_memory_line(place, line.name, line.style, got(record)) for line, record in rows]
+        titles, note = tuple(panel.title for panel in panels), f"seed {chosen}"
+        return Curves(
+            "request", "request", ("mib",), "memory (MiB)", titles, tuple(lines), _RESERVED, seed=chosen, note=note
+        )
 
-    return Recipe(name, engine, description, data, draw_reserved)
+    return Recipe(name, engine, description, data, draw_curves)
+
+
+def _memory_line(panel: int, name: str, style: int, size: np.ndarray) -> Curve:
+    """Return the MiB after at most `PLACES` requests, evenly apart."""
+    rows = np.unique(np.linspace(0, max(len(size) - 1, 0), PLACES).round().astype(np.int64))
+    return Curve(panel, name, style, 1, rows, without_limits(size[rows] / MIB))
 
 
 def _asked(record: PoolRecord) -> np.ndarray:
@@ -191,34 +163,22 @@ def _reserved(record: PoolRecord) -> np.ndarray:
     return np.asarray(np.sum([reserved(record, card) for card in range(len(record.cards))], axis=0))
 
 
-def looked_at(size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return at most `PLACES` requests, evenly apart, and the MiB after each."""
-    rows = np.unique(np.linspace(0, max(len(size) - 1, 0), PLACES).round().astype(np.int64))
-    return rows, size[rows] / MIB
-
-
-@on_paper
-def draw_reserved(data: ReservedOverRequests) -> Figure:
+def _area_or_steps(axes: Axes, line: Curve, data: Curves) -> None:
     """Draw steps; what is asked for as a grey area below them."""
-    from workbench.figures import frame, marks, plot_style
-    from workbench.figures.estimates import Means
+    from workbench.figures import marks
 
-    figure, axes = plot_style.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.25)
-    for line in data.lines:
-        one = axes[line.panel]
-        if line.style < 0:
-            one.fill_between(line.request, line.mib, step="post", color="#D0D0D0", linewidth=0, label=line.name)
-            continue
-        unknown = np.full(len(line.mib), np.nan)
-        marks.step_line(one, line.request, Means(line.mib, unknown, unknown), line.style, line.name)
-    for one, title in zip(axes, data.titles, strict=True):
-        frame.title(one, title)
-        one.set_ylim(bottom=0)
-        one.set_xlim(left=0)
-    frame.name_sides(axes, "request", "memory (MiB)", f"seed {data.seed}")
-    frame.legend(figure, axes)
-    return figure
+    if line.style == AREA:
+        axes.fill_between(line.x, line.means.mean, step="post", color="#D0D0D0", linewidth=0, label=line.name)
+    else:
+        marks.step_line(axes, line.x, line.means, line.style, line.name)
 
+
+def _from_nothing(axes: Axes, lines: list[Curve], data: Curves) -> None:
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(left=0)
+
+
+_RESERVED = Look(mark=_area_or_steps, panel=_from_nothing)
 
 RESERVED_OVER_REQUESTS_FIGURE = _recipe_of_reserved(
     "reserved_over_requests",
@@ -257,7 +217,7 @@ class Lending(NamedTuple):
 
 
 class LendingGraph(NamedTuple):
-    """What is drawn."""
+    """Who lends how much to whom: the board's links and the memory borrowed over them, a panel a policy."""
 
     panels: tuple[Lending, ...]
 
@@ -348,10 +308,4 @@ def _arrow(axes: Axes, lender: tuple[float, float], borrower: tuple[float, float
     axes.annotate("", borrower, lender, arrowprops={**look, **ends}, zorder=2)
 
 
-LENDING_GRAPH_FIGURE = Recipe(
-    "lending_graph",
-    "pool",
-    "Who lends how much to whom: the board's links and the memory borrowed over them, a panel a policy.",
-    lending_graph_data,
-    draw_lending_graph,
-)
+LENDING_GRAPH_FIGURE = recipe("pool", lending_graph_data, draw_lending_graph)

@@ -15,7 +15,7 @@ import numpy as np
 from workbench.circuits import circuit_of
 from workbench.circuits.synthesis import synthesised
 from workbench.errors import unknown_name
-from workbench.figures.estimates import Means, means_of
+from workbench.figures.estimates import Means, means_of, without_limits
 from workbench.figures.panels import check_room
 from workbench.figures.registry import Calculation, Column, below, on_paper
 from workbench.policies.probes.question import Probe
@@ -128,7 +128,7 @@ def _refusal(
     panel: int, style: int, probe: Probe, demands: Sequence[int], setting: Setting, level: int, machines: int, seed: int
 ) -> Refusal:
     exactly = np.array([failure(probe, demand, setting)[level].log10_failure for demand in demands])
-    drawn = Means(*np.full((3, len(demands)), np.nan))
+    drawn = without_limits(np.full(len(demands), np.nan))
     if machines:
         drawn = means_of(one[level] for one in simulated(probe, demands, setting, machines=machines, seed=seed))
     return Refusal(panel, probe.short(always=("groups",)), style, np.array(demands, np.int64), exactly, drawn)

@@ -124,6 +124,13 @@ class Recipe:
         return self.engine in (ANY, engine)
 
 
+def recipe(engine: str, data: Callable[..., Any], draw: Callable[[Any], Figure]) -> Recipe:
+    """Return a figure of this package: `NAME_data` names it, and what that returns says what one sees."""
+    drawn = data.__globals__[data.__annotations__["return"]]
+    seen = " ".join(inspect.cleandoc(drawn.__doc__).partition("\n\n")[0].split())
+    return Recipe(data.__name__.removesuffix("_data"), engine, seen, data, draw)
+
+
 class Calculation(NamedTuple):
     """One figure that is calculated."""
 

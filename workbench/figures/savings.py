@@ -25,7 +25,7 @@ from workbench.figures.estimates import (
     rests_on,
 )
 from workbench.figures.panels import Line, check_room, heading, none_finished, panels
-from workbench.figures.registry import ANY, Column, Recipe, below, on_paper
+from workbench.figures.registry import ANY, Column, below, on_paper, recipe
 from workbench.studies.pool.remote_bound import OverBound, over_bound
 from workbench.studies.statistics import Interval, median_interval
 from workbench.studies.statistics.comparison import ratios
@@ -52,7 +52,7 @@ class Savings(NamedTuple):
 
 
 class SavingByPolicy(NamedTuple):
-    """What is drawn."""
+    """What each policy saves against the baseline in per cent, with intervals, sorted by effect."""
 
     label: str
     """Of the horizontal axis."""
@@ -88,7 +88,7 @@ def saving_by_policy_data(runs: RunSet, measure: str | None = None) -> SavingByP
     declared = chosen_measure(runs, measure, "drain_cycles")
     comparisons = compared(runs, declared, SAVING_BY_POLICY_FIGURE.name)
     for one in comparisons:
-        if np.isnan(one.saving.mean):
+        if np.isnan(one.paired.saving.mean):
             raise InputError(
                 f"saving_by_policy shows shares of the baseline's {declared.name}, whose values are not above zero."
             )
@@ -104,10 +104,10 @@ def saving_by_policy_data(runs: RunSet, measure: str | None = None) -> SavingByP
 
 
 def _savings(comparisons: list[Compared]) -> Savings:
-    ordered = sorted(comparisons, key=lambda one: -one.saving.mean)
-    percent = Means(*(100 * column for column in means_of(one.saving for one in ordered)))
+    ordered = sorted(comparisons, key=lambda one: -one.paired.saving.mean)
+    percent = Means(*(100 * column for column in means_of(one.paired.saving for one in ordered)))
     names = tuple(one.name for one in ordered)
-    return Savings(ordered[0].setting, names, percent, np.array([len(one.gained) for one in ordered]))
+    return Savings(ordered[0].setting, names, percent, np.array([one.paired.n for one in ordered]))
 
 
 @on_paper
@@ -163,13 +163,7 @@ def _matrix(data: SavingByPolicy) -> tuple[list[str], np.ndarray, np.ndarray]:
     return [names[k] for k in order], saving[order], sure[order]
 
 
-SAVING_BY_POLICY_FIGURE = Recipe(
-    "saving_by_policy",
-    ANY,
-    "What each policy saves against the baseline in per cent, with intervals, sorted by effect.",
-    saving_by_policy_data,
-    draw_saving_by_policy,
-)
+SAVING_BY_POLICY_FIGURE = recipe(ANY, saving_by_policy_data, draw_saving_by_policy)
 
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 _BARS = 40
@@ -183,24 +177,10 @@ class Histogram(NamedTuple):
     counts: np.ndarray
     """int64[bars], seeds with a difference within each bar, those with none at all left out."""
 
-    @property
-    def better(self) -> int:
-        """Count the seeds on which the point is better."""
-        return int((self.of.gained > 0).sum())
-
-    @property
-    def worse(self) -> int:
-        """Count the seeds on which it is worse."""
-        return int((self.of.gained < 0).sum())
-
-    @property
-    def tied(self) -> int:
-        """Count the seeds on which nothing differs."""
-        return int((self.of.gained == 0).sum())
-
 
 class DrainDifference(NamedTuple):
-    """What is drawn."""
+    """How much sooner each policy drains the same queue than the baseline: histogram of the differences over the
+    seeds."""
 
     label: str
     """Of the horizontal axis: what is saved, against whom, in which unit."""
@@ -223,13 +203,13 @@ class DrainDifference(NamedTuple):
                 f"difference_from_{unit}": self.edges[:-1],
                 f"difference_to_{unit}": self.edges[1:],
                 "seeds": panel.counts,
-                f"seeds_{self.better}": panel.better,
-                f"seeds_{self.worse}": panel.worse,
-                "seeds_tied": panel.tied,
+                f"seeds_{self.better}": panel.of.paired.wins,
+                f"seeds_{self.worse}": panel.of.paired.losses,
+                "seeds_tied": panel.of.paired.ties,
                 "seeds_missing": panel.of.missing,
-                f"{self.panels[0].of.estimand}_{unit}": panel.of.interval.mean,
-                f"low_{unit}": panel.of.interval.low,
-                f"high_{unit}": panel.of.interval.high,
+                f"{self.panels[0].of.paired.estimand}_{unit}": panel.of.paired.interval.mean,
+                f"low_{unit}": panel.of.paired.interval.low,
+                f"high_{unit}": panel.of.paired.interval.high,
             }
             for panel in self.panels
         )
@@ -249,14 +229,15 @@ def drain_difference_data(runs: RunSet, measure: str = "drain_cycles") -> DrainD
     comparisons = compared(runs, declared, DRAIN_DIFFERENCE_FIGURE.name)
     check_room(len(comparisons), 1, DRAIN_DIFFERENCE_FIGURE.name)
     is_time = measure.endswith("_cycles")
-    edges = bar_edges([one.gained for one in comparisons])
+    gained = [np.array(one.paired.differences) for one in comparisons]
+    edges = bar_edges(gained)
     return DrainDifference(
         gain_label(declared, {one.baseline for one in comparisons}, declared.unit),
         declared.unit,
         "faster" if is_time else "better",
         "slower" if is_time else "worse",
         edges,
-        tuple(Histogram(one, _counts(one.gained, edges)) for one in comparisons),
+        tuple(Histogram(one, _counts(each, edges)) for one, each in zip(comparisons, gained, strict=True)),
     )
 
 
@@ -300,9 +281,9 @@ def draw_drain_difference(data: DrainDifference) -> Figure:
 
     figure, axes = plot_style.stacked(len(data.panels), 1.6 if len(data.panels) == 1 else 1.15)
     for one, panel in zip(axes, data.panels, strict=True):
-        top = max(int(panel.counts.max()), panel.tied)
-        marks.histogram(one, data.edges, panel.counts, panel.tied)
-        marks.interval(one, panel.of.interval, 1.15 * top)
+        top = max(int(panel.counts.max()), panel.of.paired.ties)
+        marks.histogram(one, data.edges, panel.counts, panel.of.paired.ties)
+        marks.interval(one, panel.of.paired.interval, 1.15 * top)
         one.set_ylim(0, 1.3 * top)
         one.set_xlim(data.edges[0], data.edges[-1])
         of = f"{panel.of.name} against {panel.of.baseline}"
@@ -315,22 +296,17 @@ def draw_drain_difference(data: DrainDifference) -> Figure:
 def _in_words(panel: Histogram, data: DrainDifference) -> str:
     from workbench.figures.frame import number
 
-    interval, saving = panel.of.interval, panel.of.saving
-    counts = f"{data.better} on {panel.better} seeds, {data.worse} on {panel.worse}, tied on {panel.tied}"
+    paired = panel.of.paired
+    interval, saving = paired.interval, paired.saving
+    counts = f"{data.better} on {paired.wins} seeds, {data.worse} on {paired.losses}, tied on {paired.ties}"
     lacking = f", {panel.of.missing} missing" if panel.of.missing else ""
     unit = f" {data.unit}" if data.unit else ""
     share = f" = {number(100 * saving.mean, 2)} %" if np.isfinite(saving.mean) else ""
     limits = f" [{number(interval.low)} to {number(interval.high)}]" if np.isfinite(interval.low) else ""
-    return f"{counts}{lacking}\n{panel.of.estimand} {number(interval.mean)}{limits}{unit}{share}"
+    return f"{counts}{lacking}\n{paired.estimand} {number(interval.mean)}{limits}{unit}{share}"
 
 
-DRAIN_DIFFERENCE_FIGURE = Recipe(
-    "drain_difference",
-    "shared_memory",
-    "How much sooner each policy drains the same queue than the baseline: histogram of the differences over the seeds.",
-    drain_difference_data,
-    draw_drain_difference,
-)
+DRAIN_DIFFERENCE_FIGURE = recipe("shared_memory", drain_difference_data, draw_drain_difference)
 
 
 class Distances(NamedTuple):
@@ -353,7 +329,7 @@ class Distances(NamedTuple):
 
 
 class ReadingOverBound(NamedTuple):
-    """What is drawn."""
+    """How far each policy's borrowed memory lies away, over the least that any policy could have had."""
 
     panels: tuple[Distances, ...]
 
@@ -452,10 +428,4 @@ def draw_reading_over_bound(data: ReadingOverBound) -> Figure:
     return figure
 
 
-READING_OVER_BOUND_FIGURE = Recipe(
-    "reading_over_bound",
-    "pool",
-    "How far each policy's borrowed memory lies away, over the least that any policy could have had.",
-    reading_over_bound_data,
-    draw_reading_over_bound,
-)
+READING_OVER_BOUND_FIGURE = recipe("pool", reading_over_bound_data, draw_reading_over_bound)

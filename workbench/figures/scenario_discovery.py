@@ -10,7 +10,7 @@ import numpy as np
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_set import RunSet
 from workbench.figures.panels import axis_label, measure_words
-from workbench.figures.registry import ANY, Column, Recipe, on_paper
+from workbench.figures.registry import ANY, Column, on_paper, recipe
 from workbench.studies.discovery import Column as Lever
 from workbench.studies.discovery import Scenario, discover, interest_of
 from workbench.studies.discovery.scenario import inside_of, noun, where
@@ -41,7 +41,7 @@ class Side(NamedTuple):
 
 
 class ScenarioDiscovery(NamedTuple):
-    """What is drawn."""
+    """Where in the space of its levers a policy loses: coverage against density of the peeled boxes, and the box."""
 
     title: str
     noun: str
@@ -222,7 +222,7 @@ def _trajectory(axes: Axes, data: ScenarioDiscovery) -> None:
 def _points(axes: Axes, data: ScenarioDiscovery, x: Side, y: Side) -> None:
     from workbench.figures import marks
 
-    across, up = _spread(x, 2), _spread(y, 3)
+    across, up = _spread(x, 0), _spread(y, 1)
     looks = (
         (~data.hit, "o", 7, "white", marks.QUIET, "other points", 1),
         (data.hit, "X", 13, marks.BAD, "white", data.noun, 2),
@@ -266,11 +266,13 @@ def _box(axes: Axes, data: ScenarioDiscovery, x: Side, y: Side) -> None:
     axes.add_patch(Rectangle((left, low), right - left, high - low, **edge))
 
 
-def _spread(side: Side, base: int) -> np.ndarray:
+def _spread(side: Side, axis: int) -> np.ndarray:
     """Return where points are drawn: on few values a little beside them, evenly and the same every time."""
+    from scipy.stats.qmc import Halton
+
     if not side.few:
         return side.places
-    shares = np.array([_radical_inverse(k + 1, base) for k in range(len(side.places))]) - 0.5
+    shares = Halton(2, scramble=False).random(1 + len(side.places))[1:, axis] - 0.5
     if side.is_log:
         return np.asarray(side.places * np.exp(0.12 * shares))
     values = np.unique(side.places[np.isfinite(side.places)])
@@ -278,23 +280,4 @@ def _spread(side: Side, base: int) -> np.ndarray:
     return np.asarray(side.places + 0.5 * gap * shares)
 
 
-def _radical_inverse(number: int, base: int) -> float:
-    """Return the digits of a number mirrored at the point: evenly spread between 0 and 1.
-
-    >>> [_radical_inverse(k, 2) for k in (1, 2, 3)]
-    [0.5, 0.25, 0.75]
-    """
-    result, share = 0.0, 1 / base
-    while number:
-        number, digit = divmod(number, base)
-        result, share = result + digit * share, share / base
-    return result
-
-
-SCENARIO_DISCOVERY_FIGURE = Recipe(
-    "scenario_discovery",
-    ANY,
-    "Where in the space of its levers a policy loses: coverage against density of the peeled boxes, and the box.",
-    scenario_discovery_data,
-    draw,
-)
+SCENARIO_DISCOVERY_FIGURE = recipe(ANY, scenario_discovery_data, draw)

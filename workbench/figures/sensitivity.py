@@ -14,9 +14,9 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
-from workbench.figures.estimates import Means, chosen_measure
+from workbench.figures.estimates import Means, chosen_measure, without_limits
 from workbench.figures.panels import check_room, levers_on, measure_words
-from workbench.figures.registry import ANY, Column, Recipe, below, on_paper
+from workbench.figures.registry import ANY, Column, below, on_paper, recipe
 from workbench.studies.factorial import Effect, factorial
 from workbench.studies.sensitivity.analysis import Analysis, Of, analyse
 from workbench.studies.sensitivity.estimates import Effects, Indices
@@ -40,7 +40,7 @@ class Ranked(NamedTuple):
 
 
 class Sensitivities(NamedTuple):
-    """What is drawn."""
+    """How much a measure depends on each lever: Sobol's indices or Morris's effects, with intervals."""
 
     label: str
     """Of the horizontal axis."""
@@ -92,8 +92,7 @@ def _analysis(runs: RunSet, measure: str | None, of: Of, figure: str) -> tuple[l
 
 def _ranked(runs: RunSet, one: Analysis) -> Ranked:
     if isinstance(one.found, Effects):
-        unknown = np.full(len(one.paths), np.nan)
-        whole, part = Means(*one.found.mean_size), Means(one.found.spread, unknown, unknown)
+        whole, part = Means(*one.found.mean_size), without_limits(one.found.spread)
     else:
         whole, part = Means(*one.found.total), Means(*one.found.first)
     order = np.argsort(-whole.mean, kind="stable")
@@ -144,13 +143,7 @@ def lever_names(runs: RunSet, one: Analysis) -> tuple[str, ...]:
     return tuple(word if word and times[word] == 1 else path for word, path in zip(words, one.paths, strict=True))
 
 
-SENSITIVITIES_FIGURE = Recipe(
-    "sensitivities",
-    ANY,
-    "How much a measure depends on each lever: Sobol's indices or Morris's effects, with intervals.",
-    sensitivities_data,
-    draw_sensitivities,
-)
+SENSITIVITIES_FIGURE = recipe(ANY, sensitivities_data, draw_sensitivities)
 
 
 _PALEST_SHARE = 0.2
@@ -172,7 +165,7 @@ class Shares(NamedTuple):
 
 
 class Interactions(NamedTuple):
-    """What is drawn."""
+    """Which share of a measure's variance is due to each lever and to each pair of levers (Sobol)."""
 
     label: str
     """What the shares are of."""
@@ -269,20 +262,14 @@ def _number_sides(axes: Axes, names: Sequence[str]) -> None:
     axes.spines[:].set_visible(False)
 
 
-INTERACTIONS_FIGURE = Recipe(
-    "interactions",
-    ANY,
-    "Which share of a measure's variance is due to each lever and to each pair of levers (Sobol).",
-    interactions_data,
-    draw_interactions,
-)
+INTERACTIONS_FIGURE = recipe(ANY, interactions_data, draw_interactions)
 
 _PALEST_GAIN = 2.0
 """Percent: the largest gain that is painted full; below, small ones that are all chance would look like something."""
 
 
 class FactorialEffects(NamedTuple):
-    """What is drawn."""
+    """What each of several choices gains, and what two of them gain beyond the sum: a full 2^k design."""
 
     measure: str
     """In words."""
@@ -379,10 +366,4 @@ def _cell(axes: Axes, left: int, low: int, one: Effect, most: float) -> None:
     axes.text(left, low, text, ha="center", va="center", fontsize=plot_style.SMALL - 0.7, color=colour)
 
 
-FACTORIAL_EFFECTS_FIGURE = Recipe(
-    "factorial_effects",
-    ANY,
-    "What each of several choices gains, and what two of them gain beyond the sum: a full 2^k design.",
-    factorial_effects_data,
-    draw_factorial_effects,
-)
+FACTORIAL_EFFECTS_FIGURE = recipe(ANY, factorial_effects_data, draw_factorial_effects)

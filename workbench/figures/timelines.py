@@ -16,7 +16,7 @@ from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.figures.curves import WITHOUT_POWER
 from workbench.figures.panels import chosen_span, drawn_panels, heading, one_run_each, share_shown, undefined, values
-from workbench.figures.registry import Column, Recipe, below, on_paper
+from workbench.figures.registry import Column, below, on_paper, recipe
 from workbench.metrics.dispatch_modules import has_heat, has_power, lanes, temperatures, within
 from workbench.metrics.dispatch_rows import makespan, releases
 
@@ -63,7 +63,7 @@ class Strips(NamedTuple):
 
 
 class DispatchTimeline(NamedTuple):
-    """What is drawn."""
+    """Which group runs on which unit of which module, over time, coloured by channel or priority."""
 
     seed: int
     by: str
@@ -249,13 +249,7 @@ def _note(data: DispatchTimeline) -> str:
     return f"seed {data.seed}, {part}; {rows}, {strips}, a row a wave slot; white = idle"
 
 
-DISPATCH_TIMELINE_FIGURE = Recipe(
-    "dispatch_timeline",
-    "dispatch",
-    "Which group runs on which unit of which module, over time, coloured by channel or priority.",
-    dispatch_timeline_data,
-    draw_dispatch_timeline,
-)
+DISPATCH_TIMELINE_FIGURE = recipe("dispatch", dispatch_timeline_data, draw_dispatch_timeline)
 
 PLACES = 600
 """Steps that are drawn: more than a column of a paper has dots of print."""
@@ -275,7 +269,7 @@ class Warmth(NamedTuple):
 
 
 class TemperatureOverTime(NamedTuple):
-    """What is drawn."""
+    """The coolest and the hottest module, and the mean of all, over time: one run of every policy."""
 
     seed: int
     panels: tuple[Warmth, ...]
@@ -344,13 +338,7 @@ def draw_temperature_over_time(data: TemperatureOverTime) -> Figure:
     return figure
 
 
-TEMPERATURE_OVER_TIME_FIGURE = Recipe(
-    "temperature_over_time",
-    "dispatch",
-    "The coolest and the hottest module, and the mean of all, over time: one run of every policy.",
-    temperature_over_time_data,
-    draw_temperature_over_time,
-)
+TEMPERATURE_OVER_TIME_FIGURE = recipe("dispatch", temperature_over_time_data, draw_temperature_over_time)
 
 PARTS = {
     "compute": ("compute", "#C4C4C4"),
@@ -386,7 +374,8 @@ class Bar(NamedTuple):
 
 
 class WhereTimeGoes(NamedTuple):
-    """What is drawn."""
+    """Where the time of a group goes: waits for memory, channel, walkers, links, heaps and compute, stacked by
+    policy."""
 
     titles: tuple[str, ...]
     """One a panel."""
@@ -465,10 +454,4 @@ def draw_where_time_goes(data: WhereTimeGoes) -> Figure:
     return figure
 
 
-WHERE_TIME_GOES_FIGURE = Recipe(
-    "where_time_goes",
-    "node",
-    "Where the time of a group goes: waits for memory, channel, walkers, links, heaps and compute, stacked by policy.",
-    where_time_goes_data,
-    draw_where_time_goes,
-)
+WHERE_TIME_GOES_FIGURE = recipe("node", where_time_goes_data, draw_where_time_goes)

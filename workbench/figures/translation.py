@@ -12,12 +12,14 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
-from workbench.figures.estimates import Means, mean_curve, rests_on
+from workbench.figures.curves import Curve, Curves, Look, draw_curves
+from workbench.figures.estimates import Means, level_of, mean_curve, rests_on, without_limits
 from workbench.figures.panels import drawn_panels, heading, lines_apart, records
-from workbench.figures.registry import Column, Recipe, below, on_paper
+from workbench.figures.registry import Column, Recipe, below, on_paper, recipe
 from workbench.records.translation import SERVED_BY, TranslationRecord, accesses, affinity
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -37,7 +39,7 @@ class Shares(NamedTuple):
 
 
 class ServedBy(NamedTuple):
-    """What is drawn."""
+    """Where translations are served: own TLB, entry on its way, peer, shared TLB or walk, stacked by policy."""
 
     titles: tuple[str, ...]
     """One a panel."""
@@ -71,7 +73,7 @@ def served_by_data(runs: RunSet) -> ServedBy:
         for line in panel.lines:
             kept = records(runs, line.point, SERVED_BY_FIGURE.name)
             percent = np.stack([100 * record.served.sum(axis=0) / max(accesses(record), 1) for record in kept])
-            bars.append(Shares(place, line.name, len(percent), mean_curve(percent)))
+            bars.append(Shares(place, line.name, len(percent), mean_curve(percent, level_of(runs))))
     return ServedBy(tuple(panel.title for panel in panels), tuple(bars))
 
 
@@ -94,51 +96,10 @@ def draw_served_by(data: ServedBy) -> Figure:
     return figure
 
 
-SERVED_BY_FIGURE = Recipe(
-    "served_by",
-    "translation",
-    "Where translations are served: own TLB, entry on its way, peer, shared TLB or walk, stacked by policy.",
-    served_by_data,
-    draw_served_by,
-)
+SERVED_BY_FIGURE = recipe("translation", served_by_data, draw_served_by)
 
 
-class Distribution(NamedTuple):
-    """One line."""
-
-    panel: int
-    name: str
-    style: int
-    n: int
-    """Runs that are taken together."""
-    latency_cycles: np.ndarray
-    """int64[lengths], increasing."""
-    share: np.ndarray
-    """float64[lengths], of all accesses of these runs that take at most as long."""
-
-
-class LatencyDistribution(NamedTuple):
-    """What is drawn."""
-
-    titles: tuple[str, ...]
-    """One a panel."""
-    lines: tuple[Distribution, ...]
-
-    def columns(self) -> dict[str, Column]:
-        """Return the columns of a table with one row a line and latency."""
-        return below(
-            {
-                "setting": self.titles[line.panel],
-                "line": line.name,
-                "runs": line.n,
-                "latency_cycles": line.latency_cycles,
-                "share": line.share,
-            }
-            for line in self.lines
-        )
-
-
-def latency_distribution_data(runs: RunSet) -> LatencyDistribution:
+def latency_distribution_data(runs: RunSet) -> Curves:
     """Compute the distribution of the latencies of all accesses, those of all seeds taken together.
 
     Raises
@@ -147,7 +108,7 @@ def latency_distribution_data(runs: RunSet) -> LatencyDistribution:
         There are more panels or lines than can be drawn, or a point has no finished run or no accesses.
     """
     panels = drawn_panels(runs, LATENCY_DISTRIBUTION_FIGURE.name)
-    lines = []
+    lines = list[Curve]()
     for place, panel in enumerate(panels):
         for line in panel.lines:
             kept = records(runs, line.point, LATENCY_DISTRIBUTION_FIGURE.name)
@@ -156,41 +117,49 @@ def latency_distribution_data(runs: RunSet) -> LatencyDistribution:
                 raise InputError(
                     f"latency_distribution needs accesses; the runs of {runs.label(line.point)} have none."
                 )
-            lines.append(Distribution(place, line.name, line.style, len(kept), lengths, share))
-    return LatencyDistribution(tuple(panel.title for panel in panels), tuple(lines))
+            lines.append(Curve(place, line.name, line.style, len(kept), lengths, without_limits(share)))
+    most = max(line.n for line in lines)
+    return Curves(
+        x="latency_cycles",
+        x_label="latency (cycles)",
+        y=("share",),
+        y_label="accesses served by then (%)",
+        titles=tuple(panel.title for panel in panels),
+        lines=tuple(lines),
+        look=Look((1.9, 1.3), share_x=True, mark=_up_to_all, panel=_of_latencies),
+        note="one seed" if most == 1 else f"all accesses of up to {most} seeds together",
+    )
 
 
 def _together(kept: list[TranslationRecord]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the latencies that accesses of some runs take, increasing, and the share that takes at most as long."""
     lengths, places = np.unique(np.concatenate([record.latency_cycles for record in kept]), return_inverse=True)
     counts = np.zeros(len(lengths), np.int64)
     np.add.at(counts, places, np.concatenate([record.latency_counts for record in kept]))
     return lengths, np.cumsum(counts) / max(int(counts.sum()), 1)
 
 
-@on_paper
-def draw_latency_distribution(data: LatencyDistribution) -> Figure:
-    """Draw steps up to all accesses; the axis of latency is logarithmic where it spans a factor of eight."""
-    from workbench.figures import frame, marks, plot_style
+def _longest(data: Curves) -> int:
+    return max(int(line.x[-1]) for line in data.lines)
 
-    figure, axes = plot_style.stacked(len(data.titles), 1.9 if len(data.titles) == 1 else 1.3, share_x=True)
-    first = max(min(int(line.latency_cycles[0]) for line in data.lines), 1)
-    last = max(int(line.latency_cycles[-1]) for line in data.lines)
-    for line in data.lines:
-        x, y = np.r_[line.latency_cycles, last], np.r_[100 * line.share, 100.0]
-        marked = np.unique(np.searchsorted(y, np.linspace(y[0], 100, 8)).clip(0, len(y) - 1))
-        look = {**marks.look(line.style), "markevery": marked.tolist()}
-        axes[line.panel].step(np.maximum(x, 1), y, where="post", label=frame.words(line.name), linewidth=0.9, **look)
-    for one, title in zip(axes, data.titles, strict=True):
-        frame.title(one, title)
-        one.set_ylim(0, 103)
-        if last >= 8 * first:
-            one.set_xscale("log")
-        one.set_xlim(0.9 * first, 1.1 * last)
-    most = max(line.n for line in data.lines)
-    note = "one seed" if most == 1 else f"all accesses of up to {most} seeds together"
-    frame.name_sides(axes, "latency (cycles)", "accesses served by then (%)", note)
-    frame.legend(figure, axes)
-    return figure
+
+def _up_to_all(axes: Axes, line: Curve, data: Curves) -> None:
+    """Draw steps up to all accesses."""
+    from workbench.figures import frame, marks
+
+    x, y = np.r_[line.x, _longest(data)], np.r_[100 * line.means.mean, 100.0]
+    marked = np.unique(np.searchsorted(y, np.linspace(y[0], 100, 8)).clip(0, len(y) - 1))
+    look = {**marks.look(line.style), "markevery": marked.tolist()}
+    axes.step(np.maximum(x, 1), y, where="post", label=frame.words(line.name), linewidth=0.9, **look)
+
+
+def _of_latencies(axes: Axes, lines: list[Curve], data: Curves) -> None:
+    """Set the axis of latency logarithmic where it spans a factor of eight."""
+    first, last = max(min(int(line.x[0]) for line in data.lines), 1), _longest(data)
+    axes.set_ylim(0, 103)
+    if last >= 8 * first:
+        axes.set_xscale("log")
+    axes.set_xlim(0.9 * first, 1.1 * last)
 
 
 LATENCY_DISTRIBUTION_FIGURE = Recipe(
@@ -198,7 +167,7 @@ LATENCY_DISTRIBUTION_FIGURE = Recipe(
     "translation",
     "The distribution of the latency of translations, by policy.",
     latency_distribution_data,
-    draw_latency_distribution,
+    draw_curves,
 )
 
 
@@ -217,7 +186,7 @@ class Affinity(NamedTuple):
 
 
 class CoreAffinity(NamedTuple):
-    """What is drawn."""
+    """How many pages every two cores hold in common, a panel a policy."""
 
     panels: tuple[Affinity, ...]
 
@@ -270,10 +239,4 @@ def draw_core_affinity(data: CoreAffinity) -> Figure:
     return figure
 
 
-CORE_AFFINITY_FIGURE = Recipe(
-    "core_affinity",
-    "translation",
-    "How many pages every two cores hold in common, a panel a policy.",
-    core_affinity_data,
-    draw_core_affinity,
-)
+CORE_AFFINITY_FIGURE = recipe("translation", core_affinity_data, draw_core_affinity)

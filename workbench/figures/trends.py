@@ -16,7 +16,7 @@ from workbench.errors import InputError, unknown_name
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.figures.curves import Curve, Curves, Look, draw_curves
-from workbench.figures.estimates import LEVEL, chosen_measure, level_of, means_of, measure_of
+from workbench.figures.estimates import chosen_measure, level_of, means_of, measure_of
 from workbench.figures.panels import (
     Line,
     axis_label,
@@ -211,7 +211,7 @@ def _speed_up(runs: RunSet, panel: int, path: str, measure: str, lines: list[Lin
         assert baseline is not None
         ours, theirs = (values(runs, point, measure, SPEED_UP_FIGURE.name) for point in (line.point, baseline))
         pairs = pair(theirs, ours)
-        intervals.append(median_interval(ratios(pairs.baseline, pairs.other), level=LEVEL))
+        intervals.append(median_interval(ratios(pairs.baseline, pairs.other), level=level_of(runs)))
     x = np.array([float(line.point.coordinates[path]) for line in lines])
     times, n = means_of(intervals), np.array([one.n for one in intervals])
     return Curve(panel, *lines[0][:2], n, x, times, {"break_even": break_even(x, times.mean)})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from workbench.figures.estimates import Means, means_of
+from workbench.figures.estimates import means_of, without_limits
 from workbench.figures.pareto import Cloud, Pareto, cloud_of, draw
 from workbench.figures.registry import Column, OfStudy, on_paper
 from workbench.metrics.measure import Measure
@@ -41,7 +41,7 @@ def _trials(results: StudyResults, *measures: Measure) -> Cloud:
     different = {trial.point: trial for trial in reversed(results.found) if trial.feasible(results.study.constraints)}
     first = sorted(different.values(), key=lambda trial: trial.number)
     values = np.array([trial.values for trial in first], float).reshape(-1, len(results.study.objectives)).T
-    sides = [Means(side, *np.full((2, len(first)), np.nan)) for side in values[:2]]
+    sides = [without_limits(side) for side in values[:2]]
     names = _told_apart([(_chosen(trial.proposal.chosen), trial.number) for trial in first])
     cloud = cloud_of("trials on the seeds of the study", names, np.zeros(len(first), int), sides, measures)
     return cloud._replace(shade=values[2] if len(values) > 2 else None)

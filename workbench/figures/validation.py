@@ -14,7 +14,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures.panels import check_room, common_seed
-from workbench.figures.registry import Calculation, Column, Recipe, below, on_paper
+from workbench.figures.registry import Calculation, Column, below, on_paper, recipe
 from workbench.studies.malloc_validation import Curve, LockFit, fitted
 
 if TYPE_CHECKING:
@@ -131,7 +131,8 @@ _COUNTS = ("segment_allocs", "segment_allocs_reproduced", "allocs", "addresses_r
 
 
 class RecordedAgainstReplayed(NamedTuple):
-    """What is drawn; one row a recording."""
+    """Memory reserved at the peak as recorded and as replayed, and the share of addresses that came out, by
+    recording."""
 
     names: tuple[str, ...]
     recorded_gib: np.ndarray
@@ -203,10 +204,6 @@ def _plain_ticks(side: Axis, ends: tuple[float, float]) -> None:
     side.set_minor_locator(NullLocator())
 
 
-RECORDED_AGAINST_REPLAYED_FIGURE = Recipe(
-    "recorded_against_replayed",
-    "torch_allocator",
-    "Memory reserved at the peak as recorded and as replayed, and the share of addresses that came out, by recording.",
-    recorded_against_replayed_data,
-    draw_recorded_against_replayed,
+RECORDED_AGAINST_REPLAYED_FIGURE = recipe(
+    "torch_allocator", recorded_against_replayed_data, draw_recorded_against_replayed
 )

@@ -10,7 +10,7 @@ from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_set import RunSet
 from workbench.figures.estimates import chosen_measure, gain_label
 from workbench.figures.panels import axis_label, check_room, words_of
-from workbench.figures.registry import ANY, Column, Recipe, below, on_paper
+from workbench.figures.registry import ANY, Column, below, on_paper, recipe
 from workbench.studies.summary import ALPHA, Place, numbers, where_it_holds
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Region(NamedTuple):
 
 
 class WhereItHolds(NamedTuple):
-    """What is drawn."""
+    """Where in a region of two varied numbers each policy beats its baseline, and where it does worse."""
 
     measure: str
     label: str
@@ -316,10 +316,4 @@ def _note(data: WhereItHolds) -> str:
     )
 
 
-WHERE_IT_HOLDS_FIGURE = Recipe(
-    "where_it_holds",
-    ANY,
-    "Where in a region of two varied numbers each policy beats its baseline, and where it does worse.",
-    where_it_holds_data,
-    draw,
-)
+WHERE_IT_HOLDS_FIGURE = recipe(ANY, where_it_holds_data, draw)

@@ -59,7 +59,7 @@ function render({ model, el }) {
     eventAt = drawCurves(sheet, model.get("scene"), model.get("at"));
     sheet.canvas.dataset.drawn = model.get("drawn");
   });
-  sheet.canvas.addEventListener("click", ({ offsetX }) => { if (eventAt) model.send({ what: "pick", at: eventAt(offsetX) }); });
+  sheet.canvas.addEventListener("click", ({ offsetX }) => { if (eventAt) model.send({ what: "pick", k: eventAt(offsetX) }); });
   model.on("change:at", redraw);
   sheet.saves("memory", redraw.now, () => model.get("scene"));
   redraw();
