@@ -10,11 +10,13 @@ import importlib.metadata
 import json
 import math
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, TypedDict
 
-from workbench.errors import InputError, wrong_value
+import msgspec
+
+from workbench.errors import InputError
 from workbench.experiments.provenance import environment, provenance
 from workbench.experiments.results_folder import PROVENANCE, write_json
 from workbench.experiments.run_set import RunSet
@@ -159,82 +161,58 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 def _refuse_mangled(path: Path, content: dict[str, Any]) -> None:
     """Refuse a manifest that says something in another form than an export writes it."""
-    needed = _SHAPES if content["format"] == FORMAT else {"files": _SHAPES["files"]}
-    for key in needed:
+    needed = _Manifest.__annotations__.keys() - {"checked"} if content["format"] == FORMAT else {"files"}
+    for key in sorted(needed):
         if key not in content:
             raise InputError(f"{path}: has no {key!r}, which every export writes; export the bundle again.")
-    for key, shape in {**_SHAPES, **_MORE}.items():
-        if key in content and not shape.fits(content[key]):
-            raise wrong_value(str(path), key, shape.expected, content[key])
+    try:
+        msgspec.convert(content, _Manifest)
+    except msgspec.ValidationError as problem:
+        raise InputError(f"{path}: is not as an export writes it ({problem}); export the bundle again.") from None
 
 
-class _Shape(NamedTuple):
-    expected: str
-    fits: Callable[[Any], bool]
+class _Point(TypedDict):
+    setting: str
+    policy: str
+    coordinates: dict[str, Any]
+    baseline: str | None
 
 
-def _texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+class _Checked(msgspec.Struct, forbid_unknown_fields=True):
+    """How many rows of code of one's own there are, how many are checked, by how many runs, why not all."""
+
+    rows: int
+    checked: int
+    reasons: list[str]
+    repeated: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.checked <= self.rows:
+            raise ValueError("checked must be at most rows")
 
 
-def _by_text(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, dict) and all(map(fits, value.values()))
+class _Manifest(TypedDict, total=False):
+    """What an export writes under each key, as far as `verify` builds on it; `checked` only where it has something."""
 
-
-def _is(*kinds: type) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, kinds) and not isinstance(value, bool)
-
-
-def _is_point(value: Any) -> bool:
-    kinds: dict[str, Any] = {"setting": str, "policy": str, "coordinates": dict, "baseline": (str, type(None))}
-    return isinstance(value, dict) and all(
-        name in value and isinstance(value[name], kind) for name, kind in kinds.items()
-    )
-
-
-_SHAPES = {
-    "sweep": _Shape("must be the name of the sweep", _is(str)),
-    "question": _Shape("must be a text", _is(str)),
-    "style": _Shape("must be the name of a style", _is(str)),
-    "columns": _Shape("must be 1 or 2", lambda value: _is(int)(value) and value in (1, 2)),
-    "engine": _Shape("must be the name of an engine", _is(str)),
-    "engine_revision": _Shape("must be a number, or a number and a digest", _is(int, list)),
-    "measures": _Shape("must be a list of names", _texts),
-    "notes": _Shape("must be a list of sentences", _texts),
-    "origins": _Shape("must be a mapping of origins by their numbers", _by_text(_is(dict))),
-    "macros": _Shape("must be a mapping of macros by their names", _by_text(_is(dict))),
-    "tables": _Shape("must be a mapping of lists of entries by file", _by_text(_is(list))),
-    "figures": _Shape("must be a mapping of figures by file", _by_text(_is(dict))),
-    "figures_left_out": _Shape("must be a mapping of reasons by figure", _by_text(_is(str))),
-    "run_sets": _Shape("must be a mapping of lists of runs", _is(dict)),
-    "points": _Shape(
-        "must be a mapping of points by id, each with setting, policy, coordinates and baseline",
-        lambda value: bool(value) and _by_text(_is_point)(value),
-    ),
-    "needs": _Shape("must be a list of texts", _texts),
-    "drawn_with": _Shape("must be a mapping of versions by package", _by_text(_is(str))),
-    "files": _Shape("must be a mapping of digests by file", _by_text(_is(str))),
-}
-"""What an export writes under each key, as far as `verify` builds on it."""
-
-
-def _is_checked(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and value.keys() == {"rows", "checked", "reasons", "repeated"}
-        and all(_is(int)(value[name]) for name in ("rows", "checked", "repeated"))
-        and 0 <= value["checked"] <= value["rows"]
-        and _texts(value["reasons"])
-    )
-
-
-_MORE = {
-    "checked": _Shape(
-        "must be how many rows of code of one's own there are, how many are checked, by how many runs, why not all",
-        _is_checked,
-    )
-}
-"""What it writes where there is something to be said."""
+    sweep: str
+    question: str
+    style: str
+    columns: Literal[1, 2]
+    engine: str
+    engine_revision: int | list[Any]
+    measures: list[str]
+    notes: list[str]
+    origins: dict[str, dict[str, Any]]
+    macros: dict[str, dict[str, Any]]
+    tables: dict[str, list[Any]]
+    figures: dict[str, dict[str, Any]]
+    figures_left_out: dict[str, str]
+    run_sets: dict[str, Any]
+    points: Annotated[dict[str, _Point], msgspec.Meta(min_length=1)]
+    needs: list[str]
+    drawn_with: dict[str, str]
+    files: dict[str, str]
+    checked: _Checked
 
 
 def drawn_with() -> dict[str, str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.row import run_id
 from workbench.experiments.run_set import RunSet
+from workbench.figures.frame import words
 from workbench.figures.panels import panels
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import Interval, PairedComparison, holm
@@ -28,16 +28,7 @@ class Place(NamedTuple):
     @property
     def words(self) -> str:
         """Return the name as papers print it."""
-        return in_words(self.name)
-
-
-def in_words(name: str) -> str:
-    """Return a name as papers print it.
-
-    >>> in_words("nearest_boundary(tie=high)")
-    'nearest boundary (tie=high)'
-    """
-    return re.sub(r"(?<=\w)\(", " (", name.replace("_", " "))
+        return words(self.name)
 
 
 class Cell(NamedTuple):

@@ -78,9 +78,9 @@ def _parts(runs: RunSet) -> Iterator[tuple[str, list[Work]]]:
     setups = [point.setup for point in runs.points if point.setup is not None]
     for setup in setups:
         for slot, policy in sorted(setup.policies.items()):
-            for spec in _specs(policy):
+            for spec in specs_in(policy):
                 yield f"{slot} {spec.name}", works_in(references_text(type(spec)))
-        for spec in (*_specs(setup.workload), *_specs(setup.options)):
+        for spec in (*specs_in(setup.workload), *specs_in(setup.options)):
             yield spec.name, works_in(references_text(type(spec)))
     machine = type(setups[0].machine) if setups else None
     for name in presets_of(runs):
@@ -107,15 +107,15 @@ def _of_trace(entry: Entry) -> Work:
     return Work("misc", f"trace-{entry.name}", {**fields, "url": f"https://github.com/{entry.repository}"})
 
 
-def _specs(value: Any) -> Iterator[Spec]:
+def specs_in(value: Any) -> Iterator[Spec]:
     """Yield a spec and those that it holds."""
     if isinstance(value, Spec):
         yield value
         for name in value.levers:
-            yield from _specs(getattr(value, name))
+            yield from specs_in(getattr(value, name))
     elif isinstance(value, (list, tuple)):
         for one in value:
-            yield from _specs(one)
+            yield from specs_in(one)
 
 
 def _strings(value: Any) -> Iterator[str]:

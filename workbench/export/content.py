@@ -17,7 +17,7 @@ from workbench.experiments.plan import Plan, PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import Sweep
 from workbench.experiments.user_measures import OwnMeasure
-from workbench.export.cells import Place, RunSets, cells, in_words, places
+from workbench.export.cells import Place, RunSets, cells, places
 from workbench.export.citations import bibliography, cited
 from workbench.export.drawings import FIGURES, Drawing
 from workbench.export.methods import methods
@@ -25,6 +25,7 @@ from workbench.export.tables import Macro, Origins, Table, macros, note, numbers
 from workbench.export.tex import escape, render, style
 from workbench.figures import figure
 from workbench.figures.estimates import measure_of
+from workbench.figures.frame import words
 from workbench.identity import current
 from workbench.levers import Spec, identity_of
 from workbench.metrics.measure import Measure
@@ -147,11 +148,11 @@ def _main(
     return render(
         MAIN,
         style=style(style_name),
-        title=escape(str(config.get("question") or in_words(runs.plan.sweep.name)).strip()),
+        title=escape(str(config.get("question") or words(runs.plan.sweep.name)).strip()),
         star="*" if columns == 2 else "",
-        sentence=f"for instance, {escape(in_words(saving.says))}: \\{saving.name}" if saving else "",
+        sentence=f"for instance, {escape(words(saving.says))}: \\{saving.name}" if saving else "",
         note=escape(meaning),
-        notes=[escape(in_words(note)) for note in notes],
+        notes=[escape(words(note)) for note in notes],
         tables=table_list,
         figures=drawn,
     )

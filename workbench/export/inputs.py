@@ -25,8 +25,8 @@ from workbench.experiments.results_folder import SWEEP
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.saved_results import named, shortest
 from workbench.experiments.sweep import with_files
+from workbench.export.citations import specs_in
 from workbench.figures.registry import FIGURES
-from workbench.levers import Spec
 from workbench.parts.user_files import files_of
 
 INPUTS = "inputs"
@@ -131,18 +131,7 @@ def _named(runs: RunSet) -> Iterator[Any]:
 
 def _classes(setup: Setup, engine: type) -> Iterator[type]:
     yield engine
-    for spec in (setup.machine, setup.workload, setup.options, *setup.policies.values()):
-        yield from _inside(spec)
-
-
-def _inside(value: Any) -> Iterator[type]:
-    if isinstance(value, Spec):
-        yield type(value)
-        for name in value.levers:
-            yield from _inside(getattr(value, name))
-    elif isinstance(value, (list, tuple)):
-        for one in value:
-            yield from _inside(one)
+    yield from map(type, specs_in([setup.machine, setup.workload, setup.options, *setup.policies.values()]))
 
 
 def _comes_along(cls: type, copied: set[Path]) -> bool:

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from workbench.experiments.run_set import RunSet
-from workbench.export.cells import in_words
 from workbench.export.citations import Cited, presets_of, traces_of
 from workbench.export.tex import escape
-from workbench.figures.frame import number
+from workbench.figures.frame import number, words
 from workbench.figures.panels import measure_words
 from workbench.levers import Spec
 from workbench.machine.presets import preset
@@ -35,7 +34,7 @@ def _setting(runs: RunSet, entries: Sequence[Cited]) -> list[str]:
     question = str(runs.plan.sweep.said.get("question") or "").strip()
     opening = [f"We ask: {escape(question)}"] if question else []
     simulated = (
-        f"All runs are simulated with the engine {escape(in_words(engine.name))} (revision {engine.revision}) of the "
+        f"All runs are simulated with the engine {escape(words(engine.name))} (revision {engine.revision}) of the "
         "GPU policy workbench~\\cite{gpu-policy-workbench}, all policies on the same requests."
     )
     return [*opening, simulated, *_machine(runs, entries), *_workload(runs, entries)]
@@ -57,7 +56,7 @@ def _machine(runs: RunSet, entries: Sequence[Cited]) -> Iterator[str]:
 def _workload(runs: RunSet, entries: Sequence[Cited]) -> Iterator[str]:
     workloads = _different(runs, "workload")
     always = _named_by_the_sweep(runs, "workload")
-    each = list(dict.fromkeys(escape(in_words(spec.short(always))) for spec in workloads.values()))
+    each = list(dict.fromkeys(escape(words(spec.short(always))) for spec in workloads.values()))
     if each:
         word = "workload is" if len(each) == 1 else f"{len(each)} workloads are"
         yield f"The {word} {'; '.join(each)}; what is not named is at its default."
@@ -76,9 +75,9 @@ def _policies(runs: RunSet, entries: Sequence[Cited]) -> list[str]:
         specs = sorted(different, key=lambda policy: policy.short())
         if len(specs) > 1:
             named = ", ".join(_policy(slot, spec, entries) for spec in specs)
-            sentences.append(f"For {escape(in_words(slot))} we compare {len(specs)} policies: {named}.")
+            sentences.append(f"For {escape(words(slot))} we compare {len(specs)} policies: {named}.")
     fixed = [
-        f"{escape(in_words(slot))} {_policy(slot, setups[0].policies[slot], entries)}"
+        f"{escape(words(slot))} {_policy(slot, setups[0].policies[slot], entries)}"
         for slot in sorted(setups[0].policies if setups else ())
         if len({setup.policies.get(slot) for setup in setups}) == 1
     ]
@@ -86,13 +85,13 @@ def _policies(runs: RunSet, entries: Sequence[Cited]) -> list[str]:
         sentences.append(f"The same in all runs: {', '.join(fixed)}.")
     baseline = runs.plan.sweep.said.get("baseline")
     if isinstance(baseline, dict):
-        held = ", ".join(f"{escape(in_words(str(slot)))} {escape(_said(policy))}" for slot, policy in baseline.items())
+        held = ", ".join(f"{escape(words(str(slot)))} {escape(_said(policy))}" for slot, policy in baseline.items())
         sentences.append(f"The baseline has {held}.")
     return sentences
 
 
 def _policy(slot: str, policy: Any, entries: Sequence[Cited]) -> str:
-    return escape(in_words(policy.short())) + _cites(entries, f"{slot} {policy.name}")
+    return escape(words(policy.short())) + _cites(entries, f"{slot} {policy.name}")
 
 
 def _seeds(runs: RunSet) -> list[str]:
@@ -179,8 +178,8 @@ def _value(spec: Spec, name: str, value: Any) -> str:
 
 def _said(policy: Any) -> str:
     if isinstance(policy, dict):
-        return ", ".join(f"{in_words(str(name))} ({_inside(levers)})" for name, levers in policy.items())
-    return in_words(str(policy))
+        return ", ".join(f"{words(str(name))} ({_inside(levers)})" for name, levers in policy.items())
+    return words(str(policy))
 
 
 def _inside(levers: Any) -> str:

@@ -7,7 +7,7 @@ The slices of a node are read from its log of messages: who begins and who ends 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from workbench.records.node import KIND, NodeRecord, fields_of
@@ -71,13 +71,21 @@ class Numbers:
 
     def names(self) -> Iterator[Event]:
         """Yield what processes and threads are called, in the order in which they are shown."""
-        for name, number in self.process.items():
-            yield _meta("process_name", number, 0, name=name)
-            yield _meta("process_sort_index", number, 0, sort_index=number)
-        for (track, lane), number in self.thread.items():
-            process = self.process[track.process]
-            yield _meta("thread_name", process, number, name=track.name + (f", beside {lane}" if lane else ""))
-            yield _meta("thread_sort_index", process, number, sort_index=number)
+        threads = (
+            (self.process[track.process], number, track.name, lane) for (track, lane), number in self.thread.items()
+        )
+        return names_of(self.process, threads)
+
+
+def names_of(processes: Mapping[str, int], threads: Iterable[tuple[int, int, str, int]]) -> Iterator[Event]:
+    """Yield what numbered processes and threads are called; a thread is its process, its number, its name and its
+    lane."""
+    for name, number in processes.items():
+        yield _meta("process_name", number, 0, name=name)
+        yield _meta("process_sort_index", number, 0, sort_index=number)
+    for process, number, name, lane in threads:
+        yield _meta("thread_name", process, number, name=name + (f", beside {lane}" if lane else ""))
+        yield _meta("thread_sort_index", process, number, sort_index=number)
 
 
 def _natural(name: str) -> list[tuple[int, int, str]]:

@@ -25,13 +25,13 @@ from workbench.export.cells import (
     Cell,
     alone,
     half_width,
-    in_words,
     p_value,
     to_place,
     with_interval,
     with_limits,
 )
 from workbench.export.tex import MacroNames, comment, escape, render
+from workbench.figures.frame import words
 from workbench.figures.panels import measure_label
 from workbench.metrics.measure import Measure
 
@@ -94,7 +94,7 @@ def note(cells: Sequence[Cell]) -> str:
 def _table(measure: Measure, cells: list[Cell], notes: Sequence[str]) -> Table:
     header = _header(cells)
     groups = [
-        {"title": escape(in_words(setting)), "rows": [_row(cell, header) for cell in group]}
+        {"title": escape(words(setting)), "rows": [_row(cell, header) for cell in group]}
         for setting, group in itertools.groupby(cells, key=lambda cell: cell.place.setting)
     ]
     text = render(

@@ -41,6 +41,7 @@ from workbench.export.slices import (
     card_name,
     in_lanes,
     messages_of,
+    names_of,
     nanoseconds,
     slice_event,
     slices_of,
@@ -86,7 +87,7 @@ def trace_events(record: DispatchRecord, cycles: tuple[int, int] | None = None) 
     ends = releases(record)
     for dispatch, unit, lane in zip(*(column.tolist() for column in placed), strict=True):
         module = int(record.module[dispatch])
-        begin, end = _nanoseconds(record, int(record.cycle[dispatch])), _nanoseconds(record, int(ends[dispatch]))
+        begin, end = (nanoseconds(int(of[dispatch]), record.clock_mhz) for of in (record.cycle, ends))
         yield {
             "name": names[dispatch],
             "cat": "dispatch",
@@ -100,10 +101,6 @@ def trace_events(record: DispatchRecord, cycles: tuple[int, int] | None = None) 
     yield from _counters(record, kept, cycles)
 
 
-def _nanoseconds(record: DispatchRecord, cycle: int) -> int:
-    return round(cycle * 1000 / record.clock_mhz)
-
-
 def _thread(record: DispatchRecord, module: int, unit: int, lane: int, beside: int) -> int:
     """Return a number that no other thread and no process has: one with its process's number would count as its main
     one."""
@@ -112,18 +109,12 @@ def _thread(record: DispatchRecord, module: int, unit: int, lane: int, beside: i
 
 def _names(record: DispatchRecord, beside: int, used: list[tuple[int, int, int]]) -> Iterator[Event]:
     """Yield what processes and threads are called, in the order in which they are shown."""
-    modules = {FIRST_MODULE + module: f"module {module}" for module in range(record.modules)}
-    for process, name in {DISPATCHER: "dispatcher", **modules}.items():
-        yield _meta("process_name", process, 0, name=name)
-        yield _meta("process_sort_index", process, 0, sort_index=process)
-    for module, unit, lane in used:
-        process, thread = FIRST_MODULE + module, _thread(record, module, unit, lane, beside)
-        yield _meta("thread_name", process, thread, name=f"unit {unit}" + (f", beside {lane}" if lane else ""))
-        yield _meta("thread_sort_index", process, thread, sort_index=thread)
-
-
-def _meta(kind: str, process: int, thread: int, /, **args: Any) -> Event:
-    return {"name": kind, "ph": "M", "pid": process, "tid": thread, "args": args}
+    modules = {f"module {module}": FIRST_MODULE + module for module in range(record.modules)}
+    threads = (
+        (FIRST_MODULE + module, _thread(record, module, unit, lane, beside), f"unit {unit}", lane)
+        for module, unit, lane in used
+    )
+    return names_of({"dispatcher": DISPATCHER, **modules}, threads)
 
 
 def _group_names(record: DispatchRecord) -> list[str]:
@@ -182,7 +173,7 @@ def _counter(
     at, values = np.maximum(at[order], first), before + change[order].cumsum(axis=0)
     seen = (at < beyond) & (np.diff(at, append=beyond) > 0)
     for cycle, row in zip(at[seen].tolist(), values[seen].tolist(), strict=True):
-        ts = _nanoseconds(record, cycle) / 1000
+        ts = nanoseconds(cycle, record.clock_mhz) / 1000
         yield {"name": name, "ph": "C", "pid": process, "tid": 0, "ts": ts, "args": dict(zip(series, row, strict=True))}
 
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.experiments.results_folder import write_json, write_whole
 from workbench.export.bundle import read_manifest
-from workbench.export.cells import in_words
 from workbench.export.citations import Cited, bibliography, cited, traces_of, works_in
 from workbench.export.content import METHODS
 from workbench.export.drawings import write_pgf
 from workbench.export.tables import SAVING, file_stem
 from workbench.export.tex import escape, render, style
+from workbench.figures.frame import words
 from workbench.figures.panels import measure_label
 from workbench.figures.registry import as_csv, save
 from workbench.paper.evidence import RULES, Evidence, by_granule, by_rule
@@ -115,10 +115,10 @@ def _findings(manifest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             [row for row in sure if (row["difference"]["value"] > 0) is better] for better in (True, False)
         )
         yield {
-            "setting": escape(in_words(setting)),
+            "setting": escape(words(setting)),
             "sooner": [_told(row, macros) for row in sorted(sooner, key=lambda row: -row["saving"]["value"])],
             "later": [_told(row, macros) for row in sorted(later, key=lambda row: row["saving"]["value"])],
-            "same": [escape(in_words(row["policy"])) for row in here if row not in sure],
+            "same": [escape(words(row["policy"])) for row in here if row not in sure],
         }
 
 
@@ -126,7 +126,7 @@ def _told(row: Mapping[str, Any], macros: Mapping[Any, str]) -> str:
     where = ", ".join(part for part in (row["setting"], row["policy"]) if part)
     start = f"drain_cycles, {where}: {SAVING}"
     name = next(name for (says, _), name in macros.items() if says.startswith(start))
-    return f"{escape(in_words(row['policy']))} ({name})"
+    return f"{escape(words(row['policy']))} ({name})"
 
 
 def _merged(groups: list[list[Cited]]) -> list[Cited]:
