@@ -4,6 +4,7 @@ import re
 
 import workbench
 from workbench.docs.markdown import linked, room_of
+from workbench.levers import Spec
 
 project = "GPU policy workbench"
 author = "the GPU policy workbench authors"
@@ -38,9 +39,16 @@ pygments_dark_style = "native"
 def link_specifications(app, what, name, obj, options, lines):
     """Make each `spec 3, R81` of a docstring a link to the item, as everywhere on the site."""
     text = linked("\n".join(lines), room_of(getattr(obj, "__module__", "") or ""))
-    lines[:] = re.sub(r"\[([^\]\n]+)\]\(site:([^)]+)\)", r"`\1 <../\2>`__", text).split("\n")
+    up = "../" * app.env.docname.count("/")
+    lines[:] = re.sub(r"\[([^\]\n]+)\]\(site:([^)]+)\)", rf"`\1 <{up}\2>`__", text).split("\n")
+
+
+def without_levers(app, what, name, obj, options, signature, returned):
+    """Show no signature of what has levers: a table tells them."""
+    return ("", returned) if isinstance(obj, type) and issubclass(obj, Spec) else None
 
 
 def setup(app):
     """Let docstrings be linked once they are reStructuredText."""
     app.connect("autodoc-process-docstring", link_specifications, priority=900)
+    app.connect("autodoc-process-signature", without_levers)

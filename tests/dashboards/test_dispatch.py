@@ -19,11 +19,10 @@ from workbench.dashboards.dispatch_drawings import dispatch_scene
 from workbench.dashboards.sidebar import Sidebar
 from workbench.engines.dispatch import Dispatch
 from workbench.experiments.mechanism import mechanism
-from workbench.experiments.plan import make_plan, plan_different_runs
+from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.figures.estimates import Means
 from workbench.machine import Machine, presets, read_machine
-from workbench.workloads.synthetic.generators import regimes
 
 
 @pytest.fixture(scope="module")
@@ -73,16 +72,6 @@ def test_cards_say_what_counts_before_a_move_is_run(shown, monkeypatch):
     monkeypatch.setattr(shown, "_show_seed", lambda _runs: seen.append(list(sampled.control.chips.value)))
     shown.cards.cards["Z"].sides["other"].control.box.value = 16
     assert seen == [[1, 2, 3, 4, 6, 8, 12, 16]]
-
-
-@pytest.mark.parametrize("name", thinned(list(regimes("groups")), 3))
-def test_every_regime_can_be_turned_to(name):
-    sidebar = Sidebar(mechanism("dispatch"), OPENING)
-    sidebar.workload.names.value = name
-    sidebar.machine.levers.controls["compute_units"].box.value = 16
-    (point, _) = plan_different_runs(read_sweep(sidebar.said())).points
-    assert point.setup.workload == regimes("groups")[name].workload.but(count=OPENING.length)
-    assert sidebar.workload.names.value == name
 
 
 def test_a_turned_lever_changes_every_panel(shown):

@@ -8,14 +8,8 @@ import re
 import pytest
 
 import workbench as wb
-from tests.depth import thinned
-from workbench.dashboards.malloc import OPENING, MallocPanels
+from workbench.dashboards.malloc import MallocPanels
 from workbench.dashboards.paired_runs import NothingToChoose
-from workbench.dashboards.sidebar import Sidebar
-from workbench.experiments.mechanism import mechanism
-from workbench.experiments.plan import plan_different_runs
-from workbench.experiments.sweep import read_sweep
-from workbench.workloads.synthetic.generators import regimes
 
 
 @pytest.fixture(scope="module")
@@ -48,15 +42,6 @@ def test_a_turned_lever_changes_every_panel(shown):
     shown.sidebar.workload.names.value = "sparse_lanes"
     after = pictures()
     assert all(one != other for one, other in zip(before, after, strict=True))
-
-
-@pytest.mark.parametrize("name", thinned(list(regimes("mallocs")), 4))
-def test_every_regime_can_be_turned_to(name):
-    sidebar = Sidebar(mechanism("malloc"), OPENING)
-    sidebar.workload.names.value = name
-    (point, _) = plan_different_runs(read_sweep(sidebar.said())).points
-    assert point.setup.workload == regimes("mallocs")[name].workload.but(threads=OPENING.length)
-    assert sidebar.workload.names.value == name
 
 
 def test_nobody_calls_is_a_sentence():

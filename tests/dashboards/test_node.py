@@ -8,14 +8,13 @@ import re
 import pytest
 
 import workbench as wb
-from tests.depth import LONG_WHERE_COMPILED, thinned
+from tests.depth import LONG_WHERE_COMPILED
 from workbench.dashboards.node import OPENING
 from workbench.dashboards.sidebar import Sidebar
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import plan_different_runs
 from workbench.experiments.sweep import read_sweep
 from workbench.metrics.node import TIMES
-from workbench.workloads.synthetic.generators import regimes
 
 pytestmark = LONG_WHERE_COMPILED
 
@@ -66,16 +65,6 @@ def test_a_preset_can_be_turned_to(sidebar):
     sidebar.machine.names.value = "dgx_1v"
     usual, _ = planned(sidebar)
     assert len(usual.setup.machine.gpus) == 8
-
-
-@pytest.mark.parametrize("name", thinned(list(regimes("applications")), 3))
-def test_every_family_can_be_turned_to(name, sidebar):
-    sidebar.workload.names.value = name
-    usual, _ = planned(sidebar)
-    given = regimes("applications")[name].workload
-    assert usual.setup.workload.name == given.name
-    assert usual.setup.workload.count == OPENING.length["count"]
-    assert sidebar.workload.names.value == name
 
 
 @pytest.mark.usefixtures("sent_whole")

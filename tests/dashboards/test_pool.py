@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 import workbench as wb
-from tests.depth import long, thinned
+from tests.depth import long
 from tests.engines.pool_cases import Case, crowd, line
 from tests.oracles import pool_memory as slow
 from tests.recorded_snapshots import Recorder
@@ -21,10 +21,9 @@ from workbench.dashboards.pool import OPENING, PLACES, latency_note, lent_note, 
 from workbench.dashboards.sidebar import Sidebar
 from workbench.engines.pool import Pool
 from workbench.experiments.mechanism import mechanism
-from workbench.experiments.plan import make_plan, plan_different_runs
+from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.records.pool import was_asked
-from workbench.workloads.synthetic.generators import regimes
 
 
 @pytest.fixture(scope="module")
@@ -118,17 +117,6 @@ def test_notes_of_a_run(records):
         waits = sorted((record.done - record.time)[:ever].tolist())
         assert latency_note(record)[-1] * 1000 == pytest.approx(waits[-1])
         assert latency_note(record)[0] * 1000 == pytest.approx(waits[-(-len(waits) // 2) - 1])
-
-
-@pytest.mark.parametrize("name", thinned(list(regimes("pool_requests")), 4))
-def test_every_regime_can_be_turned_to(name):
-    sidebar = Sidebar(mechanism("pool"), OPENING)
-    sidebar.workload.names.value = name
-    (point, _) = plan_different_runs(read_sweep(sidebar.said())).points
-    workload = regimes("pool_requests")[name].workload
-    bounds = {lever: value for lever, value in OPENING.length.items() if lever in workload.levers}
-    assert point.setup.workload == workload.but(**bounds)
-    assert sidebar.workload.names.value == name
 
 
 def test_a_turned_lever_changes_every_panel(shown):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 
+from tests.depth import thinned
 from workbench.dashboards.shared_memory import OPENING
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanism
-from workbench.experiments.plan import make_plan
+from workbench.experiments.plan import make_plan, plan_different_runs
 from workbench.experiments.sweep import read_sweep
 from workbench.machine import Machine, presets, read_machine
 from workbench.workloads.synthetic.generators import regimes
@@ -45,6 +48,23 @@ def test_everything_that_is_turned_is_in_the_sweep(sidebar):
     assert other.setup.policies["retry"].short() == "on_release"
     assert other.setup.options.same_cycle_order == "allocate_first"
     assert planned(sidebar).sweep.seeds == list(range(7))
+
+
+PAGES = ("dispatch", "malloc", "node", "pool", "translation")
+REGIMES = [f"{page} {name}" for page in PAGES for name in regimes(mechanism(page).engine.workload_kind)]
+
+
+@pytest.mark.parametrize("regime", thinned(REGIMES, 4))
+def test_every_regime_can_be_turned_to_and_is_as_long_as_the_page_has_it(regime):
+    page, name = regime.split()
+    opening = importlib.import_module(f"workbench.dashboards.{page}").OPENING
+    sidebar = Sidebar(mechanism(page), opening)
+    sidebar.workload.names.value = name
+    workload = regimes(sidebar.workload.wants)[name].workload
+    length = {workload.counted_by: opening.length} if isinstance(opening.length, int) else opening.length
+    bounded = workload.but(**{lever: value for lever, value in length.items() if lever in workload.levers})
+    assert {point.setup.workload for point in plan_different_runs(read_sweep(sidebar.said())).points} == {bounded}
+    assert sidebar.workload.names.value == name
 
 
 def test_every_control_tells_of_a_change(sidebar):

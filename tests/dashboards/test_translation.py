@@ -12,18 +12,16 @@ import pytest
 import yaml
 
 import workbench as wb
-from tests.depth import thinned
 from workbench.dashboards.canvas import Side, intervals_scene
 from workbench.dashboards.sidebar import Sidebar
 from workbench.dashboards.translation import OPENING, degrees_note, hierarchy_note, latency_note, load_note, served_note
 from workbench.engines.translation import Translation
 from workbench.experiments.mechanism import mechanism
-from workbench.experiments.plan import make_plan, plan_different_runs
+from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.figures.estimates import Means
 from workbench.machine import TranslationMachine
 from workbench.records.translation import OVER_TIME, SERVED_BY, events
-from workbench.workloads.synthetic.generators import regimes
 
 
 @pytest.fixture(scope="module")
@@ -66,14 +64,6 @@ def test_it_opens_with_the_document_s_first_claim(shown):
     assert shown.panels.degrees.scene["lines"][0]["x"] == list(range(1, 9))
     assert "mean of 2 seeds with its 95 % interval" in shown.panels.seeds.value
     assert "latency mean (cycles) ↓" in shown.table.value
-
-
-@pytest.mark.parametrize("name", thinned(list(regimes("accesses")), 4))
-def test_every_regime_can_be_turned_to(name):
-    sidebar = Sidebar(mechanism("translation"), OPENING)
-    sidebar.workload.names.value = name
-    points = plan_different_runs(read_sweep(sidebar.said())).points
-    assert {type(point.setup.workload) for point in points} == {type(regimes("accesses")[name].workload)}
 
 
 def test_a_turned_lever_changes_every_panel(shown):

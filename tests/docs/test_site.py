@@ -91,6 +91,16 @@ def test_every_public_name_is_an_anchor_of_a_built_page(site):
         assert f'id="{anchor}"' in text_of(site / f"{page}.html"), entry
 
 
+@long
+def test_what_docstrings_mention_of_a_specification_is_a_link_to_it(site):
+    """Sphinx puts the docstrings in, so that only built pages show it."""
+    pages = [text_of(page).partition("<article")[2] for page in (site / "reference").rglob("*.html")]
+    links = [link for text in pages for link in re.findall(r'href="[^"]*specification/\d-[a-z]+\.html', text)]
+    assert len(links) > 700
+    without_links = re.compile(r"<(a|pre|code)\b.*?</\1>", re.DOTALL)
+    assert [text for text in pages if re.search(r"\bspec \d\b", without_links.sub("", text))] == []
+
+
 @functools.cache
 def text_of(page: Path) -> str:
     return page.read_text(encoding="utf-8")

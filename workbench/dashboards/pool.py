@@ -18,10 +18,11 @@ from workbench.dashboards.paired_runs import NothingToChoose, Opening, PairedRun
 from workbench.dashboards.snapshot import MemoryHistoryPanel
 from workbench.engines.pool import Pool
 from workbench.experiments.run_set import RunSet
+from workbench.figures.pool import reserved_in_all
 from workbench.machine.board import board_note
 from workbench.machine.topologies.registry import TopologyFile
 from workbench.machine.topologies.regular import RegularBoard
-from workbench.metrics.pool import cached, in_use, lent_out, reserved
+from workbench.metrics.pool import cached, in_use, lent_out
 from workbench.metrics.statistics import Steps
 from workbench.records.pool import OUTCOMES, PoolRecord, borrowed, ever_away, granted, remote, stays_of, was_asked
 from workbench.workloads.recorded_memory import TracePool
@@ -183,7 +184,7 @@ def memory_scene(names: Sequence[str], records: Sequence[PoolRecord]) -> dict[st
         "strips": [{"says": "", "pieces": column(_pieces(one, cards))} for one in records],
         "lines": [
             {"label": label, "curves": [curve(_steps(series(one)), until) for one in records]}
-            for label, series in (("in use (GiB)", _asked), ("reserved (GiB)", _reserved))
+            for label, series in (("in use (GiB)", in_use), ("reserved (GiB)", reserved_in_all))
         ],
         "cards": [record.cards[card] for card in cards],
     }
@@ -208,11 +209,3 @@ def _pieces(record: PoolRecord, cards: np.ndarray) -> np.ndarray:
 
 def _steps(size: np.ndarray) -> Steps:
     return Steps(0, np.arange(size.size), size / _GIB)
-
-
-def _asked(record: PoolRecord) -> np.ndarray:
-    return in_use(record)
-
-
-def _reserved(record: PoolRecord) -> np.ndarray:
-    return np.sum([reserved(record, card) for card in range(len(record.cards))], axis=0)

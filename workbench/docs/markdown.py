@@ -1,4 +1,4 @@
-"""Markdown of the site: pages and their tables, docstrings in NumPy's form, levers, links to the specifications.
+"""Markdown of the site: pages and their tables, what Sphinx reads from docstrings, levers, links to the specifications.
 
 What is in backticks is code, all else means itself. Every `spec 3, R81` of a text becomes a link to the item of that
 number. A mention counts until its sentence, its cell or the parenthesis around it ends: `spec 3, R7-R9; E1-E2` are four
@@ -8,11 +8,9 @@ specification are those of the room in which the text stands, or none.
 
 from __future__ import annotations
 
-import inspect
 import re
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from workbench.cli import listings
 from workbench.levers import Lever, Spec
@@ -144,85 +142,14 @@ def first_sentence(text: str) -> str:
     return line[: end.end()] if end else line
 
 
-_TABLES = ("Parameters", "Returns", "Yields", "Raises", "Attributes")
+def from_docstring(where: str, kind: str = "class", *options: str) -> str:
+    """Return what lets Sphinx put in what a class, a function or a module (`module::name`) says of itself."""
+    return code("\n".join([f".. auto{kind}:: {where}", *(f"   :{option}:" for option in options)]), "{eval-rst}")
 
 
-def docstring_page(of: Any, whole: bool = True) -> str:
-    """Return what a class or function says of itself: prose and tables; of the whole also references and examples."""
-    parts = parsed(of)
-    module = getattr(of, "__module__", "") or ""
-    return sections(
-        _paragraphs([*parts["Summary"], "", *parts["Extended Summary"]], module),
-        *(_table_of_entries(name, parts[name], module) for name in _TABLES),
-        titled("Notes", _paragraphs(parts["Notes"], module)),
-        *((references(of), example(of)) if whole else ()),
-    )
-
-
-def references(of: Any) -> str:
-    """Return where something comes from: its `References`."""
-    return titled("References", _paragraphs(parsed(of)["References"], getattr(of, "__module__", "") or ""))
-
-
-def example(of: Any) -> str:
-    """Return the example of a docstring; empty where it has none. All of them are run as tests."""
-    text = "\n".join(line.partition("  # doctest:")[0] for line in parsed(of)["Examples"])
-    return titled("Example", code(text, "pycon") if text.strip() else "")
-
-
-def parsed(of: Any) -> Any:
-    """Return the sections of a docstring by name; something without one has empty sections."""
-    from numpydoc.docscrape import NumpyDocString
-
-    text = inspect.cleandoc(_own_docstring(of))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return NumpyDocString(_examples_in_a_section(text))
-
-
-def _own_docstring(of: Any) -> str:
-    return (vars(of).get("__doc__") if isinstance(of, type) else getattr(of, "__doc__", "")) or ""
-
-
-def _examples_in_a_section(text: str) -> str:
-    """Let an example that simply stands below the words be one of the section `Examples`."""
-    if "Examples\n---" in text or ">>>" not in text:
-        return text
-    before, mark, after = text.partition(">>>")
-    return f"{before.rstrip()}\n\nExamples\n--------\n{mark}{after}"
-
-
-def _paragraphs(lines: Iterable[str], module: str) -> str:
-    return "\n\n".join(_blocks("\n".join(lines), module))
-
-
-def _blocks(text: str, module: str) -> Iterator[str]:
-    """Yield the paragraphs of a text; what is set in columns or indented stays as it is."""
-    for block in text.strip("\n").split("\n\n"):
-        lines = block.splitlines()
-        if lines and all(line.startswith("    ") or "   " in line.strip() for line in lines):
-            yield code(inspect.cleandoc("\n".join(lines)), "text")
-        elif lines and any(line.lstrip().startswith(("- ", "* ")) for line in lines):
-            yield "\n".join(_item(line, module) for line in lines)
-        elif block.strip():
-            yield prose(block, module)
-
-
-def _item(line: str, module: str) -> str:
-    mark = line.lstrip()[:2] if line.lstrip().startswith(("- ", "* ")) else "  "
-    return mark + prose(line.strip().removeprefix(mark), module)
-
-
-def _table_of_entries(name: str, entries: Any, module: str) -> str:
-    rows = [
-        [
-            f"`{one.name or one.type}`",
-            prose(one.type if one.name else "", module),
-            prose(" ".join(" ".join(one.desc).split()), module),
-        ]
-        for one in entries
-    ]
-    return titled(name, table(["name", "type", "meaning"], rows) if rows else "")
+def of_class(cls: type) -> str:
+    """Return what lets Sphinx put in a class that is told at several places."""
+    return from_docstring(f"{cls.__module__}::{cls.__qualname__}", "class", "no-index")
 
 
 def titled(title: str, text: str) -> str:

@@ -19,8 +19,10 @@ import posixpath
 import re
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path, PurePosixPath
 from typing import Any
+from unittest import mock
 
 import workbench
 from workbench.docs import NOTEBOOKS, PAGES, ROOT, SPECIFICATION, SWEEPS
@@ -236,18 +238,11 @@ def run_notebook(file: Path, copy: Path) -> None:
     copy.write_text(nbformat.writes(notebook), encoding="utf-8")
 
 
-class _compiled:
+def _compiled() -> AbstractContextManager[Any]:
     """Let the kernels of notebooks compile although this process does not, find this package, and be unwatched."""
-
-    def __enter__(self) -> None:
-        self._before = {name: os.environ.get(name) for name in ("NUMBA_DISABLE_JIT", "PYTHONPATH", STILL)}
-        os.environ.pop("NUMBA_DISABLE_JIT", None)
-        os.environ[STILL] = "1"
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-
-    def __exit__(self, *exception: object) -> None:
-        for name, value in self._before.items():
-            os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    there = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+    return mock.patch.dict(os.environ, {**there, STILL: "1", "PYTHONPATH": path}, clear=True)
 
 
 def _with_note(notebook: dict[str, Any]) -> dict[str, Any]:

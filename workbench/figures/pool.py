@@ -159,7 +159,8 @@ def _asked(record: PoolRecord) -> np.ndarray:
     return np.where(record.action == 0, size, -size * given_back).cumsum()
 
 
-def _reserved(record: PoolRecord) -> np.ndarray:
+def reserved_in_all(record: PoolRecord) -> np.ndarray:
+    """Return what is got from all drivers, after each request: int64[requests], bytes."""
     return np.asarray(np.sum([reserved(record, card) for card in range(len(record.cards))], axis=0))
 
 
@@ -185,7 +186,7 @@ RESERVED_OVER_REQUESTS_FIGURE = _recipe_of_reserved(
     "pool",
     "Memory got from the drivers after every request of one run, by policy, above what is asked for.",
     ("asked for", _asked),
-    _reserved,
+    reserved_in_all,
 )
 RESERVED_OVER_PROGRAM_FIGURE = _recipe_of_reserved(
     "reserved_over_program",
@@ -223,15 +224,18 @@ class LendingGraph(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a pair of different cards."""
-        rows = [
-            (panel.title, panel.n, panel.cards[i], panel.cards[j], panel.gbps[i, j], panel.lent_gib[i, j])
-            for panel in self.panels
-            for i in range(len(panel.cards))
-            for j in range(len(panel.cards))
-            if i != j
-        ]
-        names = ("line", "runs", "lender", "borrower", "link_gbps", "lent_gib")
-        return {name: np.array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+        pairs = [np.nonzero(~np.eye(len(panel.cards), dtype=bool)) for panel in self.panels]
+        return below(
+            {
+                "line": panel.title,
+                "runs": panel.n,
+                "lender": np.array(panel.cards)[pair[0]],
+                "borrower": np.array(panel.cards)[pair[1]],
+                "link_gbps": panel.gbps[pair],
+                "lent_gib": panel.lent_gib[pair],
+            }
+            for panel, pair in zip(self.panels, pairs, strict=True)
+        )
 
 
 def lending_graph_data(runs: RunSet) -> LendingGraph:

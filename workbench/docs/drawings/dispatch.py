@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.docs.drawings.svg import Svg, policy_of
+from workbench.docs.drawings.svg import Svg, first_run, policy_of
 from workbench.errors import WorkbenchError
 from workbench.experiments.mechanism import is_built_in, mechanism, mechanisms
 
@@ -148,10 +148,6 @@ def _timeline(picture: Svg, policy: Any, left: float) -> None:
 
 
 def _shared_memory_run(policy: Any) -> Any:
-    from workbench.experiments.mechanism import mechanism
-    from workbench.experiments.plan import make_plan
-    from workbench.experiments.sweep import read_sweep
-
     laws = {"count": REQUESTS, "size": {"uniform": [1, 24]}, "duration": {"uniform": [20, 100]}}
     sweep = {
         "engine": "shared_memory",
@@ -160,8 +156,7 @@ def _shared_memory_run(policy: Any) -> Any:
         "policy": {"placement": policy},
         "seeds": 1,
     }
-    run = next(iter(make_plan(read_sweep(sweep)).runs()))
-    return mechanism("shared_memory").engine.simulate(run.point.setup, run.seed)
+    return first_run(sweep)[1]
 
 
 def probe(policy: Any) -> str:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.docs.drawings.svg import Svg, policy_of
+from workbench.docs.drawings.svg import Svg, first_run, policy_of
 from workbench.errors import WorkbenchError
 from workbench.policies.policy import policies
 
@@ -213,10 +213,6 @@ def served_by() -> str:
 
 def _served(locate: str) -> dict[str, tuple[float, int]]:
     """Return the mean latency and the number of accesses by who served them, of one run."""
-    from workbench.experiments.mechanism import mechanism
-    from workbench.experiments.plan import make_plan
-    from workbench.experiments.sweep import read_sweep
-
     sweep = {
         "engine": "translation",
         "machine": "patent_pilot",
@@ -225,9 +221,8 @@ def _served(locate: str) -> dict[str, tuple[float, int]]:
         "policy": {"locate": locate, "eviction": "lru", "fill": "demand_always"},
         "seeds": 1,
     }
-    run = next(iter(make_plan(read_sweep(sweep)).runs()))
-    there = mechanism("translation")
-    log = there.events(there.engine.simulate(run.point.setup, run.seed, events=True))
+    there, record = first_run(sweep, events=True)
+    log = there.events(record)
     result: dict[str, tuple[float, int]] = {}
     for kind in ("private", "merged", "peer", "shared", "walk"):
         cycles = log["latency"][(log["kind"] == "access") & (log["served_by"] == kind)]

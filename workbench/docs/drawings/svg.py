@@ -1,4 +1,4 @@
-"""A picture as SVG that stands in a page, and a policy by name to draw one of.
+"""A picture as SVG that stands in a page, and a policy by name or a run to draw one of.
 
 Colours come from the page's style, so that it is right in the dark too.
 """
@@ -8,6 +8,9 @@ from __future__ import annotations
 import html
 from typing import Any
 
+from workbench.experiments.mechanism import Mechanism, mechanism
+from workbench.experiments.plan import make_plan
+from workbench.experiments.sweep import read_sweep
 from workbench.policies.catalogue import load_all
 from workbench.policies.policy import read_policy
 
@@ -70,3 +73,10 @@ def policy_of(question: str, name: str, **levers: Any) -> Any:
     """
     load_all()
     return read_policy(question, {name: levers})
+
+
+def first_run(sweep: dict[str, Any], events: bool = False) -> tuple[Mechanism, Any]:
+    """Run a sweep's first point at its first seed; return its mechanism and the record."""
+    run = next(iter(make_plan(read_sweep(sweep)).runs()))
+    there = mechanism(sweep["engine"])
+    return there, there.engine.simulate(run.point.setup, run.seed, events=events)

@@ -21,15 +21,13 @@ from workbench.docs.markdown import (
     Page,
     anchor,
     code,
-    docstring_page,
     entry,
-    example,
     first_sentence,
     lever_facts,
     lever_table,
+    of_class,
     prose,
     ref,
-    references,
     refs,
     sections,
     table,
@@ -78,13 +76,12 @@ def _engine_page(name: str, there: Mechanism) -> Page:
     measures = measures_of(name)
     text = sections(
         f"# {name}",
-        docstring_page(cls, whole=False),
+        of_class(cls),
         _engine_facts(name, there),
         _slots(there),
         sections("## Measures", table(_MEASURE_FACTS, [_measure_row(there, one) for one in measures])),
         _levers_below("Options", "options", engine.options),
         _levers_below("Machine", "machine", engine.machine),
-        references(cls),
         sections("## A sweep", sweep) if sweep else "",
     )
     summary = first_sentence(prose(cls.__doc__ or "", cls.__module__))
@@ -189,12 +186,11 @@ def _question_page(question: str, slots: Sequence[tuple[str, str]]) -> Page:
     ]
     text = sections(
         f"# {question}",
-        docstring_page(base, whole=False),
+        of_class(base),
         of_question(question),
         table(["policy", "what it chooses"], rows),
         _sees(base),
         _asked(question, slots),
-        references(base),
         _new(question, base),
         *(_policy_entry(cls) for cls in policies(question).values()),
     )
@@ -235,15 +231,11 @@ def _new(question: str, base: type[Policy]) -> str:
 
 
 def _policy_entry(cls: type[Policy]) -> str:
-    where = f", of `{cls.__module__.replace('.', '/')}.py`" if cls.__module__.startswith("workbench.") else ""
     return entry(
         cls.name,
-        f"Python: `{cls.__name__}`{where}.",
-        docstring_page(cls, whole=False),
+        of_class(cls),
         of_policy(cls),
         titled("Levers", lever_table(cls, cls.name)) or "It has no levers.",
-        example(cls),
-        references(cls),
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import workbench as wb
 from workbench.cli.main import COMMANDS, Command, find
-from workbench.docs.markdown import Kind, Page, code, entry, prose, ref, sections, table
+from workbench.docs.markdown import Kind, Page, code, entry, from_docstring, prose, ref, sections, table
 
 
 def word_pages() -> Iterator[Page]:
@@ -24,12 +24,11 @@ def _documented(name: str) -> str:
     """Return what lets Sphinx put in what a word is."""
     value = getattr(wb, name)
     kind = "class" if isinstance(value, type) else "function" if callable(value) else "module"
-    members = ["   :members:"] if kind == "class" else []
-    where = "workbench." if kind == "module" else "workbench::"
-    directive = "\n".join([f".. auto{kind}:: {where}{name}", *members])
+    where = f"workbench{'.' if kind == 'module' else '::'}{name}"
+    text = from_docstring(where, kind, *(["members"] if kind == "class" else []))
     question = getattr(value, "question", "") if kind == "class" else ""
     answers = f"The base of every policy that answers {ref(f'`{question}`', f'reference/policies/{question}')}."
-    return entry(name, answers if question else "", code(directive, "{eval-rst}"))
+    return entry(name, answers if question else "", text)
 
 
 WORD_KIND = Kind(

@@ -21,9 +21,9 @@ from workbench.docs.markdown import (
     Page,
     anchor,
     code,
-    docstring_page,
     entry,
     lever_table,
+    of_class,
     prose,
     ref,
     sections,
@@ -89,7 +89,7 @@ def _generator_entry(cls: type[Generator]) -> str:
     required = {name: "..." for name, one in cls.levers.items() if one.required}
     return entry(
         cls.name,
-        docstring_page(cls),
+        of_class(cls),
         titled("Levers", lever_table(cls, cls.name)),
         code(f"workload: {flow({'synthetic': cls.name, **required})}", "yaml"),
     )

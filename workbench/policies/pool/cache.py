@@ -318,7 +318,7 @@ class Bfc(Cache):
     References
     ----------
     spec 5, section 7; TensorFlow, tsl/framework/bfc_allocator (kMinAllocationSize, kMaxInternalFragmentation, the
-    growth of curr_region_allocation_bytes_). What differs is in DEVIATIONS.md.
+    growth of `curr_region_allocation_bytes_`). What differs is in DEVIATIONS.md.
 
     Examples
     --------
