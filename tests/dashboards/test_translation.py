@@ -14,12 +14,14 @@ import yaml
 import workbench as wb
 from workbench.dashboards.canvas import Side, intervals_scene
 from workbench.dashboards.sidebar import Sidebar
-from workbench.dashboards.translation import OPENING, degrees_note, hierarchy_note, latency_note, load_note, served_note
+from workbench.dashboards.translation import OPENING, hierarchy_note, latency_note, load_note
 from workbench.engines.translation import Translation
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
+from workbench.figures.curves import pages_percent
 from workbench.figures.estimates import Means
+from workbench.figures.translation import served_percent
 from workbench.machine import TranslationMachine
 from workbench.records.translation import OVER_TIME, SERVED_BY, events
 
@@ -111,7 +113,7 @@ def accesses(record):
 def test_notes_are_those_of_single_accesses(record):
     result = accesses(record)
     counts = Counter(row["served_by"] for row in result)
-    assert served_note(record).tolist() == pytest.approx([100 * counts[part] / len(result) for part in SERVED_BY])
+    assert served_percent(record).tolist() == pytest.approx([100 * counts[part] / len(result) for part in SERVED_BY])
     latencies = sorted(row["latency"] for row in result)
     upto = [int(np.ceil(share * len(result))) for share in (0.5, 0.75, 0.9, 0.95, 0.99, 0.999)]
     assert latency_note(record).tolist() == [latencies[place - 1] for place in upto]
@@ -119,7 +121,7 @@ def test_notes_are_those_of_single_accesses(record):
 
 def test_degrees_are_shares_of_the_pages(record):
     pages = [count / (k or 1) for k, count in enumerate(record.degrees.tolist())][1:]
-    assert degrees_note(record).tolist() == pytest.approx([100 * count / sum(pages) for count in pages])
+    assert pages_percent(record).tolist() == pytest.approx([100 * count / sum(pages) for count in pages])
 
 
 def test_the_load_of_all_slices_is_all_messages(record):

@@ -171,7 +171,7 @@ class OfPolicy(CardLever):
     def cures(self, setting: Setting, sentence: str) -> Iterator[tuple[Any, Change]]:
         """Return the value that the refusal says is nearest, for each side that has the one that it got."""
         near = nearest_of(sentence)
-        if near is not None and _holds_name(self.names, sentence):
+        if near is not None and any(f".{name} must" in sentence for name in self.names):
             yield from self._nearest(setting, *near)
 
     def _nearest(self, setting: Setting, got: Any, near: Any) -> Iterator[tuple[Any, Change]]:
@@ -286,10 +286,6 @@ def drawn_in(law: Any, most: int) -> Any:
         except InputError:
             pass  # two ranges would overlap
     return {"uniform": {"low": min(law_read.span()[0], most), "high": most}}
-
-
-def _holds_name(names: Sequence[str], sentence: str) -> bool:
-    return any(f".{name} must" in sentence for name in names)
 
 
 def effective(setting: Setting, side: str, slot: str) -> Any:

@@ -22,6 +22,7 @@ import ipywidgets as widgets
 import traitlets
 
 from workbench.dashboards import page
+from workbench.dashboards.canvas import in_unit
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.errors import StoreError, WorkbenchError
 from workbench.experiments.sweep import with_files
@@ -303,8 +304,8 @@ def caches_table(rows: Sequence[Replayed]) -> str:
 
 def _cells(row: Replayed) -> Iterable[str]:
     yield page.text(row.policy.replace("_", " "))
-    yield _bytes(row.reserved_peak_bytes)
-    yield _bytes(row.active_peak_bytes)
+    yield in_unit(row.reserved_peak_bytes, "bytes")
+    yield in_unit(row.active_peak_bytes, "bytes")
     yield _share(row.fragmentation)
     yield "-" if math.isnan(row.driver_calls) else f"{row.driver_calls:,.0f}"
     yield _share(row.cache_hit_rate)
@@ -320,10 +321,6 @@ def smallest_card(size: float) -> str:
     if math.isnan(size):
         return "-"
     return next((f"{card} GiB" for card in CARDS_GIB if size <= card << 30), "none")
-
-
-def _bytes(size: float) -> str:
-    return "-" if math.isnan(size) else bytes_said(size)
 
 
 def _share(value: float) -> str:

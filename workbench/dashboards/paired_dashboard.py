@@ -107,7 +107,11 @@ class PairedDashboard(widgets.HBox):
         )
         self.opened_with = self.sidebar.setting()
         self.history, self._note_rest = History(self.opened_with), Later(self._note)
-        self.tools = Toolbar(self._undo, self._redo, self._reset)
+        self.tools = Toolbar(
+            undo=lambda: self.show(self.history.undo()),
+            redo=lambda: self.show(self.history.redo()),
+            reset=lambda: self.show(self.opened_with),
+        )
         self.tools.allow(undo=False, redo=False, reset=False)
         self.address = Address(self._follow)
         self.sidebar.widget.children = [self.tools.widget, *self.sidebar.widget.children]
@@ -221,15 +225,6 @@ class PairedDashboard(widgets.HBox):
         """Show large what was clicked among several."""
         self.sidebar.refresh()
         self.update()
-
-    def _undo(self) -> None:
-        self.show(self.history.undo())
-
-    def _redo(self) -> None:
-        self.show(self.history.redo())
-
-    def _reset(self) -> None:
-        self.show(self.opened_with)
 
     def _follow(self, link: str) -> None:
         """Show the setting that the page's address names."""

@@ -8,10 +8,11 @@ from workbench.dashboards.canvas import NotedPanel, NotedPanels, shares_of
 from workbench.dashboards.paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import NothingToChoose, Opening
 from workbench.engines.translation import Translation
-from workbench.figures.curves import load_between
+from workbench.figures.curves import load_between, pages_percent
+from workbench.figures.translation import served_percent
 from workbench.machine import TranslationMachine
-from workbench.metrics.translation import latency_quantile, pages_by_degree
-from workbench.records.translation import SERVED_BY, TranslationRecord, accesses
+from workbench.metrics.translation import latency_quantile
+from workbench.records.translation import SERVED_BY, TranslationRecord
 
 
 def translation_dashboard() -> PairedDashboard:
@@ -33,16 +34,11 @@ class TranslationPanels(NotedPanels):
 
     def __init__(self) -> None:
         slices, shares = (np.arange(_SLICES) + 0.5) * 100 / _SLICES, shares_of(_QUANTILES)
-        self.served = NotedPanel("Served by", "", "accesses (%)", served_note, SERVED_BY)
+        self.served = NotedPanel("Served by", "", "accesses (%)", served_percent, SERVED_BY)
         self.latency = NotedPanel("Latency", "accesses served by then", "cycles", latency_note, shares)
         self.load = NotedPanel("Network", "time of the run (%)", "messages a cycle", load_note, places=slices)
-        self.degrees = NotedPanel("Sharing", "cores that hold a page", "pages held (%)", degrees_note, places=1)
+        self.degrees = NotedPanel("Sharing", "cores that hold a page", "pages held (%)", pages_percent, places=1)
         super().__init__([self.served, self.latency], [self.load, self.degrees])
-
-
-def served_note(record: TranslationRecord) -> np.ndarray:
-    """Return the accesses by where they are served, in percent: float64[5]."""
-    return np.asarray(100 * record.served.sum(axis=0) / max(accesses(record), 1))
 
 
 def latency_note(record: TranslationRecord) -> np.ndarray:
@@ -55,12 +51,6 @@ def load_note(record: TranslationRecord) -> np.ndarray:
     return load_between(
         record, np.linspace(record.first_cycle, max(record.last_cycle, record.first_cycle + 1), _SLICES + 1)
     )
-
-
-def degrees_note(record: TranslationRecord) -> np.ndarray:
-    """Return the pages by how many cores hold them, in percent: float64[cores]."""
-    pages = pages_by_degree(record)[1:]
-    return np.asarray(100 * pages / max(int(pages.sum()), 1))
 
 
 def hierarchy_note(machine: TranslationMachine) -> str:

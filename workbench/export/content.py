@@ -90,6 +90,7 @@ def content(
         MAIN: _main(runs, style_name, note(cell_rows), table_list, drawn, numbers, notes, columns),
     }
     sweep = runs.plan.sweep
+    by_id = {place.point.id: place for place in named}
     own_figures = {one.name: one.recipe.description for one in drawn if not one.recipe.built_in}
     manifest = {
         "sweep": sweep.name,
@@ -108,7 +109,7 @@ def content(
         **({"own_figures": own_figures} if own_figures else {}),
         "figures_left_out": dict(refused),
         "run_sets": sets.plain(),
-        "points": {place.point.id: _of_point(place) for place in _in_plan_order(runs, named)},
+        "points": {point.id: _of_point(by_id[point.id]) for point in runs.points},
     }
     return Content(texts, manifest)
 
@@ -127,10 +128,6 @@ def notes_of(runs: RunSet) -> list[str]:
         *reverse,
         *runs.notes,
     ]
-
-
-def _csv(one: Drawing) -> str:
-    return f"{FIGURES}/{one.name}.csv"
 
 
 def _main(
@@ -170,12 +167,7 @@ def _of_figure(runs: RunSet, sets: RunSets, drawing: Drawing) -> dict[str, Any]:
     """Return the content of a figure, which may use every finished run of every point."""
     done = {(row.point, row.seed) for row in runs.rows.values() if row.status == "done"}
     behind = [sets.name(point, [s for s in runs.seeds if (point.id, s) in done]) for point in runs.points]
-    return {"data": _csv(drawing), "runs": behind}
-
-
-def _in_plan_order(runs: RunSet, named: Sequence[Place]) -> list[Place]:
-    by_id = {place.point.id: place for place in named}
-    return [by_id[point.id] for point in runs.points]
+    return {"data": f"{FIGURES}/{drawing.name}.csv", "runs": behind}
 
 
 def _of_point(place: Place) -> dict[str, Any]:

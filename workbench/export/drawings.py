@@ -7,6 +7,7 @@ The alt text is made from what is drawn: axes, panels, names, and between which 
 from __future__ import annotations
 
 import functools
+import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -151,6 +152,8 @@ def write_pgf(sheet: Any, path: Path) -> str:
 
 _MOST_NAMES = 12
 _MOST_RANGES = 6
+_END = re.compile(r"^(low|high)|_(low|high)$")
+"""Columns that are the limits of an interval."""
 
 
 def alt_text(description: str, sheet: Any, columns: Mapping[str, Column]) -> str:
@@ -192,15 +195,11 @@ def _ranges(columns: Mapping[str, Column]) -> Iterator[str]:
             different = list(dict.fromkeys(words(str(value)) for value in values.tolist() if str(value)))
             if len(different) > 1 and name != "setting":  # titles of panels say it
                 yield f"{words(name).capitalize()}: {_listed(different)}."
-        elif values.dtype.kind in "fiu" and count < _MOST_RANGES and not name.startswith("low") and not _is_end(name):
+        elif values.dtype.kind in "fiu" and count < _MOST_RANGES and not _END.search(name):
             known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
             if known.size and known.min() < known.max():
                 count += 1
                 yield f"{words(name).capitalize()} from {number(float(known.min()))} to {number(float(known.max()))}."
-
-
-def _is_end(name: str) -> bool:
-    return name.endswith(("_low", "_high")) or name.startswith("high")
 
 
 def _listed(names: list[str]) -> str:

@@ -162,13 +162,9 @@ def _of_text(folder: Path, manifest: Mapping[str, Any], name: str, text: str, sl
         message = (folder / name).read_bytes().decode("utf-8", "backslashreplace")
     except OSError:
         return RECOMPUTED, [Change(name, "", "", "nothing (no such file)", f"{len(text.splitlines())} lines")]
-    if name == MAIN and message != text and _digest_differs(folder, manifest, name):
+    if name == MAIN and message != text and digest_of(folder / name) != manifest["files"].get(name):
         return YOURS, []
     return RECOMPUTED, list(changes(name, message, text, slack))
-
-
-def _digest_differs(folder: Path, manifest: Mapping[str, Any], name: str) -> bool:
-    return bool(digest_of(folder / name) != manifest["files"].get(name))
 
 
 def _of_manifest(manifest: Mapping[str, Any], now: Content, kept: KeptRuns, slack: float) -> Iterator[Change]:

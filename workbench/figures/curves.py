@@ -203,7 +203,7 @@ def _recipe(
             raise InputError(f"{name} needs {needs.format(without[0])}")
         names = tuple(columns) or tuple(f"{part}_{y[0]}" for part in ("mean", "low", "high"))
         titles = tuple(panel.title for panel in panels)
-        return Curves(*x, names, y[1], titles, tuple(lines), look, tuple(dict.fromkeys(without)))  # type: ignore[arg-type]
+        return Curves(*x, names, y[1], titles, tuple(lines), look, tuple(dict.fromkeys(without)))
 
     return Recipe(name, engine, description, data, draw_curves)
 
@@ -315,7 +315,7 @@ NETWORK_LOAD_FIGURE = _recipe(
 )
 
 
-def _pages_percent(record: TranslationRecord) -> np.ndarray:
+def pages_percent(record: TranslationRecord) -> np.ndarray:
     """Return the pages that 1, 2, ... private TLBs hold, in percent of those held, over the samples of a run."""
     pages = pages_by_degree(record)[1:]
     return np.asarray(100 * pages / max(int(pages.sum()), 1))
@@ -334,7 +334,7 @@ SHARING_DEGREES_FIGURE = _recipe(
     "How many cores hold the same page: pages by the number of their holders, by policy, with intervals.",
     ("holders", "cores that hold the page"),
     ("percent", "pages held (%)"),
-    _line_by_line(_pages_percent, first=1),
+    _line_by_line(pages_percent, first=1),
     Look(dots=math.inf, panel=_of_whole_numbers),
 )
 

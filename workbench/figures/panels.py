@@ -136,13 +136,16 @@ def _styles(runs: RunSet, names: LineNames) -> dict[str, int]:
 
 def _title(runs: RunSet, point: PlannedPoint, apart: str | None) -> str:
     varied_paths = [path for path in runs.varied if path.split(".")[0] in _SETTING and path != apart]
-    paths = [path for path in varied_paths if not _told_inside(path, varied_paths)]
-    return ", ".join(words_of(path, point.setup, point.coordinates.get(path)) for path in paths)
+    return ", ".join(words_of(path, point.setup, point.coordinates.get(path)) for path in outermost(varied_paths))
 
 
-def _told_inside(path: str, paths: list[str]) -> bool:
-    """Return whether a choice that holds this one is shown already."""
-    return any(path != other and path.startswith((f"{other}.", f"{other}[")) for other in paths)
+def outermost(paths: list[str]) -> list[str]:
+    """Return the paths of choices that no other of them holds.
+
+    >>> outermost(["policy.choice", "policy.choice.sum[1].nx", "workload.size"])
+    ['policy.choice', 'workload.size']
+    """
+    return [one for one in paths if not any(one.startswith((f"{other}.", f"{other}[")) for other in paths)]
 
 
 def common_seed(runs: RunSet, wanted: int | None, figure: str) -> int:

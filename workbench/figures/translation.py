@@ -72,9 +72,14 @@ def served_by_data(runs: RunSet) -> ServedBy:
     for place, panel in enumerate(panels):
         for line in panel.lines:
             kept = records(runs, line.point, SERVED_BY_FIGURE.name)
-            percent = np.stack([100 * record.served.sum(axis=0) / max(accesses(record), 1) for record in kept])
+            percent = np.stack([*map(served_percent, kept)])
             bars.append(Shares(place, line.name, len(percent), mean_curve(percent, level_of(runs))))
     return ServedBy(tuple(panel.title for panel in panels), tuple(bars))
+
+
+def served_percent(record: TranslationRecord) -> np.ndarray:
+    """Return the accesses by where they are served, in percent: float64[5]."""
+    return np.asarray(100 * record.served.sum(axis=0) / max(accesses(record), 1))
 
 
 @on_paper

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_set import RunSet
 from workbench.figures.estimates import chosen_measure, gain_label
-from workbench.figures.panels import axis_label, check_room, words_of
+from workbench.figures.panels import axis_label, check_room, outermost, words_of
 from workbench.figures.registry import ANY, Column, below, on_paper, recipe
 from workbench.studies.summary import ALPHA, Place, numbers, where_it_holds
 
@@ -139,8 +139,7 @@ def _setting(runs: RunSet, place: Place, x: str, y: str) -> str:
     """Return the name of a panel: every coordinate but the two of the map; a policy that holds one of them by its
     name."""
     paths = [path for path in runs.varied if path not in (x, y) and place.point.coordinates.get(path) is not None]
-    outermost = [p for p in paths if not any(p != q and p.startswith((f"{q}.", f"{q}[")) for q in paths)]
-    return ", ".join(_words(place, path, x, y) for path in outermost)
+    return ", ".join(_words(place, path, x, y) for path in outermost(paths))
 
 
 def _words(place: Place, path: str, x: str, y: str) -> str:

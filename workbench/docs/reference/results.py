@@ -251,7 +251,6 @@ def _number(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, (int, float)) else str(value)
 
 
-CLAIM_KIND = Kind("claims", "Claims", "", claim_pages)
 NOT_JUDGED = "not judged yet"
 
 
