@@ -6,12 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
 
 from tests import rotation
-from tests.depth import seeds
+from tests.depth import long, seeds
 from tests.rotation import JOBS, PARTS, ROOT, SHARDS, Ledger, breaks, keep_part, ledger_of, part_of, passes, record
 from workbench.experiments.mechanism import mechanisms
 
@@ -40,8 +41,8 @@ def test_all_parts_are_due_within_as_many_landings_as_there_are_shards():
 
 def test_every_test_belongs_to_one_part_and_shards_are_of_like_size():
     names = [f"tests/engines/test_pool.py::test_one[{seed}]" for seed in range(8000)]
-    counts = {part: sum(part_of(name) == part for name in names) for part in PARTS}
-    assert sum(counts.values()) == 8000
+    counts = Counter(map(part_of, names))
+    assert set(counts) <= set(PARTS)
     assert all(900 < counts[shard] < 1100 for shard in SHARDS)
     assert part_of("tests/paper/test_paper.py::test_one") == "tex"
     assert part_of("tests/docs/test_site.py::test_one") == "site"
@@ -63,13 +64,23 @@ def test_the_job_of_bounds_runs_a_twin_of_each_engine_that_is_there():
     (one,) = passes("bounds")
     files = " ".join(one.selection)
     assert [engine for engine in mechanisms() if f"/{engine}/" not in files and f"/test_{engine}" not in files] == []
+    for name in one.selection:
+        file, _, test = name.partition("[")[0].partition("::")
+        assert (ROOT / file).is_file() and f"def {test}" in (ROOT / file).read_text(), name
+
+
+@long
+def test_pytest_finds_what_the_job_of_bounds_names():
+    (one,) = passes("bounds")
     command = [sys.executable, "-m", "pytest", "--collect-only", *one.arguments, *one.selection]
     run = subprocess.run(command, cwd=ROOT, env={**os.environ, **one.environment}, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout
     assert all(name in run.stdout for name in one.selection)
 
 
-@pytest.mark.parametrize(("checked", "ends"), [(True, "IndexError: index is out of bounds"), (False, "done")])
+@pytest.mark.parametrize(
+    ("checked", "ends"), [(True, "IndexError: index is out of bounds"), pytest.param(False, "done", marks=long)]
+)
 def test_a_read_behind_an_array_ends_the_job_of_bounds_alone(checked, ends):
     """The program reads ten words, in a kernel that a routine calls, of eight that lie in an array of sixteen."""
     (one,) = passes("bounds")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import re
 from collections.abc import Iterator
@@ -97,6 +98,7 @@ def scope(text: str, begin: int) -> int:
     return end
 
 
+@functools.cache
 def references(text: str, room: int | None = None) -> set[Reference]:
     """Collect what a text refers to; numbers without a specification are those of its room, or none."""
     result, rest, at = set(self_contained(text)), [], 0
@@ -127,6 +129,7 @@ def resolves(reference: Reference, pages: dict[int, str]) -> bool:
     return reference.anchor in anchors(page)
 
 
+@functools.cache
 def read(path: Path) -> str:
     """Read a file as prose: of a notebook the sources of its cells."""
     if path.suffix != ".ipynb":
