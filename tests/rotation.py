@@ -50,7 +50,7 @@ JOBS = {
 }
 """Files of tests whose long ones start programs, servers and browsers, by what they prove."""
 _SEEDED = {
-    "tests/engines/test_dispatch_from_spec.py::test_saturated_configurations_equal_the_oracle": 6,
+    "tests/engines/test_dispatch_from_spec.py::test_saturated_configurations_equal_the_oracle": 3,
     "tests/engines/test_translation_load.py::test_the_engine_and_its_event_driven_twin_agree": 2,
     "tests/engines/node/test_node.py::test_nodes_in_which_everything_acts_on_everything_beside_the_twin": 9,
 }

@@ -38,7 +38,7 @@ def test_equals_the_slow_twin(case: Case) -> None:
         assert_lawful(case, record)
 
 
-@deeper(40, 1000)
+@deeper(20, 1000)
 @given(combinations())
 def test_combinations_equal_the_slow_twin(case: Case) -> None:
     record = assert_same(case)
@@ -46,7 +46,7 @@ def test_combinations_equal_the_slow_twin(case: Case) -> None:
         assert_lawful(case, record)
 
 
-@deeper(60, 1000)
+@deeper(30, 1000)
 @given(combinations())
 def test_skipping_changes_nothing(case: Case) -> None:
     """What no cycle and no round skips records the same, and waits for ever where that does."""
@@ -94,7 +94,7 @@ EACH = [pytest.param(slot, policy) for listed in (EVERY, ROUND) for slot, found 
 
 @pytest.mark.parametrize(
     ("slot", "policy"),
-    thinned(EACH, 14),
+    thinned(EACH, 28),
     ids=lambda value: value if isinstance(value, str) else value.short(),
 )
 def test_every_policy_in_a_crowd(slot: str, policy: Any) -> None:
@@ -229,7 +229,7 @@ SEEDS = 12 if LONG else 1 if INTERPRETED else 4
 
 @pytest.mark.deeper
 @pytest.mark.parametrize("per_wave", [True, False], ids=["per_wave", "a_group"])
-@pytest.mark.parametrize("placement", thinned(FULL, 7), ids=lambda placement: placement.short())
+@pytest.mark.parametrize("placement", thinned(FULL, 14), ids=lambda placement: placement.short())
 def test_placements_on_full_modules(placement: Any, per_wave: bool) -> None:
     """A placement that draws or remembers is asked again in every round in which nothing else fits."""
     for seed in range(SEEDS):

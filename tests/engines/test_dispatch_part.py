@@ -102,6 +102,7 @@ def test_temperatures_that_a_choice_reads() -> None:
     assert_the_same(crowded(4, policies={"choice": WARM}, options=HEATED))
 
 
+@long_where_compiled
 def test_policies_of_a_user() -> None:
     case = crowded(5, policies={**USERS, "probe": EVERY["probe"][0]})
     assert_the_same(dataclasses.replace(case, rows=case.rows[:10]))

@@ -16,7 +16,7 @@ from workbench.policies.malloc import PerThread, TrylockBackoff, TrylockSpin, Wa
 from workbench.records.malloc import address, events
 
 
-@deeper(80, 800)
+@deeper(40, 800)
 @given(cases())
 def test_equals_the_slow_twin(case):
     expected = slow.run(case.rows, **case.twin)
@@ -44,7 +44,7 @@ def test_equals_the_slow_twin(case):
     assert [tuple(line) for line in record.refusals.tolist()] == expected.refused
 
 
-@deeper(60, 600)
+@deeper(30, 600)
 @given(
     cases(),
     st.builds(

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from tests.engines.pool_cases import Case, assert_access_times, assert_same, crowd, line
 from tests.oracles import pool_memory
 from workbench.engines.pool import Pool
@@ -222,7 +223,7 @@ def cases(draw: Any) -> Case:
     return Case(rows, scaled(RING, factor), policies, options, seed=chance.randrange(1 << 20))
 
 
-@settings(max_examples=40)
+@deeper(13, 200)
 @given(cases())
 def test_equals_the_slow_twin(case: Case) -> None:
     assert_lawful(assert_same(case))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
-from tests.depth import deeper
+from tests.depth import deeper, thinned
 from tests.engines.pool_cases import Case, crowd, line
 from tests.engines.pool_stepping import Answer, Asked, Move, Piece, Request, append, finished, moved, record_of
 from tests.engines.stepping import REFUSED, advance, ask, next_event
@@ -108,7 +108,7 @@ def assert_as_the_engine(case: Case, seed: int) -> None:
     assert [(it.left, it.to, it.time) for it in moves] == [(it[2], it[3], it[7]) for it in expected.moves.tolist()]
 
 
-@deeper(25, 400)
+@deeper(12, 400)
 @given(cases(), st.integers(0, 1 << 20))
 def test_a_part_that_is_asked_one_by_one_does_as_a_whole_run(case, seed):
     assert_as_the_engine(case, seed)
@@ -123,7 +123,9 @@ def test_also_where_requests_wait(case, seed):
         reject()
 
 
-@pytest.mark.parametrize(("slot", "policy"), EACH, ids=lambda it: getattr(it, "name", it))
+@pytest.mark.parametrize(
+    ("slot", "policy"), thinned([pytest.param(*case) for case in EACH], 4), ids=lambda it: getattr(it, "name", it)
+)
 def test_under_every_policy(slot, policy):
     factor = MIB // 2 if policy.name in LARGE else 1
     options = {"driver_granule": factor, "ipc_ns": 3, "driver_alloc_ns": 50}

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from tests.engines.pool_cases import Case, Row, assert_same, line
 from tests.engines.test_pool import EVERY, LARGE, assert_lawful
 from tests.engines.test_pool_vectors import Ghost
@@ -215,7 +216,7 @@ def crowded(draw: Any) -> Case:
     return Case(rows, line(100, 120), policies, options, seed=chance.randrange(1 << 20))
 
 
-@settings(max_examples=40)
+@deeper(13, 200)
 @given(crowded())
 def test_equals_the_slow_twin(case: Case) -> None:
     record = assert_same(case)

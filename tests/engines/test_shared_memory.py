@@ -65,7 +65,7 @@ def test_trace_t1(placement, grant, base, end):
 rows = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12), st.integers(1, 20)), min_size=1, max_size=30)
 
 
-@deeper(50, 1000)
+@deeper(25, 1000)
 @given(
     rows=rows,
     placement=st.sampled_from(list(TWINS)),
@@ -98,7 +98,7 @@ def test_equals_the_slow_twin(rows, placement, look_ahead, retry, release_first,
     assert record.attempts == expected.attempts
 
 
-@deeper(60, 600)
+@deeper(30, 600)
 @given(
     rows=rows,
     placement=st.sampled_from(list(TWINS)),

@@ -63,7 +63,10 @@ def test_one_walker_is_the_queue_m_d_1(load: float) -> None:
     assert twin.walkers.queue_cycles == sum(waits)
 
 
-@pytest.mark.parametrize(("walkers", "load"), [(2, 1.9), (3, 2.5), (8, 7.8)])
+MANY = [pytest.param(walkers, load, marks=long) for walkers, load in ((3, 2.5), (8, 7.8))]
+
+
+@pytest.mark.parametrize(("walkers", "load"), [(2, 1.9), *MANY])
 def test_several_walkers_are_the_queue_m_d_c(walkers: int, load: float) -> None:
     arrivals = _arrivals(load, 3000, seed=walkers)
     twin, waits = _walks_alone(arrivals, walkers), kiefer_wolfowitz(arrivals, walkers)

@@ -123,7 +123,7 @@ def test_a_walk_that_has_ended_is_joined_by_nobody() -> None:
     assert record.walks_joined == 0
 
 
-@pytest.mark.parametrize("part", seeds(2, 78))
+@pytest.mark.parametrize("part", seeds(1, 78))
 def test_the_engine_and_its_twin_agree_where_unmappings_follow_misses(part: int) -> None:
     for seed in range(SIZE * part, SIZE * (part + 1)):
         result = differences(drawn_with_unmappings(seed))
@@ -135,7 +135,7 @@ def test_in_most_of_these_cases_misses_come_to_the_walkers_when_their_page_is_un
     assert late > SIZE // 2
 
 
-@pytest.mark.parametrize("seed", [110, *seeds(40, 280)])
+@pytest.mark.parametrize("seed", [110, *seeds(12, 280)])
 def test_no_shortcut_jumps_over_an_unmapping(seed: int) -> None:
     """The trace of seed 110 ends with an unmapping long after its last access, which no window of time counts."""
     case = drawn_with_unmappings(seed, plain=True)

@@ -160,7 +160,7 @@ def test_what_cannot_be_replayed_is_refused_in_one_sentence(workload, options, s
 
 
 @needs_public_traces
-@pytest.mark.parametrize("name", thinned(list(FIVE), 3))
+@pytest.mark.parametrize("name", thinned(list(FIVE), 4))
 def test_public_snapshots_come_out_exactly(name, monkeypatch):
     monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     segments, allocs = FIVE[name]
