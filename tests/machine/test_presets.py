@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.depth import thinned
 from tests.public_traces import needs_public_traces, path
 from workbench.cli import main
 from workbench.errors import InputError
@@ -164,7 +165,7 @@ CARDS = [
 
 
 @needs_public_traces
-@pytest.mark.parametrize(("file", "name"), CARDS)
+@pytest.mark.parametrize(("file", "name"), thinned([pytest.param(*case) for case in CARDS], 9))
 def test_what_a_card_said_of_itself_in_a_trace_is_what_its_preset_says(file, name):
     card, machine = read_trace(path(file)).cards[0], preset(name).machine()
     assert preset_for_device(card.name) == name

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.depth import long
 from tests.oracles.trace_share import requests
 from tests.public_traces import NAMED, needs_public_traces
 from workbench.errors import InputError
@@ -297,11 +298,11 @@ def test_it_reads_from_a_sweep_file_pickles_and_is_shown_shortly():
     ("name", "machine", "count", "longest"),
     [
         ("rocprofv3_mi355x_part1", "mi355x", 1667, 123),
-        ("rocprofv3_mi355x_part1", "mi350x", 1667, 123),
-        ("hta_a100_nccl_rank", "a100", 39489, 1288),
+        pytest.param("rocprofv3_mi355x_part1", "mi350x", 1667, 123, marks=long),
+        pytest.param("hta_a100_nccl_rank", "a100", 39489, 1288, marks=long),
         ("hta_v100_memory_events", "v100", 19931, 168),
         ("tracelens_h100_qwen1.5_0.5b", "h100", 848, 1816),
-        ("kineto_v100_resnet50_workers0", "v100", 25367, 192),
+        pytest.param("kineto_v100_resnet50_workers0", "v100", 25367, 192, marks=long),
     ],
 )
 def test_real_traces_give_a_queue_for_their_machine(monkeypatch, name, machine, count, longest):

@@ -195,6 +195,7 @@ def test_a_training_step_runs_through_all_five_mechanisms() -> None:
     assert_all_ran(record, workload.facts(NodeMachine.read("dgx_1v")))
 
 
+@long_where_compiled
 def test_results_that_rest_on_the_rule_say_so(tmp_path: Path) -> None:
     workload = {"trace": profile(tmp_path).trace, "touched": "youngest"}
     machine = {"card": {"compute_units": 1, "wave_size": 32}, "translation": {"cores": 1}}

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from tests.depth import thinned
 from tests.junk import refusal
 from tests.oracles import trace_groups
 from tests.oracles.dispatch_fit import fits
@@ -304,7 +305,7 @@ REAL = [
 
 
 @needs_public_traces
-@pytest.mark.parametrize(("name", "machine", "levers", "expected"), REAL)
+@pytest.mark.parametrize(("name", "machine", "levers", "expected"), thinned([pytest.param(*case) for case in REAL], 4))
 def test_real_traces_give_groups_for_their_machine(monkeypatch, name, machine, levers, expected):
     monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     result = TraceGroups(trace=name, most_a_kernel=64, **levers).groups(preset(machine).machine(), Streams(1))

@@ -39,7 +39,7 @@ def live_bytes(requested):
 
 
 @needs_public_traces
-@pytest.mark.parametrize("file", thinned([*PEAKS], 4))
+@pytest.mark.parametrize("file", thinned([*PEAKS], 8))
 def test_what_is_live_is_what_the_recorded_allocator_said(file):
     workload = TracePool(trace=str(path(file)))
     requests = workload.pool_requests(preset("dgx_h100").machine(), Streams(0))

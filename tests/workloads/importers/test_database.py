@@ -156,7 +156,7 @@ def test_names_that_cannot_be_printed_are_not(tmp_path, name):
     assert "raised" not in read_or_refused(path)
 
 
-@pytest.mark.parametrize("seed", seeds(40, 360))
+@pytest.mark.parametrize("seed", seeds(12, 360))
 def test_a_damaged_file_is_read_or_refused_in_one_sentence(tmp_path, seed):
     path = (profiles.nsys, profiles.rocpd)[seed % 2](tmp_path / "t.db")
     path.write_bytes(damaged(path.read_bytes(), seed, from_byte=16))

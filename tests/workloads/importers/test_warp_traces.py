@@ -4,7 +4,7 @@ import gzip
 import lzma
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.depth import deeper
@@ -61,7 +61,7 @@ def facts_of(tmp_path_factory, text, name, packed):
     return read_trace(place).facts()
 
 
-@settings(max_examples=60)
+@deeper(20, 300)
 @given(RAW, VERSIONS, st.booleans(), PACKED)
 def test_a_raw_trace_is_counted_as_by_hand(tmp_path_factory, warps, version, lineinfo, packed):
     lines = [(b, w, one) for b, w, op in warps for one in (copied(op) if op.opcode == "LDGSTS.E" else [op])]
@@ -75,7 +75,7 @@ def test_a_raw_trace_is_counted_as_by_hand(tmp_path_factory, warps, version, lin
     assert result["address_modes"] == {str(m): n for m in range(3) if (n := sum(op.mode == m for _, _, op in warps))}
 
 
-@settings(max_examples=40)
+@deeper(15, 100)
 @given(GROUPED, VERSIONS, PACKED)
 def test_a_grouped_trace_is_counted_as_by_hand(tmp_path_factory, blocks, version, packed):
     every = [op for warps in blocks.values() for own in warps.values() for op in own]

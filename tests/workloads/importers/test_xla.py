@@ -216,7 +216,7 @@ def test_a_bad_xplane_is_refused_in_one_sentence(tmp_path, contents, says):
     assert refusal(tmp_path / "t", contents).startswith(says)
 
 
-@pytest.mark.parametrize("seed", seeds(40, 360))
+@pytest.mark.parametrize("seed", seeds(12, 360))
 def test_a_damaged_profile_is_read_or_refused_in_one_sentence(tmp_path, seed):
     contents = (xplane(), jax())[seed % 2]
     (tmp_path / "t").write_bytes(damaged(contents, seed, most=6))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.depth import deeper
@@ -62,7 +62,7 @@ def test_every_access_is_what_drawing_one_by_one_gives_however_it_is_cut(workloa
     assert all(0 <= page < workload.pages(machine) for _, _, page in slowly)
 
 
-@settings(max_examples=20)
+@deeper(8, 100)
 @given(WORKLOADS, MACHINES, SEEDS)
 def test_a_longer_trace_begins_with_the_shorter_one(workload, machine, seed):
     assert rows(workload.but(count=150), machine, seed)[: workload.count] == rows(workload, machine, seed)

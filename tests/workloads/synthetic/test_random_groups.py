@@ -5,9 +5,10 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from tests.junk import refusal
 from tests.oracles import random_groups
 from workbench.machine import Machine, Resource, preset, read_machine
@@ -64,7 +65,7 @@ def laws_by_label(workload):
     }
 
 
-@settings(max_examples=60)
+@deeper(25, 300)
 @given(WORKLOADS, SEEDS)
 def test_every_column_is_what_drawing_group_by_group_gives(workload, seed):
     result = lists(workload.groups(MACHINE, Streams(seed)))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from tests.junk import refusal
 from workbench.machine import Machine
 from workbench.streams import Streams
@@ -34,7 +35,7 @@ def drawn(workload, seed=1):
     return workload.mallocs(Machine(), Streams(seed))
 
 
-@settings(max_examples=60)
+@deeper(20, 300)
 @given(WORKLOADS, st.integers(0, 2**40))
 def test_calls_are_in_order_and_can_be_served(workload, seed):
     calls = drawn(workload, seed)
