@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks import proofs, synthesis
 from tests.circuits.test_netlist import counter
-from tests.depth import long
+from tests.depth import long, thinned
 from tests.needs import needs
 from workbench.circuits import Circuit, cases_of, circuit_of
 from workbench.circuits import synthesis as yosys
@@ -202,7 +202,7 @@ def test_every_maker_is_among_them():
 
 
 @needs("iverilog")
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", thinned(list(EACH), 5))
 def test_the_vectors_hold_in_a_simulator_of_verilog(name, tmp_path):
     policy, size = EACH[name]
     circuit = circuit_of(policy, size)

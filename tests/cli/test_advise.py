@@ -16,7 +16,7 @@ from workbench.cli import main
 @pytest.fixture
 def snapshot(tmp_path):
     place = tmp_path / "own.pickle"
-    place.write_bytes(pickle.dumps(exercised(Recorder(Rules(), seed=2), 150, 2).snapshot()))
+    place.write_bytes(pickle.dumps(exercised(Recorder(Rules(), seed=2), 60, 2).snapshot()))
     return place
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.depth import thinned
 from workbench.cli.main import main
 from workbench.machine.presets import read_preset
 
@@ -28,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     presets._preset.cache_clear()
 
 
-@pytest.mark.parametrize("kind", EACH)
+@pytest.mark.parametrize("kind", thinned(EACH, 3))
 def test_what_is_written_names_all_figures_that_are_to_be_filled_in(kind: str, folder: Path) -> None:
     assert main(["new", "preset", kind, "my_card"]) == 0
     figures = list(presets.KIND_OF_MACHINE[kind].figures())

@@ -38,7 +38,7 @@ def test_a_study_says_how_to_go_on_and_what_it_says_can_be_run(study, capsys):
     assert "6 runs" in capsys.readouterr().out
     assert Path("out/best/sweep.yaml").is_file()
     first = sorted(Path("out/front").iterdir())[0]
-    assert main(["run", str(first), "--seeds", "1"]) == 0
+    assert main(["run", str(first), "--seeds", "1", "--set", "figures=[]"]) == 0
     assert (first.with_suffix("") / "sweep.yaml").is_file()
 
 

@@ -7,10 +7,11 @@ import shutil
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import workbench as wb
+from tests.depth import deeper
 from tests.experiments.stores import rows_of
 from workbench.cli.main import main
 from workbench.errors import StoreError
@@ -102,7 +103,7 @@ def test_rows_outlive_the_damaged_entry_of_their_origin(tmp_path):
     assert result == {0: origin_of(0), 1: "", 2: origin_of(0), 3: ""}
 
 
-@settings(max_examples=30, deadline=None)
+@deeper(10, 150)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 8)), max_size=40))
 def test_whoever_wrote_last_is_the_origin(tmp_path_factory, drivers):
     """Several drivers keep rows in turn: the first done row of a run stays."""

@@ -35,9 +35,10 @@ def compared():
     return runs({"first_fit": [record([(0, 0, 4, 0, 4), (0, 1, 3, 4, 4)])], "best_fit": [record([(0, 0, 7, 0, 8)])]})
 
 
-@pytest.mark.parametrize(
-    "name", ["layout_over_time", pytest.param("remaining_over_time", marks=long), "wear_by_segment"]
-)
+OTHERS = [pytest.param(name, marks=long) for name in ("layout_over_time", "remaining_over_time")]
+
+
+@pytest.mark.parametrize("name", ["wear_by_segment", *OTHERS])
 def test_the_same_data_give_the_same_bytes(tmp_path, name, monkeypatch):
     recipe = figure(name)
     data = recipe.data(compared())
