@@ -44,7 +44,7 @@ for _signal, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
 # Interpreted, the same code meets fewer examples: it is slow there, and what is looked for is a difference between the
 # two ways of running, no rare input.
 settings.register_profile(
-    "gate", deadline=None, database=None, derandomize=True, max_examples=10 if INTERPRETED else 30
+    "gate", deadline=None, database=None, derandomize=True, max_examples=10 if INTERPRETED else 15
 )
 settings.register_profile("rotating", deadline=None, database=None, max_examples=30 if INTERPRETED else 300)
 settings.load_profile("rotating" if LONG else "gate")

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from tests.depth import deeper
 from tests.engines.malloc_cases import batch, cases, simulate
 from tests.oracles import malloc_measures as slow
 from workbench.metrics.malloc import MEASURES, measure
 from workbench.policies.malloc import PerThread, WarpAggregated
 
 
-@settings(max_examples=60, deadline=None)
+@deeper(20, 300)
 @given(cases())
 def test_every_measure_equals_its_slow_twin(case):
     record = simulate(case.rows, **case.policies, **case.options)

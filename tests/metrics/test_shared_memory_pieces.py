@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from tests.engines.test_shared_memory import simulate
 from workbench.errors import InputError
 from workbench.metrics.shared_memory import grants_by_segment, pieces
@@ -53,7 +54,7 @@ PLACEMENTS = [FirstFit(), NearestBoundary(), Compaction(), Compaction(cycles_per
 
 @pytest.mark.parametrize("release_first", [True, False])
 @pytest.mark.parametrize("placement", PLACEMENTS, ids=lambda placement: placement.short())
-@settings(max_examples=30, deadline=None)
+@deeper(10, 300)
 @given(rows=jobs)
 @example(rows=[(0, 1, 1)] * 5)
 def test_rectangles_are_the_painted_memory(placement, release_first, rows):

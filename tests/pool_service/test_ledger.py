@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.depth import LONG, deeper
 from tests.engines.pool_cases import Case
 from workbench.engines.pool.live import Live
 from workbench.errors import InputError
@@ -80,7 +81,7 @@ def ledger(board=BOARD, noted=lambda segment: None, drivers=None, **policies):
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(steps=STEPS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15 if LONG else 5, deadline=None)
 def test_what_is_granted_one_at_a_time_is_what_the_engine_grants(kind, steps):
     """Card, address, bytes, cached or from the driver; and in the arenas nothing overlaps."""
     board, rows, regions, rows_of = board_of(kind), asked(steps), {}, {}
@@ -135,7 +136,7 @@ def test_a_policy_that_fails_is_told_of_and_the_service_goes_on(capsys):
 
 
 @given(st.lists(st.tuples(st.integers(1, 3 * PAGE), st.integers(0, 9)), max_size=40))
-@settings(max_examples=40, deadline=None)
+@deeper(13, 200)
 def test_slots_never_overlap_never_run_out_and_are_pages_where_they_are_large(steps):
     size = 20 * PAGE
     slots, live = Slots(size), {}
@@ -182,7 +183,7 @@ def over(place, **policies):
 
 @pytest.mark.parametrize("kind", ["split_and_coalesce", "most_free, limited", "buddies", "rmm_pool"])
 @given(steps=STEPS)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12 if LONG else 4, deadline=None)
 def test_a_journal_brings_back_every_region_and_what_is_cached(tmp_path_factory, kind, steps):
     place = tmp_path_factory.mktemp("journal") / "journal"
     holdings, first = over(place, **KINDS[kind])

@@ -1,9 +1,10 @@
 """Max-min fair flows against flows that are followed one by one, and the laws that define them."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from tests.oracles.pool_flows import finishing_times as slow
 from tests.oracles.pool_flows import rates
 from workbench.structures.flow_sharing import Flows, finishing_times
@@ -13,7 +14,7 @@ FLOWS = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 100), st.integers(
 CAPACITY = st.lists(st.sampled_from([1.0, 2.5, 4.0, 10.0]), min_size=4, max_size=4)
 
 
-@settings(max_examples=50)
+@deeper(16, 250)
 @given(PATHS, FLOWS, CAPACITY)
 def test_ends_as_flows_that_are_followed_one_by_one(paths, drawn, capacity):
     flows = sorted((start, amount, path % len(paths)) for start, amount, path in drawn)
@@ -26,7 +27,7 @@ def test_ends_as_flows_that_are_followed_one_by_one(paths, drawn, capacity):
     np.testing.assert_allclose(finishing_times(given_), expected, rtol=1e-9)
 
 
-@settings(max_examples=30)
+@deeper(10, 150)
 @given(PATHS, CAPACITY)
 def test_the_oracles_rates_are_max_min_fair(paths, capacity):
     """Every flow meets a full resource on which no flow is faster: the definition (Bertsekas, Gallager)."""

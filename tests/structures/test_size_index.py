@@ -1,9 +1,10 @@
 """The index of blocks by size against a sorted list."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from workbench.structures.size_index import (
     CACHE_LINE,
     CLASSES,
@@ -27,7 +28,7 @@ def first(held, size):
     return next((block for its, _, block in sorted(held) if its >= size), -1)
 
 
-@settings(max_examples=60)
+@deeper(20, 300)
 @given(STEPS, st.randoms(use_true_random=False))
 def test_answers_as_a_sorted_list(steps, chance):
     index = new_size_index(2, len(steps))

@@ -6,9 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from tests.oracles import shared_probe as twin
 from workbench.errors import InputError
 from workbench.policies.probes.shared_gates import fields, loads, pack, shared_cost, shared_netlist, trace
@@ -97,7 +98,7 @@ def test_v24_padding():
         assert wires.codes[0] == ("11100000" if run == 3 else "11101111")
 
 
-@settings(max_examples=60)
+@deeper(20, 300)
 @given(resources, st.integers(0, 20), st.fixed_dictionaries(forms))
 def test_r56_every_resource_as_if_alone(states, spare, chosen):
     width, taken_is_one = sum(map(len, states)) + spare, chosen["encoding"] == "free0"
@@ -109,7 +110,7 @@ def test_r56_every_resource_as_if_alone(states, spare, chosen):
     assert all(len(code) == width and code.rstrip("0") == "1" * run for code, run in zip(wires.codes, runs))
 
 
-@settings(max_examples=40)
+@deeper(13, 200)
 @given(resources, st.booleans(), st.booleans())
 def test_r56_the_whole_chain_of_every_resource(states, left, taken_is_one):
     width = sum(map(len, states))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.depth import long
+from tests.depth import deeper, long
 from tests.oracles import shared_probe as twin
 from workbench.errors import InputError
 from workbench.policies.policy import read_policy
@@ -127,7 +127,7 @@ def test_v21_in_both_encodings():
     assert SharedRun(encoding="free0").longest_each([opposite(LOW), opposite(HIGH)]) == [4, 3]
 
 
-@settings(max_examples=50)
+@deeper(16, 250)
 @given(
     st.lists(st.text("01", min_size=2, max_size=12), min_size=2, max_size=4), st.integers(0, 9), st.sampled_from(FORMS)
 )
