@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -69,3 +70,11 @@ def unseen() -> Iterator[None]:
 def sent_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every widget send its whole state, as where a page looks."""
     monkeypatch.setattr(Widget, "open", OPENED_WHOLE)
+
+
+@pytest.fixture
+def two_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the pages that play long runs open with two seeds, where it is no matter how many there are."""
+    for name in ("dispatch", "pool"):
+        room = importlib.import_module(f"workbench.dashboards.{name}")
+        monkeypatch.setattr(room, "OPENING", room.OPENING._replace(seeds=2))

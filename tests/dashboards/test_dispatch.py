@@ -32,7 +32,14 @@ def records():
 
 
 @pytest.fixture
-def shown():
+def shown(two_seeds):
+    made = wb.dashboard("dispatch")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def opened():
     made = wb.dashboard("dispatch")
     yield made
     made.close()
@@ -52,17 +59,17 @@ def numbers(column: bytes) -> np.ndarray:
 
 
 @pytest.mark.usefixtures("sent_whole")
-def test_it_opens_with_the_document_s_first_claim(shown):
-    complete(shown)
-    assert "served_marks against strict_blocking: median " in shown.histogram.scene["words"]
-    assert shown.panels.timeline.scene["names"] == ["strict_blocking", "served_marks"]
-    for panel in (shown.panels.waits, shown.panels.spread, shown.panels.power):
+def test_it_opens_with_the_document_s_first_claim(opened):
+    complete(opened)
+    assert "served_marks against strict_blocking: median " in opened.histogram.scene["words"]
+    assert opened.panels.timeline.scene["names"] == ["strict_blocking", "served_marks"]
+    for panel in (opened.panels.waits, opened.panels.spread, opened.panels.power):
         assert [line["place"] for line in panel.scene["lines"]] == [0, 1]
         assert panel.scene["words"] == ""
-    assert [line["x"] for line in shown.panels.waits.scene["lines"]] == [[1, 2, 3, 4]] * 2
-    assert shown.panels.power.scene["lines"][0]["x"] == list(range(8))
-    assert "mean of 8 seeds with its 95 % interval" in shown.panels.seeds.value
-    assert "wait mean (cycles) ↓" in shown.table.value
+    assert [line["x"] for line in opened.panels.waits.scene["lines"]] == [[1, 2, 3, 4]] * 2
+    assert opened.panels.power.scene["lines"][0]["x"] == list(range(8))
+    assert "mean of 8 seeds with its 95 % interval" in opened.panels.seeds.value
+    assert "wait mean (cycles) ↓" in opened.table.value
 
 
 def test_cards_say_what_counts_before_a_move_is_run(shown, monkeypatch):

@@ -34,7 +34,7 @@ def test_a_page_has_a_title_one_sentence_and_a_legend(name):
 
 
 @pytest.mark.usefixtures("sent_whole")
-@pytest.mark.parametrize("name", thinned([*list(NAMES[:3]), "malloc", "node", "pool"], 3))
+@pytest.mark.parametrize("name", thinned([*list(NAMES[:3]), "malloc", "node", "pool"], 5))
 def test_the_default_seeds_decide_what_a_page_opens_with(name):
     shown = wb.dashboard(name)
     try:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.depth import long
+from tests.depth import long, thinned
 from tests.waiting import wait_until
 from workbench.dashboards.child_process import call_on_leash, descendants
 
@@ -52,7 +52,7 @@ def held(place: Path, manner: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=environment, text=True, stderr=subprocess.PIPE)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=str)
+@pytest.mark.parametrize("number", thinned([signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], 3), ids=str)
 def test_nothing_outlives_the_process_that_holds_the_leash(tmp_path, number):
     holder = held(tmp_path / "pids", "stays")
     wait_until((tmp_path / "pids").exists)
