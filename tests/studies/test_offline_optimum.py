@@ -6,9 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from tests.engines.test_shared_memory import T1, simulate
 from workbench.errors import InputError
 from workbench.policies.placement import BestFit, FirstFit, NearestBoundary
@@ -37,7 +38,7 @@ def by_trying_everything(jobs, segments, horizon):
 jobs = st.lists(st.tuples(st.integers(0, 1), st.integers(1, 3), st.integers(1, 2)), min_size=1, max_size=3)
 
 
-@settings(max_examples=25, deadline=None)
+@deeper(8, 125)
 @given(jobs=jobs)
 def test_equals_trying_everything(jobs):
     jobs = sorted(jobs, key=lambda job: job[0])

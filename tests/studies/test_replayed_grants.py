@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 import workbench as wb
+from tests.depth import thinned
 from tests.needs import needs
 from workbench.circuits import circuit_of, differences
 from workbench.cli import main
@@ -24,7 +25,7 @@ SWEEP = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("point", range(4))
+@pytest.mark.parametrize("point", thinned(range(4), 3))
 def test_a_circuit_grants_what_the_run_granted(point):
     setup = wb.planned(SWEEP).points[point].setup
     policy, segments, case = replayed(setup, 3)

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import workbench as wb
-from tests.depth import long
+from tests.depth import deeper, long
 from tests.engines.pool_cases import Case, crowd, line
 from tests.oracles import pool_bound as slow
 from workbench.errors import InputError
@@ -56,7 +56,7 @@ def demand(times, regions, sizes, gbps, lends):
     return Demand(np.array(times), *columns, np.array(sizes), np.array(gbps), np.array(lends))
 
 
-@settings(max_examples=60, deadline=None)
+@deeper(20, 300)
 @given(said=demands())
 def test_the_moving_bound_is_what_laying_byte_after_byte_takes(said):
     result, moments = demand(*said), loads(demand(*said))
@@ -66,7 +66,7 @@ def test_the_moving_bound_is_what_laying_byte_after_byte_takes(said):
         assert least_reading(result, moments) == pytest.approx(np.array(flows), rel=1e-6, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@deeper(13, 200)
 @given(said=demands(most_regions=4))
 def test_whole_regions_are_the_best_of_all_ways_to_lay_them_and_the_bounds_are_in_order(said):
     result = demand(*said)
@@ -76,7 +76,7 @@ def test_whole_regions_are_the_best_of_all_ways_to_lay_them_and_the_bounds_are_i
     assert shares <= whole * (1 + 1e-6) + 1e-9
 
 
-@settings(max_examples=40, deadline=None)
+@deeper(13, 200)
 @given(said=demands())
 @long
 def test_what_could_be_granted_is_what_laying_byte_after_byte_leaves_room_for(said):

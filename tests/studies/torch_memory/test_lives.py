@@ -224,7 +224,7 @@ def test_a_public_recording_with_expandable_segments_has_little_pinned_when_it_f
 
 
 @pytest.mark.needs("public traces")
-@pytest.mark.parametrize("file", thinned(sorted(PUBLIC), 2))
+@pytest.mark.parametrize("file", thinned(sorted(PUBLIC), 4))
 def test_a_public_snapshot_ends_as_it_shows(file):
     place, reply = PUBLIC[file]
     (card,) = card_histories(place)

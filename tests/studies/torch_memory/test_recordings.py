@@ -37,7 +37,7 @@ CASES = [(way, owners) for way in WAYS for owners in OWNERS if (way, owners) != 
 """A private pool's segment that went back leaves no trace of its pool: an oversize block of one is not told."""
 
 
-@pytest.mark.parametrize("seed", thinned([*range(12), 129, 131, 144], 7))
+@pytest.mark.parametrize("seed", thinned([*range(12), 129, 131, 144], 14))
 @pytest.mark.parametrize(("way", "owners"), CASES)
 def test_a_made_up_recording_is_replayed_exactly(tmp_path, way, owners, seed):
     made = exercised(Recorder(WAYS[way], OWNERS[owners], seed), 400, seed)
@@ -132,7 +132,7 @@ PUBLIC = public("torch_snapshot")
 
 
 @pytest.mark.needs("public traces")
-@pytest.mark.parametrize("file", sorted(PUBLIC))
+@pytest.mark.parametrize("file", thinned(sorted(PUBLIC), 4))
 def test_public_snapshots_come_out_to_the_byte(file):
     place, reply = PUBLIC[file]
     (log,) = read_trace(place).logs

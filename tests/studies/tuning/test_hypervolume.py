@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.depth import deeper
@@ -23,7 +23,7 @@ def test_it_is_the_number_of_cells(rows):
     assert hypervolume(np.array(rows, float), np.array(reference, float)) == cells.hypervolume(rows, reference)
 
 
-@settings(max_examples=60, deadline=None)
+@deeper(20, 300)
 @given(points(2, 12))
 def test_the_front_is_what_no_other_beats(rows):
     def beaten(row):
@@ -32,7 +32,7 @@ def test_the_front_is_what_no_other_beats(rows):
     assert on_front(np.array(rows)).tolist() == [not beaten(row) for row in rows]
 
 
-@settings(max_examples=60, deadline=None)
+@deeper(20, 300)
 @given(st.lists(st.one_of(st.none(), st.tuples(*[st.integers(0, 5)] * 3)), min_size=1, max_size=10))
 def test_the_history_is_that_of_every_prefix(rows):
     reference = np.array([6.0, 6.0, 6.0])
