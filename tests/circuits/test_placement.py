@@ -35,7 +35,7 @@ def disagreements(policy: Any, segments: int, count: int) -> list[str]:
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=repr)
-@pytest.mark.parametrize("segments", [2, 7, pytest.param(16, marks=long)])
+@pytest.mark.parametrize("segments", [7, *(pytest.param(segments, marks=long) for segments in (2, 16))])
 def test_a_circuit_grants_what_its_policy_grants(policy: Any, segments: int) -> None:
     assert disagreements(policy, segments, 12) == []
 

@@ -7,7 +7,7 @@ import pytest
 from tests.depth import long
 from tests.engines.translation_load_cases import differences, drawn_with_walks
 
-SIZE = 40
+SIZE = 20
 
 
 @pytest.mark.parametrize("first", [0, *(pytest.param(first, marks=long) for first in range(SIZE, 1200, SIZE))])

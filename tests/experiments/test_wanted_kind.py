@@ -9,9 +9,9 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.experiments import mechanism as mechanisms
+from workbench.experiments import schema
 from workbench.experiments.mechanism import enter, mechanism
 from workbench.experiments.plan import make_plan
-from workbench.experiments.schema import sweep_schema
 from workbench.experiments.sweep import read_sweep
 from workbench.streams import Streams
 
@@ -41,8 +41,11 @@ def _entered():
 
 @functools.cache
 def validator():
-    """The schema with the engine of this file, made once for both tests."""
-    return jsonschema.Draft202012Validator(sweep_schema())
+    """The schema of the engine of this file alone, made once for both tests."""
+    assert "counting" in schema.mechanisms()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schema, "mechanisms", lambda: ["counting"])
+        return jsonschema.Draft202012Validator(schema.sweep_schema())
 
 
 def sweep(**keys):

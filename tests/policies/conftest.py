@@ -1,8 +1,10 @@
 """How far policies walk: a third of the way in `make test`, each with one setting of its levers; else all of it.
 
-Two proofs of each policy are a few policies' in `make test`, and all others' in its shards. A process of its own is
+Three proofs of each policy are a few policies' in `make test`, and all others' in its shards. A process of its own is
 started for what draws and for each question's own example; that compiled and plain answers are the same is asked of
-all. And a policy walks far with one setting of its levers; with all of them it walks near, beside the same twin.
+all. A policy walks far with one setting of its levers; with all of them it walks near, beside the same twin. And that
+an empty memory serves every request is asked of those that say no, and of the example: every state of small memories is
+compared for all.
 """
 
 from __future__ import annotations
@@ -22,13 +24,16 @@ def kind_of(contract):
 
 
 FRESH, FAR = "test_answers_the_same_in_a_fresh_interpreted_process", "test_walks_far_with_its_twin"
+EMPTY = "test_an_empty_memory_serves_every_request"
 
 
 def is_left_to_long(item, walked):
-    """Whether an item is one of the two proofs that a few policies have in `make test`."""
+    """Whether an item is one of the three proofs that a few policies have in `make test`."""
     name = getattr(item, "originalname", "") or ""
-    if name == FRESH and item.cls is not None:
-        return not (item.cls.policy.draws or item.path.name == "test_contract.py")
+    if name in (FRESH, EMPTY) and item.cls is not None:
+        policy = item.cls.policy
+        is_special = policy.draws if name == FRESH else not policy.serves_empty()
+        return not (is_special or item.path.name == "test_contract.py")
     if not name.startswith(FAR):
         return False
     again = item.path in walked

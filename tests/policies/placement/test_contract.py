@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import compiled_only
+from tests.depth import compiled_only, long
 from workbench.errors import PolicyError
 from workbench.levers import lever
 from workbench.policies.contract import check
@@ -164,7 +164,9 @@ class Lax(Placement):
         return self
 
 
-@pytest.mark.parametrize("policy", [FirstFit(), MiddleOut(), MiddleOut(shift=-3), Forgetful()])
+@pytest.mark.parametrize(
+    "policy", [FirstFit(), *(pytest.param(MiddleOut(shift=shift), marks=long) for shift in (0, -3)), Forgetful()]
+)
 def test_check_accepts(policy):
     check(policy)
 

@@ -8,12 +8,13 @@ from itertools import product
 import numpy as np
 from hypothesis import strategies as st
 
-from tests.depth import FAR
+from tests.depth import FAR, LONG
 from tests.oracles.placement import Twin
 from workbench.policies.placement.question import Placement, PlacementNotice, PlacementView
 from workbench.policies.scenes import KEPT, Speaker
 from workbench.structures.bitmaps import mark_free, mark_taken, packed
 
+LARGEST = 10 if LONG else 8
 SIZES = [2, 3, 7, 16, 63, 64, 65, 100, 127, 128, 129, 192, 1000, 1824, 4096]
 
 segments = st.sampled_from(SIZES) | st.integers(2, 300)
@@ -75,7 +76,7 @@ def walk_together(policy: Placement, twin: Twin, moves: Iterable[tuple[int, str,
                 speaker.told("granted", words, expected, m)
 
 
-def compare_on_every_state(policy: Placement, twin: Callable[[int], Twin], largest: int = 10) -> None:
+def compare_on_every_state(policy: Placement, twin: Callable[[int], Twin], largest: int = LARGEST) -> None:
     """Every state and every length of every memory up to a size, each asked with a fresh memory."""
     for segments in range(2, largest + 1):
         speaker, other = Asked(policy, segments), twin(segments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.depth import compiled_only
+from tests.depth import compiled_only, long
 from workbench.errors import PolicyError
 from workbench.levers import lever
 from workbench.policies.contract import check
@@ -50,7 +50,9 @@ class WithoutPatience(NeverSplit):
         return -1
 
 
-@pytest.mark.parametrize("policy", [Quarters(), NeverSplit(), SplitWhenStuck()], ids=lambda policy: policy.name)
+@pytest.mark.parametrize(
+    "policy", [Quarters(), pytest.param(NeverSplit(), marks=long), SplitWhenStuck()], ids=lambda it: it.name
+)
 def test_check_accepts(policy):
     check(policy)
 
