@@ -121,7 +121,7 @@ def test_a_slot_shows_both_policies_in_one_row_and_opens_their_levers(name):
         assert list(inside.children) == [page.policies.baseline[slot].inside, page.policies.other[slot].inside]
 
 
-def test_the_lever_that_is_wrong_is_marked_until_it_is_right():
+def test_the_lever_that_is_wrong_is_marked_until_it_is_right(two_seeds):
     shown = wb.dashboard("dispatch")
 
     def marked():

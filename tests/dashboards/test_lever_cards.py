@@ -8,7 +8,7 @@ import re
 import pytest
 
 import workbench as wb
-from tests.depth import long
+from tests.depth import long, thinned
 from workbench.dashboards.dispatch import OPENING
 from workbench.dashboards.dispatch_levers import blocks_allowed, seven_levers, waves_allowed
 from workbench.dashboards.lever_cards import BOTH, LeverCards
@@ -63,13 +63,16 @@ def test_every_card_begins_with_what_the_page_opens_with(page):
     assert page.words("t", "baseline") == "priority windows"
 
 
+WINDOWS = [400, 300, 20, 10]
+
+
 @pytest.mark.parametrize(
     ("letter", "value", "slot", "expected"),
     [
         ("Z", 16, "probe", ("grouped_run", {"groups": 16})),
-        ("t", [400, 300, 20, 10], "priority", ("priority_windows", {"lengths": [400, 300, 20, 10]})),
-        ("k", [1, 2, 4, 8], "probe", ("sampled_run", {"run_lengths": [1, 2, 4, 8]})),
-        ("G", 8, "stuck", ("split_when_stuck", {"threshold": 8})),
+        pytest.param("t", WINDOWS, "priority", ("priority_windows", {"lengths": WINDOWS}), marks=long),
+        pytest.param("k", [1, 2, 4, 8], "probe", ("sampled_run", {"run_lengths": [1, 2, 4, 8]}), marks=long),
+        pytest.param("G", 8, "stuck", ("split_when_stuck", {"threshold": 8}), marks=long),
         ("nx", 64, "choice", ("least_recent_energy", {"nx": 64})),
     ],
 )
@@ -93,8 +96,8 @@ def test_a_move_turns_on_the_policy_on_the_side_that_is_moved(page, letter, valu
     ("letter", "value", "slot", "name"),
     [
         ("Z", 32, "probe", "grouped_run"),
-        ("t", [256, 192, 128, 64], "priority", "priority_windows"),
-        ("G", 256, "stuck", "split_when_stuck"),
+        pytest.param("t", [256, 192, 128, 64], "priority", "priority_windows", marks=long),
+        pytest.param("G", 256, "stuck", "split_when_stuck", marks=long),
         ("nx", 1024, "choice", "least_recent_energy"),
     ],
 )
@@ -161,7 +164,7 @@ def test_stops_follow_the_other_levers(page):
     assert page.stops("N")[:3] == [32, 48, 64]
 
 
-@pytest.mark.parametrize("name", list(regimes("groups")))
+@pytest.mark.parametrize("name", thinned(list(regimes("groups")), 3))
 def test_what_a_card_offers_fits_in_every_regime_and_nothing_beyond(page, name):
     page.sidebar.workload.names.value = name
     setting = page.sidebar.setting()
@@ -224,7 +227,7 @@ class Refused:
 
 
 @pytest.fixture
-def refused():
+def refused(two_seeds):
     shown = wb.dashboard("dispatch")
     yield Refused(shown)
     shown.close()

@@ -135,7 +135,7 @@ def test_a_drop_down_leaves_out_what_is_refused_and_opens_again():
     assert heard == [1]
 
 
-@pytest.mark.parametrize("name", ["shared_memory", "pool"])
+@pytest.mark.parametrize("name", ["shared_memory", pytest.param("pool", marks=pytest.mark.long)])
 def test_no_drop_down_of_a_page_offers_what_its_check_refuses(name):
     page = sidebar(name)
     check, before = Offers(page).check, page.setting()

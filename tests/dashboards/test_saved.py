@@ -88,7 +88,7 @@ def test_the_front_of_a_study_is_opened(tmp_path):
     page.close()
 
 
-@pytest.mark.parametrize("name", thinned(["malloc", "dispatch", "translation", "pool", "node"], 5))
+@pytest.mark.parametrize("name", thinned(["malloc", "dispatch", "translation", "node", "pool"], 5))
 def test_every_dashboard_opens_its_own_sweep(name, tmp_path):
     page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards.{name}").OPENING)
     again = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards.{name}").OPENING)

@@ -47,7 +47,7 @@ def test_two_sides_part_where_an_answer_or_a_state_first_differs():
     assert first_difference(one, one[:3]) == 3
 
 
-@pytest.mark.parametrize("name", thinned(["dispatch", "translation", "pool", "malloc", "node"], 4))
+@pytest.mark.parametrize("name", thinned(["dispatch", "node", "translation", "pool", "malloc"], 4))
 def test_every_engine_s_decisions_have_words_and_their_arrays_a_picture(name):
     page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards.{name}").OPENING)
     decisions = decisions_of(PairedRuns(page.said()).points[1].setup, 0, most=60)

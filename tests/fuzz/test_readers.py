@@ -13,7 +13,7 @@ from tests.fuzz.campaign import crashes, faults, mutations
 from tests.fuzz.readers import CRASHES, READERS, corpus, fault
 from workbench.errors import InputError
 
-COUNT = {"traces": 120, "profiles": 120, "topologies": 60, "yaml": 60}
+COUNT = {"traces": 60, "profiles": 60}
 """Mutations of `make test`; 40 where nothing is said. They are the same each time."""
 SECONDS = 20
 """Of each reader in `make test-long`, which goes on where `make test` ends."""

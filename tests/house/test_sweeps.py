@@ -73,7 +73,7 @@ def test_there_are_sweeps_and_studies():
 
 
 @pytest.mark.deeper
-@pytest.mark.parametrize("path", thinned([case(path) for path in SWEEPS], 20))
+@pytest.mark.parametrize("path", thinned([case(path) for path in SWEEPS], 45))
 def test_sweep(path, tmp_path, monkeypatch):
     if NAMED:
         monkeypatch.setenv("WORKBENCH_TRACES", NAMED)

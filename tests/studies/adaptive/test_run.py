@@ -61,7 +61,7 @@ def every():
     return wb.run({**SWEEP, "seeds": {"first": 3, "count": 60}}, workers=1)
 
 
-@pytest.mark.parametrize("share", [0.025, 0.04, 0.05])
+@pytest.mark.parametrize("share", [0.04, *(pytest.param(share, marks=long) for share in (0.025, 0.05))])
 def test_it_stops_at_the_second_look_in_a_row_at_which_every_point_is_narrow(every, share):
     """Of two in a row it is the second."""
     results = wb.run(sweep(half_width=f"{100 * share:g} %"), workers=1)
@@ -143,7 +143,7 @@ def test_a_driver_that_is_killed_twice_leaves_the_same_table_for_any_workers_to_
     assert (tmp_path / "r" / "results.parquet").exists()
 
 
-@pytest.mark.parametrize("executor", ["processes", "threads"])
+@pytest.mark.parametrize("executor", ["processes", pytest.param("threads", marks=long)])
 def test_workers_change_nothing(executor):
     assert wb.run(sweep(), workers=2, executor=executor).table.equals(wb.run(sweep(), workers=1).table)
 

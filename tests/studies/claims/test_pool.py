@@ -39,7 +39,7 @@ REAL = [pytest.param(id, marks=pytest.mark.long) if claim.on_real_service else i
 """The service and its clients as processes take seconds to start."""
 
 
-@pytest.mark.parametrize("id", thinned(REAL, 6))
+@pytest.mark.parametrize("id", thinned(REAL, 99))
 def test_every_claim_has_cases_that_are_told_apart(id, short):
     told_apart(BY_ID[id], short, SEEDS)
 

@@ -52,7 +52,7 @@ def test_until_stops_at_the_first_that_is_wanted():
         assert run.until(lambda one: one.answer > 10**6) is None
 
 
-@pytest.mark.parametrize("name", thinned(["dispatch", "translation", "pool", "malloc", "node"], 4))
+@pytest.mark.parametrize("name", thinned(["dispatch", "node", "translation", "pool", "malloc"], 4))
 def test_no_decision_is_listed_twice_where_a_run_is_played_again_for_room(name):
     page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards.{name}").OPENING)
     setup = PairedRuns(page.said()).points[0].setup

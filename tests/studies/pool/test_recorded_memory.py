@@ -10,7 +10,7 @@ import math
 
 import pytest
 
-from tests.depth import thinned
+from tests.depth import long, thinned
 from tests.oracles import pool_memory as slow
 from tests.public_traces import needs_public_traces, path
 from workbench.engines.pool import Pool
@@ -59,6 +59,7 @@ def test_numbers_are_those_of_the_trace_and_of_a_replay_of_the_record():
     assert result.driver_calls == len(record.calls)
 
 
+@long
 @needs_public_traces
 def test_other_caches_beside_it_and_traces_that_tell_nothing():
     timeline = str(path("alloc/hta_memory_timeline.raw.json.gz"))

@@ -35,7 +35,7 @@ def written(folder, made, kept=1 << 30):
 
 @pytest.fixture(scope="module")
 def advice(tmp_path_factory):
-    made = exercised(Recorder(Rules(), STREAMS, 1), 500, 1)
+    made = exercised(Recorder(Rules(), STREAMS, 1), 400, 1)
     return wb.advise(written(tmp_path_factory.mktemp("whole"), made))
 
 
@@ -134,7 +134,7 @@ def test_what_ran_out_of_memory_is_asked_for_and_who_carries_it_is_said(tmp_path
 
 
 def test_a_card_is_named_and_where_it_runs_out_is_told(tmp_path):
-    made = exercised(Recorder(Rules(), STREAMS, 3), 300, 3)
+    made = exercised(Recorder(Rules(), STREAMS, 3), 100, 3)
     place = written(tmp_path, made)
     unlimited = wb.advise(place)
     size = unlimited.smallest_card_bytes
@@ -147,8 +147,8 @@ def test_a_card_is_named_and_where_it_runs_out_is_told(tmp_path):
 
 
 def test_a_history_that_begins_late_says_what_it_does_not_know(tmp_path):
-    made = exercised(Recorder(Rules(), STREAMS, 2), 400, 2)
-    result = wb.advise(written(tmp_path, made, kept=200))
+    made = exercised(Recorder(Rules(), STREAMS, 2), 120, 2)
+    result = wb.advise(written(tmp_path, made, kept=60))
     assert not result.is_whole and result.exactness.is_exact
     assert "knows nothing of what came and went before" in result.sentences()[-1]
 
