@@ -62,6 +62,11 @@ def pytest_collection_modifyitems(config, items):
     rotation.keep_part(config, items)
 
 
+def pytest_collection_finish():
+    """Leave out of each later look for garbage what lives to the end: the tests and all that they imported."""
+    gc.freeze()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_generate_tests(metafunc):
     """Make no item of what `make test` leaves out: two thirds of all cases are `long`, and each worker collects all."""
