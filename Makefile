@@ -19,7 +19,7 @@ IN_ONE_WAY += or mean_wait or in_every_order or the_queue_m_d or snapshots_come_
 # No examples are looked for in the tests, which would import each of their files once more.
 TESTS_ALONE := --no-loadscope-reorder -o addopts="--import-mode=importlib -q -p no:cacheprovider"
 
-.PHONY: run paper test test-long due proven check shape warm compiled browser examples interpreted docs lab dashboard bench pictures verdict-table lock clean help
+.PHONY: run paper test test-long due proven check shape warm compiled one-half other-half browser examples interpreted docs lab dashboard bench pictures verdict-table lock clean help
 
 help:
 	@echo "make run        set up .venv, run the main sweeps, say where the results are"
@@ -56,11 +56,11 @@ run: $(READY)
 paper: $(READY)
 	$(BIN)/python -m workbench.paper
 
-# Every engine is compiled once before the tests, or each of their workers would compile it. Two at a time, for the type
-# checker and the browser use one core each.
+# Every engine is compiled once before the tests, or each of their processes would compile it. Two at a time, for the type
+# checker uses one core; then three, as tests of deaths and time limits wait a fifth of the time.
 test: $(READY)
 	$(MAKE) --no-print-directory -j 2 check warm
-	$(MAKE) --no-print-directory -j 2 compiled browser examples interpreted
+	$(MAKE) --no-print-directory -j 3 one-half other-half browser examples interpreted
 	@$(BIN)/python -m tests.needs
 
 test-long: $(READY) warm
@@ -77,10 +77,18 @@ proven: $(READY)
 warm: $(READY)
 	$(BIN)/python -m tests.compile_first
 
-# Two workers that take tests from each other, and beside them one process with the rest: tests of deaths and time limits
-# wait a fifth of the time. Each worker collects every file, which takes it as long as a hundred tests.
+# Two processes, one a core, each with rooms of its own: of two workers that took tests from each other, each would collect
+# every file, and compile or load for itself what the tests of a room share.
+ONE_HALF := $(addprefix tests/,circuits cli compiled engines fuzz identity machine metrics oracles policies records structures workloads)
+
 compiled: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(TESTS_ALONE) --ignore=tests/browser -m "not long" tests
+	$(MAKE) --no-print-directory -j 2 one-half other-half
+
+one-half: $(READY)
+	$(BIN)/python -m pytest $(TESTS_ALONE) -m "not long" $(ONE_HALF)
+
+other-half: $(READY)
+	$(BIN)/python -m pytest $(TESTS_ALONE) $(addprefix --ignore=,$(ONE_HALF) tests/browser) -m "not long" tests
 
 browser: $(READY)
 	$(BIN)/python -m pytest $(TESTS_ALONE) tests/browser -m "not long"
