@@ -9,8 +9,7 @@ import pytest
 
 from tests.depth import long
 from tests.export.small import runs
-from workbench.export.bundle import digests
-from workbench.export.swap import OWNED, owned
+from workbench.export.bundle import OWNED, digests, owned
 
 HANGS = """
 import sys, time
@@ -28,7 +27,7 @@ runs(seeds=1).export(sys.argv[1])
 """
 WHILE_WRITING = HANGS.format(module="bundle", patch="room.write_manifest = hang")
 BETWEEN_RENAMES = HANGS.format(
-    module="swap",
+    module="bundle",
     patch="real = room.os.rename\nroom.os.rename = lambda a, b: real(a, b) if str(b).endswith('.old') else hang()",
 )
 

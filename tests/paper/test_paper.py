@@ -11,8 +11,8 @@ from tests.needs import TRACES, needs
 from workbench.export.bundle import digests
 from workbench.export.verify import verify
 from workbench.paper import __main__ as paper_job
-from workbench.paper import evidence as gathering
 from workbench.paper import gathered, set_pdf, write_paper
+from workbench.paper import write as gathering
 
 SWEEP = {
     **yaml.safe_load((Path(__file__).parents[2] / "sweeps" / "placement" / "six_open_gpus.yaml").read_text()),

@@ -19,17 +19,6 @@ from workbench.dashboards import page
 from workbench.dashboards.canvas import HistogramPanel, measures_table
 from workbench.dashboards.decision import WhyPanel
 from workbench.dashboards.lever_cards import LeverCards
-from workbench.dashboards.page import (
-    Address,
-    Heartbeat,
-    History,
-    Later,
-    Setting,
-    Toolbar,
-    as_link,
-    differences,
-    from_link,
-)
 from workbench.dashboards.paired_runs import (
     Answer,
     Opening,
@@ -102,18 +91,18 @@ class PairedDashboard(widgets.HBox):
         above = [self.heading, self.cards.widget] if self.cards.cards else []
         beside = [] if above else [self.heading]
         right = widgets.VBox(
-            [*beside, self.opened, Heartbeat(), widgets.HBox([self.status, self.stop]), self.board],
+            [*beside, self.opened, page.Heartbeat(), widgets.HBox([self.status, self.stop]), self.board],
             layout={"flex": "4 1 480px", "min_width": "0"},
         )
         self.opened_with = self.sidebar.setting()
-        self.history, self._note_rest = History(self.opened_with), Later(self._note)
-        self.tools = Toolbar(
+        self.history, self._note_rest = page.History(self.opened_with), page.Later(self._note)
+        self.tools = page.Toolbar(
             undo=lambda: self.show(self.history.undo()),
             redo=lambda: self.show(self.history.redo()),
             reset=lambda: self.show(self.opened_with),
         )
         self.tools.allow(undo=False, redo=False, reset=False)
-        self.address = Address(self._follow)
+        self.address = page.Address(self._follow)
         self.sidebar.widget.children = [self.tools.widget, *self.sidebar.widget.children]
         super().__init__([style, self.first, *above, self.sidebar.widget, right, self.address])
         self.add_class("wb-dashboard")
@@ -122,12 +111,12 @@ class PairedDashboard(widgets.HBox):
         self.study: StudyView | None = None
         self._runs: PairedRuns | None = None
         self._warm = False
-        self._rest, self._offers = Later(self._continue), Offers(self.sidebar)
+        self._rest, self._offers = page.Later(self._continue), Offers(self.sidebar)
         self._watch = CatalogueWatch(self._defined)
         self.sidebar.on_change(self.update)
         self.folded.observe(self._write_sweep, "selected_index")
         self._say("The first run on a machine compiles the engine, which takes some seconds.")
-        Later(self.update).start(0)
+        page.Later(self.update).start(0)
 
     def _repr_mimebundle_(self, **choices: Any) -> Any:
         """Return what a notebook shows: the widget, and where nobody watches a picture in its place."""
@@ -151,7 +140,7 @@ class PairedDashboard(widgets.HBox):
             self.cards.accept()
             self._write_sweep()
 
-    def show(self, setting: Setting) -> None:
+    def show(self, setting: page.Setting) -> None:
         """Show a setting as if it had been turned to; one that is not valid is a sentence, and changes nothing."""
         with self._mistakes_said(stale=False):
             self.sidebar.show(setting)
@@ -174,7 +163,7 @@ class PairedDashboard(widgets.HBox):
         self.opened.children = [points.widget, *self._study_of(saved, points)]
         self.sidebar.show(setting_of(self.sidebar, saved, saved.points[0]))
         self.opened_with = self.sidebar.setting()
-        self.history = History(self.opened_with)
+        self.history = page.History(self.opened_with)
         self.update()
 
     def _study_of(self, saved: Saved, points: OpenedPoints) -> list[widgets.Widget]:
@@ -217,7 +206,7 @@ class PairedDashboard(widgets.HBox):
         runs = PairedRuns(self.sidebar.said())
         return runs.names, [point.setup for point in runs.points], int(self.sidebar.drawn.plain())
 
-    def _try(self, setting: Setting) -> None:
+    def _try(self, setting: page.Setting) -> None:
         """Refuse a setting that cannot be run; nothing is shown."""
         PairedRuns(self.sidebar.said_of(setting)).records(int(setting["drawn_seed"]))
 
@@ -229,7 +218,7 @@ class PairedDashboard(widgets.HBox):
     def _follow(self, link: str) -> None:
         """Show the setting that the page's address names."""
         with self._mistakes_said(stale=False):
-            self.show(from_link(self.opened_with, link))
+            self.show(page.from_link(self.opened_with, link))
 
     def _note(self) -> None:
         """Keep the setting for undo, and write it into the page's address."""
@@ -238,11 +227,11 @@ class PairedDashboard(widgets.HBox):
         except InputError:
             return  # a value that is none has no place in a line of settings
         self.history.note(setting)
-        link = as_link(differences(self.opened_with, {**setting, **self._lasting_workload(setting)}))
+        link = page.as_link(page.differences(self.opened_with, {**setting, **self._lasting_workload(setting)}))
         self.address.setting = link
         self.tools.allow(self.history.can_undo, self.history.can_redo, bool(link))
 
-    def _lasting_workload(self, setting: Setting) -> Setting:
+    def _lasting_workload(self, setting: page.Setting) -> page.Setting:
         """Return the workload under a name that outlives the page, where the address is to give it back."""
         if not self.address.alone:
             return {}

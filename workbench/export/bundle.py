@@ -1,29 +1,36 @@
 """A bundle for a paper, written from runs: tables, figures and numbers, each traceable to its runs.
 
-Its manifest says what it holds and of what: files with their digests, what it needs, with which versions it was drawn.
+It is written whole or not at all, in the place of an earlier one only: the folder grows under another name, beside a
+locked file that says whether its writer still lives, and is renamed. Its manifest says what it holds and of what: files
+with their digests, what it needs, with which versions it was drawn.
 """
 
 from __future__ import annotations
 
+import fcntl
+import glob
 import hashlib
 import importlib.metadata
 import json
 import math
+import os
+import re
 import shutil
-from collections.abc import Sequence
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
 
 import msgspec
 
-from workbench.errors import InputError
+from workbench.errors import InputError, StoreError
 from workbench.experiments.provenance import environment, provenance
 from workbench.experiments.results_folder import PROVENANCE, write_json
 from workbench.experiments.run_set import RunSet
 from workbench.export.content import MAIN, Content, Selection, check_unedited, content, in_order, selected, selection
 from workbench.export.drawings import drawings, write_figures
 from workbench.export.inputs import write_sweep
-from workbench.export.swap import OWNED, appearing
 from workbench.export.tex import Columns, style
 
 
@@ -232,3 +239,113 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+@contextmanager
+def appearing(to: Path, replaceable: Callable[[Path], bool], carry: Callable[[Path, Path], None]) -> Iterator[Path]:
+    """Return a temporary folder beside the target that takes its name when everything inside went well.
+
+    What an export that was killed left beside the target is taken away first; one that still runs is left alone.
+
+    Parameters
+    ----------
+    replaceable : callable
+        Whether what is there already may be replaced; an empty folder may be.
+    carry : callable
+        Takes the old folder and the new one, and brings over what must not be lost.
+
+    Raises
+    ------
+    StoreError
+        What is there may not be replaced, or nothing can be written there.
+    """
+    _tidy(to, replaceable)
+    if to.exists() and not (to.is_dir() and (not any(to.iterdir()) or replaceable(to))):
+        raise StoreError(f"{to} holds something that is no bundle; choose another folder.")
+    beside = to.with_name(f".{to.name}.{os.getpid()}")
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir()
+        with owned(beside) as mark:
+            yield beside
+            if to.exists():
+                carry(to, beside)
+            _exchange(beside, to)
+            (to / mark.name).unlink()
+    except OSError as problem:
+        raise StoreError(f"{to} cannot be written: {problem.strerror or problem}.") from None
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _exchange(new: Path, to: Path) -> None:
+    """Put the new folder in place of the old one, which comes back if that fails."""
+    old = to.with_name(f".{to.name}.{os.getpid()}.old")
+    if to.exists():
+        os.rename(to, old)
+    try:
+        os.rename(new, to)
+    except OSError:
+        if old.exists():
+            os.rename(old, to)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _tidy(to: Path, replaceable: Callable[[Path], bool]) -> None:
+    """Take away what killed exports to a folder left; the old folder comes back where it was only set aside."""
+    ours = re.compile(rf"\.{re.escape(to.name)}\.(\d+)(\.old)?")
+    for path in sorted(to.parent.glob(f".{glob.escape(to.name)}.*")):
+        match = ours.fullmatch(path.name)
+        if match is None or not path.is_dir() or not is_orphan(path, int(match[1])):
+            continue
+        if match[2] and replaceable(path) and not to.exists():
+            os.rename(path, to)
+        elif (path / OWNED).exists() or (match[2] and replaceable(path)):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+OWNED = ".workbench-export"
+"""The file; its lock goes with the process that holds it, however that ends."""
+
+
+@contextmanager
+def owned(folder: Path) -> Iterator[Path]:
+    """Mark a folder as written by this process, for as long as the block takes; the path of the mark is yielded."""
+    mark = folder / OWNED
+    with open(mark, "w", encoding="utf-8") as file:
+        with suppress(OSError):  # a file system without locks: the number of the process must do
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        file.write(f"{os.getpid()} {socket.gethostname()}\n")
+        file.flush()
+        yield mark
+
+
+def is_orphan(folder: Path, process: int) -> bool:
+    """Return whether a process left a folder behind: it is gone, and it was one of this machine.
+
+    A marked folder is asked for its lock, as another process may have the number by now.
+    """
+    if process == os.getpid():
+        return False
+    mark = folder / OWNED
+    if not mark.exists():
+        return not _lives(process)
+    try:
+        with open(mark, encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            host = file.read().partition(" ")[2].strip()
+    except OSError:
+        return False
+    return host in ("", socket.gethostname())
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -5,5 +5,4 @@ write_paper(evidence, to)  bundles, tables, figures, text, bibliography         
 set_pdf(folder)            the PDF, or a sentence that says why there is none                         -> Typeset
 """
 
-from workbench.paper.evidence import Evidence, gathered
-from workbench.paper.write import Typeset, set_pdf, write_paper
+from workbench.paper.write import Evidence, Typeset, gathered, set_pdf, write_paper
