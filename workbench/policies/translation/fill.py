@@ -180,7 +180,21 @@ class DemandAlways(Fill):
         return 0
 
 
-class GateAny(Fill):
+class ByThreshold(Fill, abstract=True):
+    """The base of rules that act from so many shared entries on."""
+
+    fill_threshold: int = lever(
+        3, least=1, most=1 << 16, unit="entries", description="shared entries from which it acts"
+    )
+
+    def counts(self) -> bool:
+        return True
+
+    def most_threshold(self) -> int:
+        return self.fill_threshold
+
+
+class GateAny(ByThreshold):
     """Fill the requester if so many of its entries, or more, are shared with others; equal is enough, else nobody.
 
     The literal text: an empty TLB shares nothing, so it is never filled (spec 4, V15, E1).
@@ -195,22 +209,12 @@ class GateAny(Fill):
     True
     """
 
-    fill_threshold: int = lever(
-        3, least=1, most=1 << 16, unit="entries", description="shared entries from which it acts"
-    )
-
     @staticmethod
     def answer(see: FillView) -> int:
         return 0 if see.shared >= see.levers.fill_threshold else REFUSED
 
-    def counts(self) -> bool:
-        return True
 
-    def most_threshold(self) -> int:
-        return self.fill_threshold
-
-
-class GatePair(Fill):
+class GatePair(ByThreshold):
     """Fill the requester if it shares so many entries, or more, with some one core; equal is enough, else nobody.
 
     References
@@ -223,10 +227,6 @@ class GatePair(Fill):
     False
     """
 
-    fill_threshold: int = lever(
-        3, least=1, most=1 << 16, unit="entries", description="shared entries from which it acts"
-    )
-
     @staticmethod
     def answer(see: FillView) -> int:
         for peer in range(see.cores):
@@ -234,14 +234,8 @@ class GatePair(Fill):
                 return 0
         return REFUSED
 
-    def counts(self) -> bool:
-        return True
 
-    def most_threshold(self) -> int:
-        return self.fill_threshold
-
-
-class GateWhenFull(Fill):
+class GateWhenFull(ByThreshold):
     """Fill the requester while it has free entries; then as `gate_any`, where equal is enough.
 
     Repairs the cold start, not what follows: a full TLB that shares nothing is never renewed (spec 4, E1).
@@ -256,22 +250,12 @@ class GateWhenFull(Fill):
     (False, True)
     """
 
-    fill_threshold: int = lever(
-        3, least=1, most=1 << 16, unit="entries", description="shared entries from which it acts"
-    )
-
     @staticmethod
     def answer(see: FillView) -> int:
         return 0 if see.held < see.entries or see.shared >= see.levers.fill_threshold else REFUSED
 
-    def counts(self) -> bool:
-        return True
 
-    def most_threshold(self) -> int:
-        return self.fill_threshold
-
-
-class PushPair(Fill):
+class PushPair(ByThreshold):
     """Fill the requester, always, and every core with which it shares so many entries, or more; equal is enough.
 
     The recommended reading: it cannot lock up, and gives the text's "at the same time" a meaning (spec 4, E1).
@@ -286,10 +270,6 @@ class PushPair(Fill):
     (1,)
     """
 
-    fill_threshold: int = lever(
-        3, least=1, most=1 << 16, unit="entries", description="shared entries from which it acts"
-    )
-
     @staticmethod
     def answer(see: FillView) -> int:
         count = 0
@@ -298,12 +278,6 @@ class PushPair(Fill):
                 see.push[count] = peer
                 count += 1
         return count
-
-    def counts(self) -> bool:
-        return True
-
-    def most_threshold(self) -> int:
-        return self.fill_threshold
 
 
 class PushNeighbours(Fill):

@@ -16,7 +16,34 @@ from workbench.policies.arguments import check_weights
 from workbench.policies.dispatch.choice.question import CLASSES, Choice, ChoiceView
 
 
-class LeastRecentEnergy(Choice):
+class ByInstructions(Choice, abstract=True):
+    """The base of choices by a weighted sum of the instructions that a module ran lately, the least first."""
+
+    rows_are = "recent"
+    weights: tuple[float, ...] = lever(
+        (1, 4, 4, 16, 1, 2),
+        least=0,
+        most=1e12,
+        description="weight of each class: move, load, store, matrix, compare, jump",
+    )
+
+    @staticmethod
+    def answer(see: ChoiceView) -> None:
+        classes = see.levers.size
+        for k in range(see.count):
+            energy = 0.0
+            for s in range(classes):
+                energy += see.levers[s] * see.recent[see.modules[k] * classes + s]
+            see.scores[k] = -energy
+
+    def parameters(self) -> np.ndarray:
+        return np.array(self.weights)
+
+    def check(self) -> None:
+        check_weights(self.weights, CLASSES, "class", f"{self.name}.weights")
+
+
+class LeastRecentEnergy(ByInstructions):
     """Take the module whose instructions of the last `nx` cycles weigh least; ties as the engine breaks them.
 
     The score of a module is minus the sum over the classes of weight x instructions in the cycles t - nx to t - 1 of a
@@ -37,34 +64,12 @@ class LeastRecentEnergy(Choice):
     [-580.0, -592.0]
     """
 
-    rows_are = "recent"
-    weights: tuple[float, ...] = lever(
-        (1, 4, 4, 16, 1, 2),
-        least=0,
-        most=1e12,
-        description="weight of each class: move, load, store, matrix, compare, jump",
-    )
     nx: int = lever(
         1024, least=1, most=1 << 20, scale="power_of_two", unit="cycles", description="the length of the recent past"
     )
 
-    @staticmethod
-    def answer(see: ChoiceView) -> None:
-        classes = see.levers.size
-        for k in range(see.count):
-            energy = 0.0
-            for s in range(classes):
-                energy += see.levers[s] * see.recent[see.modules[k] * classes + s]
-            see.scores[k] = -energy
-
-    def parameters(self) -> np.ndarray:
-        return np.array(self.weights)
-
     def history_cycles(self) -> int:
         return self.nx
-
-    def check(self) -> None:
-        check_weights(self.weights, CLASSES, "class", f"{self.name}.weights")
 
 
 WAITS = ("translation_stall", "lock_wait")
@@ -101,7 +106,7 @@ class LeastRecentActivity(LeastRecentEnergy):
         check_weights(self.weights, (*CLASSES, *WAITS), "class", f"{self.name}.weights")
 
 
-class LeastDecayedEnergy(Choice):
+class LeastDecayedEnergy(ByInstructions):
     """Take the module whose instructions weigh least, older ones counting ever less; ties as the engine breaks them.
 
     A module has one counter a class, which is halved every `half_life` cycles: six numbers, where a sliding window
@@ -118,26 +123,12 @@ class LeastDecayedEnergy(Choice):
     0
     """
 
-    rows_are = "recent"
-    weights: tuple[float, ...] = lever(
-        (1, 4, 4, 16, 1, 2),
-        least=0,
-        most=1e12,
-        description="weight of each class: move, load, store, matrix, compare, jump",
-    )
     half_life: int = lever(
         1024, least=1, most=1 << 30, scale="log", unit="cycles", description="after how many cycles counters are halved"
     )
-    answer = LeastRecentEnergy.answer
-
-    def parameters(self) -> np.ndarray:
-        return np.array(self.weights)
 
     def halving_cycles(self) -> int:
         return self.half_life
-
-    def check(self) -> None:
-        check_weights(self.weights, CLASSES, "class", f"{self.name}.weights")
 
 
 class CoolestFirst(Choice):

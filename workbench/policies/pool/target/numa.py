@@ -41,7 +41,23 @@ class FirstTouch(Target):
             see.scores[k] = -(see.hops[see.cards[k]] * 1024.0) - see.cards[k]
 
 
-class Bind(Target):
+class ByName(Target, abstract=True):
+    """The base of choices whose lever `cards` names cards."""
+
+    cards: str
+
+    def check(self) -> None:
+        check_named(self.name, self.cards)
+
+    def parameters_on(self, ids: Sequence[str]) -> np.ndarray:
+        """Return which cards are named: float64[cards]."""
+        return marked(self.name, self.cards, ids)
+
+    def own_first(self) -> bool:
+        return False
+
+
+class Bind(ByName):
     """Take the nearest named card in direct links, the lowest id at equal distance; refuse all that are not named.
 
     The own card is one of them only if it is named: a request fails when the named cards are full, whatever else is
@@ -65,18 +81,8 @@ class Bind(Target):
         for k in range(see.count):
             see.scores[k] = -(see.hops[see.cards[k]] * 1024.0) - see.cards[k] if see.levers[see.cards[k]] else -math.inf
 
-    def check(self) -> None:
-        check_named(self.name, self.cards)
 
-    def parameters_on(self, ids: Sequence[str]) -> np.ndarray:
-        """Return which cards are named: float64[cards]."""
-        return marked(self.name, self.cards, ids)
-
-    def own_first(self) -> bool:
-        return False
-
-
-class Preferred(Target):
+class Preferred(ByName):
     """Take a named card while one has room, else any; the nearest in direct links, the lowest id at equal distance.
 
     The own card has no precedence of its own: it is the nearest of those that are not named.
@@ -100,22 +106,35 @@ class Preferred(Target):
             away = see.hops[see.cards[k]] * 1024.0 + see.cards[k]
             see.scores[k] = -away if see.levers[see.cards[k]] else -away - 1e9
 
-    def check(self) -> None:
-        check_named(self.name, self.cards)
-
-    def parameters_on(self, ids: Sequence[str]) -> np.ndarray:
-        """Return which cards are named: float64[cards]."""
-        return marked(self.name, self.cards, ids)
-
-    def own_first(self) -> bool:
-        return False
-
 
 NEXT = 0
 """Memory: the card behind the one that was taken last."""
 
 
-class Interleave(Target):
+class RoundRobin(Target):
+    """Take the first candidate behind the card that lent last, cyclically; there are no ties.
+
+    References
+    ----------
+    spec 5, section 7, H5.2 (round-robin spill).
+
+    Examples
+    --------
+    >>> RoundRobin().choose(20, [("gpu1", 90, 24), ("gpu2", 90, 24), ("gpu3", 90, 24)], after=("gpu1",))
+    'gpu2'
+    """
+
+    @staticmethod
+    def answer(see: TargetView) -> None:
+        for k in range(see.count):
+            see.scores[k] = -float((see.cards[k] - see.memory[NEXT]) % see.free.size)
+
+    @staticmethod
+    def chosen(see: TargetNotice) -> None:
+        see.memory[NEXT] = (see.card + 1) % see.cards
+
+
+class Interleave(RoundRobin):
     """Take the first card with room behind the one that was taken last, the own card among them; there are no ties.
 
     Nothing is local first: bandwidth and use are spread at the price of distance.
@@ -129,15 +148,6 @@ class Interleave(Target):
     >>> Interleave().choose(20, [("gpu0", 90, 5000), ("gpu1", 90, 24)], after=("gpu0",))
     'gpu1'
     """
-
-    @staticmethod
-    def answer(see: TargetView) -> None:
-        for k in range(see.count):
-            see.scores[k] = -float((see.cards[k] - see.memory[NEXT]) % see.free.size)
-
-    @staticmethod
-    def chosen(see: TargetNotice) -> None:
-        see.memory[NEXT] = (see.card + 1) % see.cards
 
     def own_first(self) -> bool:
         return False
@@ -179,29 +189,6 @@ class HostOffload(Target):
     def answer(see: TargetView) -> None:
         for k in range(see.count):
             see.scores[k] = see.gbps[see.cards[k]] if see.hosts[see.cards[k]] else -math.inf
-
-
-class RoundRobin(Target):
-    """Take the first candidate behind the card that lent last, cyclically; there are no ties.
-
-    References
-    ----------
-    spec 5, section 7, H5.2 (round-robin spill).
-
-    Examples
-    --------
-    >>> RoundRobin().choose(20, [("gpu1", 90, 24), ("gpu2", 90, 24), ("gpu3", 90, 24)], after=("gpu1",))
-    'gpu2'
-    """
-
-    @staticmethod
-    def answer(see: TargetView) -> None:
-        for k in range(see.count):
-            see.scores[k] = -float((see.cards[k] - see.memory[NEXT]) % see.free.size)
-
-    @staticmethod
-    def chosen(see: TargetNotice) -> None:
-        see.memory[NEXT] = (see.card + 1) % see.cards
 
 
 GENERATOR = 0
