@@ -130,7 +130,7 @@ LOW = Low()
 @compiled_only
 @pytest.mark.parametrize(
     ("before", "use"),
-    [(VECTOR, "aim(1)"), (STENCIL, "aim(np.zeros(3))[1]"), (CLASS, "LOW.aim()")],
+    [(VECTOR, "aim(1)"), pytest.param(STENCIL, "aim(np.zeros(3))[1]", marks=long), (CLASS, "LOW.aim()")],
     ids=["vectorize", "stencil", "jitclass"],
 )
 def test_what_numba_compiles_once_for_all_is_refused_after_an_edit(before, use):

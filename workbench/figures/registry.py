@@ -231,7 +231,7 @@ def _made_by(*makers: str) -> dict[str, Callable[[], Any]]:
     }
 
 
-FIGURES: Registry[Recipe] = Registry("figure", later=_made_by("Recipe", "_recipe"))
+FIGURES: Registry[Recipe] = Registry("figure", later=_made_by("Recipe", "recipe", "_recipe"))
 
 _UNDATED = {"pdf": {"CreationDate": None}, "png": {"Software": None}}
 """Without these the same figure has other bytes every second (PDF) or with every version of Matplotlib (PNG)."""

@@ -7,6 +7,7 @@ import inspect
 import pytest
 
 import workbench as wb
+from tests.depth import long
 from tests.engines import toy_mechanism
 from tests.engines.toy_mechanism import FirstCome, LeastPatient, Slots, Till, TillEngine, TillOptions
 from workbench.engines.engine import Setup
@@ -50,7 +51,7 @@ def played(till: Till, seed: int, customers: int, cycles: int) -> tuple[list[int
 
 
 @pytest.mark.parametrize("till", [FirstCome(), LeastPatient()])
-@pytest.mark.parametrize(("customers", "cycles"), [(0, 3), (1, 3), (20, 3), (60, 1)])
+@pytest.mark.parametrize(("customers", "cycles"), [(0, 3), (1, 3), (20, 3), pytest.param(60, 1, marks=long)])
 def test_it_does_what_is_done_by_hand_and_keeps_its_log_for_events_alone(till, customers, cycles):
     record = TillEngine().simulate(setup(till, customers=customers, cycles=cycles), 5, events=True)
     served, out = played(till, 5, customers, cycles)

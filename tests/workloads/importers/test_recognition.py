@@ -74,7 +74,7 @@ def test_so_are_topologies(tmp_path, name):
 
 
 @public_traces.needs_public_traces
-@pytest.mark.parametrize("file", thinned(sorted(public_traces.FACTS), 9))
+@pytest.mark.parametrize("file", thinned(sorted(public_traces.FACTS), 20))
 def test_so_are_the_public_files(file):
     path, format_name = public_traces.path(file), OF_FILE[file]
     here = recognised(path) + topology_formats(path.read_bytes()[: 1 << 22])
