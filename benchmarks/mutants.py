@@ -246,6 +246,7 @@ def _plant(file: str, module: types.CodeType) -> None:
     """Give every function of a file that is in memory the code that it has in a module."""
     codes = {(code.co_qualname, code.co_firstlineno): code for code in _codes(module)}
     planted = 0
+    gc.unfreeze()  # what was there when the tests were collected is not looked through else
     for function in [one for one in gc.get_objects() if type(one) is types.FunctionType]:
         old = function.__code__
         new = codes.get((old.co_qualname, old.co_firstlineno)) if old.co_filename == file else None
