@@ -8,11 +8,10 @@ import yaml
 
 from tests.depth import long
 from tests.needs import TRACES, needs
+from workbench import paper
 from workbench.export.bundle import digests
 from workbench.export.verify import verify
-from workbench.paper import __main__ as paper_job
 from workbench.paper import gathered, set_pdf, write_paper
-from workbench.paper import write as gathering
 
 SWEEP = {
     **yaml.safe_load((Path(__file__).parents[2] / "sweeps" / "placement" / "six_open_gpus.yaml").read_text()),
@@ -31,8 +30,8 @@ def quick():
 @pytest.fixture(scope="module")
 def without_traces():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gathering, "available", lambda _: False)
-        patch.setattr(gathering, "public_traces", list)
+        patch.setattr(paper, "available", lambda _: False)
+        patch.setattr(paper, "public_traces", list)
         return gathered(SWEEP, seeds=12, workers=1)
 
 
@@ -89,8 +88,8 @@ def test_a_text_that_tex_refuses_says_the_first_reason(tmp_path):
 
 
 def test_a_wrong_sweep_is_one_sentence(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(paper_job, "SWEEP", str(tmp_path / "none.yaml"))
-    assert paper_job.main(["--seeds", "2", "--to", str(tmp_path / "to")]) == 2
+    monkeypatch.setattr(paper, "SWEEP", str(tmp_path / "none.yaml"))
+    assert paper.main(["--seeds", "2", "--to", str(tmp_path / "to")]) == 2
     assert "none.yaml" in capsys.readouterr().err
 
 

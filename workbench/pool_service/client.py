@@ -7,8 +7,10 @@ asks again for what was not answered. Requests go over one connection, and repli
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import socket
+import sys
 import threading
 import time
 import weakref
@@ -466,3 +468,32 @@ class Channel:
         if status != FINE:
             raise refusal(reply_status, 0)
         self._client = client
+
+
+KEPT = 32
+"""Regions that the client holds."""
+
+
+def load_service(folder: str) -> None:
+    """Load a service as standard input says, line by line.
+
+    A line is a JSON object with `sizes` (bytes, an allocation each) and `gap_ns`; the reply is a list of how many ns
+    each allocation waited. Beside each goes a release of the oldest region, for which nobody waits.
+    """
+    with PoolClient(folder) as client:
+        held = deque(client.alloc_many([64] * KEPT))
+        for line in sys.stdin:
+            print(json.dumps(waits(client, held, **json.loads(line))), flush=True)
+
+
+def waits(client: PoolClient, held: deque[Region], sizes: list[int], gap_ns: int) -> list[int]:
+    """Return how long each allocation waited for its reply, in ns; `gap_ns` passes before each is asked for."""
+    result = []
+    for size in sizes:
+        if gap_ns:
+            time.sleep(gap_ns / 1e9)  # stands for the application's own work, during which it asks for nothing
+        began = time.perf_counter_ns()
+        held.append(client.alloc(size))
+        result.append(time.perf_counter_ns() - began)
+        client.free_later(held.popleft())
+    return result

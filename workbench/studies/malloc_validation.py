@@ -117,8 +117,7 @@ def measured(way: str, threads: Sequence[int], repeats: int = 15, size: int = 16
     WorkbenchError
         There is no card.
     """
-    from workbench.compiled.cuda.card import card_name
-    from workbench.compiled.cuda.malloc_kernels import WARP, milliseconds
+    from workbench.compiled.cuda import WARP, card_name, milliseconds
 
     counts = np.array(sorted(threads))
     microseconds = [np.median(milliseconds(way, np.full(n, size), repeats)) * MILLISECOND for n in counts]

@@ -25,6 +25,7 @@ from workbench.streams import Streams
 from workbench.workloads.synthetic.laws import LogUniform
 
 LOAD_CARD_BYTES = 1 << 26
+_LOAD = "import sys; from workbench.pool_service.client import load_service; load_service(sys.argv[1])"
 SIZES = LogUniform(low=64, high=65_536)
 """Bytes of an allocation, and of a region."""
 
@@ -90,7 +91,7 @@ def _clients(folder: Path, count: int) -> Iterator[list[subprocess.Popen[str]]]:
     with ExitStack() as ending:
         processes = []
         for _ in range(count):
-            words = [sys.executable, "-m", "workbench.pool_service.load_client", str(folder)]
+            words = [sys.executable, "-c", _LOAD, str(folder)]
             pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
             processes.append(ending.enter_context(subprocess.Popen(words, **pipes)))
         yield processes

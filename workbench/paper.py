@@ -1,4 +1,4 @@
-"""A paper, from the runs that it rests on to its folder: bundles, tables and figures of a survey, the text around them.
+"""A complete short paper, "Placement in six open GPUs" (`make paper`): runs, bundles, tables, figures, text, PDF.
 
 It rests on two sweeps, and on a survey of recorded kernels where the public traces are here, drawn as a heat map of
 lost residency: a row a trace, a column a granule or a rule. Its PDF is set where this machine has a TeX; where it has
@@ -7,9 +7,11 @@ none, a sentence says so.
 
 from __future__ import annotations
 
+import argparse
 import math
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from workbench.api import Results, run
+from workbench.errors import WorkbenchError
 from workbench.experiments.results_folder import write_json, write_whole
 from workbench.export.bundle import read_manifest
 from workbench.export.citations import Cited, bibliography, cited, traces_of, works_in
@@ -379,3 +382,40 @@ def _problem(command: list[str], folder: Path) -> str:
         return ""
     lines = done.stdout.decode("utf-8", "replace").splitlines()
     return next((line for line in lines if line.startswith("!")), f"exit status {done.returncode}.")
+
+
+SWEEP = "sweeps/placement/six_open_gpus.yaml"
+
+
+def make_paper(seeds: int, to: Path) -> int:
+    """Make the paper and say what it rests on; return 1 if TeX is there and could not set it."""
+    evidence = gathered(SWEEP, seeds, to / "runs")
+    if not evidence.real:
+        print(
+            "the public serving trace is not on this machine: a synthetic workload stands for it, and the text says so"
+        )
+    if evidence.residency is None:
+        print("no public trace of kernels is on this machine: the section on lost residency has no numbers")
+    folder = write_paper(evidence, to / "paper")
+    result = set_pdf(folder)
+    print(result.sentence)
+    return int(result.pdf is None and "stopped" in result.sentence)
+
+
+def main(words: list[str]) -> int:
+    """Read what was asked, and make it."""
+    parser = argparse.ArgumentParser(prog="make paper", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=200, help="paired runs a point (default: 200)")
+    parser.add_argument("--to", type=Path, default=Path("results/paper"), help="where (default: results/paper)")
+    given = parser.parse_args(words)
+    try:
+        return make_paper(given.seeds, given.to)
+    except WorkbenchError as problem:
+        print(f"workbench: {problem}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    if not Path("sweeps").is_dir():
+        sys.exit("workbench: run this in the project's folder (it holds sweeps/).")
+    sys.exit(main(sys.argv[1:]))

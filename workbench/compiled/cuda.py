@@ -6,13 +6,14 @@ is the lock. Tries in vain are counted by each thread and added up at its end, o
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import cuda as numba_cuda
 
-from workbench.compiled.cuda.card import needs_card
+from workbench.errors import WorkbenchError, missing_extra
 
 cuda: Any = numba_cuda
 """Under this name, which the simulator puts its own module in the place of."""
@@ -157,3 +158,40 @@ def _prepared(way: str, sizes: np.ndarray) -> _Prepared:
     requested = cuda.to_device(sizes.astype(np.int64))
     blocks = -(-len(sizes) // WARP)
     return _Prepared(arrays, lambda: kernel[blocks, WARP](requested, *arrays))
+
+
+def simulated() -> bool:
+    """Return whether Numba's simulator stands for a card: NUMBA_ENABLE_CUDASIM=1 before anything was imported."""
+    return os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
+
+
+def needs_card() -> None:
+    """Refuse to go on where nothing can run.
+
+    Raises
+    ------
+    WorkbenchError
+        The optional part is missing, or there is no card.
+    """
+    if not simulated() and not _cuda().is_available():
+        raise WorkbenchError(
+            "measuring on a card needs an NVIDIA GPU with its driver; there is none. NUMBA_ENABLE_CUDASIM=1 checks the "
+            "kernels without one, but gives no times."
+        )
+
+
+def card_name() -> str:
+    """Return what the card calls itself."""
+    if simulated():
+        return "Numba's CUDA simulator"
+    needs_card()
+    name = _cuda().get_current_device().name
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def _cuda() -> Any:
+    try:
+        from numba import cuda
+    except ImportError:
+        raise missing_extra("measuring on a card", "gpu") from None
+    return cuda

@@ -10,15 +10,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench.compiled.cuda import card
+import workbench.compiled.cuda as card
 from workbench.errors import WorkbenchError
 from workbench.studies.malloc_validation import measured
 
 PROGRAM = """
 import json
 import numpy as np
-from workbench.compiled.cuda.card import card_name
-from workbench.compiled.cuda.malloc_kernels import WAYS, launch
+from workbench.compiled.cuda import WAYS, card_name, launch
 sizes = np.arange(1, 71)
 found = {way: launch(way, sizes) for way in WAYS}
 print(json.dumps([card_name(), {way: [b.address.tolist(), *map(int, b[1:])] for way, b in found.items()}]))
