@@ -79,7 +79,8 @@ warm: $(READY)
 
 # Two processes, one a core, each with rooms of its own: of two workers that took tests from each other, each would collect
 # every file, and compile or load for itself what the tests of a room share.
-ONE_HALF := $(addprefix tests/,circuits cli compiled engines fuzz identity machine metrics oracles policies records structures workloads)
+ONE_HALF := $(addprefix tests/,circuits cli compiled engines export figures fuzz identity machine metrics oracles policies pool_service \
+	records structures workloads)
 
 compiled: $(READY)
 	$(MAKE) --no-print-directory -j 2 one-half other-half

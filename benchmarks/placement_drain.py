@@ -10,9 +10,8 @@ from benchmarks.reference import native
 from benchmarks.row import fastest, row
 from workbench.engines.kit import FINE, STOP
 from workbench.engines.shared_memory import admitted
-from workbench.engines.shared_memory_loop import CONTIGUOUS, COUNT, Rules, new_state, play_until
+from workbench.engines.shared_memory_loop import CONTIGUOUS, COUNT, Rules, drain_queue, new_state
 from workbench.policies.placement import FirstFit, NearestBoundary
-from workbench.structures.timetable import NEVER
 from workbench.workloads.workload import Workgroups
 
 WORKGROUPS = 1_000_000
@@ -46,9 +45,9 @@ def _ours(name: str, segments: int, policy: Any) -> dict[str, Any]:
     rules = Rules(segments, 0, 1, 1, 1, 0, CONTIGUOUS, 0)
     states = [new_state(jobs, rules, NO_LOGS) for _ in range(TIMES + 1)]
     ready = policy.ready(segments)
-    seconds = fastest(lambda: play_until(jobs, rules, ready, states.pop(), NEVER, 0) or len(states), TIMES)
+    seconds = fastest(lambda: drain_queue(jobs, rules, ready, states.pop()), TIMES)
     state = new_state(jobs, rules, NO_LOGS)
-    play_until(jobs, rules, ready, state, NEVER, 0)
+    drain_queue(jobs, rules, ready, state)
     assert state.counters[STOP.fault] == FINE
     assert state.counters[COUNT.grants] == WORKGROUPS
     return row(name, policy.name, 2 * WORKGROUPS, "events", seconds)

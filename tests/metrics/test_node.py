@@ -75,7 +75,11 @@ def test_the_plain_measures_have_something_to_say() -> None:
         assert max(one[name] for one in found) > 0
 
 
-@pytest.mark.parametrize("seed", seeds(2, 28))
+OUTLASTS = pytest.param(220, id="outlasts_its_windows")
+"""A node whose modules are idle when it outlasts the windows of its power: these had no windows until revision 7."""
+
+
+@pytest.mark.parametrize("seed", [*seeds(2, 28), OUTLASTS])
 def test_power_and_heat_beside_the_plain_ones(seed: int) -> None:
     node = Node.of(alike(random_node(seed)))
     twin = simulate(node)
@@ -84,10 +88,10 @@ def test_power_and_heat_beside_the_plain_ones(seed: int) -> None:
     setup = setup_of(node)
     record = record_of(node, dispatch=setup.options.dispatch.but(power=POWER, heat=HEAT))
     found = measure(record)
-    assert record.window_cycles == HEAT.step_cycles
     rows = plain.power_windows(twin, record.window_cycles, PICOJOULES, POWER.idle_watts)
     assert power_windows(record)[1] == pytest.approx(np.array(rows), rel=1e-9)
-    assert found["temperature_spread_k"] == pytest.approx(spread_of(node, rows, record.makespan), rel=1e-6)
+    if record.window_cycles == HEAT.step_cycles:  # a run that outlasts all windows has longer ones
+        assert found["temperature_spread_k"] == pytest.approx(spread_of(node, rows, record.makespan), rel=1e-6)
 
 
 def spread_of(node: Node, rows: list[list[float]], makespan: int) -> float:

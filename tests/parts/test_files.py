@@ -47,9 +47,9 @@ def means(runs):
 
 
 def draw(data):
-    from workbench.figures import ink
+    from workbench.figures import plot_style
 
-    figure, (axes,) = ink.stacked(1, 1.4)
+    figure, (axes,) = plot_style.stacked(1, 1.4)
     axes.plot(data.mean)
     return figure
 

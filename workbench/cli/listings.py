@@ -255,12 +255,10 @@ def workload_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
         if Generator.members[part.name].gives(kind)
     ]
     return generators + [
-        _row_of_regime(one.name, "regime", kind, one.says, True) for kind in KINDS for one in regimes(kind).values()
+        {"name": one.name, "kind": "regime", "gives": kind, "description": one.says, "built_in": True}
+        for kind in KINDS
+        for one in regimes(kind).values()
     ]
-
-
-def _row_of_regime(name: str, kind: str, gives: str, description: str, built_in: bool) -> dict[str, Any]:
-    return {"name": name, "kind": kind, "gives": gives, "description": description, "built_in": built_in}
 
 
 def workload_details(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -231,15 +231,15 @@ MOST_LINES = 200
 def _arguments_of_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bundle", metavar="PAPER", help="a folder that `workbench export` wrote")
     parser.add_argument(
-        "--runs", type=_number_of_runs, default=20, metavar="N", help="how many runs are done again, or `all`"
+        "--runs",
+        type=lambda text: 0 if text == "all" else whole(text),
+        default=20,
+        metavar="N",
+        help="how many runs are done again, or `all`",
     )
     parser.add_argument("--sample", type=int, dest="runs", help=argparse.SUPPRESS)  # until 0.4; 0 = all
     parser.add_argument("--no-figures", action="store_true", help="simulate no run for figures and draw no picture")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def _number_of_runs(text: str) -> int:
-    return 0 if text == "all" else whole(text)
 
 
 def _run_verify(given: argparse.Namespace) -> int:

@@ -231,7 +231,8 @@ def _in_pools(
     if exact is not None:
         rows = _with_exact(rows, exact, alone=_is_alone(given))
     elif given.before is None and setup.workload.recorded().cached_before:
-        other = run_sweep(_starting_full(sweep), None, **how)
+        full = {"trace_pool": {**sweep["workload"]["trace_pool"], "before": "with_cache"}}  # as the recorded one was
+        other = run_sweep({**sweep, "workload": full, "figures": []}, None, **how)
         rows += [_of_full(row) for row in replayed(other) if row.policy != "recorded"]
         failures += other.failures
     figures: list[Path] = []
@@ -240,12 +241,6 @@ def _in_pools(
 
         figures = draw_all(results, Path(given.figure))
     return Done(rows, failures, figures)
-
-
-def _starting_full(sweep: dict[str, Any]) -> dict[str, Any]:
-    """Return the same with pools that start as full as the recorded one."""
-    message = sweep["workload"]["trace_pool"]
-    return {**sweep, "workload": {"trace_pool": {**message, "before": "with_cache"}}, "figures": []}
 
 
 def _of_full(row: Replayed) -> Replayed:

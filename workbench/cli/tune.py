@@ -9,7 +9,7 @@ import argparse
 import math
 import shutil
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,7 +111,9 @@ def say_study(results: StudyResults, folder: Path, figures: list[Path]) -> None:
         _say_front(results)
         say_levers(results.importances)
         _say_next(results, folder)
-    print(f"{_counted_trials(results)} in {results.seconds:.1f} s, kept in {folder}")
+    given_up = f", {len(results.pruned)} given up" if results.study.pruning else ""
+    trials = f"{len(results.found)} trials ({len(results.failures)} failed{given_up})"
+    print(f"{trials} in {results.seconds:.1f} s, kept in {folder}")
     for trial in results.failures[:3]:
         print(f"failed: trial {trial.number}: {trial.error}")
     print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))
@@ -125,7 +127,9 @@ def _say_front(results: StudyResults) -> None:
     table, names = results.pareto, [one.measure.name for one in results.study.objectives]
     best = table[table["best"]].sort_values(names[0])
     for row in best.head(MOST_ROWS).to_dict("records"):
-        _say_point(row, names)
+        _say_wrapped(f"trial {row['trial']}  {row['policy']}")
+        for name in names:
+            print(f"    {name} {_gain(row, name)}")
     if "beats_baseline" in table:
         bounds = table[[f"{name}_difference_low" for name in names]].notna().to_numpy().any()
         interval = "[ ] its 95 % interval" if bounds else "no 95 % interval at so few seeds"
@@ -188,13 +192,6 @@ def _say_wrapped(text: str) -> None:
     print(textwrap.fill(text, width, subsequent_indent=inner, break_long_words=False, break_on_hyphens=False))
 
 
-def _say_point(row: Mapping[Any, Any], names: Sequence[str]) -> None:
-    """Print a point of the front and, below it, what it came to."""
-    _say_wrapped(f"trial {row['trial']}  {row['policy']}")
-    for name in names:
-        print(f"    {name} {_gain(row, name)}")
-
-
 def _gain(row: Mapping[Any, Any], name: str) -> str:
     """Return a mean on fresh seeds, and its difference to the baseline, in the digits that the interval earns."""
     difference = row.get(f"{name}_difference", math.nan)
@@ -232,11 +229,6 @@ def _short_lever(lever: str, wide: int) -> str:
     ('....best_fit.tie', 'policy.queue    ')
     """
     return f"{lever:<{wide}}" if len(lever) <= wide else f"...{lever[3 - wide :]}"
-
-
-def _counted_trials(results: StudyResults) -> str:
-    given_up = f", {len(results.pruned)} given up" if results.study.pruning else ""
-    return f"{len(results.found)} trials ({len(results.failures)} failed{given_up})"
 
 
 def study_facts(results: StudyResults, folder: Path, figures: list[Path]) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""What every engine is to the rest of the workbench: a name, the questions it asks, its levers, and how to run it."""
+"""What every engine is to the rest of the workbench: a name, the questions it asks, its levers, and how to run it.
+
+Beside the protocol stand `Setup`, which is all that a run is made from, and what gives a refusal of a policy its path.
+"""
 
 from __future__ import annotations
 

@@ -69,7 +69,8 @@ def read_former(path: Path) -> FormerRows:
                     kept.append(row)
                 else:
                     damaged = True
-            damaged |= not (sound and _is_whole(base) and all(map(_is_json, points.values())))
+            whole = [*_selected(base, "PRAGMA quick_check(1)")] == [("ok",)]
+            damaged |= not (sound and whole and all(map(_is_json, points.values())))
     return FormerRows(
         kept,
         {point: text for point, text in points.items() if _is_json(text)},
@@ -101,11 +102,6 @@ def _is_json(text: str) -> bool:
         return isinstance(json.loads(text), dict)
     except ValueError:
         return False
-
-
-def _is_whole(base: sqlite3.Connection) -> bool:
-    """Return whether SQLite has nothing to say against the file."""
-    return [*_selected(base, "PRAGMA quick_check(1)")] == [("ok",)]
 
 
 def _checksum(row: Kept) -> int:

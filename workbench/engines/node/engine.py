@@ -20,7 +20,7 @@ from workbench.engines.kit import Attempt, Simulator, Stop, made
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.node.ablation import alone, removed
 from workbench.engines.node.calendar import play
-from workbench.engines.node.history import ROWS, WINDOW, Means, gauges_of, means
+from workbench.engines.node.history import ROWS, WINDOW, Means, energy_by_window, gauges_of, means
 from workbench.engines.node.links import new_links
 from workbench.engines.node.memory import SHIFTS, STRETCH, new_pages
 from workbench.engines.node.options import NodeOptions, Slots
@@ -65,7 +65,7 @@ class Node(Simulator[NodeRecord]):
     """A whole node: dispatch, translation, device heaps, the pool and the links on one calendar."""
 
     name = "node"
-    revision = 6
+    revision = 7
     decides = Slots
     options = NodeOptions
     machine = NodeMachine
@@ -206,6 +206,9 @@ def record_of(reading: Reading, state: State) -> NodeRecord:
     counts = {name: int(state.counters[place]) for name, place in zip(COUNT._fields, COUNT)}
     machine, makespan = given.machine, counts["makespan"]
     mean = means(state.gauge, len(machine.gpus) * machine.card.compute_units, makespan)
+    spent, window = None, counts["window"]
+    if given.options.dispatch.power.simulated:
+        spent, window = energy_by_window(state.spent, window, makespan)
     return NodeRecord(
         makespan=makespan,
         began=group[:, GROUP.began].copy(),
@@ -225,10 +228,8 @@ def record_of(reading: Reading, state: State) -> NodeRecord:
         frames_scattered=_frames(reading, mean),
         live_bytes=mean.live,
         reserved_bytes=mean.reserved,
-        window_cycles=counts["window"],
-        spent=state.spent[: -(-makespan // counts["window"])].copy()
-        if given.options.dispatch.power.simulated
-        else None,
+        window_cycles=window,
+        spent=spent,
         power=given.options.dispatch.power,
         heat=given.options.dispatch.heat,
         messages=state.messages[: counts["messages"]],

@@ -276,6 +276,18 @@ def spend(run: Run, card: int, module: int, kind: int, first: int, cycles: int, 
         run.state.spent[row, column] += energy * within / lasts
 
 
+def energy_by_window(spent: np.ndarray, window: int, makespan: int) -> tuple[np.ndarray, int]:
+    """Return the energy in each window of a run, and a window's cycles: modules may be idle long after the last energy.
+
+    >>> energy_by_window(np.array([[1.0], [2.0]]), 10, 35)
+    (array([[3.],
+           [0.]]), 20)
+    """
+    while makespan > window * len(spent):
+        spent, window = np.concatenate((spent[::2] + spent[1::2], np.zeros_like(spent[::2]))), window * 2
+    return spent[: -(-makespan // window)].copy(), window
+
+
 @noinline
 def _join_windows(run: Run) -> None:
     """Let every two windows be one."""

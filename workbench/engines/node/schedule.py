@@ -1,4 +1,4 @@
-"""How what is to happen enters the agenda, whose it is, and which part is to be looked at again.
+"""The schedule of a node: its agenda of events, the words of K that order them, the next moment of each part by number.
 
 The first events of a run are the arrivals of its applications.
 """

@@ -46,17 +46,15 @@ class Drawn(NamedTuple):
 
     def says(self) -> str:
         """Return the design in a sentence."""
-        points = f"{len(self.rows)} points" if len(self.rows) == len(self.different) else self._repeated()
-        return f"{self.design.short()}: {points} over {'; '.join(axis.says() for axis in self.axes)}"
+        many, different = len(self.rows), len(self.different)
+        some = "" if many == different else f", {different} of them different,"
+        return f"{self.design.short()}: {many} points{some} over {'; '.join(axis.says() for axis in self.axes)}"
 
     def plain(self) -> dict[str, Any]:
         """Return the same in plain types."""
         ranges = [{"path": axis.path, "says": axis.says()} for axis in self.axes]
         points = {"points": len(self.rows), "different": len(self.different)}
         return {self.design.name: self.design.plain(), **points, "ranges": ranges}
-
-    def _repeated(self) -> str:
-        return f"{len(self.rows)} points, {len(self.different)} of them different,"
 
 
 def draw(sweep: Sweep) -> Drawn | None:

@@ -1,4 +1,4 @@
-"""Other exact probes (bit by bit, by doubling, by a tree), and the search on whole words that answers for exact ones.
+"""Exact probes beside the shift probe: bit by bit, by doubling, by a tree; and the search on whole words that answers.
 
 The bit-serial scan is the prior art of the source document. The search works by doubling in up to 128 blocks, word by
 word with a carry in more. `low` and `high` hold the starts of the free windows of some length, those of the lowest
