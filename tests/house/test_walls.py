@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import json
 import re
 import subprocess
@@ -69,3 +71,44 @@ def test_the_lock_holds_hashes_and_no_addresses():
     assert "://" not in text
     assert not [line for line in text.splitlines() if line.startswith("-")]
     assert text.count("--hash=sha256:") > 100
+
+
+IMPORT = re.compile(r"^[ \t>.]*from (workbench[\w.]*) import (\([^)]*\)|[\w, ]+)", re.MULTILINE)
+MADE_UP = {"tests/compiled/test_cache.py"}
+"""Programs that import what a test itself puts there."""
+
+
+@functools.cache
+def names_in(module: str) -> set[str]:
+    """Return what a module of the package may be asked for by name; everything where it answers by `__getattr__`."""
+    folder = ROOT.joinpath(*module.split("."))
+    file = folder.with_suffix(".py") if folder.with_suffix(".py").is_file() else folder / "__init__.py"
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    names = {one.stem for one in folder.iterdir()} if folder.is_dir() else set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names |= {one.asname or one.name for one in node.names}
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+    return names | ({"*"} if "__getattr__" in names or "exported" in names else set())
+
+
+def unknown_imports(text: str) -> list[str]:
+    """Return what a text, of a program within a program too, imports from the package that is not there."""
+    bare = ((one[1], re.sub(r" as \w+|#.*", "", one[2])) for one in IMPORT.finditer(text))
+    wanted = ((module, name) for module, names in bare for name in re.findall(r"\w+", names))
+    return [f"{module}.{name}" for module, name in wanted if not {"*", name} & names_in(module)]
+
+
+def test_programs_within_tests_and_pages_import_what_is_there():
+    """Long tests that write a program would fail only in their turn of the rotation."""
+    files = [*ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py"), *ROOT.glob("docs/**/*.md")]
+    faults = {
+        str(file.relative_to(ROOT)): unknown
+        for file in files
+        if str(file.relative_to(ROOT)) not in MADE_UP and (unknown := unknown_imports(file.read_text("utf-8")))
+    }
+    assert faults == {}
+    assert unknown_imports("x = '''\nfrom workbench.units import no_such_name\n'''") == ["workbench.units.no_such_name"]

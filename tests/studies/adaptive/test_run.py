@@ -115,7 +115,7 @@ def test_a_folder_that_holds_more_seeds_than_are_needed_gives_the_same_results(t
 
 DRIVER = """
 import sys, time, workbench as wb
-from workbench.experiments.runner import Silent
+from workbench.experiments.progress import Silent
 
 class Slow(Silent):
     def advance(self, row):
