@@ -13,6 +13,7 @@ import workbench as wb
 from tests.work_counts import instructions
 from workbench.dashboards import paired_dashboard
 from workbench.dashboards.page import Heartbeat
+from workbench.dashboards.serve import ALONE
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.errors import InputError
 
@@ -211,6 +212,26 @@ def test_the_kernel_answers_the_page(monkeypatch):
     monkeypatch.setattr(Heartbeat, "send", lambda _pulse, message: answers.append(message))
     Heartbeat()._handle_custom_msg({"what": "there?"}, [])
     assert answers == [{"what": "here"}]
+
+
+def test_a_page_of_its_own_is_there_before_its_first_run(monkeypatch):
+    """It asks for its widgets when it is loaded: with a kernel that computes by then, for each of them by itself."""
+    monkeypatch.setenv(ALONE, "1")
+
+    async def statuses() -> list[str]:
+        made = wb.dashboard("shared_memory")
+        for _ in range(3):
+            await asyncio.sleep(0)
+        seen = [status(made)]
+        made.heartbeat._handle_custom_msg({"what": "there?"}, [])
+        while "paired runs" not in status(made):
+            await asyncio.sleep(0)
+        made.close()
+        return [*seen, status(made)]
+
+    before, after = asyncio.run(statuses())
+    assert "compiles" in before
+    assert "paired runs" in after
 
 
 def test_the_rest_of_an_earlier_move_does_not_hide_a_mistake(monkeypatch):

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import zmq
 from jupyter_server.auth.identity import IdentityProvider
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 from tornado import web
@@ -121,6 +122,7 @@ class PageKernels(AsyncMappingKernelManager):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        self.context.setsockopt(zmq.RCVHWM, 0)  # the other end of `queue_all_messages`
         self.pages = Pages(self.most_pages, self.__contains__)
 
     async def start_kernel(self, **kwargs: Any) -> str:  # type: ignore[override]

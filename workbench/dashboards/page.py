@@ -62,9 +62,24 @@ class Heartbeat(anywidget.AnyWidget):
     def __init__(self) -> None:
         super().__init__(alone=os.environ.get(ALONE) == "1")
         self.on_msg(self._heard)
+        self._waits: Callable[[], None] | None = None
+
+    def begin(self, action: Callable[[], None]) -> None:
+        """Do something once a page of its own is there; in a notebook, and where no messages come, do not wait for it.
+
+        Such a page asks for all its widgets at once, and after four seconds without an answer for each of them, which
+        are thousands: a first run, which may compile for minutes, comes after that.
+        """
+        if self.alone and has_loop():
+            self._waits = action
+        else:
+            Later(action).start(0)
 
     def _heard(self, _widget: object, _message: dict[str, Any], _pieces: object) -> None:
         self.send({"what": "here"})
+        if self._waits is not None:
+            Later(self._waits).start(0)
+            self._waits = None
 
 
 class Toolbar:

@@ -90,8 +90,9 @@ class PairedDashboard(widgets.HBox):
         self.cards = LeverCards(opening.cards(), self.sidebar, self._try)
         above = [self.heading, self.cards.widget] if self.cards.cards else []
         beside = [] if above else [self.heading]
+        self.heartbeat = page.Heartbeat()
         right = widgets.VBox(
-            [*beside, self.opened, page.Heartbeat(), widgets.HBox([self.status, self.stop]), self.board],
+            [*beside, self.opened, self.heartbeat, widgets.HBox([self.status, self.stop]), self.board],
             layout={"flex": "4 1 480px", "min_width": "0"},
         )
         self.opened_with = self.sidebar.setting()
@@ -116,7 +117,7 @@ class PairedDashboard(widgets.HBox):
         self.sidebar.on_change(self.update)
         self.folded.observe(self._write_sweep, "selected_index")
         self._say("The first run on a machine compiles the engine, which takes some seconds.")
-        page.Later(self.update).start(0)
+        self.heartbeat.begin(self.update)
 
     def _repr_mimebundle_(self, **choices: Any) -> Any:
         """Return what a notebook shows: the widget, and where nobody watches a picture in its place."""
@@ -164,7 +165,7 @@ class PairedDashboard(widgets.HBox):
         self.sidebar.show(setting_of(self.sidebar, saved, saved.points[0]))
         self.opened_with = self.sidebar.setting()
         self.history = page.History(self.opened_with)
-        self.update()
+        self.heartbeat.begin(self.update)
 
     def _study_of(self, saved: Saved, points: OpenedPoints) -> list[widgets.Widget]:
         """Return the view of the study whose front was opened; nothing where it is no study."""

@@ -26,6 +26,9 @@ TOKEN, TOKEN_FILE = "JUPYTER_TOKEN", "JUPYTER_TOKEN_FILE"
 """The variables in which Jupyter's servers find their token, and so does this one."""
 MOST_PAGES = 8
 """How many pages may be open at once: each has a process of some 300 MB."""
+PATIENCE_SECONDS = 600
+"""How long Voila waits for what a cell has sent: after its own four seconds a page of thousands of widgets stays empty
+where the machine is busy."""
 
 _SHARED = Path(__file__).parent / "share" / "jupyter"
 
@@ -77,7 +80,8 @@ def serve(
 def voila_command(notebook: Path, port: int, open_browser: bool, pages: int = MOST_PAGES) -> list[str]:
     """Return the command that runs Voila for one notebook, by the Python that runs this."""
     options = [f"--Voila.ip={HOST}", f"--port={port}", "--Voila.port_retries=0", f"--template={TEMPLATE}"]
-    options += [f"--PageKernels.most_pages={pages}", *([] if open_browser else ["--no-browser"])]
+    options += [f"--PageKernels.most_pages={pages}", f"--VoilaExecutor.iopub_timeout={PATIENCE_SECONDS}"]
+    options += [] if open_browser else ["--no-browser"]
     return [sys.executable, "-m", "workbench.dashboards.admission", str(notebook), *options]
 
 
@@ -138,11 +142,23 @@ def free_port(port: int) -> int:
 def notebook_of(name: str, folder: Path) -> dict[str, Any]:
     """Return a notebook of one cell that shows a dashboard; paths that a user types there start from a folder."""
     begin = f"import os\nos.chdir({str(folder)!r})\nos.environ[{ALONE!r}] = '1'"
-    source = f"{begin}\nimport workbench as wb\nwb.dashboard({name!r})"
+    queue = "from workbench.dashboards.serve import queue_all_messages\nqueue_all_messages(get_ipython().kernel)"
+    source = f"{begin}\n{queue}\nimport workbench as wb\nwb.dashboard({name!r})"
     cell = {"cell_type": "code", "id": "dashboard", "source": source, "metadata": {}, "outputs": []}
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, "title": f"{name} dashboard"}
     return {"cells": [{**cell, "execution_count": None}], "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def queue_all_messages(kernel: Any) -> None:
+    """Let a kernel queue what it sends until it is read, for a page of some thousand widgets is as many messages.
+
+    By default ZeroMQ drops what comes after a thousand: on a busy machine the page, or that its cell has ended.
+    """
+    import zmq
+
+    thread = kernel.iopub_thread
+    thread.schedule(lambda: thread.socket.setsockopt(zmq.SNDHWM, 0))
 
 
 @contextmanager

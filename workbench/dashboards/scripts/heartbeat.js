@@ -22,6 +22,7 @@ function render({ model, el }) {
     sentence = null;
   };
   model.on("msg:custom", answered);
+  look(); // the first run waits for it
   const timer = setInterval(look, BEAT);
   return () => {
     clearInterval(timer);
