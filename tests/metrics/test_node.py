@@ -17,7 +17,7 @@ from tests.oracles.node.node import simulate
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.small import card, kernel, tensor
 from tests.oracles.node_beside import CLASSES, Engine, alike, run_both, setup_of
-from workbench.engines.node import history
+from workbench.engines.node import telemetry
 from workbench.errors import PolicyError
 from workbench.machine.power import ClassPower, RcHeat
 from workbench.metrics.node import MEASURES, TIMES, measure, power_windows, speeds_of
@@ -254,9 +254,9 @@ def test_a_mean_over_time_ends_with_the_makespan() -> None:
 
 def test_windows_of_energy_double_where_a_run_outlasts_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.engines.node.engine.ROWS", 3)
-    node = described([card()], [kernel(1, {"compute": 10 * history.WINDOW, "instructions": {"load": 70}})])
+    node = described([card()], [kernel(1, {"compute": 10 * telemetry.WINDOW, "instructions": {"load": 70}})])
     record = record_of(node, dispatch=setup_of(node).options.dispatch.but(power=POWER))
-    assert record.window_cycles == 4 * history.WINDOW
+    assert record.window_cycles == 4 * telemetry.WINDOW
     assert record.spent is not None and record.spent.shape == (3, 1)
     assert record.spent[:, 0].tolist() == pytest.approx([28 * 706, 28 * 706, 14 * 706])
 

@@ -18,8 +18,8 @@ from tests.oracles.node.small import card, groups_of, kernel, tensor
 from tests.oracles.node.times import parts_of
 from tests.oracles.node_beside import Both, Engine, alike, rows_of, run_both, setup_of
 from workbench.engines.kit import STOP
-from workbench.engines.node.history import spend
 from workbench.engines.node.state import COUNT, FAULT
+from workbench.engines.node.telemetry import spend
 from workbench.errors import PolicyError
 
 PAGE = 2 * MIB

@@ -22,7 +22,6 @@ from workbench.engines.node.events import (
 )
 from workbench.engines.node.groups import end_compute, end_touch, release_task
 from workbench.engines.node.heaps import ask_for_chunk, free_chunk, give_up_blocks, give_up_call, make_call
-from workbench.engines.node.history import tell_end_of_job, tell_of_pool
 from workbench.engines.node.links import look_at_links
 from workbench.engines.node.links import next_moment as next_transfer
 from workbench.engines.node.schedule import WHAT, look_again, part_of_pool, present
@@ -36,6 +35,7 @@ from workbench.engines.node.streams import (
     put_forward,
     release_if_may,
 )
+from workbench.engines.node.telemetry import tell_end_of_job, tell_of_pool
 from workbench.engines.node.touches import enter_touch
 from workbench.structures.timetable import NEVER
 

@@ -20,7 +20,6 @@ from workbench.engines.kit import Attempt, Simulator, Stop, made
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.node.ablation import alone, removed
 from workbench.engines.node.calendar import play
-from workbench.engines.node.history import ROWS, WINDOW, Means, energy_by_window, gauges_of, means
 from workbench.engines.node.links import new_links
 from workbench.engines.node.memory import SHIFTS, STRETCH, new_pages
 from workbench.engines.node.options import NodeOptions, Slots
@@ -45,6 +44,7 @@ from workbench.engines.node.state import (
     State,
     new_agenda,
 )
+from workbench.engines.node.telemetry import ROWS, WINDOW, Means, energy_by_window, gauges_of, means
 from workbench.engines.pool.blocks import LENGTHS
 from workbench.errors import WorkbenchError
 from workbench.machine.node import NodeMachine

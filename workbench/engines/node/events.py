@@ -53,7 +53,6 @@ from workbench.engines.node.heaps import (
     plan_chunk,
     plan_late_free,
 )
-from workbench.engines.node.history import KIND, enter_lock_wait, tell, tell_detail, tell_of_pool
 from workbench.engines.node.links import NOBODY, begin, take_next
 from workbench.engines.node.memory import map_run, open_mapping
 from workbench.engines.node.plan import ABSENT, LAUNCHES, member
@@ -90,6 +89,7 @@ from workbench.engines.node.state import (
     Run,
 )
 from workbench.engines.node.streams import IN_POOL, NOT_IN_POOL, end_refused, grant, plan_late_release, released
+from workbench.engines.node.telemetry import KIND, enter_lock_wait, tell, tell_detail, tell_of_pool
 from workbench.engines.node.touches import access_first, access_second, next_touch
 from workbench.engines.translation.events import SAYS
 from workbench.engines.translation.state import TOLD

@@ -19,7 +19,6 @@ from workbench.engines.kit import numbered
 from workbench.engines.kit.faults import fail
 from workbench.engines.kit.order import RANK
 from workbench.engines.node.heaps import call_member, free_blocks, heap_of_call, plan_calls
-from workbench.engines.node.history import KIND, enter_instructions, enter_stall, note_module, tell
 from workbench.engines.node.plan import ABSENT, member
 from workbench.engines.node.schedule import (
     WHAT,
@@ -48,6 +47,7 @@ from workbench.engines.node.state import (
     Run,
 )
 from workbench.engines.node.streams import end_refused, leave_tensors
+from workbench.engines.node.telemetry import KIND, enter_instructions, enter_stall, note_module, tell
 from workbench.engines.node.touches import access_second, first_touch, give_access, touches_of_task
 
 

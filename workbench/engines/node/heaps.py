@@ -12,7 +12,6 @@ from workbench.compiled.memory_access import call
 from workbench.engines.kit import fail
 from workbench.engines.kit.order import RANK
 from workbench.engines.node.directory import unmap
-from workbench.engines.node.history import KIND, tell, tell_of_pool
 from workbench.engines.node.memory import close_mapping
 from workbench.engines.node.plan import ABSENT, member
 from workbench.engines.node.schedule import (
@@ -27,6 +26,7 @@ from workbench.engines.node.schedule import (
     present,
 )
 from workbench.engines.node.state import APPLICATION, AT_ONCE, CALL, COUNT, FAULT, NONE, TASK, TICKET, Run
+from workbench.engines.node.telemetry import KIND, tell, tell_of_pool
 
 NOT_ASKED, UNDER_WAY, ANSWERED, GIVEN_UP = range(4)
 

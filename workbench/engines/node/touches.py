@@ -13,7 +13,6 @@ from workbench.compiled import kernel, noinline
 from workbench.compiled.memory_access import call
 from workbench.engines.kit.faults import fail
 from workbench.engines.kit.order import RANK
-from workbench.engines.node.history import KIND, tell
 from workbench.engines.node.memory import page_at, page_begin, page_bytes, page_tag
 from workbench.engines.node.plan import (
     ABSENT,
@@ -49,6 +48,7 @@ from workbench.engines.node.state import (
     TENSOR,
     Run,
 )
+from workbench.engines.node.telemetry import KIND, tell
 from workbench.structures.rng import permuted, rank_of, unit_of, word_at, word_of_seed
 
 COMPUTE, LOCK, SERVICE, CHUNK, SHOT = 2, 7, 8, 9, 10

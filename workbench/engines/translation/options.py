@@ -1,7 +1,8 @@
 """What a setup of the engine `translation` decides: policies by slot, and the levers around them.
 
-Levers of translation under load (docs/translation-rules.md): when a core may issue its next access, who walks the page
-table, which waiting walk a free walker takes, which entries of the shared TLB are not made.
+First the families of levers of translation under load (docs/translation-rules.md): when a core may issue its next
+access, who walks the page table, which waiting walk a free walker takes, which entries of the shared TLB are not made.
+Each has its base, its neutral answer, the others, and what they must keep to. Then all options, and the slots.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from workbench.levers import Family, Spec, lever
 from workbench.machine.translation import TranslationMachine
 from workbench.policies.translation.eviction.question import Eviction
 from workbench.policies.translation.fill import Fill
-from workbench.policies.translation.locate import Locate, Plan
+from workbench.policies.translation.locate import Locate
 from workbench.policies.translation.peer import Peer
 from workbench.policies.translation.remote_fill import RemoteFill
 
@@ -40,15 +41,27 @@ class Open(CoreModel):
     """
 
 
-class SoftwareWalks(NamedTuple):
-    """What cores walk, as whole numbers."""
+class Warps(CoreModel):
+    """A core has so many warps; each waits for its translation before it issues another access.
 
-    walks: int
-    """Of a core at a time; 0 = cores do not walk."""
-    start_cycles: int
-    level_cycles: int
-    only: bool
-    """Whether the machine's walkers do nothing."""
+    The next access of a core goes to the warp that is free first, at the access's cycle in the trace or later. Few
+    warps feel every cycle of latency, many hide it (spec 4, H4.6).
+
+    >>> Warps(count=16).warps()
+    16
+    """
+
+    brief = ("count",)
+    count: int = lever(8, least=1, most=1024, scale="log", unit="warps", description="warps of a core")
+    gap: int = lever(
+        0, least=0, most=1 << 20, unit="cycles", description="work of a warp between a translation and its next"
+    )
+
+    def warps(self) -> int:
+        return self.count
+
+    def gap_cycles(self) -> int:
+        return self.gap
 
 
 class WalksBy(Family, noun="way to walk", example="{software: {walks: 8}}"):
@@ -67,6 +80,45 @@ class Hardware(WalksBy):
     """
 
 
+class Software(WalksBy):
+    """The core that misses walks where no walker is free: slower, but many walks at a time.
+
+    Issue slots and data caches that such a walk takes from the core's program are not modelled.
+
+    References
+    ----------
+    "SoftWalker: Supporting Software Page Table Walk for Irregular GPU Applications", MICRO 2025 (warps of a core walk;
+    there walks are dealt to any core).
+
+    >>> Software(walks=16).software().walks
+    16
+    """
+
+    brief = ("walks",)
+    walks: int = lever(8, least=1, most=1024, scale="log", unit="walks", description="walks of a core at a time")
+    start_cycles: int = lever(
+        100, least=0, most=1 << 20, unit="cycles", description="to begin a walk in software and to hand its result over"
+    )
+    level_cycles: int = lever(
+        150, least=0, most=1 << 20, unit="cycles", description="to read one level of the page table in software"
+    )
+    only: bool = lever(False, description="whether the machine's walkers do nothing, so that all walks are in software")
+
+    def software(self) -> SoftwareWalks:
+        return SoftwareWalks(self.walks, self.start_cycles, self.level_cycles, self.only)
+
+
+class SoftwareWalks(NamedTuple):
+    """What cores walk, as whole numbers."""
+
+    walks: int
+    """Of a core at a time; 0 = cores do not walk."""
+    start_cycles: int
+    level_cycles: int
+    only: bool
+    """Whether the machine's walkers do nothing."""
+
+
 class WalkOrder(Family, noun="walk order", example="{by_node: {most: 8}}"):
     """The base of every order."""
 
@@ -83,14 +135,43 @@ class ByArrival(WalkOrder):
     """
 
 
-class Prediction(NamedTuple):
-    """How dead entries are predicted, as whole numbers."""
+class ByNode(WalkOrder):
+    """A walker that ends a walk goes on with one of the same node of the page table, which saves the upper levels.
 
-    threshold: int
-    """From which count on an entry is not made; 0 = every entry is."""
-    counters: int
-    region_pages: int
-    remembered: int
+    The first of that node by entry into the queue; after `most` walks, or where none waits, the head of the queue.
+
+    References
+    ----------
+    Shin, LeBeane, Solihin, Basu, "Neighborhood-Aware Address Translation for Irregular GPU Applications", MICRO 2018
+    (walks that share a line of the page table); Shin, Cox, Oskin, Loh, Solihin, Bhattacharjee, Basu, "Scheduling Page
+    Table Walks for Irregular GPU Applications", ISCA 2018 (batches of one instruction; traces have no instructions).
+
+    >>> ByNode(most=4).batch()
+    (1, 4)
+    """
+
+    level: int = lever(
+        1, least=1, most=3, unit="levels", description="levels below the node that walks of a batch share"
+    )
+    most: int = lever(8, least=1, most=4096, scale="log", unit="walks", description="walks of a batch at most")
+
+    def batch(self) -> tuple[int, int]:
+        return self.level, self.most
+
+
+def check_order(order: WalkOrder, machine: Any) -> None:
+    """Refuse a node that all walks of the machine share.
+
+    Raises
+    ------
+    InputError
+        The sentence names the lever with its path.
+    """
+    level = order.batch()[0]
+    if level >= machine.walk_levels:
+        path = f"options.walk_order.{order.name}.level"
+        expected = f"must be below the machine's walk_levels ({machine.walk_levels}), or walks of a batch save none"
+        raise wrong_value("", path, expected, level, machine.walk_levels - 1 if machine.walk_levels > 1 else None)
 
 
 class Bypass(Family, noun="bypass", example="{dead_entries: {threshold: 6}}"):
@@ -107,6 +188,61 @@ class Never(Bypass):
     >>> Never().prediction().threshold
     0
     """
+
+
+class DeadEntries(Bypass):
+    """Entries of a region whose last ones left the shared TLB unused are not made.
+
+    A saturating counter a region grows with an entry that left unused and is cleared by one that was used; so it is
+    when a page that was bypassed is missed while it is remembered.
+
+    References
+    ----------
+    Mazumdar, Mitra, Basu, "Dead Page and Dead Block Predictors: Cleaning TLBs and Caches Together", HPCA 2021. There a
+    counter is chosen by the instruction's address too, which traces of pages do not have.
+
+    >>> DeadEntries(counters=64).prediction()
+    Prediction(threshold=6, counters=64, region_pages=16, remembered=2)
+    """
+
+    threshold: int = lever(
+        6, least=1, most=255, unit="entries", description="unused entries until a region is bypassed"
+    )
+    counters: int = lever(1024, least=1, most=1 << 16, scale="power_of_two", unit="counters", description="counters")
+    region_pages: int = lever(
+        16, least=1, most=1 << 20, scale="power_of_two", unit="pages", description="neighbouring tags of one counter"
+    )
+    remembered: int = lever(
+        2, least=0, most=64, unit="pages", description="bypassed pages whose next miss proves the prediction wrong"
+    )
+
+    def prediction(self) -> Prediction:
+        return Prediction(self.threshold, self.counters, self.region_pages, self.remembered)
+
+
+class Prediction(NamedTuple):
+    """How dead entries are predicted, as whole numbers."""
+
+    threshold: int
+    """From which count on an entry is not made; 0 = every entry is."""
+    counters: int
+    region_pages: int
+    remembered: int
+
+
+def check_bypass(bypass: Bypass, inclusive: bool, machine: Any) -> None:
+    """Refuse to bypass what is not there, and what must hold all that private TLBs hold.
+
+    Raises
+    ------
+    InputError
+        The sentence names the lever with its path.
+    """
+    path = f"options.bypass must be never where {{}}. Got {bypass.name}."
+    if bypass.prediction().threshold and machine.shared_entries == 0:
+        raise InputError(path.format("there is no shared TLB (shared_entries: 0)"))
+    if bypass.prediction().threshold and inclusive:
+        raise InputError(path.format("the shared TLB is inclusive: it holds what private ones hold"))
 
 
 class TranslationOptions(Spec):
@@ -178,146 +314,3 @@ class Slots(NamedTuple):
 
 
 Case = Given[Slots, TranslationOptions, TranslationMachine]
-
-
-class Reading(NamedTuple):
-    """What the setup and the seed determine."""
-
-    given: Case
-    plan: Plan
-    """Who is asked before the shared TLB, as numbers."""
-
-
-class Warps(CoreModel):
-    """A core has so many warps; each waits for its translation before it issues another access.
-
-    The next access of a core goes to the warp that is free first, at the access's cycle in the trace or later. Few
-    warps feel every cycle of latency, many hide it (spec 4, H4.6).
-
-    >>> Warps(count=16).warps()
-    16
-    """
-
-    brief = ("count",)
-    count: int = lever(8, least=1, most=1024, scale="log", unit="warps", description="warps of a core")
-    gap: int = lever(
-        0, least=0, most=1 << 20, unit="cycles", description="work of a warp between a translation and its next"
-    )
-
-    def warps(self) -> int:
-        return self.count
-
-    def gap_cycles(self) -> int:
-        return self.gap
-
-
-class Software(WalksBy):
-    """The core that misses walks where no walker is free: slower, but many walks at a time.
-
-    Issue slots and data caches that such a walk takes from the core's program are not modelled.
-
-    References
-    ----------
-    "SoftWalker: Supporting Software Page Table Walk for Irregular GPU Applications", MICRO 2025 (warps of a core walk;
-    there walks are dealt to any core).
-
-    >>> Software(walks=16).software().walks
-    16
-    """
-
-    brief = ("walks",)
-    walks: int = lever(8, least=1, most=1024, scale="log", unit="walks", description="walks of a core at a time")
-    start_cycles: int = lever(
-        100, least=0, most=1 << 20, unit="cycles", description="to begin a walk in software and to hand its result over"
-    )
-    level_cycles: int = lever(
-        150, least=0, most=1 << 20, unit="cycles", description="to read one level of the page table in software"
-    )
-    only: bool = lever(False, description="whether the machine's walkers do nothing, so that all walks are in software")
-
-    def software(self) -> SoftwareWalks:
-        return SoftwareWalks(self.walks, self.start_cycles, self.level_cycles, self.only)
-
-
-class ByNode(WalkOrder):
-    """A walker that ends a walk goes on with one of the same node of the page table, which saves the upper levels.
-
-    The first of that node by entry into the queue; after `most` walks, or where none waits, the head of the queue.
-
-    References
-    ----------
-    Shin, LeBeane, Solihin, Basu, "Neighborhood-Aware Address Translation for Irregular GPU Applications", MICRO 2018
-    (walks that share a line of the page table); Shin, Cox, Oskin, Loh, Solihin, Bhattacharjee, Basu, "Scheduling Page
-    Table Walks for Irregular GPU Applications", ISCA 2018 (batches of one instruction; traces have no instructions).
-
-    >>> ByNode(most=4).batch()
-    (1, 4)
-    """
-
-    level: int = lever(
-        1, least=1, most=3, unit="levels", description="levels below the node that walks of a batch share"
-    )
-    most: int = lever(8, least=1, most=4096, scale="log", unit="walks", description="walks of a batch at most")
-
-    def batch(self) -> tuple[int, int]:
-        return self.level, self.most
-
-
-def check_order(order: WalkOrder, machine: Any) -> None:
-    """Refuse a node that all walks of the machine share.
-
-    Raises
-    ------
-    InputError
-        The sentence names the lever with its path.
-    """
-    level = order.batch()[0]
-    if level >= machine.walk_levels:
-        path = f"options.walk_order.{order.name}.level"
-        expected = f"must be below the machine's walk_levels ({machine.walk_levels}), or walks of a batch save none"
-        raise wrong_value("", path, expected, level, machine.walk_levels - 1 if machine.walk_levels > 1 else None)
-
-
-class DeadEntries(Bypass):
-    """Entries of a region whose last ones left the shared TLB unused are not made.
-
-    A saturating counter a region grows with an entry that left unused and is cleared by one that was used; so it is
-    when a page that was bypassed is missed while it is remembered.
-
-    References
-    ----------
-    Mazumdar, Mitra, Basu, "Dead Page and Dead Block Predictors: Cleaning TLBs and Caches Together", HPCA 2021. There a
-    counter is chosen by the instruction's address too, which traces of pages do not have.
-
-    >>> DeadEntries(counters=64).prediction()
-    Prediction(threshold=6, counters=64, region_pages=16, remembered=2)
-    """
-
-    threshold: int = lever(
-        6, least=1, most=255, unit="entries", description="unused entries until a region is bypassed"
-    )
-    counters: int = lever(1024, least=1, most=1 << 16, scale="power_of_two", unit="counters", description="counters")
-    region_pages: int = lever(
-        16, least=1, most=1 << 20, scale="power_of_two", unit="pages", description="neighbouring tags of one counter"
-    )
-    remembered: int = lever(
-        2, least=0, most=64, unit="pages", description="bypassed pages whose next miss proves the prediction wrong"
-    )
-
-    def prediction(self) -> Prediction:
-        return Prediction(self.threshold, self.counters, self.region_pages, self.remembered)
-
-
-def check_bypass(bypass: Bypass, inclusive: bool, machine: Any) -> None:
-    """Refuse to bypass what is not there, and what must hold all that private TLBs hold.
-
-    Raises
-    ------
-    InputError
-        The sentence names the lever with its path.
-    """
-    path = f"options.bypass must be never where {{}}. Got {bypass.name}."
-    if bypass.prediction().threshold and machine.shared_entries == 0:
-        raise InputError(path.format("there is no shared TLB (shared_entries: 0)"))
-    if bypass.prediction().threshold and inclusive:
-        raise InputError(path.format("the shared TLB is inclusive: it holds what private ones hold"))

@@ -7,7 +7,7 @@ their short numbers, so that a part's memory does not grow with time: the known 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from workbench.engines.kit import made
 from workbench.engines.translation.events import KIND, most_answers, most_events
 from workbench.engines.translation.lookup import UNSET, with_places
 from workbench.engines.translation.network import hop_table, mesh_columns, ring_table
-from workbench.engines.translation.options import Reading
+from workbench.engines.translation.options import Case
 from workbench.engines.translation.page_table import packed_savings
 from workbench.engines.translation.state import (
     COUNT,
@@ -64,6 +64,14 @@ SKIPS = 1
 """Tests set 0: no access takes a short way, no event is foreseen, and every policy is asked (`with_shortcuts`)."""
 NO_RINGS = np.zeros(0, np.uint64)
 NETWORKS = {"mesh": MESH, "ring": RING_NETWORK, "crossbar": CROSSBAR}
+
+
+class Reading(NamedTuple):
+    """What the setup and the seed determine."""
+
+    given: Case
+    plan: Plan
+    """Who is asked before the shared TLB, as numbers."""
 
 
 def rules_of(run: Reading, events: bool) -> Rules:

@@ -23,7 +23,7 @@ from workbench.policies.placement.question import MOST_SEGMENTS
 from workbench.policies.probes.gate_list import GateList, ProbeCost
 from workbench.policies.probes.question import Probe, ProbeView
 from workbench.policies.probes.rival_gates import one_step, reported, root_of, scanned
-from workbench.structures.bitmaps import NOWHERE, WORD, first_start, longest_run, next_taken, starts_inside
+from workbench.structures.bitmaps import WORD, longest_run, starts_inside
 
 
 class BitSerial(Probe):
@@ -189,16 +189,3 @@ def longest_of_two(low: np.uint64, high: np.uint64) -> int:
 def _lengthened(low: np.uint64, high: np.uint64, step: int) -> tuple[np.uint64, np.uint64]:
     """Return the starts of the windows that are longer by a step of up to their length, from 1 to 63."""
     return low & (right(low, step) | left(high, WORD - step)), high & right(high, step)
-
-
-@kernel
-def longest_run_of_groups(free: np.ndarray, size: int) -> int:
-    """Return the most consecutive groups of `size` blocks that are wholly free; groups begin at multiples of their
-    size."""
-    most = 0
-    start = first_start(free, size, 0)
-    while start != NOWHERE:
-        end = next_taken(free, start)
-        most = max(most, end // size - (start + size - 1) // size)
-        start = first_start(free, (most + 1) * size, end)
-    return most

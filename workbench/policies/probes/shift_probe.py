@@ -15,10 +15,10 @@ from workbench.compiled import kernel
 from workbench.errors import wrong_value
 from workbench.levers import lever
 from workbench.policies.placement.question import Bits
-from workbench.policies.probes.exact_probes import longest_free_run, longest_run_of_groups
+from workbench.policies.probes.exact_probes import longest_free_run
 from workbench.policies.probes.gate_list import Form, GateList, ProbeTrace, build, trace
 from workbench.policies.probes.question import Probe, ProbeView
-from workbench.structures.bitmaps import unpacked
+from workbench.structures.bitmaps import NOWHERE, first_start, next_taken, unpacked
 
 GROUPS, LENGTHS = 3, 4
 """Places in the parameters of a probe by shifting: the groups (0 = none), and from where the sampled lengths stand."""
@@ -161,6 +161,19 @@ class GroupedRun(ShiftProbe):
 
     def _told_apart(self, blocks: int) -> Sequence[int]:
         return range(1, self.groups + 1)
+
+
+@kernel
+def longest_run_of_groups(free: np.ndarray, size: int) -> int:
+    """Return the most consecutive groups of `size` blocks that are wholly free; groups begin at multiples of their
+    size."""
+    most = 0
+    start = first_start(free, size, 0)
+    while start != NOWHERE:
+        end = next_taken(free, start)
+        most = max(most, end // size - (start + size - 1) // size)
+        start = first_start(free, (most + 1) * size, end)
+    return most
 
 
 @kernel
