@@ -36,11 +36,13 @@ from workbench.workloads.allocations import (
     SEGMENT_FREE,
     SEGMENT_MAP,
     SEGMENT_UNMAP,
+    UNKNOWN,
     AllocatorLog,
+    Block,
+    MemoryRows,
 )
 from workbench.workloads.catalogue import trace_file
 from workbench.workloads.importers.importer import Importer, Trace
-from workbench.workloads.importers.memory_logs import UNKNOWN, Block, MemoryRows
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_log import Streamed, TorchLogs, torch_logs
 
