@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 from workbench.cli.main import DONE, SOME_FAILED
 from workbench.cli.output import say_json, say_notes
 from workbench.cli.run import default_folder
-from workbench.cli.sweeps import Bar, add_worker_arguments, executor_of, levers_of
+from workbench.cli.sweeps import add_worker_arguments, executor_of, levers_of
 from workbench.errors import InputError
+from workbench.experiments.progress import Bar
 from workbench.strict_yaml import read_mapping
 from workbench.studies.sentences import decimals, number
 from workbench.studies.tuning.front import BEST, POINTS

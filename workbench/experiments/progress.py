@@ -1,19 +1,22 @@
 """How a sweep is doing: who watches it and what can be said of its pace, here or of one that runs elsewhere.
 
-Watchers say one line now and then: in a notebook a line that changes, in a log file a new line. The status of a sweep
-that runs elsewhere, or was stopped, is read from its folder, without disturbing its driver.
+Watchers keep a bar in a terminal, and elsewhere say one line now and then: in a notebook a line that changes, in a log
+file a new line. The status of a sweep that runs elsewhere, or was stopped, is read from its folder, without disturbing
+its driver.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import socket
+import stat
 import sys
 import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TextIO
 
 from workbench.errors import StoreError
 from workbench.experiments.results_folder import has_store, is_held
@@ -123,12 +126,15 @@ class Pace:
         parts = [f"{self.done} of {self.needed} runs"]
         if self.done == self.needed < self.total:
             parts = [f"{self.done} runs", f"{self.total - self.needed} of {self.total} were not needed"]
+        return ", ".join(filter(None, [*parts, self.speed(), f"{self.failed} failed" if self.failed else ""]))
+
+    def speed(self) -> str:
+        """Return the rate in words, and how long the rest will take while there is one; empty without a rate."""
         rate = self.rate()
-        if rate > 0:
-            parts.append(f"{rate:.1f}/s" if rate < 100 else f"{rate:.0f}/s")
-            if self.done < self.needed:
-                parts.append(f"{span((self.needed - self.done) / rate)} left")
-        return ", ".join([*parts, *([f"{self.failed} failed"] if self.failed else [])])
+        if not rate:
+            return ""
+        left = f", {span((self.needed - self.done) / rate)} left" if self.done < self.needed else ""
+        return f"{rate:.1f}/s{left}" if rate < 100 else f"{rate:.0f}/s{left}"
 
 
 def skip(watch: Progress, runs: int) -> None:
@@ -228,6 +234,98 @@ class NotebookLine(_Lines):
             self._shown = display(text, raw=True, display_id=True)
         else:
             self._shown.update(text, raw=True)
+
+
+class _TerminalBar(Silent):
+    """A bar that is drawn again and again in a terminal."""
+
+    def begin(self, total: int, kept: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        # The stream as it is now: whoever replaces it while runs go on would be shown the bar as if it were text.
+        console = Console(file=sys.stderr, force_terminal=True)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[pace]}"),
+            TextColumn("[red]{task.fields[failed]}"),
+            console=console,
+        )
+        self._bar.start()
+        self._pace = Pace(total, kept)
+        self._task = self._bar.add_task("runs", total=total, completed=kept, pace="", failed="")
+
+    def advance(self, row: Row) -> None:
+        self._pace.count(row.status != "done")
+        self._draw()
+
+    def skip(self, runs: int) -> None:
+        self._pace.skip(runs)
+        self._draw()
+
+    def complete(self) -> None:
+        self._pace.complete()
+        self._draw()
+
+    def _draw(self) -> None:
+        pace = self._pace
+        failed = f"{pace.failed} failed" if pace.failed else ""
+        self._bar.update(self._task, total=pace.needed, completed=pace.done, pace=pace.speed(), failed=failed)
+
+    def end(self) -> None:
+        self._bar.stop()
+
+
+Kind = Literal["terminal", "log", "pipe"]
+
+
+class Bar:
+    """Watches a sweep with a bar on standard error: in a terminal alone.
+
+    A log file gets a line now and then instead, and a pipe nothing. `NO_COLOR` is heard.
+    """
+
+    def __init__(self, quiet: bool = False) -> None:
+        """Keep the bar to oneself if `quiet`, for output that programs read; what takes long before the first run is
+        still said."""
+        self._quiet = quiet
+        self._watch: Progress = Silent()
+
+    def say(self, line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    def begin(self, total: int, kept: int) -> None:
+        watches: dict[Kind, type[Progress]] = {"terminal": _TerminalBar, "log": LogLines, "pipe": Silent}
+        self._watch = watches["pipe" if self._quiet else kind_of(sys.stderr)]()
+        self._watch.begin(total, kept)
+
+    def advance(self, row: Row) -> None:
+        self._watch.advance(row)
+
+    def skip(self, runs: int) -> None:
+        skip(self._watch, runs)
+
+    def complete(self) -> None:
+        self._watch.complete()
+
+    def end(self) -> None:
+        self._watch.end()
+
+
+def kind_of(stream: TextIO) -> Kind:
+    """Return what a stream leads to: a terminal that can redraw a line, a log file, or another program.
+
+    `FORCE_COLOR` makes no terminal of what is none; a dumb one is a log.
+    """
+    if stream.isatty():
+        return "log" if os.environ.get("TERM") == "dumb" else "terminal"
+    try:
+        mode = os.fstat(stream.fileno()).st_mode
+    except (OSError, ValueError):  # a stream in memory, which somebody reads later
+        return "pipe"
+    return "log" if stat.S_ISREG(mode) else "pipe"
 
 
 def usual_watcher() -> Progress:
