@@ -64,7 +64,7 @@ def test_the_simulator_is_no_card_and_says_so(told):
 
 
 def test_without_a_card_it_is_one_sentence(monkeypatch):
-    monkeypatch.setattr(card, "_cuda", lambda: SimpleNamespace(is_available=lambda: False))
+    monkeypatch.setattr(card, "cuda", SimpleNamespace(is_available=lambda: False))
     for requested in (card.needs_card, card.card_name, lambda: measured("warp_lock", [32])):
         with pytest.raises(WorkbenchError, match=r"needs an NVIDIA GPU with its driver; there is none\."):
             requested()

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import cuda as numba_cuda
 
-from workbench.errors import WorkbenchError, missing_extra
+from workbench.errors import WorkbenchError
 
 cuda: Any = numba_cuda
 """Under this name, which the simulator puts its own module in the place of."""
@@ -171,9 +171,9 @@ def needs_card() -> None:
     Raises
     ------
     WorkbenchError
-        The optional part is missing, or there is no card.
+        There is no card.
     """
-    if not simulated() and not _cuda().is_available():
+    if not simulated() and not cuda.is_available():
         raise WorkbenchError(
             "measuring on a card needs an NVIDIA GPU with its driver; there is none. NUMBA_ENABLE_CUDASIM=1 checks the "
             "kernels without one, but gives no times."
@@ -185,13 +185,5 @@ def card_name() -> str:
     if simulated():
         return "Numba's CUDA simulator"
     needs_card()
-    name = _cuda().get_current_device().name
+    name = cuda.get_current_device().name
     return name.decode() if isinstance(name, bytes) else str(name)
-
-
-def _cuda() -> Any:
-    try:
-        from numba import cuda
-    except ImportError:
-        raise missing_extra("measuring on a card", "gpu") from None
-    return cuda

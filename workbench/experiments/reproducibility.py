@@ -45,6 +45,12 @@ ONE_IN = 100
 MOST_POINTS, ONE_IN_NEW = 30, 10
 """Of how many points of new runs one is repeated, each code, and of how many of these runs there is one at most."""
 
+LIMIT_SECONDS = 600.0
+"""Of each run that is repeated."""
+
+_NOT_DONE = re.compile("cannot be opened in a worker|not what it was when this run was planned|did not end within")
+"""In what a run says that could not be repeated at all: that is no difference."""
+
 Outcome = Literal["agreed", "differs", "open"]
 
 
@@ -419,8 +425,3 @@ class Repeating:
                 if one != other and not (math.isnan(one) and math.isnan(other)):
                     return f"{name} was {one:.10g} and is {other:.10g}"
         return ""
-
-
-LIMIT_SECONDS = 600.0
-_NOT_DONE = re.compile("cannot be opened in a worker|not what it was when this run was planned|did not end within")
-"""In what a run says that could not be repeated at all: that is no difference."""

@@ -2,7 +2,6 @@
 
 Runs whose records a figure asks for are simulated again, and counted. What no run gives, such as versions, is compared
 with `provenance.json`, which holds the same.
-
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Slices on tracks in the Trace Event Format, overlapping ones on lanes beside each other.
 
 The slices of a node are read from its log of messages: who begins and who ends what, paired in order.
-
 """
 
 from __future__ import annotations

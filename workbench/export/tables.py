@@ -2,7 +2,6 @@
 
 A table has each point with its mean and its paired difference to the baseline; a macro is one number, so that none in a
 paper is typed by hand; `runs.csv` reads back to the same bits and says under a number what computed each of its rows.
-
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import itertools
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -315,10 +315,7 @@ class Origins:
     """
 
     def __init__(self, rows: Iterable[Row]) -> None:
-        self._counts: dict[str, int] = {}
-        for row in rows:
-            if row.origin:
-                self._counts[row.origin] = self._counts.get(row.origin, 0) + 1
+        self._counts = Counter(row.origin for row in rows if row.origin)
         self._numbers = {text: str(number) for number, text in enumerate(self._counts, start=1)}
 
     def number(self, row: Row) -> str:

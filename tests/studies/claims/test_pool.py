@@ -7,7 +7,8 @@ import pytest
 from tests.depth import long, thinned
 from tests.studies.claims.told_apart import told_apart
 from workbench.studies.claims import pool
-from workbench.studies.claims.claim import Evidence, point
+from workbench.studies.claims.cases import point
+from workbench.studies.claims.claim import Evidence
 from workbench.studies.claims.pool import CLAIMS
 
 BY_ID = {claim.id: claim for claim in CLAIMS}

@@ -1,10 +1,12 @@
-"""The kinds of case that claims are made of: better, better by a trend, not worse by more than a margin, in a band.
+"""The cases that claims are made of: points of a sweep that are better, better by a trend, not worse by more than a
+margin, in a band.
 
 Counted cases are of circuits as a synthesiser makes them; those figures come with the package.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,13 +14,14 @@ import numpy as np
 
 from workbench.circuits import circuit_of
 from workbench.circuits.synthesis import Counts, shipped, synthesised
+from workbench.errors import InputError
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
-from workbench.studies.claims.claim import compared, finite, unit_of
 from workbench.studies.statistics import (
     Band,
     Estimand,
     Finding,
+    PairedComparison,
     compare,
     equivalent,
     fact,
@@ -28,6 +31,7 @@ from workbench.studies.statistics import (
     some,
     superior,
 )
+from workbench.studies.summary import by_seed
 
 ALL = float("inf")
 
@@ -164,6 +168,44 @@ def _trend(by_value: Mapping[int, Mapping[int, float]], what: str, about: str, c
 
 def _named(about: str, measure: str) -> str:
     return f"{about}, {measure}" if about else measure
+
+
+def point(runs: RunSet, **displayed: Any) -> PlannedPoint:
+    """Return the point whose coordinates end in the given names and have the given values.
+
+    Raises
+    ------
+    InputError
+        There is no such point, or more than one.
+    """
+    matches = [p for p in runs.points if all(_coordinate(p, name) == value for name, value in displayed.items())]
+    if len(matches) != 1:
+        raise InputError(f"{len(matches)} points of the sweep have {displayed}; one is needed.")
+    return matches[0]
+
+
+def _coordinate(p: PlannedPoint, name: str) -> Any:
+    return next((value for path, value in p.coordinates.items() if path.rsplit(".", 1)[-1] == name), None)
+
+
+def unit_of(runs: RunSet, measure: str) -> str:
+    """Return the unit of a measure."""
+    return str(runs.plan.sweep.mechanism.measures[measure].unit)
+
+
+def compared(
+    runs: RunSet, baseline: PlannedPoint, other: PlannedPoint, measure: str, estimand: Estimand = "median"
+) -> PairedComparison:
+    """Compare two points on one measure, seed by seed."""
+    better = runs.plan.sweep.mechanism.measures[measure].better
+    names = f"{runs.label(baseline)}", f"{runs.label(other)}"
+    sides = by_seed(runs, baseline, measure), by_seed(runs, other, measure)
+    return compare(*sides, names=names, better="higher" if better == "higher" else "lower", estimand=estimand)
+
+
+def finite(runs: RunSet, p: PlannedPoint, measure: str) -> dict[int, float]:
+    """Return a measure by seed where it is defined."""
+    return {seed: value for seed, value in runs.values(p, measure).items() if math.isfinite(value)}
 
 
 FLIP_FLOP_DELAY = 3.0

@@ -8,14 +8,13 @@ this table's digest.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from workbench.errors import InputError
-from workbench.experiments.plan import PlannedPoint, make_plan
+from workbench.experiments.plan import make_plan
 from workbench.experiments.pools import cores
 from workbench.experiments.provenance import environment
 from workbench.experiments.results_folder import held, write_whole
@@ -26,16 +25,12 @@ from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.studies.adaptive import run_plan
 from workbench.studies.statistics import (
-    Estimand,
     Finding,
     OverCases,
-    PairedComparison,
-    compare,
     every,
     over_cases,
     some,
 )
-from workbench.studies.summary import by_seed
 
 FIRST_SEED, FIRST_QUICK_SEED = 1_000_000, 2_000_000
 """Claims are judged on seeds from here on: the specifications' pilots and all shipped sweeps used small ones. A quick
@@ -192,44 +187,6 @@ class Claim(NamedTuple):
     def judged(self, cases: Sequence[Finding], size: int) -> OverCases:
         """Return what becomes of it, corrected over its cases and the size of its family."""
         return over_cases(cases, family=size, joined="some" if self.joined is some else "every")
-
-
-def point(runs: RunSet, **displayed: Any) -> PlannedPoint:
-    """Return the point whose coordinates end in the given names and have the given values.
-
-    Raises
-    ------
-    InputError
-        There is no such point, or more than one.
-    """
-    matches = [p for p in runs.points if all(_coordinate(p, name) == value for name, value in displayed.items())]
-    if len(matches) != 1:
-        raise InputError(f"{len(matches)} points of the sweep have {displayed}; one is needed.")
-    return matches[0]
-
-
-def _coordinate(p: PlannedPoint, name: str) -> Any:
-    return next((value for path, value in p.coordinates.items() if path.rsplit(".", 1)[-1] == name), None)
-
-
-def unit_of(runs: RunSet, measure: str) -> str:
-    """Return the unit of a measure."""
-    return str(runs.plan.sweep.mechanism.measures[measure].unit)
-
-
-def compared(
-    runs: RunSet, baseline: PlannedPoint, other: PlannedPoint, measure: str, estimand: Estimand = "median"
-) -> PairedComparison:
-    """Compare two points on one measure, seed by seed."""
-    better = runs.plan.sweep.mechanism.measures[measure].better
-    names = f"{runs.label(baseline)}", f"{runs.label(other)}"
-    sides = by_seed(runs, baseline, measure), by_seed(runs, other, measure)
-    return compare(*sides, names=names, better="higher" if better == "higher" else "lower", estimand=estimand)
-
-
-def finite(runs: RunSet, p: PlannedPoint, measure: str) -> dict[int, float]:
-    """Return a measure by seed where it is defined."""
-    return {seed: value for seed, value in runs.values(p, measure).items() if math.isfinite(value)}
 
 
 class Margin(NamedTuple):

@@ -29,11 +29,13 @@ from workbench.studies.claims.cases import (
     better,
     either_better,
     falling,
+    finite,
     no_worse,
     of,
+    point,
     ratio,
 )
-from workbench.studies.claims.claim import Claim, Evidence, finite, margin, point
+from workbench.studies.claims.claim import Claim, Evidence, margin
 from workbench.studies.claims.dispatch_probes import CLAIMS as OF_PROBES
 from workbench.studies.claims.dispatch_probes import (
     MACHINE,

@@ -17,8 +17,18 @@ import numpy as np
 
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
-from workbench.studies.claims.cases import ALL, all_better, always_better, better, either_better, of, ratio
-from workbench.studies.claims.claim import Claim, Evidence, finite, margin, point
+from workbench.studies.claims.cases import (
+    ALL,
+    all_better,
+    always_better,
+    better,
+    either_better,
+    finite,
+    of,
+    point,
+    ratio,
+)
+from workbench.studies.claims.claim import Claim, Evidence, margin
 from workbench.studies.statistics import Finding, fact
 
 MACHINE = "h100"

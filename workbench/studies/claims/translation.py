@@ -34,8 +34,19 @@ from workbench.machine.translation import TranslationMachine
 from workbench.policies.translation.eviction.recency import LRU
 from workbench.policies.translation.locate import FRAME_BITS, Directory, equal_area_entries
 from workbench.policies.translation.peer import FirstBit
-from workbench.studies.claims.cases import ALL, all_better, area, better, differs_by, gain_falls, of
-from workbench.studies.claims.claim import Claim, Evidence, compared, finite, margin, point
+from workbench.studies.claims.cases import (
+    ALL,
+    all_better,
+    area,
+    better,
+    compared,
+    differs_by,
+    finite,
+    gain_falls,
+    of,
+    point,
+)
+from workbench.studies.claims.claim import Claim, Evidence, margin
 from workbench.studies.statistics import Finding, equivalent, fact, median_within, some
 
 MACHINE = "patent_pilot"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from workbench.errors import InputError, WorkbenchError, at, missing_extra, unknown_name, wrong_value
 from workbench.levers import Family, lever
 from workbench.studies.tuning.space import Dimension, Node, groups
+from workbench.studies.tuning.trial_store import quiet
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -358,8 +359,6 @@ def _check(path: str, parameter: inspect.Parameter, value: Any, where: str) -> N
 
 def _made(name: str, arguments: Mapping[str, Any]) -> BaseSampler:
     import optuna
-
-    from workbench.studies.tuning.trial_store import quiet
 
     with quiet():
         sampler: BaseSampler = getattr(optuna.samplers, name)(**arguments)
