@@ -25,7 +25,7 @@ from workbench.machine.board import Card as BoardCard
 from workbench.machine.board import Link
 from workbench.machine.node import NodeMachine
 from workbench.policies.policy import read_policy
-from workbench.records.node import KIND, WORDS, NodeRecord, fields_of
+from workbench.records.node import KIND, WORDS, NodeRecord, who_of
 from workbench.records.pool import OUTCOMES
 from workbench.records.translation import SERVED_BY
 from workbench.workloads import node as ours
@@ -234,7 +234,7 @@ def _row(names: list[str], record: NodeRecord, row: list[int]) -> Row:
     if word == "call":
         values = {}
     return Row(
-        cycle_of(time), Rank(rank_of(time)), part, card, word, Key(*fields_of(first, second)), tuple(values.items())
+        cycle_of(time), Rank(rank_of(time)), part, card, word, Key(*who_of(first, second)), tuple(values.items())
     )
 
 

@@ -9,7 +9,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from workbench.records.node import KIND, NodeRecord, fields_of
+from workbench.records.node import KIND, Message, NodeRecord, Who, messages_of
 
 Event = dict[str, Any]
 
@@ -116,35 +116,7 @@ def nanoseconds(cycle: int, clock_mhz: float) -> int:
     return round(cycle * 1000 / clock_mhz)
 
 
-RANKS = 32
 LINKS, POOL, APPLICATIONS = "links", "pool", "applications"
-
-
-class Who(NamedTuple):
-    """Of whom a message is; -1 = absent."""
-
-    card: int
-    application: int
-    stream: int
-    step: int
-    group: int
-    wave: int
-    phase: int
-    touch: int
-
-    def words(self) -> dict[str, int]:
-        """Return what there is of it, by name."""
-        return {name: value for name, value in self._asdict().items() if value >= 0 and name != "card"}
-
-
-class Message(NamedTuple):
-    """A row of the log."""
-
-    cycle: int
-    kind: int
-    card: int
-    who: Who
-    values: tuple[int, ...]
 
 
 class Pair(NamedTuple):
@@ -152,14 +124,6 @@ class Pair(NamedTuple):
 
     begin: Message
     end: Message
-
-
-def messages_of(record: NodeRecord) -> list[Message]:
-    """Return the log of a run, row by row."""
-    return [
-        Message(moment // RANKS, kind, card, Who(*fields_of(first, second)), tuple(values))
-        for moment, kind, card, first, second, *values in record.messages.tolist()
-    ]
 
 
 def paired(messages: list[Message], begins: int, ends: int, key: Callable[[Message], Hashable]) -> Iterator[Pair]:

@@ -34,13 +34,11 @@ from workbench.export.slices import (
     POOL,
     Event,
     Laned,
-    Message,
     Numbers,
     Slice,
     Track,
     card_name,
     in_lanes,
-    messages_of,
     names_of,
     nanoseconds,
     slice_event,
@@ -49,7 +47,7 @@ from workbench.export.slices import (
 from workbench.metrics.dispatch_modules import lanes, within
 from workbench.metrics.dispatch_rows import amounts, last_dispatch, releases
 from workbench.records.dispatch import DispatchRecord
-from workbench.records.node import KIND, NodeRecord
+from workbench.records.node import KIND, Message, NodeRecord, messages_of
 
 DISPATCHER = 1
 """The process of the dispatcher itself; 0 is that of an idle machine."""

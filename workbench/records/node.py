@@ -147,23 +147,55 @@ WORDS = {
 """Of each kind, its part, what it is called there, and what its values are."""
 
 
-def fields_of(first: int, second: int) -> tuple[int, ...]:
-    """Return the eight fields of the two words that say of whom a message is (spec 6, R3): card, application, stream,
-    step, group, wave, phase, touch; -1 = absent.
+class Who(NamedTuple):
+    """Of whom a message is; -1 = absent."""
 
-    >>> fields_of(1 << 56 | 3 << 42 | 2 << 28 | 5, 8 << 35 | 1 << 14)
+    card: int
+    application: int
+    stream: int
+    step: int
+    group: int
+    wave: int
+    phase: int
+    touch: int
+
+    def words(self) -> dict[str, int]:
+        """Return what there is of it, by name."""
+        return {name: value for name, value in self._asdict().items() if value >= 0 and name != "card"}
+
+
+def who_of(first: int, second: int) -> Who:
+    """Return of whom a message is, by the two words that say it (spec 6, R3).
+
+    >>> tuple(who_of(1 << 56 | 3 << 42 | 2 << 28 | 5, 8 << 35 | 1 << 14))
     (0, 2, 1, 4, 7, -1, 0, -1)
     """
     of_first = [(first, low, bits) for low, bits in ((56, 7), (42, 14), (28, 14), (0, 28))]
     of_second = [(second, low, bits) for low, bits in ((35, 28), (24, 11), (14, 10), (0, 14))]
     cut = [*of_first, *of_second]
-    return tuple((word >> low & (1 << bits) - 1) - 1 for word, low, bits in cut)
+    return Who(*((word >> low & (1 << bits) - 1) - 1 for word, low, bits in cut))
+
+
+class Message(NamedTuple):
+    """A row of the log."""
+
+    cycle: int
+    kind: int
+    card: int
+    who: Who
+    values: tuple[int, ...]
 
 
 RANKS = 32
 """Moments of a cycle."""
 
-WHO = ("application", "stream", "step", "group", "wave", "phase", "touch")
+
+def messages_of(record: NodeRecord) -> list[Message]:
+    """Return the log of a run, row by row."""
+    return [
+        Message(moment // RANKS, kind, card, who_of(first, second), tuple(values))
+        for moment, kind, card, first, second, *values in record.messages.tolist()
+    ]
 
 
 def events(record: NodeRecord) -> dict[str, np.ndarray]:
@@ -176,7 +208,7 @@ def events(record: NodeRecord) -> dict[str, np.ndarray]:
         absent), and up to four values.
     """
     rows = record.messages
-    who = np.array([fields_of(int(a), int(b)) for a, b in rows[:, 3:5]], np.int64).reshape(-1, 8)
+    who = np.array([who_of(int(a), int(b)) for a, b in rows[:, 3:5]], np.int64).reshape(-1, 8)
     words = np.array([WORDS[name][:2] for name in KIND._fields]).reshape(-1, 2)
     return {
         "cycle": rows[:, 0] // RANKS,
@@ -185,6 +217,6 @@ def events(record: NodeRecord) -> dict[str, np.ndarray]:
         "part": words[rows[:, 1], 0],
         "kind": words[rows[:, 1], 1],
         "card": rows[:, 2],
-        **{name: who[:, place + 1] for place, name in enumerate(WHO)},
+        **{name: who[:, place] for place, name in enumerate(Who._fields) if place},
         **{f"value_{place}": rows[:, 5 + place] for place in range(4)},
     }

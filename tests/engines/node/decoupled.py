@@ -28,7 +28,7 @@ from workbench.engines.pool import Pool
 from workbench.engines.translation import Translation
 from workbench.machine.node import NodeMachine
 from workbench.policies.policy import Policy, read_policy
-from workbench.records.node import KIND, fields_of
+from workbench.records.node import KIND, who_of
 from workbench.workloads.node import Allocate, Application, Applications, Kernel, Launch, Phase, Step, Touch
 from workbench.workloads.workload import Groups, Mallocs
 
@@ -128,7 +128,7 @@ class Neutral:
     # dispatch
 
     def _group_of(self, row: list[int]) -> int:
-        plan, fields = self.play.run.plan, fields_of(row[3], row[4])
+        plan, fields = self.play.run.plan, who_of(row[3], row[4])
         step = plan.first_step[plan.first_stream[fields[1]] + fields[2]] + fields[3]
         return int(plan.first_group[plan.what[step]] + fields[4])
 

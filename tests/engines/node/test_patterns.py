@@ -21,8 +21,7 @@ from workbench.engines.node.engine import Node
 from workbench.engines.node.memory import map_run, open_mapping
 from workbench.engines.node.state import Run
 from workbench.engines.node.touches import bytes_touched, page_simulated, pages_simulated
-from workbench.export.slices import messages_of
-from workbench.records.node import KIND
+from workbench.records.node import KIND, messages_of
 from workbench.workloads.node import Allocate, Application, Touch
 
 pytestmark = LONG_WHERE_COMPILED

@@ -20,11 +20,11 @@ from tests.depth import LONG_WHERE_COMPILED, compiled_only, long
 from workbench.api import planned
 from workbench.engines.engine import Setup
 from workbench.engines.node.engine import Node
-from workbench.export.slices import messages_of, paired
+from workbench.export.slices import paired
 from workbench.machine import Board, Card, Link, Machine, NodeMachine, TranslationMachine
 from workbench.metrics.node import TIMES
 from workbench.policies.policy import read_policy
-from workbench.records.node import KIND, NodeRecord
+from workbench.records.node import KIND, NodeRecord, messages_of
 from workbench.streams import Streams
 from workbench.studies.statistics import mean_interval
 from workbench.workloads.node import Allocate, Application, Applications, Kernel, Launch, Phase, Touch
