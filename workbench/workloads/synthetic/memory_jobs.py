@@ -188,8 +188,6 @@ class PipelineParallel(Generator):
     size: Law = lever(BLOCK_SIZES, unit="bytes", description="how large the blocks are")
     gap: Law = lever(LogUniform(low=1_000, high=100_000), unit="ns", description="time between the requests of a stage")
 
-    more_seeds: ClassVar[str] = ""
-
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
         check_law(self.size, machine, f"{path or self.name}.size", where)
 

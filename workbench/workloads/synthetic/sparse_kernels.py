@@ -92,6 +92,40 @@ class UniformGraph(Graph):
         return source, target
 
 
+class PowerLawGraph(Graph):
+    """R-MAT: an edge falls into a quarter of the matrix, then into a quarter of that, and so on.
+
+    The quarters have the chances a, b, c and 1 - a - b - c; a vertex's number is then no clue to its degree, because
+    vertices are shuffled.
+
+    References
+    ----------
+    D. Chakrabarti, Y. Zhan and C. Faloutsos, R-MAT: A Recursive Model for Graph Mining, SDM 2004; the chances are those
+    of the Graph 500 benchmark (0.57, 0.19, 0.19, 0.05), which shuffles vertices too.
+    """
+
+    brief = ("scale", "degree")
+    a: float = lever(0.57, least=0, most=1, description="chance of the quarter of low sources and low targets")
+    b: float = lever(0.19, least=0, most=1, description="chance of the quarter of low sources and high targets")
+    c: float = lever(0.19, least=0, most=1, description="chance of the quarter of high sources and low targets")
+
+    def check(self) -> None:
+        super().check()
+        if self.a + self.b + self.c > 1 + 1e-9:
+            total = round(self.a + self.b + self.c, 6)
+            raise InputError(f"{self.name}.a, b and c must sum to at most 1. Got {total}.")
+
+    def ends(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
+        source, target = np.zeros(self.edges, np.int64), np.zeros(self.edges, np.int64)
+        for bit in range(self.scale):
+            rank = streams.uniforms(f"graph bit {bit}", self.edges)
+            low_source = rank < self.a + self.b
+            high_target = np.where(low_source, rank >= self.a, rank >= self.a + self.b + self.c)
+            source, target = source * 2 + ~low_source, target * 2 + high_target
+        shuffled = np.argsort(streams.uniforms("graph shuffle", self.vertices), kind="stable")
+        return shuffled[source], shuffled[target]
+
+
 class CsrSpmv(PageKernel, Generator):
     """y = M x with M in compressed sparse rows, a warp a row; M is the matrix of a graph.
 
@@ -126,10 +160,7 @@ class CsrSpmv(PageKernel, Generator):
         begins, columns, values, x, y = places
 
         def touched(workgroup: np.ndarray) -> Spans:
-            row = workgroup[:, None] * self.warps + np.arange(self.warps)
-            place, warp = np.broadcast_arrays(np.arange(len(workgroup))[:, None], np.arange(self.warps))
-            there = row < rows.vertices
-            walk = RowWalk(rows, place[there], warp[there], row[there], self.warp_size)
+            walk = RowWalk(rows, *_warps_with_row(workgroup, self.warps, rows.vertices), self.warp_size)
             return joined([
                 walk.begins(begins, 0, _INDEX_BYTES),
                 walk.along(columns, 1, 3, _INDEX_BYTES),
@@ -139,40 +170,6 @@ class CsrSpmv(PageKernel, Generator):
             ])  # fmt: skip
 
         yield Launch(-(-rows.vertices // self.warps), touched, self.warps * (self.graph.degree + 4))
-
-
-class PowerLawGraph(Graph):
-    """R-MAT: an edge falls into a quarter of the matrix, then into a quarter of that, and so on.
-
-    The quarters have the chances a, b, c and 1 - a - b - c; a vertex's number is then no clue to its degree, because
-    vertices are shuffled.
-
-    References
-    ----------
-    D. Chakrabarti, Y. Zhan and C. Faloutsos, R-MAT: A Recursive Model for Graph Mining, SDM 2004; the chances are those
-    of the Graph 500 benchmark (0.57, 0.19, 0.19, 0.05), which shuffles vertices too.
-    """
-
-    brief = ("scale", "degree")
-    a: float = lever(0.57, least=0, most=1, description="chance of the quarter of low sources and low targets")
-    b: float = lever(0.19, least=0, most=1, description="chance of the quarter of low sources and high targets")
-    c: float = lever(0.19, least=0, most=1, description="chance of the quarter of high sources and low targets")
-
-    def check(self) -> None:
-        super().check()
-        if self.a + self.b + self.c > 1 + 1e-9:
-            total = round(self.a + self.b + self.c, 6)
-            raise InputError(f"{self.name}.a, b and c must sum to at most 1. Got {total}.")
-
-    def ends(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
-        source, target = np.zeros(self.edges, np.int64), np.zeros(self.edges, np.int64)
-        for bit in range(self.scale):
-            rank = streams.uniforms(f"graph bit {bit}", self.edges)
-            low_source = rank < self.a + self.b
-            high_target = np.where(low_source, rank >= self.a, rank >= self.a + self.b + self.c)
-            source, target = source * 2 + ~low_source, target * 2 + high_target
-        shuffled = np.argsort(streams.uniforms("graph shuffle", self.vertices), kind="stable")
-        return shuffled[source], shuffled[target]
 
 
 class GraphBfs(PageKernel, Generator):
@@ -222,10 +219,7 @@ class GraphBfs(PageKernel, Generator):
         found = ~known[rows.neighbour] & (np.repeat(level, np.diff(rows.begins)) == current)
 
         def touched(workgroup: np.ndarray) -> Spans:
-            vertex = workgroup[:, None] * self.warps + np.arange(self.warps)
-            place, warp = np.broadcast_arrays(np.arange(len(workgroup))[:, None], np.arange(self.warps))
-            there = vertex < rows.vertices
-            place, warp, vertex = place[there], warp[there], vertex[there]
+            place, warp, vertex = _warps_with_row(workgroup, self.warps, rows.vertices)
             own = spans(place, warp, 0, of_level + vertex * self.element_bytes, self.element_bytes)
             at = level[vertex] == current
             walk = RowWalk(rows, place[at], warp[at], vertex[at], self.warp_size)
@@ -306,9 +300,7 @@ class EmbeddingGather(PageKernel, Generator):
         row_bytes, last = self.dimension * self.element_bytes, self.lookups * (1 + parts)
 
         def touched(workgroup: np.ndarray) -> Spans:
-            bag = workgroup[:, None] * self.warps + np.arange(self.warps)
-            place, warp = np.broadcast_arrays(np.arange(len(workgroup))[:, None], np.arange(self.warps))
-            place, warp, bag = place[bag < self.bags], warp[bag < self.bags], bag[bag < self.bags]
+            place, warp, bag = _warps_with_row(workgroup, self.warps, self.bags)
             part, lookup = np.arange(parts), np.arange(self.lookups)
             begins = part * self.warp_size * self.element_bytes
             size = np.minimum(row_bytes - begins, self.warp_size * self.element_bytes)
@@ -372,6 +364,18 @@ class RowWalk(NamedTuple):
     def _degree(self) -> np.ndarray:
         degree: np.ndarray = self.rows.begins[self.vertex + 1] - self.rows.begins[self.vertex]
         return degree
+
+
+def _warps_with_row(workgroup: np.ndarray, warps: int, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the warps that have a row, where each takes one: the place of its workgroup, the warp, and its row.
+
+    >>> _warps_with_row(np.array([1]), 4, 6)  # of the second workgroup's four warps two
+    (array([0, 0]), array([0, 1]), array([4, 5]))
+    """
+    row = workgroup[:, None] * warps + np.arange(warps)
+    place, warp = np.broadcast_arrays(np.arange(len(workgroup))[:, None], np.arange(warps))
+    there = row < rows
+    return place[there], warp[there], row[there]
 
 
 def _ranges(begin: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
