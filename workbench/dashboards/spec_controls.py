@@ -28,6 +28,7 @@ from workbench.errors import InputError
 from workbench.levers import REQUIRED, Family, Lever, Spec
 from workbench.machine import Machine
 from workbench.machine.machine import Resource
+from workbench.parts.registry import first_paragraph
 from workbench.policies.policy import Policy, policies
 from workbench.workloads.synthetic.generators import generators
 from workbench.workloads.workload import KINDS, Workload
@@ -341,7 +342,9 @@ class ChoiceControl(Control):
     def _put_inside(self) -> None:
         stands = self.names.value in self._stand_ins
         self.inside.children = [] if stands or not self.chosen.controls else [self.chosen.widget]
-        self.names.tooltip = self.lever.description if stands else _says(self._known()[self.names.value])
+        self.names.tooltip = (
+            self.lever.description if stands else first_paragraph(self._known()[self.names.value].__doc__)
+        )
 
     def _plain_levers(self, name: str) -> Any:
         """Return the levers of a member as they would be; of one never chosen none is made unless it needs some."""
@@ -356,11 +359,6 @@ class ChoiceControl(Control):
             control.on_change(self._changed)
             self._made[name] = cls, control
         return self._made[name][1]
-
-
-def _says(cls: type[Spec]) -> str:
-    """Return the first sentence of what a member says of itself."""
-    return " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split())
 
 
 OPEN, CLOSED = "▾", "▸"

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from workbench.cli import listings
 from workbench.levers import Lever, Spec
+from workbench.parts.registry import first_paragraph
 
 
 class Page(NamedTuple):
@@ -137,7 +138,7 @@ def first_sentence(text: str) -> str:
     >>> first_sentence("Take the lowest. Then\\nthe next.")
     'Take the lowest.'
     """
-    line = " ".join((text or "").split("\n\n")[0].split())
+    line = first_paragraph(text)
     end = re.search(r"(?<!e\.g)(?<!i\.e)(?<!Em)(?<!vs)\.(?=\s+[A-Z`])", line)
     return line[: end.end()] if end else line
 

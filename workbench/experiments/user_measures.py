@@ -25,6 +25,7 @@ from workbench.experiments.row import MeasuredBy
 from workbench.identity import Snapshot, snapshot
 from workbench.metrics.measure import Better, Measure
 from workbench.parts import Registry, from_file, is_in_file
+from workbench.parts.registry import first_paragraph
 
 BETTER = ("lower", "higher", "neither")
 _TAKEN = ("run_id", "point_id", "point", "seed", "status", "error", "origin")
@@ -130,7 +131,7 @@ def measure(
         name = getattr(function, "__name__", "")
         if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or name in _TAKEN:
             raise wrong_value("", "the function of a measure", "must have a name that a column can have", name)
-        text = description or " ".join((function.__doc__ or "").strip().split("\n\n")[0].split())
+        text = description or first_paragraph(function.__doc__)
         return OwnMeasure(Measure(name, unit, better, text), function)
 
     return declared

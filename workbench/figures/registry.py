@@ -22,7 +22,7 @@ import numpy as np
 
 from workbench.errors import StoreError, unknown_name
 from workbench.experiments.results_folder import write_whole
-from workbench.parts.registry import Registry, attribute, old_word, read_by_old_word
+from workbench.parts.registry import Registry, attribute, first_paragraph, old_word, read_by_old_word
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -127,8 +127,7 @@ class Recipe:
 def recipe(engine: str, data: Callable[..., Any], draw: Callable[[Any], Figure]) -> Recipe:
     """Return a figure of this package: `NAME_data` names it, and what that returns says what one sees."""
     drawn = data.__globals__[data.__annotations__["return"]]
-    seen = " ".join(inspect.cleandoc(drawn.__doc__).partition("\n\n")[0].split())
-    return Recipe(data.__name__.removesuffix("_data"), engine, seen, data, draw)
+    return Recipe(data.__name__.removesuffix("_data"), engine, first_paragraph(drawn.__doc__), data, draw)
 
 
 class Calculation(NamedTuple):

@@ -203,8 +203,20 @@ def describe(part: Any) -> str:
     for name in ("description", "says", "statement"):
         if isinstance(message := getattr(part, name, None), str):
             return message
-    text = inspect.cleandoc(part.__doc__ or "") if part.__doc__ != type(part).__doc__ or isinstance(part, type) else ""
-    return " ".join(text.split("\n\n")[0].split())
+    return first_paragraph(part.__doc__) if part.__doc__ != type(part).__doc__ or isinstance(part, type) else ""
+
+
+def first_paragraph(docstring: str | None) -> str:
+    """Return the first paragraph of a docstring on one line, empty where there is none.
+
+    >>> first_paragraph('''Take the
+    ...     lowest.
+    ...
+    ...     Ties are broken by chance.
+    ...     ''')
+    'Take the lowest.'
+    """
+    return " ".join(inspect.cleandoc(docstring or "").partition("\n\n")[0].split())
 
 
 def _place(part: Any) -> tuple[Any, Any]:

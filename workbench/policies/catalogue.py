@@ -14,6 +14,7 @@ from typing import Any
 from workbench.compiled import fields_of
 from workbench.errors import unknown_name
 from workbench.parts import files_named, from_file
+from workbench.parts.registry import first_paragraph
 from workbench.policies.policy import Policy, base_of, policies, questions
 
 
@@ -66,7 +67,7 @@ def _row(question: str, policy: type[Policy]) -> dict[str, Any]:
     return {
         "question": question,
         "name": policy.name,
-        "says": " ".join(text.split("\n\n")[0].split()),
+        "says": first_paragraph(policy.__doc__),
         "levers": {name: lever.schema() for name, lever in policy.levers.items()},
         "references": _section(text, "References"),
         "built_in": policy.built_in,

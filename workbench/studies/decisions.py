@@ -29,6 +29,7 @@ from workbench.engines.kit.frame import Simulator
 from workbench.errors import PolicyError, WorkbenchError
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.user_code import Packer, opened
+from workbench.parts.registry import first_paragraph
 from workbench.policies.fresh_process import line_to_a_fresh_interpreted_process
 from workbench.policies.policy import Policy
 from workbench.policies.probes.question import Probe
@@ -308,7 +309,7 @@ class _Recorder:
 
     def _watching(self, question: Question, made: Any, who: Policy | None, answer: Any) -> Any:
         name = who.short() if who is not None else answer.__qualname__.split(".")[0]
-        rule = _first_sentence((type(who) if who is not None else answer).__doc__ or "")
+        rule = first_paragraph((type(who) if who is not None else answer).__doc__)
         about = {field: one.description for field, one in fields_of(question.see).items()}
 
         def watching(see: Any) -> Any:
@@ -383,10 +384,6 @@ def _digest(see: Any) -> bytes:
         if name not in OWN:
             hashed.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
     return hashed.digest()
-
-
-def _first_sentence(text: str) -> str:
-    return " ".join(text.strip().split("\n\n")[0].split())
 
 
 class Hole(NamedTuple):
