@@ -8,7 +8,7 @@ import pytest
 from tests.engines.malloc_cases import batch, simulate
 from tests.junk import refusal
 from workbench.policies.malloc import BumpPointer, PerThread
-from workbench.studies.malloc_validation import Curve, LockFit, beside_model, fitted
+from workbench.studies.malloc_validation import Curve, LockFit, fitted
 
 THREADS = np.array([1, 32, 256, 1024, 4096])
 
@@ -41,13 +41,6 @@ def test_the_engine_with_the_fitted_levers_takes_what_the_model_says(contenders)
 
 def test_a_figure_beyond_its_lever_is_one_sentence():
     assert "cycles_a_waiter must be" in refusal(LockFit(4.0, 0.3, 2.0, 0.0).levers, 1000.0)
-
-
-def test_measured_and_modelled_stand_beside_each_other_with_the_card_named():
-    table = beside_model([curve(LockFit(4.0, 0.3, 0.001, 0.0)), curve(LockFit(4.0, 0.1, 0.0, 0.0), "warp_lock")])
-    assert len(table) == 10
-    assert set(table["card"]) == {"by hand"}
-    assert table["modelled_us"].to_numpy() == pytest.approx(table["measured_us"].to_numpy())
 
 
 def test_too_few_points_are_one_sentence():

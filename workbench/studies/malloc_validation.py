@@ -144,17 +144,6 @@ def fitted(curve: Curve) -> LockFit:
     return LockFit(float(launch), float(hold), float(waiter), float(distance / np.sqrt(len(c))))
 
 
-def beside_model(curves: Sequence[Curve]) -> pd.DataFrame:
-    """Return every measured point beside what its fitted model says: card, way, threads, measured_us, modelled_us."""
-    import pandas as pd
-
-    parts = []
-    for curve in curves:
-        columns = {"card": curve.card, "way": curve.way, "threads": curve.threads, "measured_us": curve.microseconds}
-        parts.append(pd.DataFrame({**columns, "modelled_us": fitted(curve).microseconds(curve.contenders)}))
-    return pd.concat(parts, ignore_index=True)
-
-
 THREADS, HEAP_BYTES = 10_000, 1 << 28
 DESIGNS = {"CUDA": "one lock, per thread", "Halloc": "Halloc", "ScatterAlloc": "ScatterAlloc", "XMalloc": "XMalloc"}
 """The survey's columns and the designs that stand for them."""

@@ -279,16 +279,15 @@ def still_of(logs: Sequence[AllocatorLog], path: str) -> Still:
     """Return what the segments of a snapshot tell, all cards together."""
     maps = {log.device: segments_at_end(log) for log in logs if len(log.segments.size)}
     segments = tuple(segment for one in maps.values() for segment in one)
-    reserved = sum(segment.size for segment in segments)
-    free = sum(segment.free for segment in segments)
+    reserved, live = _reserved_and_live(segments)
     pinned = sum(segment.pinned for segment in segments)
     return Still(
         path=path,
         segments=segments,
         reserved_bytes=reserved,
-        live_bytes=reserved - free,
+        live_bytes=live,
         largest_free_bytes=max((segment.largest_free for segment in segments), default=0),
-        whole_free_bytes=free - pinned,
+        whole_free_bytes=reserved - live - pinned,
         pinned_free_bytes=pinned,
         cards=tuple((card, *_reserved_and_live(one)) for card, one in maps.items()),
     )

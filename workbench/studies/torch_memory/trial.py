@@ -235,14 +235,16 @@ def proposed(score: Score, known: dict[AllocatorSettings, tuple[int, int]], tria
     """Let Optuna propose so many settings, the same each time; those that it tries are entered in `known`."""
     import optuna
 
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    study = optuna.create_study(directions=["minimize", "minimize"], sampler=optuna.samplers.TPESampler(seed=0))
-    for _ in range(trials):
-        trial = study.ask()
-        settings = _drawn(trial)
-        if settings not in known:
-            known[settings] = score(settings)
-        study.tell(trial, known[settings])
+    from workbench.studies.tuning.trial_store import quiet
+
+    with quiet():
+        study = optuna.create_study(directions=["minimize", "minimize"], sampler=optuna.samplers.TPESampler(seed=0))
+        for _ in range(trials):
+            trial = study.ask()
+            settings = _drawn(trial)
+            if settings not in known:
+                known[settings] = score(settings)
+            study.tell(trial, known[settings])
 
 
 def _drawn(trial: object) -> AllocatorSettings:

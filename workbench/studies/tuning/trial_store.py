@@ -118,7 +118,7 @@ class TrialStore:
         """Write what is not written yet; the sampler is never ahead of its trials."""
         self.settle()
         if self._storage is not None and self._state is not None:
-            self._storage.put_state(as_bytes(self._state))
+            self._storage.put_state(pickle.dumps(tuple(self._state)))
             self._state, self._written = None, time.perf_counter()
 
     def close(self) -> None:
@@ -206,11 +206,6 @@ class _Careful(pickle._Unpickler):
         super().load_build()  # type: ignore[misc]
 
     dispatch[pickle.BUILD[0]] = load_build  # type: ignore[assignment]
-
-
-def as_bytes(state: SamplerState) -> bytes:
-    """Return the state as it is now; the sampler may go on."""
-    return pickle.dumps(tuple(state))
 
 
 def read_state(content: bytes, where: str) -> SamplerState:
