@@ -163,7 +163,7 @@ class MemoryRows:
         self, time_ns: int, device: int, address: int, size: int, reserved: int = UNKNOWN, stream: int = UNKNOWN
     ) -> None:
         """Add an allocation."""
-        append_row(self._columns, time_ns, size, device, address, reserved, stream)
+        _append(self._columns, time_ns, size, device, address, reserved, stream)
         self._live[device, address] = size
 
     def release(
@@ -173,15 +173,15 @@ class MemoryRows:
         was = self._live.pop((device, address), None)
         if was is None:
             self._before.append(Block(size, device, address))
-        append_row(self._columns, time_ns, -(size if was is None else was), device, address, reserved, stream)
+        _append(self._columns, time_ns, -(size if was is None else was), device, address, reserved, stream)
 
     def refuse(self, time_ns: int, device: int, size: int) -> None:
         """Add a request that the recorded allocator could not serve."""
-        append_row(self._refused, time_ns, size, device)
+        _append(self._refused, time_ns, size, device)
 
     def driver_call(self, time_ns: int, device: int, size: int) -> None:
         """Add a call of the driver, of a size below zero where it got memory back."""
-        append_row(self._calls, time_ns, size, device)
+        _append(self._calls, time_ns, size, device)
 
     def also_before(self, blocks: Iterable[Block]) -> None:
         """Add blocks that are live at the end and that no event allocated: they were live all the time."""
@@ -199,7 +199,7 @@ class MemoryRows:
         calls_told : bool
             Whether the format tells the calls of the driver, also where there was none.
         """
-        held = by_time(self._columns)
+        held = _by_time(self._columns)
         reserved, stream = held.pop("reserved"), held.pop("stream")
         blocks = [block for block in self._before if block.bytes]  # a log may free a null pointer, of no bytes
         sizes, devices, addresses = (np.array([b[k] for b in blocks], np.int64) for k in range(3))
@@ -209,19 +209,18 @@ class MemoryRows:
             allocated_after=live_after(held["bytes"], held["device"], before),
             reserved_after=None if (reserved == UNKNOWN).any() or not len(reserved) else reserved,
             before=before,
-            calls=DriverCalls(**by_time(self._calls)) if calls_told else None,
-            refusals=Refusals(**by_time(self._refused)),
+            calls=DriverCalls(**_by_time(self._calls)) if calls_told else None,
+            refusals=Refusals(**_by_time(self._refused)),
             stream=None if (stream == UNKNOWN).any() or not len(stream) else stream,
         )
 
 
-def append_row(columns: Mapping[str, array[int]], *row: int) -> None:
-    """Add a number to each column."""
+def _append(columns: Mapping[str, array[int]], *row: int) -> None:
     for column, value in zip(columns.values(), row, strict=True):
         column.append(value)
 
 
-def by_time(columns: Mapping[str, array[int]]) -> dict[str, np.ndarray]:
+def _by_time(columns: Mapping[str, array[int]]) -> dict[str, np.ndarray]:
     """Return the columns as int64[rows]; rows of equal time stay in their order."""
     found = {name: np.array(column, np.int64) for name, column in columns.items()}
     order = np.argsort(found["time_ns"], kind="stable")

@@ -29,7 +29,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.units import workgroups_for
-from workbench.workloads.allocations import AllocationTable, append_row, by_time
+from workbench.workloads.allocations import AllocationTable
 from workbench.workloads.importers.importer import Importer, Trace
 from workbench.workloads.importers.kineto_events import (
     GPU_TYPES,
@@ -217,14 +217,17 @@ class _Memory:
             args.allocated,
             args.reserved,
         )
-        append_row(self._columns, *(MISSING if value is None else value for value in row))
+        for column, value in zip(self._columns.values(), row, strict=True):
+            column.append(MISSING if value is None else value)
 
     def table(self) -> AllocationTable:
         """Return the table in the order of time: the file's order is not to be relied on."""
-        columns = by_time(self._columns)
-        needed = ("time_ns", "bytes", "device")
-        known = {name: column for name, column in columns.items() if name in needed or (column != MISSING).all()}
-        return AllocationTable(**{**dict.fromkeys(columns), **known})
+        columns = [np.array(column, np.int64) for column in self._columns.values()]
+        order = np.argsort(columns[0], kind="stable")
+        time_ns, size, device = (column[order] for column in columns[:3])
+        optional = (None if (column == MISSING).any() else column[order] for column in columns[3:])
+        address, allocated, reserved = optional
+        return AllocationTable(time_ns, size, device, address, allocated, reserved)
 
 
 _LAUNCH = re.compile(rb'"hip\w*Launch\w*Kernel\w*"')

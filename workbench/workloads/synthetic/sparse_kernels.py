@@ -160,7 +160,10 @@ class CsrSpmv(PageKernel, Generator):
         begins, columns, values, x, y = places
 
         def touched(workgroup: np.ndarray) -> Spans:
-            walk = RowWalk(rows, *_warps_with_row(workgroup, self.warps, rows.vertices), self.warp_size)
+            row = workgroup[:, None] * self.warps + np.arange(self.warps)
+            place, warp = np.broadcast_arrays(np.arange(len(workgroup))[:, None], np.arange(self.warps))
+            there = row < rows.vertices
+            walk = RowWalk(rows, place[there], warp[there], row[there], self.warp_size)
             return joined([
                 walk.begins(begins, 0, _INDEX_BYTES),
                 walk.along(columns, 1, 3, _INDEX_BYTES),
@@ -219,7 +222,10 @@ class GraphBfs(PageKernel, Generator):
         found = ~known[rows.neighbour] & (np.repeat(level, np.diff(rows.begins)) == current)
 
         def touched(workgroup: np.ndarray) -> Spans:
-            place, warp, vertex = _warps_with_row(workgroup, self.warps, rows.vertices)
+            vertex = workgroup[:, None] * self.warps + np.arange(self.warps)
+            place, warp = np.broadcast_arrays(np.arange(len(workgroup))[:, None], np.arange(self.warps))
+            there = vertex < rows.vertices
+            place, warp, vertex = place[there], warp[there], vertex[there]
             own = spans(place, warp, 0, of_level + vertex * self.element_bytes, self.element_bytes)
             at = level[vertex] == current
             walk = RowWalk(rows, place[at], warp[at], vertex[at], self.warp_size)
@@ -300,7 +306,9 @@ class EmbeddingGather(PageKernel, Generator):
         row_bytes, last = self.dimension * self.element_bytes, self.lookups * (1 + parts)
 
         def touched(workgroup: np.ndarray) -> Spans:
-            place, warp, bag = _warps_with_row(workgroup, self.warps, self.bags)
+            bag = workgroup[:, None] * self.warps + np.arange(self.warps)
+            place, warp = np.broadcast_arrays(np.arange(len(workgroup))[:, None], np.arange(self.warps))
+            place, warp, bag = place[bag < self.bags], warp[bag < self.bags], bag[bag < self.bags]
             part, lookup = np.arange(parts), np.arange(self.lookups)
             begins = part * self.warp_size * self.element_bytes
             size = np.minimum(row_bytes - begins, self.warp_size * self.element_bytes)
@@ -364,18 +372,6 @@ class RowWalk(NamedTuple):
     def _degree(self) -> np.ndarray:
         degree: np.ndarray = self.rows.begins[self.vertex + 1] - self.rows.begins[self.vertex]
         return degree
-
-
-def _warps_with_row(workgroup: np.ndarray, warps: int, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the warps that have a row, where each takes one: the place of its workgroup, the warp, and its row.
-
-    >>> _warps_with_row(np.array([1]), 4, 6)  # of the second workgroup's four warps two
-    (array([0, 0]), array([0, 1]), array([4, 5]))
-    """
-    row = workgroup[:, None] * warps + np.arange(warps)
-    place, warp = np.broadcast_arrays(np.arange(len(workgroup))[:, None], np.arange(warps))
-    there = row < rows
-    return place[there], warp[there], row[there]
 
 
 def _ranges(begin: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
