@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -231,18 +232,14 @@ def run(
         rows = Store(None)
         seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds, repeat)
         return _watched(_results(gather(plan, rows, None, seconds)), progress)
-    with held(Path(out)) as folder:
-        rows = Store(folder, plan.sweep.name)
-        try:
-            _say_changed_front(plan, folder, progress)
-            plan = with_looks(plan, folder)
-            write_sweep(RunSet(plan, ()), folder)
-            seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds, repeat)
-            results = _kept(_results(gather(plan, rows, folder, seconds)))
-            rows.prove_place()
-            return _watched(results, progress)
-        finally:
-            rows.close()
+    with held(Path(out)) as folder, closing(Store(folder, plan.sweep.name)) as rows:
+        _say_changed_front(plan, folder, progress)
+        plan = with_looks(plan, folder)
+        write_sweep(RunSet(plan, ()), folder)
+        seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds, repeat)
+        results = _kept(_results(gather(plan, rows, folder, seconds)))
+        rows.prove_place()
+        return _watched(results, progress)
 
 
 def _watched(results: Results, progress: Progress | None) -> Results:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -161,11 +162,8 @@ def _kept_beside(results: Results, folder: Path) -> str:
     """Return how many kept runs are of seeds or points that the sweep does not name this time."""
     from workbench.experiments.store import Store
 
-    store = Store(folder, read_only=True)
-    try:
+    with closing(Store(folder, read_only=True)) as store:
         beside = len(store.measured()) - len(results.rows)
-    finally:
-        store.close()
     runs = f"{beside:,} run{'s' if beside > 1 else ''}"
     return f" beside {runs} of other seeds or points, which no table here has" if beside > 0 else ""
 
@@ -234,13 +232,10 @@ def _kept_runs(plan: Plan, folder: Path) -> tuple[int, str]:
 
     if not has_store(folder):
         return 0, ""
-    store = Store(folder, read_only=True)
-    try:
+    with closing(Store(folder, read_only=True)) as store:
         done, measured = store.measured(), plan.sweep.measured_by(anew=True)
         kept = sum(not lacking(done.get(run.id), measured) for run in plan.runs())
         return kept, stale_sentence(plan, store, done)
-    finally:
-        store.close()
 
 
 PLAN = _arguments_of_plan, _run_plan

@@ -15,6 +15,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TextIO
 
@@ -394,12 +395,9 @@ def status(folder: str | Path) -> Status:
     folder = Path(folder)
     if not has_store(folder):
         raise StoreError(f"{folder} is not a results folder: it holds no rows.")
-    store = Store(folder, read_only=True)
-    try:
+    with closing(Store(folder, read_only=True)) as store:
         meta = store.meta()
         return _status(meta.get("sweep", folder.name), json.loads(meta.get("driver", "{}")), list(store.kept()), folder)
-    finally:
-        store.close()
 
 
 def _status(sweep: str, driver: dict[str, Any], rows: list[Kept], folder: Path) -> Status:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import io
 import json
 import platform
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,16 @@ import yaml
 from workbench.errors import StoreError
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.provenance import provenance
-from workbench.experiments.results_folder import PROVENANCE, SWEEP, TABLE, TABLE_AS_CSV, as_json, has_store, write_own
+from workbench.experiments.results_folder import (
+    PROVENANCE,
+    SWEEP,
+    TABLE,
+    TABLE_AS_CSV,
+    as_json,
+    has_store,
+    held,
+    write_own,
+)
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep, with_files
@@ -36,13 +46,10 @@ def open_folder(folder: Path) -> RunSet:
     if not has_store(folder) or not (folder / SWEEP).is_file():
         raise StoreError(f"{folder} is not a results folder: it has no rows or no {SWEEP}.{_rooms(folder)}")
     plan = make_plan(read_sweep(folder / SWEEP))
-    store = Store(folder, read_only=True)
-    try:
+    with closing(Store(folder, read_only=True)) as store:
         refuse_stale(plan, store, folder)
         plan.sweep.measured_by(anew=True)
         return gather(plan, store, folder)
-    finally:
-        store.close()
 
 
 def _rooms(folder: Path) -> str:
@@ -50,6 +57,23 @@ def _rooms(folder: Path) -> str:
     inside = sorted(path.parent.name for path in folder.glob(f"*/{SWEEP}") if has_store(path.parent))
     made = " `workbench run SWEEP.yaml` makes one and says where."
     return f" It holds some: {', '.join(inside)}." if inside else made
+
+
+def run_kept(plan: Plan, folder: Path | None, run: Callable[[Plan, Store], float]) -> RunSet:
+    """Run what a folder does not hold yet, and keep it there as the results of a sweep; in memory without a folder.
+
+    Parameters
+    ----------
+    run : callable
+        Does what is missing of a plan in a store, and returns the seconds that it took.
+    """
+    if folder is None:
+        store = Store(None)
+        return gather(plan, store, None, run(plan, store))
+    with held(folder), closing(Store(folder, plan.sweep.name)) as store:
+        runs = gather(plan, store, folder, run(plan, store))
+        write_results(runs, folder)
+        return runs
 
 
 def write_results(runs: RunSet, folder: Path) -> None:

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from workbench.errors import InputError
-from workbench.experiments.plan import make_plan
+from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.pools import cores
 from workbench.experiments.provenance import environment
-from workbench.experiments.results_folder import held, write_whole
-from workbench.experiments.run_set import RunSet, gather
+from workbench.experiments.results_folder import write_whole
+from workbench.experiments.run_set import RunSet
 from workbench.experiments.runner import WORTH_SECONDS, Progress
-from workbench.experiments.saved_results import write_results, write_sweep
+from workbench.experiments.saved_results import run_kept, write_sweep
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.studies.adaptive import run_plan
@@ -99,23 +99,16 @@ class Evidence:
         return self._measured[name]
 
     def _run(self, name: str, sweep: Mapping[str, Any]) -> RunSet:
-        plan = make_plan(read_sweep(sweep)._replace(name=name))
-        if self._out is None:
-            return self._filled(plan, Store(None), None)
-        with held(self._out / name) as folder:
-            store = Store(folder, name)
-            try:
-                write_sweep(RunSet(plan, ()), folder)
-                runs = self._filled(plan, store, folder)
-                write_results(runs, folder)
-                return runs
-            finally:
-                store.close()
+        folder = self._out / name if self._out is not None else None
 
-    def _filled(self, plan: Any, store: Store, folder: Path | None) -> RunSet:
-        seconds = run_plan(plan, store, self._crew(), progress=self._progress)
-        self._seconds += seconds
-        return gather(plan, store, folder, seconds)
+        def run(plan: Plan, store: Store) -> float:
+            if folder is not None:
+                write_sweep(RunSet(plan, ()), folder)
+            seconds = run_plan(plan, store, self._crew(), progress=self._progress)
+            self._seconds += seconds
+            return seconds
+
+        return run_kept(make_plan(read_sweep(sweep)._replace(name=name)), folder, run)
 
     def _crew(self) -> int | None:
         """Return how many workers do the next sweep: one a core once all sweeps together have taken long.

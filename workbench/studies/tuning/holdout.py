@@ -19,14 +19,10 @@ from workbench.engines.engine import Setup
 from workbench.errors import InputError, at
 from workbench.experiments.fronts import STEPPED
 from workbench.experiments.plan import Plan, plan_different_runs
-from workbench.experiments.results_folder import held
-from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.saved_results import named, shortest, write_results
+from workbench.experiments.saved_results import named, shortest
 from workbench.experiments.seeds import draws, workload_digest
-from workbench.experiments.store import Store
 from workbench.experiments.sweep import KEYS, Sweep, checked_sweep, with_files
 from workbench.strict_yaml import parse_value
-from workbench.studies.tuning.driver import Crew
 from workbench.studies.tuning.front import point_sweep
 from workbench.studies.tuning.space import Levers, Node, dimensions
 from workbench.studies.tuning.study import Proposal, Study, Trial, planned
@@ -214,18 +210,3 @@ def _ways(config: Any) -> list[Any]:
 
 def _absolute(workload: Any) -> Any:
     return with_files({"workload": workload}, Path(), lambda path: str(path.resolve()))["workload"]
-
-
-def run_hold_out(plan: Plan, folder: Path | None, crew: Crew) -> RunSet:
-    """Run what a folder does not hold yet, and keep it there as the results of any sweep are kept."""
-    if folder is None:
-        store = Store(None)
-        return gather(plan, store, None, crew.run(plan, store))
-    with held(folder):
-        store = Store(folder, plan.sweep.name)
-        try:
-            results = gather(plan, store, folder, crew.run(plan, store))
-            write_results(results, folder)
-            return results
-        finally:
-            store.close()

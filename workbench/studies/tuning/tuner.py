@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from concurrent.futures import Executor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from workbench.experiments.progress import complete, usual_watcher
 from workbench.experiments.results_folder import FILES, SWEEP, held, write_own
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import Progress
-from workbench.experiments.saved_results import named, open_folder, write_results
+from workbench.experiments.saved_results import named, open_folder, run_kept, write_results
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import with_files
 from workbench.studies.tuning.driver import Crew, Evaluator, conduct, trial_of
@@ -35,7 +36,6 @@ from workbench.studies.tuning.holdout import (
     different,
     front_sweep,
     report_plan,
-    run_hold_out,
 )
 from workbench.studies.tuning.objectives import costs_of
 from workbench.studies.tuning.results import StudyResults
@@ -117,14 +117,10 @@ def tune(
     crew = Crew(workers, executor, progress or usual_watcher())
     if out is None:
         return _compared(_tuned(requested, workload, identity, Store(None), None, crew), other, workload, crew)
-    with held(Path(out), STUDY_FILES) as folder:
-        store = Store(folder, f"study {requested.name}")
-        try:
-            results = _tuned(requested, workload, identity, store, folder, crew)
-            keep_results(results, folder)
-            return _compared(results, other, workload, crew)
-        finally:
-            store.close()
+    with held(Path(out), STUDY_FILES) as folder, closing(Store(folder, f"study {requested.name}")) as store:
+        results = _tuned(requested, workload, identity, store, folder, crew)
+        keep_results(results, folder)
+        return _compared(results, other, workload, crew)
 
 
 def _identity(study: Study, workload: Any) -> dict[str, Any]:
@@ -165,10 +161,9 @@ def _tuned(
     study: Study, workload: Any, identity: Mapping[str, Any], store: Store, folder: Path | None, crew: Crew
 ) -> StudyResults:
     began = time.perf_counter()
-    trial_store = TrialStore(storage_of(study, folder, identity))
-    if folder is not None:
-        keep_study(study, folder)
-    try:
+    with closing(TrialStore(storage_of(study, folder, identity))) as trial_store:
+        if folder is not None:
+            keep_study(study, folder)
         evaluator, watch = Evaluator(study, store, crew), crew.watch
         trials = max(study.trials, len(trial_store.trials))
         watch.begin(trials * len(study.sweep.seeds), len(trial_store.trials) * len(study.sweep.seeds))
@@ -177,15 +172,13 @@ def _tuned(
             complete(watch)
         finally:
             watch.end()
-    finally:
-        trial_store.close()
     best = _best_of(study, done)
     results = StudyResults(study, done, best, None, folder)
     if best:
         plan = make_plan(front_sweep(study, [trial.proposal for trial in best]))
         results.holdout = gather(plan, store, folder, crew.run(plan, store))
         report = report_plan(study, results.front.trials[results.front.chosen].proposal, workload)
-        results.report = None if report is None else run_hold_out(report, folder and folder / REPORT, crew)
+        results.report = None if report is None else run_kept(report, folder and folder / REPORT, crew.run)
     results.seconds, results.tuner_seconds = time.perf_counter() - began, tuner_seconds
     return results
 
@@ -197,7 +190,7 @@ def _compared(results: StudyResults, hold_out: HoldOut | None, workload: Any, cr
     began = time.perf_counter()
     plan = hold_out.plan(results.front.trials[results.front.chosen].proposal, workload)
     folder = results.folder and results.folder / FOLDER / hold_out.name
-    results.held_out = run_hold_out(plan, folder, crew)
+    results.held_out = run_kept(plan, folder, crew.run)
     results.seconds += time.perf_counter() - began
     return results
 
