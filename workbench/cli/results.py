@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.main import DONE, SOME_FAILED
 from workbench.cli.output import say_json, say_lines, say_notes, say_summary, say_table
-from workbench.cli.sweeps import levers_of, whole
+from workbench.cli.run import levers_of, whole
 from workbench.errors import InputError, wrong_value
 
 if TYPE_CHECKING:

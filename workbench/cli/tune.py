@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.main import DONE, SOME_FAILED
 from workbench.cli.output import say_json, say_notes
-from workbench.cli.run import default_folder
-from workbench.cli.sweeps import add_worker_arguments, executor_of, levers_of
+from workbench.cli.run import add_worker_arguments, default_folder, executor_of, levers_of
 from workbench.errors import InputError
 from workbench.experiments.progress import Bar
 from workbench.strict_yaml import read_mapping
