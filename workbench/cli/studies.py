@@ -251,7 +251,8 @@ def _write_claims(folder: Path, report: Any) -> None:
 
     from workbench.experiments.provenance import environment
     from workbench.experiments.results_folder import write_whole
-    from workbench.studies.claims.claim import FIRST_SEED, MARGINS
+    from workbench.studies.claims.cases import MARGINS
+    from workbench.studies.claims.claim import FIRST_SEED
 
     seeds = {"first": FIRST_SEED, "count": report.seeds}
     margins = {name: one._asdict() for name, one in MARGINS.items()}

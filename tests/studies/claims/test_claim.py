@@ -10,7 +10,8 @@ import pytest
 
 from workbench.studies import claims as room
 from workbench.studies.claims import ClaimReport, known_claims
-from workbench.studies.claims.claim import MARGINS, Claim, Evidence, in_order
+from workbench.studies.claims.cases import MARGINS
+from workbench.studies.claims.claim import Claim, Evidence, in_order
 from workbench.studies.statistics import compare, fact, some, superior
 
 NO_RUNS = Evidence(2, None, 1, None)

@@ -30,12 +30,13 @@ from workbench.studies.claims.cases import (
     either_better,
     falling,
     finite,
+    margin,
     no_worse,
     of,
     point,
     ratio,
 )
-from workbench.studies.claims.claim import Claim, Evidence, margin
+from workbench.studies.claims.claim import Claim, Evidence
 from workbench.studies.claims.dispatch_probes import CLAIMS as OF_PROBES
 from workbench.studies.claims.dispatch_probes import (
     MACHINE,

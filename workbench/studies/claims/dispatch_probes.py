@@ -21,8 +21,19 @@ from workbench.policies.probes.contract import asks, states
 from workbench.policies.probes.question import Probe
 from workbench.policies.probes.shared_gates import SharedCost, pack, shared_cost
 from workbench.policies.scenes import Speaker
-from workbench.studies.claims.cases import all_better, area, better, counts, cycle, no_worse, point, ratio, smaller
-from workbench.studies.claims.claim import Claim, Evidence, margin
+from workbench.studies.claims.cases import (
+    all_better,
+    area,
+    better,
+    counts,
+    cycle,
+    margin,
+    no_worse,
+    point,
+    ratio,
+    smaller,
+)
+from workbench.studies.claims.claim import Claim, Evidence
 from workbench.studies.probe_success import Setting, lost_dispatches, octave_lengths, under_report
 from workbench.studies.statistics import Finding, fact
 

@@ -24,11 +24,12 @@ from workbench.studies.claims.cases import (
     better,
     either_better,
     finite,
+    margin,
     of,
     point,
     ratio,
 )
-from workbench.studies.claims.claim import Claim, Evidence, margin
+from workbench.studies.claims.claim import Claim, Evidence
 from workbench.studies.statistics import Finding, fact
 
 MACHINE = "h100"

@@ -28,8 +28,8 @@ from workbench.machine import NodeMachine
 from workbench.metrics.node import TIMES
 from workbench.policies.translation.locate import Directory, equal_area_entries
 from workbench.studies.claims import pool
-from workbench.studies.claims.cases import all_better, better, finite, of, point, ratio
-from workbench.studies.claims.claim import Claim, Evidence, margin
+from workbench.studies.claims.cases import all_better, better, finite, margin, of, point, ratio
+from workbench.studies.claims.claim import Claim, Evidence
 from workbench.studies.factorial import Factorial, factorial
 from workbench.studies.statistics import Finding, compare, equivalent, every, median_within, some, superior
 from workbench.studies.statistics.comparison import shares

@@ -13,8 +13,8 @@ from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.policies.placement.circuit import cost
 from workbench.policies.placement.question import Placement
-from workbench.studies.claims.cases import better, counts, of
-from workbench.studies.claims.claim import Claim, Evidence, Parts, margin
+from workbench.studies.claims.cases import better, counts, margin, of
+from workbench.studies.claims.claim import Claim, Evidence, Parts
 from workbench.studies.statistics import Finding, equivalent, fact, median_within
 from workbench.studies.summary import values_of
 

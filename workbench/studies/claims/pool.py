@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from workbench.experiments.run_set import RunSet
-from workbench.studies.claims.cases import ALL, all_better, better, falling, finite, of, point, ratio
-from workbench.studies.claims.claim import Claim, Evidence, margin
+from workbench.studies.claims.cases import ALL, all_better, better, falling, finite, margin, of, point, ratio
+from workbench.studies.claims.claim import Claim, Evidence
 from workbench.studies.pool.storage_service import ServiceLoad, outcomes
 from workbench.studies.statistics import Finding, equivalent, fact, median_within, ratio_within
 

@@ -43,10 +43,11 @@ from workbench.studies.claims.cases import (
     differs_by,
     finite,
     gain_falls,
+    margin,
     of,
     point,
 )
-from workbench.studies.claims.claim import Claim, Evidence, margin
+from workbench.studies.claims.claim import Claim, Evidence
 from workbench.studies.statistics import Finding, equivalent, fact, median_within, some
 
 MACHINE = "patent_pilot"
