@@ -549,9 +549,9 @@ def figure(name: str, /, **choices: Any) -> Figure:
     >>> import workbench as wb
     >>> wb.figure("probe_success", demands=[4, 5], free=[0.5], machines=0).axes[0].get_xlabel()
     'demand on each unit (blocks)'
-    >>> wb.figure("pareto")
+    >>> wb.figure("pareto")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    workbench.errors.InputError: figure pareto is drawn of runs: workbench.run(SWEEP).figure('pareto').
+    workbench.errors.InputError: figure pareto is drawn of runs: workbench figure pareto DIR, ...
     """
     from workbench.figures import calculated
 

@@ -49,7 +49,8 @@ def test_the_public_word_draws_one_and_says_where_figures_of_runs_are():
     drawn = wb.figure("probe_success", demands=[4, 5], free=[0.5], machines=0)
     assert len(drawn.axes[0].lines) >= 3
     with pytest.raises(
-        InputError, match=r"^figure pareto is drawn of runs: workbench\.run\(SWEEP\)\.figure\('pareto'\)\.$"
+        InputError,
+        match=r"^figure pareto is drawn of runs: workbench figure pareto DIR, run\(SWEEP\)\.figure\('pareto'\)\.$",
     ):
         wb.figure("pareto")
 

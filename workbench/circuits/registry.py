@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.circuits.netlist import Circuit
 from workbench.circuits.vectors import Case
 from workbench.errors import InputError, unknown_name, wrong_value
-from workbench.parts.registry import Registry
+from workbench.levers import read_spec
+from workbench.parts import Registry, is_in_file
 from workbench.policies.policy import Policy, policies, questions, read_policy
 
 Size = int | Sequence[int]
@@ -153,15 +155,18 @@ def cases_of(policy: Policy, size: Size, count: int, seed: int = 0) -> list[Case
 
 
 def policy_named(name: str, levers: Mapping[str, object]) -> Policy:
-    """Return the policy of a name such as `exact_run`, or `probe.exact_run` where several questions know the name.
+    """Return the policy of a name such as `exact_run`, or `probe.exact_run` where several questions know the name; of
+    `FILE.py:CLASS` the one that the file defines, whose circuit it enters too.
 
     Raises
     ------
     InputError
         There is no such policy, it has no circuit, or a lever is not as it must be.
     """
-    from workbench.policies.catalogue import load_all
+    from workbench.policies.catalogue import load_all, policy_in_file
 
+    if is_in_file(name):
+        return read_spec(policy_in_file(name, Path(), ""), dict(levers), name)
     load_all()
     question, _, short = name.rpartition(".")
     known = [each for each in questions() if short in policies(each) and question in ("", each)]

@@ -26,7 +26,8 @@ def _arguments_of_dashboard(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         nargs="?",
         default="shared_memory",
-        help=f"which one: {', '.join(DASHBOARDS.names())} (default: shared_memory); a sweep file; a results folder",
+        help=f"which one: {', '.join(DASHBOARDS.names())} (default: shared_memory); FILE.py:NAME of yours; "
+        "a sweep file; a results folder",
     )
     parser.add_argument("--port", type=int, default=8866, metavar="PORT", help="where it listens; 0 = any free port")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 
 def _arguments_of_circuit(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("policy", metavar="POLICY", help="such as exact_run; with its question: probe.exact_run")
+    parser.add_argument(
+        "policy", metavar="POLICY", help="such as exact_run; with its question: probe.exact_run; FILE.py:CLASS"
+    )
     parser.add_argument("--set", metavar="LEVER=VALUE", action="append", default=[], help="a lever; may be repeated")
     add_size(parser)
     kinds = ("verilog", "vectors", "bench")
@@ -139,15 +141,16 @@ def _row(policy: Policy, given: argparse.Namespace) -> dict[str, Any]:
     return {"policy": policy.short(), "size": size, **counts, **written}
 
 
-INLINE = "POLICY or POLICY:LEVER=VALUE:..., such as exact_run:encoding=free0"
+INLINE = "POLICY or POLICY:LEVER=VALUE:..., such as exact_run:encoding=free0; FILE.py:CLASS of yours"
 
 
 def policy_inline(text: str) -> Policy:
     """Return the policy of `exact_run`, or, with levers, of `exact_run:chain=doubling:encoding=free0`."""
-    name, *levers = text.split(":")
+    file, mark, rest = text.rpartition(".py:")
+    name, *levers = rest.split(":")
     if not name:
         raise InputError(f"{text!r} must be POLICY or POLICY:LEVER=VALUE:...")
-    return policy_of(name, levers)
+    return policy_of(f"{file}{mark}{name}", levers)
 
 
 def policy_of(name: str, levers: list[str]) -> Policy:

@@ -27,7 +27,8 @@ def _arguments_of_results(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--snapshot", metavar="RUN_ID", help="write a run of a pool for pytorch.org/memory_viz, --to")
     parser.add_argument("--only", metavar="WORD", action="append", default=[], help=ONLY)
-    parser.add_argument("--figure", metavar="NAME", action="append", default=[], help="draw a figure of these runs")
+    drawn = "draw a figure of these runs, also FILE.py:NAME of yours"
+    parser.add_argument("--figure", metavar="NAME", action="append", default=[], help=drawn)
     add_figure_arguments(parser)
     parser.add_argument("--to", metavar="PATH", help=f"the file of --timeline or --snapshot; for --figure {TO}")
     parser.add_argument("--wide", action="store_true", help="print every column of the summary")
@@ -136,7 +137,9 @@ RESULTS = _arguments_of_results, _run_results
 
 
 def _arguments_of_figure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", nargs="?", help="which one (default: list those of theory)")
+    parser.add_argument(
+        "name", metavar="NAME", nargs="?", help="which one; FILE.py:NAME of yours (default: list those of theory)"
+    )
     parser.add_argument("folder", metavar="DIR", nargs="?", help="a results folder, of whose runs it is drawn")
     parser.add_argument("--only", metavar="WORD", action="append", default=[], help=ONLY)
     add_figure_arguments(parser)

@@ -211,7 +211,7 @@ CLAIMS_FOLDER = Path("results/claims")
 
 
 def _arguments_of_claims(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ids", nargs="*", metavar="ID", help="such as H1.1 (default: all)")
+    parser.add_argument("ids", nargs="*", metavar="ID", help="such as H1.1; FILE.py:ID of yours (default: all)")
     parser.add_argument("--out", metavar="DIR", help="keep the report here, and the runs in a results folder a sweep")
     parser.add_argument("--seeds", type=whole, metavar="N", help="paired seeds (default 200; 40 with --quick)")
     parser.add_argument("--quick", action="store_true", help="few seeds of their own: an indicative report in minutes")

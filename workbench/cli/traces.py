@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.cli.main import DONE, SOME_FAILED
 from workbench.cli.output import say_json, say_lines, say_notes, say_table
 from workbench.cli.run import levers_of
-from workbench.errors import InputError
+from workbench.errors import InputError, wrong_value
 from workbench.experiments.progress import Bar
 from workbench.strict_yaml import parse_value
 
@@ -40,6 +41,40 @@ def _arguments_of_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--set", action="append", default=[], metavar="LEVER=VALUE", help="levers of the conversion")
     parser.add_argument("--fetch", metavar="NAME", help="get a public trace from its repository first")
     parser.add_argument("--list", action="store_true", help="list the public traces and whether they are here")
+    _add_importer(parser)
+
+
+def _add_importer(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--importer", metavar="FILE.py:CLASS", help="an importer of yours, which is to read the traces")
+
+
+def _enter_importer(named: str | None, traces: Sequence[str]) -> None:
+    """Enter an importer from a file of the user's, after which it reads files as any other; refuse what another reads.
+
+    Raises
+    ------
+    InputError
+        There is no such file or importer, or a trace is not read by it.
+    """
+    if named is None:
+        return
+    from workbench.parts import from_file, is_in_file
+    from workbench.workloads.catalogue import trace_file
+    from workbench.workloads.importers import Importer, importer_of
+
+    def is_importer(value: object) -> bool:
+        return isinstance(value, type) and issubclass(value, Importer) and value is not Importer
+
+    if not is_in_file(named):
+        raise wrong_value("", "--importer", "must be FILE.py:CLASS", named)
+    importer: type[Importer] = from_file(named, Path(), "--importer", "importer", is_importer)
+    for trace in traces:
+        reader = importer_of(trace_file(trace))
+        if not isinstance(reader, importer):
+            raise InputError(
+                f"--importer: {trace} is read by {reader.format}; {named} must recognise it, and have a format that "
+                f"comes before {reader.format} in the alphabet. Got {importer.format}."
+            )
 
 
 def _run_import(given: argparse.Namespace) -> int:
@@ -52,6 +87,7 @@ def _run_import(given: argparse.Namespace) -> int:
         raise InputError("workbench trace import takes a trace file, or --fetch NAME, or --list.")
     if given.fetch:
         fetch(given.fetch)
+    _enter_importer(given.importer, [file])
     if given.out:
         return _write(given, file)
     return _describe(file, given.json)
@@ -163,6 +199,7 @@ def _arguments_of_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="DIR", help="keep the runs: a results folder for results, figures and export")
     parser.add_argument("--figure", metavar="DIR", help="draw memory over the requests, as PDF, PNG and CSV")
     parser.add_argument("--csv", metavar="FILE", help="write the rows as CSV")
+    _add_importer(parser)
     parser.add_argument("--wide", action="store_true", help="print the table as wide as it is")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -171,6 +208,7 @@ def _run_replay(given: argparse.Namespace) -> int:
     from workbench.api import planned
     from workbench.experiments.results_folder import write_whole
 
+    _enter_importer(given.importer, [given.file])
     sweep, progress = _sweep(given), Bar(quiet=given.json)
     if given.csv and not Path(given.csv).absolute().parent.is_dir():
         raise InputError(f"--csv: the folder of {given.csv} does not exist; make it, or name another file.")
@@ -417,6 +455,7 @@ def _arguments_of_residency(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--granules", metavar="BYTES", nargs="+", type=int, help="granules (default: those of real GPUs)"
     )
+    _add_importer(parser)
     parser.add_argument("--units", type=int, default=10, help="runs a rule, each another unit's share; 0 = no rules")
     parser.add_argument(
         "--longest-us", type=float, default=200.0, help="longer kernels are in no run by rule (default: 200)"
@@ -431,6 +470,7 @@ def _run_residency(given: argparse.Namespace) -> int:
     traces = given.traces or public_traces()
     if not traces:
         raise InputError("workbench trace residency: no public trace of kernels is on this machine; name a trace file.")
+    _enter_importer(given.importer, given.traces)
     result = survey(traces, given.machine, given.granules or GRANULES, units=given.units, longest_us=given.longest_us)
     tables = {name: getattr(result, name) for name in ("told", "granules", "rules")}
     if given.json:

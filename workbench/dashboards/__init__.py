@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.errors import missing_extra, unknown_name, wrong_value
-from workbench.parts import Registry, attribute, file_and_name, is_in_file, module_in_file
+from workbench.parts import Registry, attribute, entered_by_file
 
 if TYPE_CHECKING:
     from ipywidgets import Widget
@@ -102,9 +102,7 @@ def check_name(name: str) -> str:
         from workbench.dashboards.paired_runs import read_saved
 
         name = read_saved(name).engine
-    if is_in_file(name):
-        file, name = file_and_name(name)
-        module_in_file(file, Path(), "", "dashboard")
+    name = entered_by_file(name, Path(), "", "dashboard")
     if name not in DASHBOARDS.names():
         raise unknown_name("", "dashboard", name, DASHBOARDS.names())
     return name

@@ -16,7 +16,7 @@ from workbench.experiments.fronts import with_fronts
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
 from workbench.experiments.seeds import Until, read_until
 from workbench.experiments.user_measures import MeasuredBy, OwnMeasure, WithOwn, measured_by, user_measures
-from workbench.parts import file_and_name, is_in_file, module_in_file
+from workbench.parts import entered_by_file, file_and_name, is_in_file
 from workbench.strict_yaml import checked_size, read_mapping
 from workbench.units import is_count
 
@@ -139,7 +139,9 @@ def checked_sweep(config: dict[str, Any], name: str, where: str, folder: Path, m
         mechanism=registered,
         seeds=seeds,
         measures=_names(config, "measures", "measure", registered.measures, where),
-        figures=[_without_file(name, folder, where) for name in _strings(config, "figures", where)],
+        figures=[
+            entered_by_file(name, folder, at(where, "figures"), "figure") for name in _strings(config, "figures", where)
+        ],
         until=until,
         known_own=own,
         estimand=_estimand(config, seeds, where),
@@ -183,15 +185,6 @@ def _named_measures(config: Mapping[str, Any]) -> list[Any]:
         *(named if isinstance(named, list) else []),
         *([until.get("measure")] if isinstance(until, Mapping) else []),
     ]
-
-
-def _without_file(name: str, folder: Path, where: str) -> str:
-    """Return the name of a figure; the file of one in a file is executed, which makes it."""
-    if not is_in_file(name):
-        return name
-    file, figure = file_and_name(name)
-    module_in_file(file, folder, at(where, "figures"), "figure")
-    return figure
 
 
 def _at_most(given: Mapping[str, Any], until: Until) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.errors import InputError, at, wrong_value
 from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES, Calculation, OfStudy, Recipe
+from workbench.parts import entered_by_file
 
 if TYPE_CHECKING:
     from workbench.experiments.run_set import RunSet
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def figure(name: str, engine: str | None = None, where: str = "") -> Recipe:
-    """Return the figure of a name.
+    """Return the figure of a name; of `FILE.py:NAME` the one that the file makes.
 
     Raises
     ------
@@ -37,6 +38,7 @@ def figure(name: str, engine: str | None = None, where: str = "") -> Recipe:
     >>> figure("wear_by_segment").description
     'How often each segment is granted, over the mean of the memory.'
     """
+    name = entered_by_file(name, Path(), where, "figure")
     if name in CALCULATIONS.names() and name not in FIGURES.names():
         raise InputError(at(where, f"{name} is a figure of theory, drawn of no runs: workbench figure {name}."))
     return FIGURES.find(name, where, {recipe.name: recipe for recipe in figures(engine)})
@@ -165,8 +167,9 @@ def calculated(name: str) -> Calculation:
     >>> calculated("probe_success").description
     'How likely every module refuses a demand, by probe and occupancy, calculated and drawn at random.'
     """
+    name = entered_by_file(name, Path(), "", "figure")
     if name in FIGURES.names() and name not in CALCULATIONS.names():
-        raise InputError(f"figure {name} is drawn of runs: workbench.run(SWEEP).figure({name!r}).")
+        raise InputError(f"figure {name} is drawn of runs: workbench figure {name} DIR, run(SWEEP).figure({name!r}).")
     return CALCULATIONS.find(name)
 
 

@@ -3,8 +3,16 @@
 Registry         the parts of one kind by name: the package's own, which nobody replaces, and the user's
 Part             one of them as a table shows it: kind, name, description, origin
 remove(...)      take one of the user's out again
-from_file(...)   the part that `FILE.py:NAME` names
+from_file(...)   the part that `FILE.py:NAME` names: a class or a function that is called so there
+entered_by_file  the NAME, where parts are entered by a name: a figure, a claim, a dashboard
 """
 
 from workbench.parts.registry import Part, Registry, attribute, remove
-from workbench.parts.user_files import file_and_name, files_named, from_file, is_in_file, module_in_file
+from workbench.parts.user_files import (
+    entered_by_file,
+    file_and_name,
+    files_named,
+    from_file,
+    is_in_file,
+    module_in_file,
+)

@@ -69,6 +69,15 @@ def from_file(name: str, folder: Path, where: str, noun: str, is_part: Callable[
     return found[inside]
 
 
+def entered_by_file(name: str, folder: Path, where: str, noun: str) -> str:
+    """Return a name without its file, which is executed and so enters what it makes; a name alone as it is."""
+    if not is_in_file(name):
+        return name
+    file, inside = file_and_name(name)
+    module_in_file(file, folder, where, noun)
+    return inside
+
+
 def files_named(name: str, folder: Path, where: str, noun: str) -> list[Path]:
     """Return the file that `FILE.py:NAME` names and every file that it imports from beside it; errors as above."""
     path = _path(file_and_name(name)[0], folder, where, noun)

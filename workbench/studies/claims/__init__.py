@@ -10,7 +10,7 @@ from pathlib import Path
 from workbench.errors import unknown_name, wrong_value
 from workbench.experiments.runner import Progress
 from workbench.identity import one_moment
-from workbench.parts import Registry, file_and_name, is_in_file, module_in_file
+from workbench.parts import Registry, entered_by_file
 from workbench.studies.claims.claim import FIRST_QUICK_SEED, FIRST_SEED, Claim, Evidence
 from workbench.studies.claims.report import ClaimReport, Outcome
 
@@ -125,8 +125,5 @@ def _outcome(claim: Claim, evidence: Evidence, sizes: Mapping[str, int]) -> Outc
 def _named(id: str) -> str:
     """Return the id of a claim, given that or its verdict's; of one in a file, which is executed and enters it, without
     the file."""
-    if not is_in_file(id):
-        return next((one.id for one in known_claims().values() if one.verdict_id == id), id)
-    file, name = file_and_name(id)
-    module_in_file(file, Path(), "", "claim")
-    return name
+    name = entered_by_file(id, Path(), "", "claim")
+    return next((one.id for one in known_claims().values() if one.verdict_id == name), name)
