@@ -50,6 +50,7 @@ def test_the_recipes_that_are_promised_are_there():
         "importer",
         "engine",
         "circuit",
+        "machine preset",
     )
     adding = {f"add {'an' if kind[0] in 'ei' else 'a'} {kind}" for kind in kinds}
     assert set(CONTRIBUTING) == {"follow a run", *adding}

@@ -419,7 +419,9 @@ LEVERS = listing("levers", lever_rows, named_by=("name", "of"))
 
 
 def _arguments_of_presets(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", nargs="?", help="one preset, with the source of each figure")
+    parser.add_argument(
+        "name", metavar="NAME", nargs="?", help="one, or a FILE.yaml of yours, with the source of each figure"
+    )
     add_table_arguments(parser)
 
 

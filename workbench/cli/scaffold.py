@@ -154,18 +154,20 @@ _WIDE = 100
 def _arguments_of_new_preset(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", metavar="KIND", help="machine, translation_machine, board or node_machine")
     parser.add_argument("name", metavar="NAME", help="the preset's name, such as my_card")
+    parser.add_argument("--into", metavar="DIR", default=".", help="where to write NAME.yaml (default: here)")
 
 
 def _run_new_preset(given: argparse.Namespace) -> int:
-    path = write_preset(given.kind, given.name)
+    path = write_preset(given.kind, given.name, Path(given.into))
     print(f"wrote {path}")
     print("fill in each value, its mark and its source; this says what is missing, then shows them:")
-    print(f"workbench list presets {given.name}")
+    print(f"workbench list presets {path}")
+    print(f"use it:  machine: {path} in a sweep")
     return DONE
 
 
-def write_preset(kind: str, name: str) -> Path:
-    """Write the file of a preset in which no figure has a value yet, where presets of its kind are, and return it.
+def write_preset(kind: str, name: str, folder: Path) -> Path:
+    """Write the file of a preset in which no figure has a value yet, and return it.
 
     Raises
     ------
@@ -173,7 +175,7 @@ def write_preset(kind: str, name: str) -> Path:
         There is no such kind of machine, the name is no plain snake_case word or is taken, or the file cannot be
         written.
     """
-    from workbench.machine.presets import FOLDER, KIND_OF_MACHINE, preset_names
+    from workbench.machine.presets import KIND_OF_MACHINE, preset_names
 
     if kind not in KIND_OF_MACHINE:
         raise unknown_name("", "kind of machine", kind, sorted(KIND_OF_MACHINE))
@@ -181,8 +183,9 @@ def write_preset(kind: str, name: str) -> Path:
         raise InputError(f"a preset's name must be words in small letters joined by _, such as my_card. Got {name!r}.")
     if name in preset_names():
         raise InputError(f"{name} is already a machine preset (workbench list presets {name}); choose another name.")
-    path = FOLDER / kind / f"{name}.yaml"
+    path = folder / f"{name}.yaml"
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
             file.write(preset_text(kind, name))
     except OSError as problem:

@@ -133,14 +133,15 @@ def _write(given: argparse.Namespace, file: str) -> int:
 
 def _machine(given: argparse.Namespace, file: str) -> tuple[str, Any]:
     """Return the machine that the file is for, by name and itself."""
+    from workbench.experiments.plan import read_machine
     from workbench.machine import Board, Machine, TranslationMachine
 
     if given.engine == "pool":
         name = given.machine or _USUAL_BOARD
-        return name, Board.read(name, "--machine")
+        return name, read_machine(Board, name, Path(), "--machine")
     name = given.machine or _card_of(file)
     of = TranslationMachine if given.engine == "translation" else Machine
-    return name, of.read(name, "--machine")
+    return name, read_machine(of, name, Path(), "--machine")
 
 
 def _card_of(file: str) -> str:

@@ -26,6 +26,8 @@ from workbench.experiments.sweep import Sweep, most_points
 from workbench.experiments.user_code import PointIds
 from workbench.identity import one_moment
 from workbench.levers import Spec, read_spec
+from workbench.machine import Described
+from workbench.machine.presets import is_preset_file, preset_in_file
 from workbench.parts import is_in_file
 from workbench.policies.catalogue import policy_in_file
 from workbench.policies.policy import Policy, read_policy
@@ -246,7 +248,7 @@ def read_setup(sweep: Sweep, config: Mapping[str, Any], cached: PartReader = unc
     machine = cached(
         "machine",
         config.get("machine") or {},
-        lambda it: engine.machine.read(with_topology(it, sweep.folder), "machine", where),
+        lambda it: read_machine(engine.machine, it, sweep.folder, "machine", where),
     )
     workload = cached(
         "workload",
@@ -338,13 +340,16 @@ def _show(path: str, value: Any, setup: Setup, inner: list[str]) -> Any:
     parts = path.split(".")
     if parts[0] == "policy" and len(parts) == 2:
         return setup.policies[parts[1]].short(always=inner)
+    if parts[0] == "machine" and is_preset_file(value):
+        return _file_name(value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Spec):
         return value.short()
     if isinstance(value, Mapping) and parts in (["workload"], ["machine"]):
         value = {
-            key: _file_name(inner) if key in ("file", "trace", "topology") else inner for key, inner in value.items()
+            key: _file_name(inner) if key in ("file", "trace", "topology", "preset") else inner
+            for key, inner in value.items()
         }
     if isinstance(value, Mapping) and len(value) == 1:
         ((name, inside),) = value.items()
@@ -423,6 +428,31 @@ class ParseCache:
         if key not in self._known:
             self._known[key] = read(raw)
         return self._known[key]
+
+
+def read_machine(of: type[Described], raw: Any, folder: Path, path: str = "machine", where: str = "") -> Any:
+    """Read the machine of a kind that a sweep describes, with the files that are named in it.
+
+    Raises
+    ------
+    InputError
+        A file is not there or not as it must be, or a preset or lever is unknown; the message holds the path.
+    """
+    return of.read(with_topology(with_preset(of, raw, folder, at(where, path)), folder), path, where)
+
+
+def with_preset(of: type[Described], raw: Any, folder: Path, where: str) -> Any:
+    """Return what a sweep says of its machine, or of a part of a node, with a preset's file written out as levers."""
+    if is_preset_file(raw):
+        raw = {"preset": raw}
+    if not isinstance(raw, Mapping):
+        return raw
+    parts = {name: of.levers[name].spec for name in of.nested}
+    kinds = {name: kind for name, kind in parts.items() if issubclass(kind, Described)}
+    levers = {k: with_preset(kinds[k], value, folder, where) if k in kinds else value for k, value in raw.items()}
+    if not is_preset_file(levers.get("preset")):
+        return levers
+    return {**preset_in_file(levers.pop("preset"), folder, where, of).machine().values(), **levers}
 
 
 TOPOLOGY = "topology"

@@ -16,6 +16,7 @@ from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
 from workbench.experiments.seeds import Until
 from workbench.experiments.sweep import ESTIMANDS, KEYS, REQUIRED
 from workbench.experiments.user_measures import of_setup
+from workbench.machine.presets import preset_names
 from workbench.metrics.measure import Measure, Measures
 from workbench.policies.policy import policies
 from workbench.workloads.workload_key import workload_schema
@@ -55,7 +56,7 @@ def _of_mechanism(registered: Mechanism) -> dict[str, Any]:
     parts = {
         "question": {"type": "string"},
         "engine": {"const": engine.name},
-        "machine": varied(engine.machine.schema()),
+        "machine": varied(_or_file(engine.machine.schema())),
         "workload": varied(workload_schema(engine.workload_kind)),
         "policy": chosen,
         "options": _inside(engine.options.schema()),
@@ -70,6 +71,13 @@ def _of_mechanism(registered: Mechanism) -> dict[str, Any]:
         "figures": _NAMES,
     }
     return {"properties": {key: {**parts[key], "description": KEYS[key]} for key in KEYS}}
+
+
+def _or_file(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a machine with a preset's file allowed wherever a preset may be named."""
+    if "enum" in schema and {*schema["enum"]} <= {*preset_names()}:
+        return {"anyOf": [schema, {"type": "string", "pattern": r"\.ya?ml$"}]}
+    return _each_part(schema, _or_file)
 
 
 def _measure_names(known: Mapping[str, Measure], of_setups: Iterable[str]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from workbench.experiments.fronts import with_fronts
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
 from workbench.experiments.seeds import Until, read_until
 from workbench.experiments.user_measures import MeasuredBy, OwnMeasure, WithOwn, measured_by, user_measures
+from workbench.machine.presets import is_preset_file
 from workbench.parts import entered_by_file, file_and_name, is_in_file
 from workbench.strict_yaml import checked_size, read_mapping
 from workbench.units import is_count
@@ -324,7 +325,9 @@ _WITH_PARTS = ("policy", "baseline", "measures", "figures", "seeds", "objectives
 def _input_files(value: Any, new: Callable[[str], str]) -> Any:
     if isinstance(value, Mapping):
         return {key: _source(key, inner, new) for key, inner in value.items()}
-    return [_input_files(inner, new) for inner in value] if isinstance(value, (list, tuple)) else _part(value, new)
+    if isinstance(value, (list, tuple)):
+        return [_input_files(inner, new) for inner in value]
+    return new(value) if is_preset_file(value) else _part(value, new)
 
 
 def _source(key: Any, value: Any, new: Callable[[str], str]) -> Any:

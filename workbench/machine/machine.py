@@ -11,13 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from workbench.errors import InputError, wrong_value
 from workbench.levers import Lever, Spec, lever
-from workbench.machine.presets import Described, preset, preset_for_device, presets, presets_holding
+from workbench.machine.presets import (
+    Described,
+    is_preset_file,
+    preset,
+    preset_for_device,
+    preset_in_file,
+    presets,
+    presets_holding,
+)
 from workbench.units import Count, given_out, segments_for, segments_in, waves_for
 
 MOST_SEGMENTS = 4096
@@ -332,10 +341,11 @@ def read_machine(given: object, path: str = "machine", where: str = "") -> Machi
 
 
 def presets_table(name: str | None = None) -> list[dict[str, Any]]:
-    """Return what `workbench list presets [NAME]` shows: one row a preset, or one row a figure of one preset."""
+    """Return what `workbench list presets [NAME]` shows: one row a preset, or one row a figure of one preset, which may
+    be a file of the user's."""
     if name is None:
         return presets()
-    found = preset(name)
+    found = preset_in_file(name, Path()) if is_preset_file(name) else preset(name)
     declared = found.of.figures()
     rows = [(figure, declared[figure.name].plain(figure.value)) for figure in found.figures.values()]
     return [{"preset": name, **figure._asdict(), "value": value} for figure, value in rows]

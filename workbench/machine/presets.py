@@ -214,6 +214,33 @@ def read_preset(path: Path, of: Any) -> Preset:
     return made
 
 
+def is_preset_file(name: object) -> bool:
+    """Return whether a machine is said by a preset's file of the user's: `my_card.yaml`."""
+    return isinstance(name, str) and name.endswith((".yaml", ".yml"))
+
+
+def preset_in_file(name: str, folder: Path, where: str = "", of: Any = None) -> Preset:
+    """Return the preset that a file of the user's is, looked for in a folder and then where the command runs.
+
+    Parameters
+    ----------
+    of : class, optional
+        The kind of machine; the one whose figures the file states if None.
+
+    Raises
+    ------
+    InputError
+        There is no such file, or it is not what a preset's file must be.
+    """
+    path = next((one for one in (folder / name, Path(name)) if one.is_file()), None)
+    if path is None:
+        raise InputError(at(where, f"the preset's file {name} does not exist (looked in {folder})."))
+    if of is None:
+        stated = read_mapping(path).get("figures")
+        of = max(KIND_OF_MACHINE.values(), key=lambda kind: len({*kind.figures()} & {*(stated or ())}))
+    return read_preset(path, of)
+
+
 def _is_empty(figure: object) -> bool:
     """Return whether a figure's value is yet to be filled in."""
     return isinstance(figure, Mapping) and "value" in figure and figure["value"] is None

@@ -21,15 +21,16 @@ all of them, is the sum of their durations over the cycles that this takes, the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from workbench.errors import InputError, wrong_value
-from workbench.experiments.plan import Plan, PlannedPoint, make_plan
+from workbench.experiments.plan import Plan, PlannedPoint, make_plan, read_machine
 from workbench.experiments.sweep import read_sweep
 from workbench.machine import Machine
-from workbench.machine.presets import preset, preset_for_device
+from workbench.machine.presets import preset_for_device
 from workbench.studies.statistics import Interval, mean_interval
 from workbench.workloads.catalogue import available, catalogue, trace_file
 from workbench.workloads.importers import Trace, read_trace
@@ -169,7 +170,7 @@ def survey(
             if not chosen:
                 raise InputError("its card has no preset; name a machine.")
             counted = {"trace": name, "machine": chosen, "counts": "dynamic part alone" if alone else "whole"}
-            hardware: Machine = preset(chosen, Machine).machine()
+            hardware: Machine = read_machine(Machine, chosen, Path())
             granule_rows.extend({**counted, **row._asdict()} for row in by_granule(trace, hardware, granules, alone))
             if units and rules:
                 how = {"shared_bytes": "launch_argument"} if alone else {}
