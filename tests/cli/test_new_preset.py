@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 import yaml
 
+import workbench as wb
 from tests.depth import thinned
 from workbench.cli.main import main
 from workbench.errors import InputError
@@ -134,6 +135,14 @@ def test_commands_take_one_too(beside: Path, capsys: pytest.CaptureFixture[str])
     filled_in(beside / "my_card.yaml")
     assert main(["list", "presets", "my_card.yaml"]) == 0
     assert "vgpr_granule" in capsys.readouterr().out
+
+
+def test_a_page_opens_with_a_sweep_of_one(beside: Path) -> None:
+    filled_in(beside / "my_card.yaml")
+    Path("sweep.yaml").write_text(yaml.safe_dump({**SWEEP, "machine": "my_card.yaml"}))
+    page = wb.dashboard("sweep.yaml")
+    assert page.sidebar.said()["machine"] == {"preset": "h100", "segments": 1824}
+    page.close()
 
 
 def test_a_file_that_is_not_there_or_is_another_kind_is_a_sentence(beside: Path) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import html
 import re
+import sys
 
 import pytest
 
 import workbench as wb
-from workbench.dashboards.malloc import MallocPanels
+from workbench.dashboards.malloc import OPENING, MallocPanels
+from workbench.dashboards.paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import NothingToChoose
+from workbench.errors import InputError
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +46,26 @@ def test_a_turned_lever_changes_every_panel(shown):
     shown.sidebar.workload.names.value = "sparse_lanes"
     after = pictures()
     assert all(one != other for one, other in zip(before, after, strict=True))
+
+
+def test_a_machine_without_a_preset_opens_where_one_is_the_same():
+    made = PairedDashboard(OPENING._replace(machine={"wave_size": 32}), MallocPanels())
+    assert made.sidebar.said()["machine"] == {"preset": "patent", "wave_size": 32}
+    made.close()
+
+
+@pytest.mark.parametrize("machine", [{"compute_units": 9}, {"preset": "h100", "compute_units": 9}])
+def test_a_machine_that_no_preset_gives_is_one_sentence(machine, monkeypatch):
+    raised = []
+    monkeypatch.setattr(sys, "unraisablehook", raised.append)
+    expected = (
+        "machine must be a preset or a rule that this page offers, such as {preset: a100}, changed in no lever but "
+        f"its own (wave_size). Got {machine}."
+    )
+    with pytest.raises(InputError, match=f"^{re.escape(expected)}$"):
+        PairedDashboard(OPENING._replace(machine=machine), MallocPanels())
+    gc.collect()
+    assert not raised
 
 
 def test_nobody_calls_is_a_sentence():

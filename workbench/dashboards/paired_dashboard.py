@@ -189,15 +189,16 @@ class PairedDashboard(widgets.HBox):
 
     def close(self) -> None:
         """Stop listening to the notebook, then close as every widget does."""
-        if self.study is not None:
-            self.study.stop()
-        self._rest.cancel()
-        self._offers.cancel()
-        self._note_rest.cancel()
-        self.several.stop()
-        self.cards.stop()
-        self._watch.stop()
-        self.sidebar.workload.close()
+        if hasattr(self, "_watch"):  # else its opening was refused, and nothing listens yet
+            if self.study is not None:
+                self.study.stop()
+            self._rest.cancel()
+            self._offers.cancel()
+            self._note_rest.cancel()
+            self.several.stop()
+            self.cards.stop()
+            self._watch.stop()
+            self.sidebar.workload.close()
         super().close()
 
     def _decided(self) -> tuple[Sequence[str], Sequence[Setup], int]:

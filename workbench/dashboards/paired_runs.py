@@ -30,7 +30,7 @@ from workbench.engines.engine import Setup
 from workbench.errors import InputError, StoreError, WorkbenchError
 from workbench.experiments.mechanism import warm_up
 from workbench.experiments.notebooks.execution import STILL
-from workbench.experiments.plan import Plan, PlannedPoint, PlannedRun, make_plan, plan_different_runs
+from workbench.experiments.plan import Plan, PlannedPoint, PlannedRun, make_plan, plan_different_runs, with_preset
 from workbench.experiments.results_folder import write_whole
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.saved_results import open_folder
@@ -58,7 +58,7 @@ class Opening(NamedTuple):
     seen: str
     """What one sees, in a sentence."""
     machine: Mapping[str, Any]
-    """As a sweep says it: a preset, with levers that replace its own; or the first rule's levers."""
+    """As a sweep says it: a preset, or the levers of a rule; it differs from a preset in `machine_levers` alone."""
     machine_levers: Sequence[str]
     """The levers of the machine that can be turned."""
     machine_note: Callable[[Any], str]
@@ -91,12 +91,6 @@ class Opening(NamedTuple):
     """Makes the levers that the page is about, of which each gets a card on top of it (`CardLever`)."""
     options_titled: str = ""
     """The name of a section of the engine's options alone, before that of the policies that both sides share."""
-
-    @property
-    def machine_named(self) -> str:
-        """Return the preset or the rule that the machine opens with."""
-        rule = next((spec.name for spec in self.machine_rules.values()), "")
-        return str(self.machine.get("preset", rule))
 
 
 _further: ContextVar[tuple[str, ...]] = ContextVar("further compared slots", default=())
@@ -327,11 +321,11 @@ def _saved(runs: RunSet, title: str, folder: Path | None) -> Saved:
         SavedPoint(_label(runs, names, point), *pair, tuple(_mean(runs, point, name) for name in measures), point.id)
         for point, pair in pairs
     ]
-    machine = sweep.said.get("machine") or {}
+    engine, machine = sweep.mechanism.engine, sweep.said.get("machine") or {}
     return Saved(
-        sweep.mechanism.engine.name,
+        engine.name,
         title,
-        None if "vary" in str(machine) else machine,
+        None if "vary" in str(machine) else with_preset(engine.machine, machine, sweep.folder, sweep.where),
         len(sweep.seeds),
         tuple(known[name].label for name in measures),
         points,

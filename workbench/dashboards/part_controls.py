@@ -19,7 +19,7 @@ from workbench.dashboards.controls import Control, NumberControl, mark, marked, 
 from workbench.dashboards.dropped_file import DropZone
 from workbench.dashboards.paired_runs import Opening
 from workbench.dashboards.spec_controls import ChoiceControl, LeversControl, workloads
-from workbench.errors import InputError, WorkbenchError
+from workbench.errors import InputError, WorkbenchError, wrong_value
 from workbench.experiments.mechanism import mechanism, mechanisms
 from workbench.experiments.user_measures import measures_of
 from workbench.levers import Family, Lever, Spec
@@ -44,11 +44,18 @@ class MachineControl(Control):
         names = [(f"{row['name']}: {row['title']}", row["name"]) for row in presets(self._of)]
         names += [(words, spec.name) for words, spec in opening.machine_rules.items()]
         self._words, self._refused = names, dict[str, str]()
-        self.names = widgets.Dropdown(options=names, value=opening.machine_named, tooltip=_PRESET.description)
+        self.names = widgets.Dropdown(options=names, tooltip=_PRESET.description)
         self.names.add_class("wb-pick")
-        self.levers = machine_levers(self.lever, opening.machine_levers, self._preset)
+        specs = opening.machine_rules.values()
+        self.rules = {spec.name: LeversControl(Lever("machine", "spec", spec=spec)) for spec in specs}
+        self._turnable = tuple(opening.machine_levers)
+        self.names.value, rule = self._source(opening.machine, start)
+        self.levers = machine_levers(self.lever, self._turnable, self._preset)
         self.levers.show(start)
-        self.rules = {spec.name: self._rule(spec, opening) for spec in opening.machine_rules.values()}
+        for name, control in self.rules.items():
+            if rule is not None and name == self.names.value:
+                control.show(rule)
+            control.on_change(self._turned)
         self.inside = widgets.VBox([self.rules.get(self.names.value, self.levers).widget])
         self.holds = widgets.Label()
         self.holds.add_class("wb-note")
@@ -127,7 +134,12 @@ class MachineControl(Control):
             rule = self._rule_of(name, value)
             if rule is not None or (name not in self.rules and self._gives(name, machine)):
                 return str(name), rule
-        raise InputError("machine: this page offers no preset that differs from it in nothing but the levers here.")
+        example = next((f", such as {{preset: {name}}}" for _, name in self._words if name not in self.rules), "")
+        turned = ", ".join(self._turnable) or "none"
+        expected = (
+            f"must be a preset or a rule that this page offers{example}, changed in no lever but its own ({turned})"
+        )
+        raise wrong_value("", "machine", expected, value)
 
     def _rule_of(self, name: str, value: Any) -> Spec | None:
         if name not in self.rules or not isinstance(value, Mapping):
@@ -142,15 +154,7 @@ class MachineControl(Control):
     def _gives(self, name: str, machine: Any) -> bool:
         """Return whether a preset gives a machine once the levers of this page are turned to it."""
         given = preset(name, self._of).machine()
-        return bool(given.but(**{lever: getattr(machine, lever) for lever in self.levers.controls}) == machine)
-
-    def _rule(self, spec: type[Spec], opening: Opening) -> LeversControl:
-        """Return the levers of a rule: of that which the page opens with as it says, of others at their defaults."""
-        made = LeversControl(Lever("machine", "spec", spec=spec))
-        if self.names.value == spec.name:
-            made.show(spec.read(opening.machine))
-        made.on_change(self._turned)
-        return made
+        return bool(given.but(**{lever: getattr(machine, lever) for lever in self._turnable}) == machine)
 
     def _preset(self) -> Any:
         return preset(self.names.value, self._of).machine()
