@@ -11,13 +11,16 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
+import numba
 import pytest
 
 import workbench
 from tests.compile_first import RUNS
 from tests.depth import compiled_only, long
 from workbench.compiled.cache import ROOMS, SOURCES, KeptIndex, Sources, cache_folder, code_home, may_be_kept, sources
+from workbench.structures.event_queue import Agenda
 
 PACKAGE = Path(workbench.__file__).parent
 FILES = {
@@ -289,3 +292,21 @@ def test_an_index_that_names_a_class_which_has_moved_is_empty_and_is_written_ane
     assert KeptIndex(str(tmp_path), "answer", "stamp").load("another") is None
     KeptIndex(str(tmp_path), "answer", "stamp").save("another", "newer code")
     assert KeptIndex(str(tmp_path), "answer", "stamp").load("another") == "newer code"
+
+
+class OfATest(NamedTuple):
+    """A view that a file of a user's or a test could define."""
+
+    words: int
+
+
+@pytest.mark.parametrize(
+    ("of", "is_kept"),
+    [(OfATest(1), False), ((0, (OfATest(1),)), False), (Agenda._make([1] * len(Agenda._fields)), True)],
+)
+def test_a_form_that_takes_a_class_of_a_user_s_or_a_test_s_is_not_kept(
+    of: object, is_kept: bool, tmp_path: Path
+) -> None:
+    key = (numba.typeof(of), "a processor")
+    KeptIndex(str(tmp_path), "answer", "stamp").save(key, "machine code")
+    assert (KeptIndex(str(tmp_path), "answer", "stamp").load(key) is not None) == is_kept

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
+from numba.core import types
 from numba.core.caching import IndexDataCacheFile, UserProvidedCacheLocator
 
 from workbench.files import cache_home
@@ -195,7 +196,12 @@ LOCATOR = f"{__name__}.{PackageCacheLocator.__name__}"
 
 class KeptIndex(IndexDataCacheFile):
     """The index of a function's compiled forms; empty where it names a class that has moved to another module since,
-    which would raise in whoever loads it."""
+    which would raise in whoever loads it. A form that takes a class of a user's or a test's is not kept: to load the
+    index, other processes would import its module."""
+
+    def save(self, key: Any, data: Any) -> None:
+        if all(cls.__module__.startswith("workbench.") for cls in _classes(key)):
+            super().save(key, data)
 
     def _load_index(self) -> dict[Any, str]:
         try:
@@ -203,3 +209,12 @@ class KeptIndex(IndexDataCacheFile):
         except (ImportError, AttributeError):
             return {}
         return kept
+
+
+def _classes(signature: Any) -> Iterator[type]:
+    """Yield the class of every named tuple in a signature, those inside of others included."""
+    if isinstance(signature, types.BaseNamedTuple):
+        yield signature.instance_class
+    if isinstance(signature, (tuple, types.BaseTuple)):
+        for inner in signature:
+            yield from _classes(inner)
