@@ -59,7 +59,14 @@ def test_run_says_that_so_few_seeds_decide_nothing_before_it_begins(sweep, capsy
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr(wb.api, "run", begins)
     assert main(["run", sweep]) == 2
-    assert capsys.readouterr().out.splitlines() == ["2 points x 3 seeds = 6 runs", FAMILY]
+    assert capsys.readouterr().out.splitlines() == ["2 points x 3 seeds = 6 runs", f"{FAMILY}."]
+
+
+def test_run_says_once_that_so_few_seeds_decide_nothing(sweep, capsys):
+    assert main(["run", sweep]) == 0
+    assert " ".join(capsys.readouterr().out.split()).count(FAMILY) == 1
+    assert main(["results", "results/drain"]) == 0
+    assert " ".join(capsys.readouterr().out.split()).count(FAMILY) == 1
 
 
 def test_plan_counts_and_runs_nothing(sweep, capsys):

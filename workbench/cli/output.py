@@ -77,10 +77,11 @@ def say_table(table: pd.DataFrame, wide: bool = False, csv: str | None = None) -
         print(table.to_string(index=False, float_format=lambda number: f"{number:.5g}", na_rep="-"))
 
 
-def say_summary(results: Results, wide: bool, most: int | None = None) -> bool:
+def say_summary(results: Results, wide: bool, most: int | None = None, before: Sequence[str] = ()) -> bool:
     """Print what came out, one line a comparison, as wide as the terminal; or, wide, every column of the summary.
 
-    Of a summary of more rows than `most` the first measure alone is printed; return whether it was so.
+    Of a summary of more rows than `most` the first measure alone is printed; return whether it was so. A sentence on
+    seeds that was printed `before` the runs is not repeated.
     """
     summary = results.summary()
     is_long = most is not None and len(summary) > most
@@ -93,7 +94,7 @@ def say_summary(results: Results, wide: bool, most: int | None = None) -> bool:
     for line in fitted(every[:1] if is_long else every, shutil.get_terminal_size().columns):
         print(line)
     if meant := key(every, results.plan.sweep.estimand):
-        say_lines([*meant, *looks_note(results), *too_few_seeds(results)])
+        say_lines([*meant, *looks_note(results), *(few for few in too_few_seeds(results.plan) if few not in before)])
     return is_long
 
 

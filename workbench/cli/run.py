@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,16 +54,17 @@ def _arguments_of_run(parser: argparse.ArgumentParser) -> None:
 def _run_run(given: argparse.Namespace) -> int:
     from workbench.api import planned
     from workbench.api import run as run_sweep
-    from workbench.studies.caveats import family_of
+    from workbench.studies.sentences import too_few_seeds
 
     plan = planned(given.sweep, set=overrides(given))
+    few = too_few_seeds(plan)
     folder = Path(given.out) if given.out else default_folder(given.sweep)
     limit = LIMIT_SECONDS if given.limit is None else given.limit
     check_pool(executor_of(given), given.workers)
     check_limit(limit)
     if not given.json:
         print(counted(plan))
-        say_lines(filter(None, [family_of(plan).note]))
+        say_lines(few)
     results = run_sweep(
         given.sweep,
         folder,
@@ -73,7 +75,7 @@ def _run_run(given: argparse.Namespace) -> int:
     figures, undrawn = ([], None) if given.no_figures else _drawn(results, folder / "figures")
     if given.events:
         write_events(results, folder)
-    _report(results, folder, figures, given)
+    _report(results, folder, figures, given, few)
     if undrawn is not None:
         print(f"not drawn: {undrawn}", file=sys.stderr)
     return SOME_FAILED if results.failures or results.unmeasured else DONE
@@ -124,7 +126,9 @@ def write_events(results: Results, folder: Path) -> None:
             write_whole(logs / f"{planned.id}.csv", results.events(planned.id).to_csv(index=False))
 
 
-def _report(results: Results, folder: Path, figures: list[Path], given: argparse.Namespace) -> None:
+def _report(
+    results: Results, folder: Path, figures: list[Path], given: argparse.Namespace, before: Sequence[str]
+) -> None:
     from workbench.studies.caveats import missing_notes, saturation_notes
 
     failures = results.failures
@@ -136,7 +140,7 @@ def _report(results: Results, folder: Path, figures: list[Path], given: argparse
         }
         say_json({**_facts(results, folder, figures), **rows})
         return
-    if say_summary(results, given.wide, MOST_ROWS):
+    if say_summary(results, given.wide, MOST_ROWS, before):
         print(f"(the other measures: workbench results {folder})")
     say_notes([*missing_notes(results), *saturation_notes(results)])
     if stopped := _stopped(results):

@@ -124,7 +124,7 @@ def notes_of(runs: RunSet) -> list[str]:
         *missing_notes(runs),
         *saturation_notes(runs),
         *looks_note(runs),
-        *too_few_seeds(runs),
+        *too_few_seeds(runs.plan),
         *reverse,
         *runs.notes,
     ]

@@ -19,6 +19,7 @@ from workbench.studies.statistics import least_p
 from workbench.studies.summary import EQUAL, summary
 
 if TYPE_CHECKING:
+    from workbench.experiments.plan import Plan
     from workbench.experiments.run_set import RunSet
 
 
@@ -97,10 +98,10 @@ def sentences(results: RunSet, measure: str | None = None) -> list[str]:
         for line in block.lines
         if line.is_compared and measure in (None, block.measure)
     ]
-    return [*lines, *looks_note(results), *too_few_seeds(results)] if lines else []
+    return [*lines, *looks_note(results), *too_few_seeds(results.plan)] if lines else []
 
 
-def too_few_seeds(results: RunSet) -> list[str]:
+def too_few_seeds(plan: Plan) -> list[str]:
     """Say, in one sentence or none, that no comparison of a sweep can be decided at its seeds, and how many it takes.
 
     Examples
@@ -108,10 +109,10 @@ def too_few_seeds(results: RunSet) -> list[str]:
     >>> import workbench as wb
     >>> sweep = {"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 4}
     >>> sweep |= {"policy": {"placement": "best_fit"}, "baseline": {"placement": "first_fit"}}
-    >>> too_few_seeds(wb.run({**sweep, "measures": ["drain_cycles"]}, workers=0))[0][:60]
+    >>> too_few_seeds(wb.api.planned({**sweep, "measures": ["drain_cycles"]}))[0][:60]
     'cannot decide: one comparison at 4 seeds has no corrected p '
     """
-    note = family_of(results.plan).note
+    note = family_of(plan).note
     return [f"{note}."] if note else []
 
 
