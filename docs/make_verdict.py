@@ -23,6 +23,7 @@ SPECIFICATIONS = {
 }
 GONE = ("H3.13b",)
 """Claims of 0.5 that are part of another one now."""
+NOT_JUDGED = " (none judged yet: its claims are younger than this run)"
 _MARKS = {"counted": "°", "by_construction": "*", "measured": "†"}
 
 
@@ -70,7 +71,7 @@ def _table(verdicts: Sequence[Mapping[str, Any]]) -> str:
     for family, name in SPECIFICATIONS.items():
         members = [one for one in verdicts if one["family"] == family]
         cells = [", ".join(_named(one) for one in members if one["verdict"] == word) for word in words]
-        rows.append(f"| {name} | {' | '.join(cells)} |")
+        rows.append(f"| {name}{'' if members else NOT_JUDGED} | {' | '.join(cells)} |")
     return "\n".join([head, *rows])
 
 
@@ -86,8 +87,9 @@ def _legend(verdicts: Sequence[Mapping[str, Any]]) -> str:
     lacking = f" Younger than this run: {', '.join(absent)}." if absent else ""
     if any(is_older(id) for id in judged):
         lacking += (
-            " Tested verdicts without `-median` are those of 0.5, on the mean difference and its questions; the next "
-            "run judges the median."
+            " A tested claim without `-median` behind its number was judged by version 0.5: by the mean difference of "
+            "the paired runs, and where its question has changed since, on the former question. The next full run "
+            "judges every tested claim by the median difference, and writes it with `-median`, such as `H1.1-median`."
         )
     return f"{told}`workbench claims ID` shows the cases of one.{lacking}"
 

@@ -38,6 +38,9 @@ def test_each_claim_stands_under_its_verdict(tmp_path):
     assert "200 paired seeds from 1,000,000 on, commit 0123456, Python 3.11.7, a machine." in displayed[0]
     assert "| 1, placement | H1.8° | H1.1-median |  |  |  |" in displayed
     assert "| 3, dispatch |  |  |  |  | H3.2b-median |" in displayed
+    younger = "(none judged yet: its claims are younger than this run)"
+    assert f"| 6, node {younger} |  |  |  |  |  |" in displayed
+    assert not any(line.startswith("| 1, placement (") for line in displayed)
     assert "Younger than this run: H1.2, H1.3," in displayed[-1] and "H1.8," not in displayed[-1]
 
 
@@ -68,4 +71,7 @@ def test_an_older_verdict_stays_readable(tmp_path):
     keep(tmp_path, [{**old, "id": id} for id in ("H3.7", "H3.13b")], table="id\nH3.7\nH3.13b\n")
     displayed = make_verdict.block(tmp_path).splitlines()
     assert "| 3, dispatch | H3.7, H3.13b |  |  |  |  |" in displayed
-    assert "Tested verdicts without `-median` are those of 0.5" in displayed[-1] and "H3.7," not in displayed[-1]
+    assert (
+        "claim without `-median` behind its number was judged by version 0.5: by the mean" in displayed[-1]
+        and "H3.7," not in displayed[-1]
+    )
