@@ -6,6 +6,7 @@ import pytest
 
 import workbench as wb
 from workbench.cli import main
+from workbench.errors import InputError
 from workbench.parts import remove
 from workbench.workloads.importers.importer import _KNOWN as IMPORTERS
 
@@ -131,6 +132,25 @@ def test_an_importer(tmp_path, monkeypatch, capsys):
         assert "--importer must be FILE.py:CLASS. Got 'mine.py'." in capsys.readouterr().err
     finally:
         del IMPORTERS["stopwatch_of_a_file"]
+
+
+MEASURE = """
+import workbench as wb
+
+@wb.measure(unit="cycles", better="lower", description="how long the longest request waits")
+def longest_wait(record):
+    return (record.grant - record.arrival).max()
+"""
+
+
+def test_a_measure(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(MEASURE)
+    assert main(["list", "measures", "mine.py:longest_wait"]) == 0
+    assert capsys.readouterr().out.startswith("longest_wait (cycles, lower, yours)")
+    sweep = {"engine": "shared_memory", "workload": "large_uniform", "seeds": 2}
+    with pytest.raises(InputError, match=r"unknown measure in mine.py 'longest_wai'; there are longest_wait\."):
+        wb.run({**sweep, "measures": ["mine.py:longest_wai"]}, workers=0)
 
 
 @pytest.mark.parametrize("command", ["figure", "circuit write", "trace import", "open dashboard", "claims"])

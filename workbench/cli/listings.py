@@ -49,7 +49,10 @@ def listing(
 
     def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "parts", metavar="NAME | FILE.py", nargs="*", help=f"one of them in full; files with {name} of your own"
+            "parts",
+            metavar="NAME | FILE.py | FILE.py:NAME",
+            nargs="*",
+            help=f"one of them in full; files with {name} of your own",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -68,11 +71,12 @@ def listing(
 
 def _given(parts: Sequence[str], rows: Rows, kind: str) -> tuple[list[dict[str, Any]], list[str]]:
     """Return all rows, those of the files that were named included, and the names."""
-    from workbench.parts import module_in_file
+    from workbench.parts import file_and_name, is_in_file, module_in_file
 
-    files = [part for part in parts if part.endswith(".py")]
+    split = [file_and_name(part) if is_in_file(part) else (part, "") for part in parts]
+    files = dict.fromkeys(file for file, _ in split if file.endswith(".py"))
     every = rows([module_in_file(file, Path(), "", kind) for file in files])
-    return every, [part for part in parts if part not in files]
+    return every, [name or first for first, name in split if name or first not in files]
 
 
 def _chosen(

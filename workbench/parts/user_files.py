@@ -64,7 +64,9 @@ def from_file(name: str, folder: Path, where: str, noun: str, is_part: Callable[
     module = module_in_file(file, folder, where, noun)
     found = {name: value for name, value in vars(module).items() if is_part(value)}
     if inside not in found:
-        listed = [name for name, value in found.items() if getattr(value, "__module__", None) == module.__name__]
+        listed = [
+            name for name, value in found.items() if not isinstance(value, type) or value.__module__ == module.__name__
+        ]
         raise unknown_name(where, f"{noun} in {file}", inside, listed)
     return found[inside]
 
