@@ -213,8 +213,10 @@ class KeptIndex(IndexDataCacheFile):
 
 def _classes(signature: Any) -> Iterator[type]:
     """Yield the class of every named tuple in a signature, those inside of others included."""
-    if isinstance(signature, types.BaseNamedTuple):
+    named: Any = types.BaseNamedTuple
+    tuples: Any = (tuple, types.BaseTuple)
+    if isinstance(signature, named):
         yield signature.instance_class
-    if isinstance(signature, (tuple, types.BaseTuple)):
+    if isinstance(signature, tuples):
         for inner in signature:
             yield from _classes(inner)
