@@ -448,7 +448,7 @@ def with_preset(of: type[Described], raw: Any, folder: Path, where: str) -> Any:
     if not isinstance(raw, Mapping):
         return raw
     parts = {name: of.levers[name].spec for name in of.nested}
-    kinds = {name: kind for name, kind in parts.items() if issubclass(kind, Described)}
+    kinds = {name: kind for name, kind in parts.items() if kind is not None and issubclass(kind, Described)}
     levers = {k: with_preset(kinds[k], value, folder, where) if k in kinds else value for k, value in raw.items()}
     if not is_preset_file(levers.get("preset")):
         return levers
