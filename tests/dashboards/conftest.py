@@ -55,7 +55,9 @@ def _open_unseen(widget: Widget) -> None:
     """Open a widget as it is opened where a page looks, but write down none of its state, nor make what that would."""
     if widget.comm is None:
         named = {} if widget._model_id is None else {"comm_id": widget._model_id}
-        widget.comm = comm.create_comm(target_name="jupyter.widget", data={}, **named)
+        opened = comm.create_comm(target_name="jupyter.widget", data={}, **named)
+        opened.kernel = None  # a widget sends no change where there is none
+        widget.comm = opened
 
 
 @pytest.fixture(autouse=True, scope="module")
