@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -258,6 +259,7 @@ FLIP_FLOP_DELAY = 3.0
 """What a register takes of a cycle, in FO4 (clock to output and set-up): a modelling assumption."""
 
 
+@lru_cache(maxsize=256)
 def counts(policy: Any, size: Any) -> Counts:
     """Return the figures of a policy's circuit, synthesised: those that come with the package, whichever synthesiser is
     installed, so that a verdict is one and the same everywhere and at once; a shared probe of 128 blocks takes minutes.
