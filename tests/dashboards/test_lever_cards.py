@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from typing import Any
 
 import pytest
 
@@ -44,9 +45,18 @@ class Page:
         return self.sidebar.setting()[side][slot]
 
 
+@pytest.fixture(scope="module")
+def opened() -> tuple[Page, dict[str, Any]]:
+    page = Page()
+    return page, page.sidebar.setting()
+
+
 @pytest.fixture
-def page() -> Page:
-    return Page()
+def page(opened: tuple[Page, dict[str, Any]]) -> Page:
+    """The one page of these tests, as it opens: to show a setting again takes a third of what a page does."""
+    page, setting = opened
+    page.sidebar.show(setting)
+    return page
 
 
 def test_every_card_begins_with_what_the_page_opens_with(page):
@@ -115,10 +125,10 @@ def test_a_lever_that_is_off_is_turned_on_with_the_value_that_its_card_shows(pag
     assert page.policy(slot) == ""
 
 
-def test_what_counts_by_the_baselines_policy_or_the_machine_has_no_switch(page):
+def test_what_counts_by_the_baselines_policy_or_the_machine_has_no_switch():
     hidden = {
         (letter, side)
-        for letter, card in page.cards.cards.items()
+        for letter, card in Page().cards.cards.items()
         for side, row in card.sides.items()
         if row.switch.layout.visibility == "hidden"
     }

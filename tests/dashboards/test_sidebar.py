@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 
 import pytest
@@ -20,6 +21,12 @@ from workbench.workloads.synthetic.generators import regimes
 @pytest.fixture
 def sidebar() -> Sidebar:
     return Sidebar(mechanism("shared_memory"), OPENING)
+
+
+@functools.cache
+def turned(page: str) -> Sidebar:
+    """The sidebar of a page, which several tests turn one after the other as a user does."""
+    return Sidebar(mechanism(page), importlib.import_module(f"workbench.dashboards.{page}").OPENING)
 
 
 def planned(sidebar):
@@ -58,7 +65,7 @@ REGIMES = [f"{page} {name}" for page in PAGES for name in regimes(mechanism(page
 def test_every_regime_can_be_turned_to_and_is_as_long_as_the_page_has_it(regime):
     page, name = regime.split()
     opening = importlib.import_module(f"workbench.dashboards.{page}").OPENING
-    sidebar = Sidebar(mechanism(page), opening)
+    sidebar = turned(page)
     sidebar.workload.names.value = name
     workload = regimes(sidebar.workload.wants)[name].workload
     length = {workload.counted_by: opening.length} if isinstance(opening.length, int) else opening.length
@@ -80,7 +87,8 @@ def test_every_control_tells_of_a_change(sidebar):
 
 
 @pytest.mark.parametrize("name", [row["name"] for row in presets(Machine)])
-def test_a_preset_gives_its_machine(sidebar, name):
+def test_a_preset_gives_its_machine(name):
+    sidebar = turned("shared_memory")
     sidebar.machine.names.value = name
     assert read_machine(sidebar.machine.plain()) == read_machine(name)
     assert sidebar.machine.levers.controls["segments"].box.value == read_machine(name).segments
