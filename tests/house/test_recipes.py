@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -59,12 +60,18 @@ def test_the_recipes_that_are_promised_are_there():
 STATION = re.compile(r"`(?P<file>[\w/]+\.py)`: (?P<names>`[\w.]+`(?:, `[\w.]+`(?!:))*)")
 
 
+@functools.cache
+def defined_in(file: str) -> set[str]:
+    """Return the functions and classes of a module."""
+    tree = ast.parse((ROOT / "workbench" / file).read_text(encoding="utf-8"))
+    return {one.name for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))}
+
+
 def missing_stations(text: str) -> list[str]:
     """Return what the tour through one run names that is not defined there."""
     missing = []
     for station in STATION.finditer(text):
-        tree = ast.parse((ROOT / "workbench" / station["file"]).read_text(encoding="utf-8"))
-        defined = {one.name for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))}
+        defined = defined_in(station["file"])
         missing += [
             f"{station['file']}: {name}" for name in re.findall(r"[\w.]+", station["names"]) if name not in defined
         ]
