@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.depth import LONG_WHERE_COMPILED, long, seeds
+from tests.depth import FAR, LONG_WHERE_COMPILED, long, seeds
 from tests.engines.node.test_theory import kernel, setup, simulated
 from tests.oracles.node import patterns
 from tests.oracles.node.description import Touch as Described
@@ -153,10 +153,14 @@ def touched_by(run: Run, touch: int, group: int) -> list[tuple[int, int]]:
     return [(page_simulated(run, touch, 0, group, k), bytes_touched(run, touch, 0, group, k)) for k in places]
 
 
+DRAWN = 500 // FAR
+"""Elements that each group draws: of the steepest law, one in seventy lies behind the table."""
+
+
 @cache
 def huge() -> Run:
     """Return a run of a gather over 2^19 elements, of which the first 2^16 ranks alone are in the table."""
-    run = begun([Touch(0, "gather", count=500, skew=skew) for skew in (0.0, 0.8, 1.0, 1.3)], [64 << 20], 3, pages="4k")
+    run = begun([Touch(0, "gather", count=DRAWN, skew=skew) for skew in (0.0, 0.8, 1.0, 1.3)], [64 << 20], 3, pages="4k")
     open_mapping(run.pages, 0, 0, 64 << 20)
     map_run(run.pages, 0, 0, 64 << 20)
     return run
@@ -164,7 +168,7 @@ def huge() -> Run:
 
 @pytest.mark.parametrize(("touch", "skew"), enumerate([0.0, 0.8, 1.0, 1.3]))
 def test_ranks_behind_the_table_are_those_of_the_whole_sums(touch: int, skew: float) -> None:
-    described = Described("", "gather", count=500, skew=skew)
+    described = Described("", "gather", count=DRAWN, skew=skew)
     for group in range(3):
         spans = patterns.touched(described, 64 << 20, group, 3, 1, 0, 0, 1, group, 1, 0, touch)
         assert touched_by(huge(), touch, group) == patterns.moved(spans, [4 * KIB] * (16 * KIB), 0, LINE, None)
