@@ -55,7 +55,7 @@ def told(folder: Path, *arguments: str, **environment: str) -> tuple[int, str]:
     return message.returncode, message.stdout + message.stderr
 
 
-@pytest.mark.parametrize("workers", ["1", pytest.param("0", marks=long), pytest.param("2", marks=long)])
+@pytest.mark.parametrize("workers", ["0", pytest.param("1", marks=long), pytest.param("2", marks=long)])
 def test_what_is_missing_is_skipped_by_name_and_told_in_the_end(tmp_path, workers):
     code, message = told(tmp_path, "-n", workers)
     assert code == 0, message

@@ -455,6 +455,6 @@ def test_a_row_that_names_no_measures_of_ones_own_is_as_it_was():
 
 def test_a_warm_cluster_takes_the_edited_one():
     scaled(1.0)
-    wb.run(SWEEP, executor="local:1")
+    wb.run(SWEEP, executor="local:2")
     scaled(6.0)
-    assert wb.run(SWEEP, executor="local:1").table["slack"].tolist() == expected(6.0)
+    assert wb.run(SWEEP, executor="local:2").table["slack"].tolist() == expected(6.0)
