@@ -160,7 +160,9 @@ DRAWN = 500 // FAR
 @cache
 def huge() -> Run:
     """Return a run of a gather over 2^19 elements, of which the first 2^16 ranks alone are in the table."""
-    run = begun([Touch(0, "gather", count=DRAWN, skew=skew) for skew in (0.0, 0.8, 1.0, 1.3)], [64 << 20], 3, pages="4k")
+    run = begun(
+        [Touch(0, "gather", count=DRAWN, skew=skew) for skew in (0.0, 0.8, 1.0, 1.3)], [64 << 20], 3, pages="4k"
+    )
     open_mapping(run.pages, 0, 0, 64 << 20)
     map_run(run.pages, 0, 0, 64 << 20)
     return run
