@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from xml.dom import minidom
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from tests.browser.board import MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
+from tests.browser.conftest import opened as new_page
 from tests.browser.server import served
 from tests.depth import long
 
@@ -39,6 +40,13 @@ def lasting_board(address: str, lasting_visit: Visit) -> Board:
     return opened(address, lasting_visit)
 
 
+@pytest.fixture(scope="module")
+def turned_board(address: str, browser: Browser) -> Iterator[Board]:
+    """One page for two tests that turn it, the second whatever the first left: a page costs a kernel of its own."""
+    with new_page(browser) as visit:
+        yield opened(address, visit)
+
+
 def test_every_panel_appears_and_nothing_leaves_the_host(lasting_board: Board, lasting_visit: Visit):
     board = lasting_board
     assert board.page.locator(".wb-sidebar select").count() >= 10
@@ -46,16 +54,6 @@ def test_every_panel_appears_and_nothing_leaves_the_host(lasting_board: Board, l
     expect(board.page.locator(".wb-result")).to_contain_text("nearest_boundary against first_fit: median ")
     expect(board.mistake).to_have_count(0)
     assert lasting_visit.outside == []
-
-
-def test_a_slider_moves_every_panel(board: Board):
-    before = board.cell("drain").inner_text()
-    pictures = [board.picture(place) for place in (0, 1)]
-    board.slide("segments")
-    for place, picture in enumerate(pictures):
-        board.wait_for_another(place, picture)
-    expect(board.cell("drain")).not_to_have_text(before, timeout=1000 * MOVE_SECONDS)
-    expect(board.row("segments").locator("input").last).not_to_have_value("128")
 
 
 def test_the_address_is_the_setting_and_a_reload_loses_nothing(board: Board):
@@ -95,7 +93,8 @@ def test_a_search_unfolds_what_it_names(lasting_board: Board):
     expect(lasting_board.row("latency cycles (cycles)")).to_be_hidden(timeout=1000 * MOVE_SECONDS)
 
 
-def test_a_bad_choice_is_a_sentence_and_the_board_recovers(board: Board):
+def test_a_bad_choice_is_a_sentence_and_the_board_recovers(turned_board: Board):
+    board = turned_board
     board.type("high (segments)", "200")
     expect(board.mistake).to_contain_text("must draw at most 128 segments", timeout=1000 * MOVE_SECONDS)
     expect(board.mistake).to_contain_text("Nearest: uniform.high = 128.")
@@ -107,6 +106,18 @@ def test_a_bad_choice_is_a_sentence_and_the_board_recovers(board: Board):
     expect(board.mistake).to_have_count(0, timeout=1000 * MOVE_SECONDS)
     expect(board.page.locator(".wb-board.wb-stale")).to_have_count(0)
     board.wait_for_another(1, before)
+
+
+def test_a_slider_moves_every_panel(turned_board: Board):
+    board = turned_board
+    board.wait_for_all_runs()
+    before = board.cell("drain").inner_text()
+    pictures = [board.picture(place) for place in (0, 1)]
+    board.slide("segments")
+    for place, picture in enumerate(pictures):
+        board.wait_for_another(place, picture)
+    expect(board.cell("drain")).not_to_have_text(before, timeout=1000 * MOVE_SECONDS)
+    expect(board.row("segments").locator("input").last).not_to_have_value("128")
 
 
 @long
