@@ -145,14 +145,10 @@ class Netlist:
         return left if left.size else np.array([neutral], np.int32)
 
     def _folded(self, kind: int, a: Any, b: Any, zero: int, one: int) -> np.ndarray:
-        a, b = np.asarray(a, np.int32), np.asarray(b, np.int32)
-        if a.shape != b.shape:
-            a, b = np.broadcast_arrays(a, b)
-        real = (np.minimum(a, b) > ONE) & (a != b)
-        if real.all():
-            return self._made(kind, a.flatten(), b.flatten()).reshape(a.shape)
+        a, b = np.broadcast_arrays(np.asarray(a, np.int32), np.asarray(b, np.int32))
         made = np.where(b == one, a, b)
         made[(a == zero) | (b == zero)] = zero
+        real = (a > ONE) & (b > ONE) & (a != b)
         made[real] = self._made(kind, a[real], b[real])
         return made
 
@@ -163,12 +159,13 @@ class Netlist:
         return out
 
     def _new(self, wires: int, level: Any) -> np.ndarray:
-        first, self._wires = self._wires, self._wires + wires
+        out = np.arange(self._wires, self._wires + wires, dtype=np.int32)
+        self._wires += wires
         if self._wires > self._levels.size:
             self._levels = np.concatenate([self._levels, np.zeros(self._wires, np.int32)])
-        self._levels[first : self._wires] = level
-        self.depths[-1] = max(self.depths[-1], int(np.asarray(level).max(initial=0)))
-        return np.arange(first, self._wires, dtype=np.int32)
+        self._levels[out] = level
+        self.depths[-1] = max(self.depths[-1], int(np.max(level, initial=0)))
+        return out
 
 
 def output(row: Row, values: np.ndarray) -> np.ndarray:
