@@ -303,10 +303,8 @@ def _residency(evidence: Evidence, folder: Path) -> dict[str, Any]:
     for name, data in (("by_granule", by_granule(survey)), ("by_rule", by_rule(survey))):
         with formatted(style(STYLE).figures(1)):
             sheet = draw(data)
-        for path in save(sheet, data, folder, name):
-            if path.suffix == ".png":
-                path.unlink()
-        write_pgf(sheet, folder / f"{name}.pgf")
+        save(sheet, data, folder, name, ["pdf"])
+        write_pgf(lambda sheet=sheet: sheet, folder / f"{name}.pgf")
     return _survey_words(survey)
 
 

@@ -18,7 +18,7 @@ def test_each_pgf_is_of_a_figure_that_nothing_was_saved_of(tmp_path, monkeypatch
     one = drawings.Drawing(EMPTY, NO_DATA)
     sheets: list[object] = []
     for module in (drawings, comparison):
-        monkeypatch.setattr(module, "write_pgf", lambda sheet, path: sheets.append(sheet) or "")
+        monkeypatch.setattr(module, "write_pgf", lambda draw, path: sheets.append(draw()) or "")
     drawings.write_figures([one], tmp_path)
     comparison.redrawn([one], ["figures/empty.pgf"])
     exported, verified = sheets

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -11,25 +12,19 @@ from tests.depth import long
 from tests.export.small import runs
 from workbench.export.bundle import OWNED, digests, owned
 
-HANGS = """
+WHILE_WRITING = """
 import sys, time
 from pathlib import Path
-import workbench.export.{module} as room
+import workbench.export.bundle as room
 from tests.export.small import runs
-from tests.depth import long
 
 def hang(*args):
     print("here", flush=True)
     time.sleep(600)  # stands for a kill just here
 
-{patch}
+room.write_manifest = hang
 runs(seeds=1).export(sys.argv[1])
 """
-WHILE_WRITING = HANGS.format(module="bundle", patch="room.write_manifest = hang")
-BETWEEN_RENAMES = HANGS.format(
-    module="bundle",
-    patch="real = room.os.rename\nroom.os.rename = lambda a, b: real(a, b) if str(b).endswith('.old') else hang()",
-)
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +42,32 @@ def killed(process):
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
+
+
+def killed_between_renames(results, to):
+    """Export in a copy of this process and kill it when the old bundle is set aside, the new one not yet there."""
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        rename = os.rename
+
+        def hang(old, new):
+            if str(new).endswith(".old"):
+                rename(old, new)
+            else:
+                os.write(writes, b"here")
+                time.sleep(600)  # stands for a kill just here
+
+        os.rename = hang
+        try:
+            results.export(to)
+        finally:
+            os._exit(1)
+    os.close(writes)
+    with open(reads, "rb") as hangs:
+        assert hangs.read(4) == b"here"
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
 
 
 def hidden(folder):
@@ -69,7 +90,7 @@ def test_a_killed_export_is_tidied_up_and_a_live_one_left_alone(results, tmp_pat
 def test_a_bundle_that_was_set_aside_comes_back_with_what_a_researcher_wrote(results, tmp_path):
     bundle = results.export(tmp_path / "paper")
     (bundle / "main.tex").write_text("my paper")
-    killed(started(BETWEEN_RENAMES, bundle))
+    killed_between_renames(results, bundle)
     assert not bundle.exists() and len(hidden(tmp_path)) == 2
     results.export(bundle)
     assert (bundle / "main.tex").read_text() == "my paper"

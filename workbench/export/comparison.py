@@ -197,14 +197,14 @@ def redrawn(drawn: Sequence[Drawing], wanted: Iterable[str]) -> dict[str, bytes]
     for one in drawn:
         pdf, pgf = (f"{FIGURES}/{one.name}{suffix}" for suffix in PICTURES)
         made[pdf] = rendered(one.sheet, "pdf")
-        if pgf in wanted and (picture := _as_pgf(one.drawn())) is not None:
+        if pgf in wanted and (picture := _as_pgf(one.drawn)) is not None:
             made[pgf] = picture
     return made
 
 
-def _as_pgf(sheet: Any) -> bytes | None:
+def _as_pgf(draw: Callable[[], Any]) -> bytes | None:
     with tempfile.TemporaryDirectory(prefix="workbench-verify-") as folder:
-        write_pgf(sheet, Path(folder, "one.pgf"))
+        write_pgf(draw, Path(folder, "one.pgf"))
         return Path(folder, "one.pgf").read_bytes() if Path(folder, "one.pgf").is_file() else None
 
 

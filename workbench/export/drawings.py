@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,16 +120,14 @@ def write_figures(drawn: Sequence[Drawing], folder: Path) -> list[str]:
     """
     missing = []
     for one in drawn:
-        for path in save(one.sheet, one.data, folder / FIGURES, one.name):
-            if path.suffix == ".png":
-                path.unlink()
-        why = write_pgf(one.drawn(), folder / FIGURES / f"{one.name}.pgf")
+        save(one.sheet, one.data, folder / FIGURES, one.name, ["pdf"])
+        why = write_pgf(one.drawn, folder / FIGURES / f"{one.name}.pgf")
         missing += [f"{FIGURES}/{one.name}.pgf: {why}"] if why else []
     return missing
 
 
-def write_pgf(sheet: Any, path: Path) -> str:
-    """Write a figure as TeX draws it in the letters of the paper; return why not where that cannot be."""
+def write_pgf(draw: Callable[[], Any], path: Path) -> str:
+    """Write a figure, drawn where there is a TeX, as that draws it in the letters of the paper; return why not."""
     from workbench.figures.plot_style import TEX_SYSTEMS, tex_system
 
     if tex_system() is None:
@@ -137,6 +135,7 @@ def write_pgf(sheet: Any, path: Path) -> str:
         return (
             f"no TeX is installed to measure its letters (one of {systems}; Debian: texlive-xetex); the PDF is there."
         )
+    sheet = draw()
     try:
         sheet.savefig(path, format="pgf")
     except (RuntimeError, ValueError, subprocess.SubprocessError, OSError) as problem:

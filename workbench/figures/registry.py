@@ -236,7 +236,7 @@ _UNDATED = {"pdf": {"CreationDate": None}, "png": {"Software": None}}
 """Without these the same figure has other bytes every second (PDF) or with every version of Matplotlib (PNG)."""
 
 
-def save(figure: Figure, data: Drawn, folder: Path, name: str) -> list[Path]:
+def save(figure: Figure, data: Drawn, folder: Path, name: str, kinds: Sequence[str] = ("pdf", "png")) -> list[Path]:
     """Write `name`.pdf, .png and .csv into a folder, which is made if need be; each whole or not at all.
 
     The same data give the same bytes, with the same version of Matplotlib. Everything is rendered before anything is
@@ -247,7 +247,7 @@ def save(figure: Figure, data: Drawn, folder: Path, name: str) -> list[Path]:
     StoreError
         The folder cannot be made or a file not be written.
     """
-    contents = {kind: rendered(figure, kind) for kind in _UNDATED} | {"csv": as_csv(data.columns()).encode()}
+    contents = {kind: rendered(figure, kind) for kind in kinds} | {"csv": as_csv(data.columns()).encode()}
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
