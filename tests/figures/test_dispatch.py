@@ -22,7 +22,7 @@ from workbench.metrics.dispatch_modules import spread_after
 TWO = {"policy": {"placement": {"vary": ["first_fit", "best_fit"]}}}
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def _toy():
     with toy_engine():
         yield
@@ -30,6 +30,18 @@ def _toy():
 
 def results(**changed):
     return wb.run({**SWEEP, "measures": ["makespan_cycles"], **changed}, workers=0)
+
+
+@pytest.fixture(scope="module")
+def one():
+    """One run of a policy."""
+    return results(seeds=1)
+
+
+@pytest.fixture(scope="module")
+def two():
+    """Three runs of two policies each."""
+    return results(**TWO)
 
 
 def records(result, point=0):
@@ -72,8 +84,8 @@ def test_timeline_data_say_who_runs_where_at_every_cycle():
         assert drawn == +expected
 
 
-def test_neighbouring_slots_of_a_dispatch_are_one_rectangle():
-    panel = figure("dispatch_timeline").data(results(seeds=1)).panels[0]
+def test_neighbouring_slots_of_a_dispatch_are_one_rectangle(one):
+    panel = figure("dispatch_timeline").data(one).panels[0]
     which = zip(panel.group, panel.module, panel.unit, panel.begin, panel.slot, panel.slot + panel.waves, strict=True)
     ends = {(*key, int(above)) for *key, _, above in which}
     starts = zip(panel.group, panel.module, panel.unit, panel.begin, panel.slot, strict=True)
@@ -81,8 +93,8 @@ def test_neighbouring_slots_of_a_dispatch_are_one_rectangle():
     assert panel.waves.max() > 1
 
 
-def test_timeline_by_default_shows_four_modules_until_150_dispatches(monkeypatch):
-    result = results(seeds=1)
+def test_timeline_by_default_shows_four_modules_until_150_dispatches(one, monkeypatch):
+    result = one
     data = figure("dispatch_timeline").data(result)
     (record,) = records(result)
     assert data.by == "channel" and data.modules == (0, 3) and data.cycles == (0, slow.makespan(record))
@@ -105,8 +117,8 @@ def test_timeline_ink_and_columns():
     assert columns["channel"].tolist() == [*data.panels[0].kind, *data.panels[1].kind]
 
 
-def test_what_the_timeline_refuses(monkeypatch):
-    result = results(seeds=1)
+def test_what_the_timeline_refuses(one, monkeypatch):
+    result = one
     for choices, sentence in [
         ({"by": "unit"}, "unknown colouring of dispatch_timeline 'unit'; there are channel, priority"),
         ({"cycles": (4, 4)}, r"dispatch_timeline shows cycles=\(from, to\) with 0 <= from < to\. Got \(4, 4\)"),
@@ -148,8 +160,8 @@ def test_waits_against_a_varied_number_have_a_line_a_priority():
     assert drawn.axes[-1].get_xlabel() == "count (groups)"
 
 
-def test_waits_without_a_varied_number_have_a_line_a_policy():
-    result = results(**TWO)
+def test_waits_without_a_varied_number_have_a_line_a_policy(two):
+    result = two
     data = figure("waits_by_priority").choose(result, measure="wait_mean_cycles")
     assert [line.name for line in data.lines] == ["first_fit", "best_fit"]
     assert data.lines[0].x.tolist() == [1, 2, 3] and data.x_label == "priority (1 = most urgent)"
@@ -211,8 +223,8 @@ def test_places_are_evenly_apart_and_hold_the_first_and_the_last():
     assert len(places(10**6)) < 90
 
 
-def test_power_over_modules():
-    result = results(**TWO)
+def test_power_over_modules(two):
+    result = two
     recipe = figure("power_over_modules")
     data = recipe.data(result)
     each = []
@@ -224,8 +236,8 @@ def test_power_over_modules():
     assert data.columns()["module"].tolist() == [0, 1, 2] * 2
 
 
-def test_temperature_over_time():
-    result = results(**TWO)
+def test_temperature_over_time(two):
+    result = two
     recipe = figure("temperature_over_time")
     data = recipe.data(result)
     panel, record = data.panels[0], records(result)[0]

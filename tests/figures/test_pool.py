@@ -38,6 +38,18 @@ def stitched():
     return wb.run({**SWEEP, "policy": policies, "workload": jobs, "seeds": 1}, workers=0)
 
 
+@pytest.fixture(scope="module")
+def crowd():
+    """As many panels or lines as no page holds."""
+    many = {
+        "target": "max_bandwidth",
+        "cache": {"vary": [{"split_and_coalesce": {"align": 1 << k}} for k in range(13)]},
+    }
+    machines = {"vary": ["dgx_1v", "pcie4_x8"]}
+    tiny = {**FULL, "footprint": 0.1, "others": 0.0, "renewed": 0}
+    return wb.run({**SWEEP, "machine": machines, "policy": many, "workload": tiny, "seeds": 1}, workers=0)
+
+
 def record(result, point, seed=0):
     return result.record(run_id(result.points[point].id, seed))
 
@@ -196,14 +208,7 @@ def test_what_region_layout_refuses(found, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["memory_by_card", "reserved_over_requests", "lending_graph", "region_layout"])
-def test_more_than_a_page_is_refused(name, found):
-    many = {
-        "target": "max_bandwidth",
-        "cache": {"vary": [{"split_and_coalesce": {"align": 1 << k}} for k in range(13)]},
-    }
-    machines = {"vary": ["dgx_1v", "pcie4_x8"]}
-    tiny = {**FULL, "footprint": 0.1, "others": 0.0, "renewed": 0}
-    crowd = wb.run({**SWEEP, "machine": machines, "policy": many, "workload": tiny, "seeds": 1}, workers=0)
+def test_more_than_a_page_is_refused(name, crowd):
     with pytest.raises(InputError, match=name):
         figure(name).data(crowd)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from workbench.figures import draw_study, study_figures
 from workbench.figures.tuning import study_front_data
@@ -23,8 +24,12 @@ STUDY = {
 }
 
 
-def test_trials_and_the_front_on_fresh_seeds(tmp_path):
-    results = tune(STUDY)
+@pytest.fixture(scope="module")
+def results():
+    return tune(STUDY)
+
+
+def test_trials_and_the_front_on_fresh_seeds(results):
     trials, fresh = study_front_data(results).panels
     table = results.trials.drop_duplicates("point_id")
     assert all(
@@ -38,6 +43,10 @@ def test_trials_and_the_front_on_fresh_seeds(tmp_path):
     assert np.array_equal(fresh.y.mean[place], best.mean_external_fragmentation)
     assert np.array_equal(fresh.x.low[place], best.drain_cycles_low)
     assert set(fresh.n.tolist()) == {3}
+
+
+def test_every_figure_of_a_study_is_saved(results, tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.figures.registry.rendered", lambda sheet, kind: kind.encode())
     drawn = {path.name for path in draw_study(results, tmp_path)}
     assert drawn == {f"{name}.{kind}" for name in study_figures() for kind in ("pdf", "png", "csv")}
 
@@ -62,8 +71,7 @@ def test_the_baseline_is_marked_and_a_third_objective_is_the_colour():
     assert data.columns()["baseline"].sum() == 1 and len(data.columns()["wear_cv"]) == len(data.columns()["point"])
 
 
-def test_the_history_and_the_levers_are_those_of_the_results():
-    results = tune(STUDY)
+def test_the_history_and_the_levers_are_those_of_the_results(results):
     history, levers = (study_figures()[name].data(results) for name in ("hypervolume_history", "lever_importances"))
     assert history.shares[-1] == 1.0 and (np.diff(history.volumes) >= 0).all()
     assert history.shares[history.enough - 1] >= 0.95 and (history.shares[: history.enough - 1] < 0.95).all()
@@ -72,6 +80,7 @@ def test_the_history_and_the_levers_are_those_of_the_results():
     assert levers.trials == 25
 
 
-def test_a_study_of_one_objective_has_no_front_to_draw(tmp_path):
+def test_a_study_of_one_objective_has_no_front_to_draw(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.figures.registry.rendered", lambda sheet, kind: kind.encode())
     results = tune({**STUDY, "objectives": ["drain_cycles"], "trials": 3})
     assert {path.stem for path in draw_study(results, tmp_path)} <= {"hypervolume_history"}
