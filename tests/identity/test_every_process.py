@@ -23,7 +23,11 @@ from workbench.levers import Spec
 ROOMS = ("engines", "machine", "policies", "workloads")
 SHARE = 1 if LONG else 4
 """Of how many specs one is digested."""
-PRINT = "from tests.identity.test_every_process import digests; import json; print(json.dumps(digests()))"
+PRINT = """
+import json
+from tests.identity.test_every_process import digests, of_data
+print(json.dumps([digests(), of_data()]))
+"""
 
 DATA = """
 pd.DataFrame({'name': ['a', 'b'], 'weight': [5, 7]}).set_index('name')
@@ -46,7 +50,6 @@ np.array([['a', 1]] * 3)[::2]
 np.memmap(__file__, mode='r', shape=5)
 """
 """Values that code may read; some had another digest in each process (functions of Cython lay in them) or copied."""
-PRINT_DATA = "from tests.identity.test_every_process import of_data; import json; print(json.dumps(of_data()))"
 
 
 def of_data():
@@ -75,16 +78,23 @@ def specs(base):
         yield from specs(cls)
 
 
-@pytest.mark.deeper
-def test_another_process_of_another_clone_has_the_same_digests(tmp_path):
-    """Machines, boards and traces had other digests in another folder: they read a constant that names it."""
-    tree = Path(workbench.__file__).parents[1]
+@pytest.fixture(scope="module", params=["7", *(pytest.param(seed, marks=long) for seed in ("0", "6640"))])
+def elsewhere(request, tmp_path_factory):
+    """The digests of specs and of data in another process of another clone with another order of sets."""
+    clone, tree = tmp_path_factory.mktemp("clone"), Path(workbench.__file__).parents[1]
     for name in ("workbench", "tests"):
-        (tmp_path / name).symlink_to(tree / name)
-    environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": str(tmp_path)}
-    command = [sys.executable, "-c", f"import workbench; assert {str(tmp_path)!r} in workbench.__file__; {PRINT}"]
-    reply = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
-    there = json.loads(reply.stdout)
+        (clone / name).symlink_to(tree / name)
+    environment = {**os.environ, "PYTHONHASHSEED": request.param, "PYTHONPATH": str(clone)}
+    command = [sys.executable, "-c", f"import workbench; assert {str(clone)!r} in workbench.__file__{PRINT}"]
+    reply = subprocess.run(command, env=environment, cwd=clone, capture_output=True, text=True)
+    assert reply.returncode == 0, reply.stderr
+    return json.loads(reply.stdout)
+
+
+@pytest.mark.deeper
+def test_another_process_of_another_clone_has_the_same_digests(elsewhere):
+    """Machines, boards and traces had other digests in another folder: they read a constant that names it."""
+    there, _ = elsewhere
     import scipy.special
     import scipy.stats.qmc
 
@@ -94,12 +104,8 @@ def test_another_process_of_another_clone_has_the_same_digests(tmp_path):
     assert {name for name in there if here[name] != there[name]} == set()
 
 
-@pytest.mark.parametrize("seed", ["7", *(pytest.param(seed, marks=long) for seed in ("0", "6640"))])
-def test_data_has_the_same_digest_in_every_process_and_after_it_travelled(seed):
-    environment = {**os.environ, "PYTHONHASHSEED": seed}
-    reply = subprocess.run([sys.executable, "-c", PRINT_DATA], env=environment, capture_output=True, text=True)
-    assert reply.returncode == 0, reply.stderr
-    there, here = json.loads(reply.stdout), of_data()
+def test_data_has_the_same_digest_in_every_process_and_after_it_travelled(elsewhere):
+    (_, there), here = elsewhere, of_data()
     assert len({digest for pair in here.values() for digest in pair}) == len(here)
     assert {name: pair for name, pair in here.items() if pair != there[name] or pair[0] != pair[1]} == {}
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.depth import long
+from tests.pool_service.conftest import in_thread
 from workbench.errors import InputError
 from workbench.pool_service import PoolClient, running_service
 from workbench.pool_service.__main__ import main
@@ -28,7 +29,7 @@ def test_a_folder_with_files_of_somebodys_own_is_refused_and_keeps_them(tmp_path
 
 def test_beside_a_services_own_files_a_file_of_somebodys_own_is_refused(tmp_path):
     folder = tmp_path / "service"
-    with running_service(folder, {"card_bytes": 4096}):
+    with in_thread(folder):
         pass
     (folder / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match=r"holds notes\.txt"):
@@ -60,8 +61,8 @@ def test_a_link_is_not_followed_to_a_folder_of_somebody_else(tmp_path, monkeypat
         PoolClient(place, patience_s=0)
 
 
-def test_a_view_is_gone_when_its_region_is_free(tmp_path):
-    with running_service(tmp_path / "service", {"card_bytes": 4096}) as _, PoolClient(tmp_path / "service") as client:
+def test_a_view_is_gone_when_its_region_is_free(folder):
+    with in_thread(folder), PoolClient(folder) as client:
         region = client.alloc(64)
         again = client.open(region.id)
         region.memory[:4] = b"mine"
@@ -73,8 +74,8 @@ def test_a_view_is_gone_when_its_region_is_free(tmp_path):
         assert bytes(other.memory[:4]) in (b"mine", bytes(4))
 
 
-def test_a_region_is_not_freed_while_an_array_is_made_of_it(tmp_path):
-    with running_service(tmp_path / "service", {"card_bytes": 4096}) as _, PoolClient(tmp_path / "service") as client:
+def test_a_region_is_not_freed_while_an_array_is_made_of_it(folder):
+    with in_thread(folder), PoolClient(folder) as client:
         region = client.alloc(64)
         array = np.frombuffer(region.memory, np.uint8)
         with pytest.raises(InputError, match=r"an array or a view of region .* is still in use"):
