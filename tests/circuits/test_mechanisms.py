@@ -152,7 +152,7 @@ def test_a_planted_fault_is_found(policy: Any, size: Any, signal: str) -> None:
 
 def test_circuits_of_two_rules_differ() -> None:
     for one, other in ((WARPS[0], WARPS[2]), (WARPS[0], WARPS[3]), (WARPS[1], WARPS[4])):
-        assert next(differences(circuit_of(one, 8), cases_of(other, 8, 40)), None) is not None
+        assert next(differences(circuit_of(one, 4), cases_of(other, 4, 40)), None) is not None
 
 
 def test_nearly_all_cards_are_judged() -> None:

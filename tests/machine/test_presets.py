@@ -156,9 +156,9 @@ def test_a_key_that_comes_twice_is_refused(tmp_path):
 
 
 CARDS = [
+    ("kineto/tracelens_h100_bert_small.json.gz", "h100"),
     ("kineto/hta_v100_memory_events.json.gz", "v100"),
     ("kineto/hta_a100_alexnet.json.gz", "a100"),
-    ("kineto/tracelens_h100_bert_small.json.gz", "h100"),
     ("kineto/tracelens_mi300x_timesformer.json.gz", "mi300x"),
     ("rocm/rocprofv3_mi355x_part1.json.gz", "mi350x"),
 ]

@@ -28,21 +28,21 @@ def test_what_is_printed_is_plain_json_and_names_the_file():
 @needs_public_traces
 def test_the_words_of_the_api_for_a_public_trace(monkeypatch):
     monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
-    content = json.loads(json.dumps(describe("hta_v100_memory_events")))
+    content = json.loads(json.dumps(describe("tracelens_h100_bert_small")))
     promised = {
         "format": "kineto",
-        "kernels": 19370,
-        "unique_names": 49,
-        "total_duration_ns": 977859000,
-        "max_shared_bytes": 43008,
+        "kernels": 60,
+        "unique_names": 11,
+        "total_duration_ns": 307197,
+        "max_shared_bytes": 231424,
         "devices": 1,
-        "streams": 2,
-        "allocations": 13385,
-        "frees": 13385,
-        "peak_live_bytes": 6629508096,
+        "streams": 1,
+        "allocations": 109,
+        "frees": 109,
+        "peak_live_bytes": 101305344,
     }
     assert {word: content[word] for word in promised} == promised
-    assert content["public_trace"] == "hta_v100_memory_events"
+    assert content["public_trace"] == "tracelens_h100_bert_small"
 
 
 def test_what_is_written_is_a_workload_file_that_gives_the_same_requests(tmp_path):

@@ -300,7 +300,7 @@ def test_it_reads_from_a_sweep_file_pickles_and_is_shown_shortly():
         ("rocprofv3_mi355x_part1", "mi355x", 1667, 123),
         pytest.param("rocprofv3_mi355x_part1", "mi350x", 1667, 123, marks=long),
         pytest.param("hta_a100_nccl_rank", "a100", 39489, 1288, marks=long),
-        ("hta_v100_memory_events", "v100", 19931, 168),
+        pytest.param("hta_v100_memory_events", "v100", 19931, 168, marks=long),
         ("tracelens_h100_qwen1.5_0.5b", "h100", 848, 1816),
         pytest.param("kineto_v100_resnet50_workers0", "v100", 25367, 192, marks=long),
     ],

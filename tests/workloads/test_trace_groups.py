@@ -282,9 +282,9 @@ def test_what_is_given_out_is_ones_own():
 
 SERVING, NOTHING = {"vgpr": 18, "sgpr": 7, "shared": 123}, {"vgpr": 0, "sgpr": 0, "shared": 0}
 REAL = [
+    ("hta_a100_nccl_rank", "a100", {}, (138075, 2, 17, {"vgpr": 32, "shared": 1288})),
     ("rocprofv3_mi355x_part1", "mi355x", {}, (296622, 64, 16, SERVING)),
     ("rocprofv3_mi355x_part1", "mi355x", {"channel_of": "queue"}, (296622, 5, 16, SERVING)),
-    ("hta_a100_nccl_rank", "a100", {}, (138075, 2, 17, {"vgpr": 32, "shared": 1288})),
     ("hta_sampled_rank_0", "a100", {}, (50313, 4, 32, {"vgpr": 32, "shared": 1288})),
     ("tracelens_h100_falconsai_vit", "h100", {}, (9734, 1, 16, {"vgpr": 32, "shared": 1816})),
     ("kineto_v100_resnet50_workers0", "v100", {}, (317112, 1, 16, {"vgpr": 20, "shared": 192})),

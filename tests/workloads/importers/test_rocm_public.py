@@ -15,13 +15,18 @@ from workbench.workloads.importers import read_trace
 pytestmark = needs_public_traces
 
 
-@pytest.mark.parametrize("file", files("rocprofv3_json"))
-def test_every_number_of_the_rocprofv3_facts(file):
+@pytest.fixture(scope="module", params=files("rocprofv3_json"))
+def both(request):
+    """What is read of a file of rocprofv3, and the file as JSON."""
+    file = request.param
+    return file, read_trace(path(file)), json.loads(gzip.decompress(path(file).read_bytes()))["rocprofiler-sdk-tool"][0]
+
+
+def test_every_number_of_the_rocprofv3_facts(both):
+    file, trace, document = both
     expected = FACTS[file]
-    trace = read_trace(path(file))
     table, message, card = trace.kernels, trace.facts(), trace.cards[0]
     spans = list(zip(table.start_ns.tolist(), (table.start_ns + table.duration_ns).tolist(), strict=True))
-    document = json.loads(gzip.decompress(path(file).read_bytes()))["rocprofiler-sdk-tool"][0]
     shapes = Counter(",".join(map(str, block)) for block in table.block.tolist())
     shared = Counter(table.shared_bytes.tolist())
     result = {
@@ -61,10 +66,9 @@ def test_every_number_of_the_rocprofv3_facts(file):
     assert result == expected
 
 
-@pytest.mark.parametrize("file", files("rocprofv3_json"))
-def test_every_dispatch_is_what_a_plain_reading_finds(file):
-    table = read_trace(path(file)).kernels
-    document = json.loads(gzip.decompress(path(file).read_bytes()))["rocprofiler-sdk-tool"][0]
+def test_every_dispatch_is_what_a_plain_reading_finds(both):
+    _, trace, document = both
+    table = trace.kernels
     symbols = {symbol["kernel_id"]: symbol for symbol in document["kernel_symbols"]}
     for k, record in enumerate(_records(document)):
         info = record["dispatch_info"]

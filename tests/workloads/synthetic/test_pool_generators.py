@@ -103,7 +103,7 @@ def test_mixed_jobs_ask_for_their_load():
 
 
 def test_a_skew_sends_most_jobs_to_the_first_cards():
-    requests = MixedJobs(jobs=4000, skew=1.0, footprint=1, size=8_000_000_000).pool_requests(BOARD, Streams(5))
+    requests = MixedJobs(jobs=1000, skew=1.0, footprint=1, size=8_000_000_000).pool_requests(BOARD, Streams(5))
     jobs = np.bincount(requests.card[requests.action == ALLOC], minlength=5)[1:]
     assert jobs / jobs.sum() == pytest.approx(np.array([12, 6, 4, 3]) / 25, abs=0.03)
 
