@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -105,19 +104,16 @@ def test_events_are_written_and_follow_the_declared_columns(sweep):
     assert logs[0].read_text().splitlines()[0] == "run_id,cycle,serial,kind,workgroup,start,length"
 
 
-WITHOUT_MATPLOTLIB = """
-import sys
-sys.modules["matplotlib"] = None
-from workbench.cli import main
-sys.exit(main(["run", "drain.yaml", "--set", "figures=[drain_difference]"]))
-"""
-
-
-def test_without_matplotlib_the_table_is_printed_and_one_line_says_that_figures_are_not_drawn(sweep):
-    reply = subprocess.run([sys.executable, "-c", WITHOUT_MATPLOTLIB], capture_output=True, text=True)
-    assert reply.returncode == 0, reply.stderr
-    assert "drain_cycles" in reply.stdout and "6 runs in" in reply.stdout
-    assert [line for line in reply.stderr.splitlines() if "drawn" in line] == [
+def test_without_matplotlib_the_table_is_printed_and_one_line_says_that_figures_are_not_drawn(
+    sweep, capsys, monkeypatch
+):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "workbench.figures.plot_style", raising=False)
+    monkeypatch.delattr("workbench.figures.plot_style", raising=False)
+    assert main(["run", sweep, "--set", "figures=[drain_difference]"]) == 0
+    output = capsys.readouterr()
+    assert "drain_cycles" in output.out and "6 runs in" in output.out
+    assert [line for line in output.err.splitlines() if "drawn" in line] == [
         "not drawn: drawing a figure needs an optional part. Install it with: pip install -e '.[figures]'."
     ]
 

@@ -5,6 +5,7 @@ import pickle
 
 import pytest
 
+from tests.depth import long
 from tests.oracles.torch_allocator import Rules
 from tests.public_traces import NAMED, needs_public_traces
 from tests.recorded_snapshots import Recorder
@@ -210,4 +211,11 @@ def test_of_a_profile_without_addresses_both_readings_are_given(capsys, monkeypa
     assert full["reserved_peak_bytes"] < 1.01 * rows["recorded"]["reserved_peak_bytes"]
     assert main(["trace", "replay", *words, *ON]) == 0
     assert "both readings are given" in capsys.readouterr().out
-    assert [row["policy"] for row in said([*words, "--before", "ask"], capsys)["policies"]] == list(rows)[:2]
+
+
+@long
+@needs_public_traces
+def test_of_a_profile_without_addresses_one_reading_is_given_where_it_is_asked_for(capsys, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
+    words = ["hta_v100_memory_events", "--cache", "pytorch_caching", "--before", "ask"]
+    assert [row["policy"] for row in said(words, capsys)["policies"]] == ["recorded", "pytorch_caching"]

@@ -1,4 +1,4 @@
-"""SciPy's linear algebra is imported when somebody calls it, and then all of it is there."""
+"""SciPy's linear algebra is imported when somebody calls it, and then all of it is there; Matplotlib when one draws."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ def printed(program: str) -> str:
     return reply.stdout.strip()
 
 
-def test_a_run_does_not_import_it():
-    asks = "; import sys; print('scipy.linalg' in sys.modules)"
-    assert printed(COMPILES + asks) == "False"
+def test_a_run_does_not_import_it_nor_do_figures_import_matplotlib():
+    """Neither a figure's module imports it, nor the packages that hold it, nor their lists."""
+    lists = "import workbench.figures.savings; workbench.figures.figures(); workbench.figures.calculations()"
+    asked = f"import sys; linear = 'scipy.linalg' in sys.modules; {lists}; print(linear, 'matplotlib' in sys.modules)"
+    assert printed(f"{COMPILES}; {asked}") == "False False"
 
 
 @pytest.mark.parametrize(

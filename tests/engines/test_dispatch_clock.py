@@ -30,7 +30,7 @@ from workbench.policies.dispatch import (
 from workbench.policies.placement import FirstFit
 from workbench.policies.probes import ExactRun
 
-CONFIGURATIONS = 500 if LONG else 10 if INTERPRETED else 30
+CONFIGURATIONS = 500 if LONG else 10 if INTERPRETED else 15
 SELECTIONS = {
     "strict_blocking": StrictBlocking(),
     "strict_blocking lowest": StrictBlocking(equals="lowest"),

@@ -56,14 +56,6 @@ def test_unknown_names_are_refused_with_the_nearest():
     assert str(refused.value).endswith("Did you mean drain_difference?")
 
 
-def test_matplotlib_is_not_imported_before_something_is_drawn():
-    """Neither by a figure's module nor by the packages that hold it, nor by their lists."""
-    imports = "import workbench.figures.savings, sys; f = workbench.figures"
-    code = f"{imports}; f.figures(); f.calculations(); print('matplotlib' in sys.modules)"
-    reply = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert reply.stdout.strip() == "False"
-
-
 @long
 def test_without_matplotlib_the_data_are_there_and_the_sentence_says_what_to_install():
     code = """

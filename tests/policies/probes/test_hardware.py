@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.depth import long
 from workbench.errors import InputError
 from workbench.gates import AND, OR, Netlist
 from workbench.policies.probes import (
@@ -23,6 +24,13 @@ from workbench.policies.probes.gate_list import GateList
 def gates(probe: Probe, blocks: int) -> tuple[int, int]:
     cost = probe.cost(blocks)
     return cost.and_gates, cost.or_gates
+
+
+@long
+@pytest.mark.parametrize("probe", [ExactRun(), ExactRun(timing="pipe_3cycle"), GroupedRun(groups=32), BitSerial()])
+def test_cycles_of_many_blocks_are_those_of_a_round(probe):
+    """The contract counts the gates of small resources alone."""
+    assert probe.cost(1824).cycles == probe.round_cycles([1824])
 
 
 def test_exact_probe_of_128_blocks():
