@@ -16,11 +16,8 @@ MOST_VALUES, MOST_DEPTH = 1_000_000, 100
 """Of a mapping with its aliases written out; the largest sweeps have a few thousand, seven deep."""
 
 
-def read_mapping(path: Path, own: bool = False) -> dict[str, Any]:
+def read_mapping(path: Path) -> dict[str, Any]:
     """Read the mapping that a YAML file holds.
-
-    A file of the package's own is parsed by libyaml, ten times as fast; others' are not, which may be nested so deeply
-    that it would crash.
 
     Raises
     ------
@@ -40,10 +37,10 @@ def read_mapping(path: Path, own: bool = False) -> dict[str, Any]:
         raise InputError(f"{path}: cannot be read ({problem.strerror}).") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not UTF-8 text, so it is no YAML file.") from None
-    return parse_mapping(text, str(path), own)
+    return parse_mapping(text, str(path))
 
 
-def parse_mapping(text: str, where: str, own: bool = False) -> dict[str, Any]:
+def parse_mapping(text: str, where: str) -> dict[str, Any]:
     """Parse the mapping that a YAML text holds, keys as strings.
 
     >>> parse_mapping("segments: 128", "drain.yaml")
@@ -52,7 +49,7 @@ def parse_mapping(text: str, where: str, own: bool = False) -> dict[str, Any]:
     Traceback (most recent call last):
     workbench.errors.InputError: drain.yaml: line 2: the key 'a' comes twice; keep one of them.
     """
-    value = parse_value(text, where, own)
+    value = parse_value(text, where)
     if value is None:
         raise InputError(f"{where}: is empty, or holds comments alone; it must be a mapping of keys to values.")
     if not isinstance(value, dict):
@@ -60,7 +57,7 @@ def parse_mapping(text: str, where: str, own: bool = False) -> dict[str, Any]:
     return value
 
 
-def parse_value(text: str, where: str, own: bool = False) -> Any:
+def parse_value(text: str, where: str) -> Any:
     """Parse the value of any kind that a YAML text holds.
 
     >>> parse_value("{vary: [1, 2]}", "--set seeds")
@@ -69,12 +66,10 @@ def parse_value(text: str, where: str, own: bool = False) -> Any:
     import yaml
 
     try:
-        result = yaml.load(text, Loader=_loader(own))
+        result = yaml.load(text, Loader=_loader())
     except yaml.constructor.ConstructorError as problem:
         raise InputError(f"{where}: {_line(problem.problem_mark)}{problem.problem}.") from None
     except yaml.MarkedYAMLError as problem:
-        if own:  # libyaml names another line, and says less
-            return parse_value(text, where)
         cure = " Put a name that has brackets in quotes." if str(problem.problem).endswith("got '['") else ""
         raise InputError(f"{where}: {_line(problem.problem_mark)}is not YAML: {problem.problem}.{cure}") from None
     except yaml.YAMLError as problem:
@@ -150,15 +145,13 @@ def _line(mark: Any) -> str:
 
 
 @cache
-def _loader(own: bool) -> Any:
+def _loader() -> Any:
     import yaml
 
-    base: Any = yaml.CSafeLoader if own and yaml.__with_libyaml__ else yaml.SafeLoader
-
-    class Strict(base):
+    class Strict(yaml.SafeLoader):
         """The safe loader, which refuses a key that comes twice."""
 
-    def mapping(loader: Any, node: yaml.MappingNode) -> dict[Hashable, Any]:
+    def mapping(loader: yaml.SafeLoader, node: yaml.MappingNode) -> dict[Hashable, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):

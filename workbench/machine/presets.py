@@ -190,7 +190,7 @@ def read_preset(path: Path, of: Any) -> Preset:
 
     The file's name is the preset's.
     """
-    given, where = read_mapping(path, own=True), path.name
+    given, where = read_mapping(path), path.name
     _only(where, "key", given, ("title", "kind", "devices", "figures"))
     if given["kind"] not in KINDS:
         raise unknown_name(where, "kind of preset", given["kind"], KINDS)

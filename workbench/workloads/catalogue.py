@@ -63,7 +63,7 @@ def catalogue() -> dict[str, Entry]:
     >>> entry.format, entry.change, entry.licence
     ('rocprofv3_json', 'cut', 'MIT')
     """
-    return {name: Entry(name, **fields) for name, fields in read_mapping(_file(), own=True)["files"].items()}
+    return {name: Entry(name, **fields) for name, fields in read_mapping(_file())["files"].items()}
 
 
 def locate(name: str) -> Path:

@@ -122,7 +122,7 @@ def regimes(wants: str = "workgroups") -> Mapping[str, Regime]:
     """
     if wants not in _FILES:
         return {}
-    return {name: _regime(name, said, wants) for name, said in read_mapping(_FILES[wants], own=True).items()}
+    return {name: _regime(name, said, wants) for name, said in read_mapping(_FILES[wants]).items()}
 
 
 def read_regime(name: object, path: str = "", where: str = "", wants: str = "workgroups") -> Regime:
