@@ -8,6 +8,7 @@ none, a sentence says so.
 from __future__ import annotations
 
 import argparse
+import functools
 import math
 import shutil
 import subprocess
@@ -292,8 +293,6 @@ def _of_survey(evidence: Evidence) -> list[Cited]:
 
 def _residency(evidence: Evidence, folder: Path) -> dict[str, Any]:
     """Write the survey's tables and heat maps; return what the text says of them."""
-    from workbench.figures.plot_style import formatted
-
     survey = evidence.residency
     assert survey is not None
     folder.mkdir(parents=True, exist_ok=True)
@@ -301,11 +300,17 @@ def _residency(evidence: Evidence, folder: Path) -> dict[str, Any]:
         table: pd.DataFrame = getattr(survey, name)
         write_whole(folder / f"{name}.csv", as_csv({str(key): table[key].to_numpy() for key in table}).encode())
     for name, data in (("by_granule", by_granule(survey)), ("by_rule", by_rule(survey))):
-        with formatted(style(STYLE).figures(1)):
-            sheet = draw(data)
-        save(sheet, data, folder, name, ["pdf"])
-        write_pgf(lambda sheet=sheet: sheet, folder / f"{name}.pgf")
+        save(_sheet(data), data, folder, name, ["pdf"])
+        write_pgf(functools.partial(_sheet, data), folder / f"{name}.pgf")
     return _survey_words(survey)
+
+
+def _sheet(data: Any) -> Any:
+    """Return a heat map drawn as wide as a column of the paper."""
+    from workbench.figures.plot_style import formatted
+
+    with formatted(style(STYLE).figures(1)):
+        return draw(data)
 
 
 def _survey_words(survey: Any) -> dict[str, Any]:
