@@ -16,8 +16,8 @@ import pytest
 
 import workbench as wb
 from tests.studies.tuning.small import small
-from workbench.cli.sweeps import Bar, kind_of
-from workbench.experiments.output_capture import routed
+from workbench.cli.run import Bar, kind_of
+from workbench.experiments.failures import routed
 from workbench.experiments.progress import Pace, Silent
 from workbench.experiments.row import Row
 from workbench.studies.tuning import tune

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.main import DONE, SOME_FAILED
 from workbench.cli.output import say_json, say_lines, say_notes, say_summary, say_table
-from workbench.cli.sweeps import levers_of, whole
+from workbench.cli.run import levers_of, whole
 from workbench.errors import InputError, wrong_value
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def _arguments_of_results(parser: argparse.ArgumentParser) -> None:
 def _run_results(given: argparse.Namespace) -> int:
     from workbench.api import open_results
     from workbench.experiments.results_folder import write_whole
-    from workbench.studies.caveats import missing_notes, saturation_notes
+    from workbench.studies.summary import missing_notes, saturation_notes
 
     if (given.timeline is not None) + (given.snapshot is not None) != (given.to is not None and not given.figure):
         raise InputError("--timeline RUN_ID or --snapshot RUN_ID goes together with --to FILE.")

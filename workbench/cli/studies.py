@@ -12,8 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.main import DONE, SOME_FAILED
 from workbench.cli.output import add_table_arguments, say_json, say_lines, say_notes, say_table
-from workbench.cli.run import counted, default_folder
-from workbench.cli.sweeps import Bar, add_run_arguments, add_sweep_arguments, options_of_run, overrides, whole
+from workbench.cli.run import (
+    Bar,
+    add_run_arguments,
+    add_sweep_arguments,
+    counted,
+    default_folder,
+    options_of_run,
+    overrides,
+    whole,
+)
 from workbench.errors import InputError, StoreError
 
 if TYPE_CHECKING:

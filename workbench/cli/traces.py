@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.cli.main import DONE, SOME_FAILED
 from workbench.cli.output import say_json, say_lines, say_notes, say_table
-from workbench.cli.sweeps import Bar, levers_of
+from workbench.cli.run import Bar, levers_of
 from workbench.errors import InputError
 from workbench.strict_yaml import parse_value
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.cli.main import DONE, SOME_FAILED
 from workbench.cli.output import say_json, say_notes
-from workbench.cli.run import default_folder
-from workbench.cli.sweeps import Bar, add_worker_arguments, executor_of, levers_of
+from workbench.cli.run import Bar, add_worker_arguments, default_folder, executor_of, levers_of
 from workbench.errors import InputError
 from workbench.strict_yaml import read_mapping
 from workbench.studies.sentences import decimals, number
@@ -181,7 +180,7 @@ def held_out_sentences(results: StudyResults) -> list[str]:
 
 def _missing(results: StudyResults) -> list[str]:
     """Return what the comparison on fresh seeds lacks."""
-    from workbench.studies.caveats import missing_notes
+    from workbench.studies.summary import missing_notes
 
     return [] if results.holdout is None else missing_notes(results.holdout)
 

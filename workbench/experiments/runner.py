@@ -16,16 +16,15 @@ from concurrent.futures import Executor
 from contextlib import closing
 
 from workbench.errors import WorkbenchError, wrong_value
-from workbench.experiments.failures import held_back, noticed, raise_swallowed
+from workbench.experiments.failures import Echo, contain, held_back, noticed, raise_swallowed, routed
 from workbench.experiments.mechanism import say_compiling
-from workbench.experiments.output_capture import Echo, contain, routed
 from workbench.experiments.plan import Plan, PlannedRun
 from workbench.experiments.pools import check_pool, cores, pool_of
 from workbench.experiments.progress import Progress, usual_watcher
 from workbench.experiments.provenance import check_unedited, own_origin
 from workbench.experiments.reproducibility import Repeating, repeats, withdraw_stale
 from workbench.experiments.row import MeasuredBy, Row, lacking, read_measured
-from workbench.experiments.saved_results import stale_sentence
+from workbench.experiments.run_set import stale_sentence
 from workbench.experiments.scheduler import Bundler, Chunk, Pool, Requests, Scheduler
 from workbench.experiments.store import Store
 from workbench.experiments.user_code import PointIds, has_own_code

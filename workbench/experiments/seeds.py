@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.levers import Spec, lever
 from workbench.metrics.measure import Measure

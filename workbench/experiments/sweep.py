@@ -13,9 +13,17 @@ from typing import Any, Literal, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.fronts import with_fronts
-from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
+from workbench.experiments.mechanism import (
+    MeasuredBy,
+    Mechanism,
+    OwnMeasure,
+    WithOwn,
+    measured_by,
+    mechanism,
+    mechanisms,
+    user_measures,
+)
 from workbench.experiments.seeds import Until, read_until
-from workbench.experiments.user_measures import MeasuredBy, OwnMeasure, WithOwn, measured_by, user_measures
 from workbench.parts import file_and_name, is_in_file, module_in_file
 from workbench.strict_yaml import checked_size, read_mapping
 from workbench.units import is_count

@@ -6,5 +6,14 @@ remove(...)      take one of the user's out again
 from_file(...)   the part that `FILE.py:NAME` names
 """
 
-from workbench.parts.registry import Part, Registry, attribute, remove
-from workbench.parts.user_files import file_and_name, files_named, from_file, is_in_file, module_in_file
+from workbench.parts.registry import (
+    Part,
+    Registry,
+    attribute,
+    file_and_name,
+    files_named,
+    from_file,
+    is_in_file,
+    module_in_file,
+    remove,
+)

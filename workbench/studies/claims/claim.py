@@ -19,9 +19,8 @@ from workbench.experiments.plan import PlannedPoint, make_plan
 from workbench.experiments.pools import cores
 from workbench.experiments.provenance import environment
 from workbench.experiments.results_folder import held, write_whole
-from workbench.experiments.run_set import RunSet, gather
+from workbench.experiments.run_set import RunSet, gather, write_results, write_sweep
 from workbench.experiments.runner import WORTH_SECONDS, Progress
-from workbench.experiments.saved_results import write_results, write_sweep
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.studies.adaptive import run_plan

@@ -15,13 +15,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, at
 from workbench.experiments.fronts import STEPPED
 from workbench.experiments.plan import Plan, plan_different_runs
 from workbench.experiments.results_folder import held
-from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.saved_results import named, shortest, write_results
+from workbench.experiments.run_set import RunSet, gather, named, shortest, write_results
 from workbench.experiments.seeds import draws, workload_digest
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import KEYS, Sweep, checked_sweep, with_files

@@ -22,7 +22,7 @@ import numpy as np
 
 from workbench.errors import InputError, wrong_value
 from workbench.levers import Family, lever
-from workbench.levers.family import family_schema
+from workbench.levers.spec import family_schema
 
 LARGEST = 10**10
 """The largest number that a law may draw; ten million of them still add up in 63 bits."""
