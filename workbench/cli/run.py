@@ -18,11 +18,10 @@ from workbench.errors import InputError, MissingPart, WorkbenchError
 from workbench.experiments.designs import draw
 from workbench.experiments.fronts import STUDY
 from workbench.experiments.plan import Plan
-from workbench.experiments.pools import check_pool
 from workbench.experiments.progress import LogLines, Pace, span
 from workbench.experiments.results_folder import TABLE, has_store
 from workbench.experiments.row import Row
-from workbench.experiments.runner import LIMIT_SECONDS, check_limit
+from workbench.experiments.runner import LIMIT_SECONDS, check_limit, check_pool
 from workbench.strict_yaml import parse_value
 from workbench.units import is_count
 

@@ -136,7 +136,8 @@ def checked_sweep(config: dict[str, Any], name: str, where: str, folder: Path, m
     registered = mechanism(config["engine"], where)
     own = user_measures(registered.engine.name, [*_named_measures(config), *measures], folder, where)
     registered = registered._replace(measures=WithOwn(registered.measures, own)) if own else registered
-    until = read_until(config, registered.measures, where)
+    adaptive = isinstance(config.get("seeds"), Mapping) and "until" in config["seeds"]
+    until = read_until(config, registered.measures, where) if adaptive else None
     most_points(config, where)
     seeds = read_seeds(config.get("seeds", 1) if until is None else _at_most(config["seeds"], until), where)
     return Sweep(
