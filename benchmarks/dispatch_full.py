@@ -16,7 +16,7 @@ from benchmarks.dispatch_simpy import Dispatcher, Module
 from benchmarks.reference import native
 from benchmarks.row import fastest, row
 from workbench.engines.dispatch import Dispatch
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.machine.machine import Machine
 from workbench.policies.dispatch import (
     LeastRecentEnergy,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.row import fastest, row
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.engines.malloc import Malloc, MallocOptions
 from workbench.machine import Machine
 from workbench.policies.policy import read_policy

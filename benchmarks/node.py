@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.row import fastest, row
-from workbench.engines.engine import Setup
-from workbench.engines.kit.frame import defaults_of, question_of
+from workbench.engines.kit.engine import Setup, defaults_of, question_of
 from workbench.engines.node.engine import Node
 from workbench.engines.node.options import NodeOptions, Slots
 from workbench.levers import lever

@@ -8,8 +8,8 @@ import numpy as np
 
 from benchmarks.row import fastest, row
 from workbench.compiled import kernel
-from workbench.engines.engine import Setup
 from workbench.engines.kit import given
+from workbench.engines.kit.engine import Setup
 from workbench.engines.pool import Pool
 from workbench.engines.pool.engine import Beginning
 from workbench.engines.pool.loop import simulate

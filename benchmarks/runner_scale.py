@@ -13,12 +13,12 @@ from typing import Any
 
 from benchmarks.row import row
 from workbench.api import planned, run
+from workbench.experiments.mechanism import measures_digest
 from workbench.experiments.pools.cluster import close_all
 from workbench.experiments.provenance import own_origin
 from workbench.experiments.row import Row
 from workbench.experiments.run_set import gather
 from workbench.experiments.store import Store
-from workbench.experiments.user_measures import measures_digest
 
 RUNS = 100_000
 GRID: dict[str, Any] = {

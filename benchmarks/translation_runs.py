@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.engines.translation import Translation, TranslationOptions
 from workbench.machine.translation import TranslationMachine
 from workbench.policies.policy import read_policy

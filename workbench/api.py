@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from workbench.errors import InputError
 from workbench.experiments.fronts import front_diff
 from workbench.experiments.plan import Plan, make_plan
-from workbench.experiments.pools import check_pool
 from workbench.experiments.progress import usual_watcher
 from workbench.experiments.results_folder import SWEEP, held
-from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit
-from workbench.experiments.saved_results import open_folder, resolved, with_looks, write_results, write_sweep
+from workbench.experiments.run_set import RunSet, gather, open_folder, resolved, with_looks, write_results, write_sweep
+from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit, check_pool
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.strict_yaml import read_mapping

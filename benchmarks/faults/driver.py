@@ -19,9 +19,8 @@ from workbench.errors import WorkbenchError
 from workbench.experiments.progress import Silent
 from workbench.experiments.results_folder import held
 from workbench.experiments.row import Row
-from workbench.experiments.run_set import RunSet, gather
+from workbench.experiments.run_set import RunSet, gather, write_table
 from workbench.experiments.runner import run_missing
-from workbench.experiments.saved_results import write_table
 from workbench.experiments.store import Store
 
 

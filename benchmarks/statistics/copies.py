@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from workbench.api import planned
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.seeds import different_workloads, draws

@@ -9,7 +9,7 @@ import pytest
 from workbench.cli import doctor
 from workbench.cli.doctor import THINGS, Thing
 from workbench.cli.main import main
-from workbench.compiled.cache import cache_folder, code_home
+from workbench.compiled.kernel import cache_folder, code_home
 
 
 @pytest.fixture

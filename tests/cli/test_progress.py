@@ -16,7 +16,7 @@ import pytest
 
 import workbench as wb
 from tests.studies.tuning.small import small
-from workbench.experiments.output_capture import routed
+from workbench.experiments.failures import routed
 from workbench.experiments.progress import Bar, Pace, Silent, kind_of
 from workbench.experiments.row import Row
 from workbench.studies.tuning import tune

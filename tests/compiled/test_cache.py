@@ -19,7 +19,7 @@ import pytest
 import workbench
 from tests.compile_first import RUNS
 from tests.depth import compiled_only, long
-from workbench.compiled.cache import ROOMS, SOURCES, KeptIndex, Sources, cache_folder, code_home, may_be_kept, sources
+from workbench.compiled.kernel import ROOMS, SOURCES, KeptIndex, Sources, cache_folder, code_home, may_be_kept, sources
 from workbench.structures.event_queue import Agenda
 
 PACKAGE = Path(workbench.__file__).parent

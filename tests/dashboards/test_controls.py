@@ -21,15 +21,13 @@ from workbench.policies.dispatch.selection import Selection
 from workbench.policies.dispatch.stuck import Stuck
 from workbench.policies.dispatch.units import Units
 from workbench.policies.placement import Compaction, FirstFit, NearestBoundary, Placement
-from workbench.policies.placement.queueing import FifoLookahead, QueuePolicy, RetryPolicy
+from workbench.policies.placement.question import FifoLookahead, QueuePolicy, RetryPolicy
 from workbench.policies.policy import policies, read_policy
 from workbench.policies.probes import Probe
-from workbench.workloads.synthetic.arrivals import Arrival
-from workbench.workloads.synthetic.generators import regimes
 from workbench.workloads.synthetic.instructions import DEFAULT_MIXES, InstructionMix, Instructions
-from workbench.workloads.synthetic.laws import Law, Uniform
+from workbench.workloads.synthetic.laws import Arrival, Law, Uniform
 from workbench.workloads.workload import Workload
-from workbench.workloads.workload_key import read_workload
+from workbench.workloads.workload_key import read_workload, regimes
 
 DEPTH = Lever("depth", "integer", 4, least=1, most=64, unit="entries", description="how many entries the ring holds")
 

@@ -17,8 +17,7 @@ from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanism
 from workbench.machine import read_machine
-from workbench.workloads.synthetic.generators import regimes
-from workbench.workloads.workload_key import read_workload
+from workbench.workloads.workload_key import read_workload, regimes
 
 
 class Page:

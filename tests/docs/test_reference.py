@@ -24,8 +24,9 @@ from workbench.parts.registry import _registries
 from workbench.policies.policy import policies, questions
 from workbench.studies.claims import known_claims
 from workbench.workloads.importers import importers
-from workbench.workloads.synthetic.generators import Generator, regimes
 from workbench.workloads.workload import KINDS as WORKLOAD_KINDS
+from workbench.workloads.workload import Generator
+from workbench.workloads.workload_key import regimes
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -12,7 +12,7 @@ import pytest
 from tests.oracles import dispatch as slow
 from tests.oracles.dispatch_past import Warmth
 from workbench.engines.dispatch import Dispatch, prepare
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.errors import PolicyError
 from workbench.machine.machine import Machine, Resource
 from workbench.policies.dispatch import MostResidual, NeverSplit, RotatedSplit, ServedMarks, StaticPriority

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.oracles import malloc as slow
 from tests.oracles import shared_memory as slow_placement
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.engines.malloc import Malloc, MallocOptions
 from workbench.levers import Spec
 from workbench.machine import Machine

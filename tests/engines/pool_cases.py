@@ -13,7 +13,7 @@ import numpy as np
 from tests.oracles import pool as slow
 from tests.oracles import pool_flows, pool_memory, pool_pointers
 from tests.oracles import pool_waiting as slow_waiting
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.engines.pool import Pool
 from workbench.machine import Board, Card, Link
 from workbench.policies.placement import ByteCounter

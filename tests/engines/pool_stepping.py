@@ -13,7 +13,7 @@ import numpy as np
 
 from tests.engines.stepping import REFUSED, Stepped
 from workbench.compiled import routine
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import LAST_CYCLE, RANK, cycle_of, moment, rank_of
 from workbench.engines.node import pool_api

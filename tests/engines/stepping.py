@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from workbench.compiled import bound
-from workbench.engines.kit.frame import Part
+from workbench.engines.kit.engine import Part
 from workbench.engines.kit.order import RANKS, cycle_of, rank_of
 from workbench.structures.timetable import NEVER
 

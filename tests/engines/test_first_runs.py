@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.engines.kit.columns import with_room
-from workbench.engines.kit.frame import FirstRuns
+from workbench.engines.kit.engine import FirstRuns, with_room
 from workbench.policies.placement import FirstFit, Placement
 
 

@@ -15,8 +15,8 @@ from tests.depth import deeper
 from tests.engines.malloc_cases import Fixed, cases, setup
 from tests.engines.stepping import REFUSED, Stepped, advance, ask, next_event
 from tests.junk import refusal
-from workbench.engines.engine import Setup
 from workbench.engines.kit import RANK
+from workbench.engines.kit.engine import Setup
 from workbench.engines.malloc import Malloc, part
 from workbench.engines.malloc.state import COUNT
 from workbench.engines.node.parts import Growth, new_heap

@@ -7,7 +7,7 @@ import pytest
 
 from tests.engines.translation_cases import GivenAccesses, simulate
 from tests.engines.translation_load_cases import drawn
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.engines.translation import Translation, TranslationOptions, prepare, trace
 from workbench.machine.translation import TranslationMachine
 from workbench.policies.policy import policies, read_policy

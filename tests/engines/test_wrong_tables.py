@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from tests.engines import malloc_cases, pool_cases, translation_cases
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.engines.malloc import Malloc
 from workbench.engines.shared_memory import SharedMemory, SharedMemoryOptions
 from workbench.errors import InputError
 from workbench.machine import Machine
 from workbench.policies.placement import FirstFit
-from workbench.policies.placement.queueing import FifoHeadOnly, NextCycle
+from workbench.policies.placement.question import FifoHeadOnly, NextCycle
 from workbench.workloads.pool_requests import PoolRequests
 from workbench.workloads.workload import Accesses, Mallocs, Workgroups, Workload
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.engines.translation import Translation, TranslationOptions
 from workbench.levers import lever
 from workbench.machine.translation import TranslationMachine

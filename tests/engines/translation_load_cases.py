@@ -13,7 +13,7 @@ from tests.oracles.translation_load import Choices, Load, Row
 from tests.oracles.translation_load_eviction import RULES
 from tests.oracles.translation_load_tags import Large, Tags
 from tests.oracles.translation_load_walks import WalkRules
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.engines.translation import Translation
 from workbench.engines.translation.options import ByNode, DeadEntries, Open, Software, Warps
 from workbench.engines.translation.page_table import ByRange, OneSize, PageRange, Runs

@@ -20,8 +20,8 @@ from tests.oracles.node.pages import Page
 from tests.oracles.node.touch import Access, Walk
 from tests.oracles.node.translation import Translation as Twin
 from workbench.compiled.memory_access import call, entry_of
-from workbench.engines.engine import Setup
 from workbench.engines.kit import RANK
+from workbench.engines.kit.engine import Setup
 from workbench.engines.kit.order import cycle_of, moment
 from workbench.engines.node.parts import new_translation
 from workbench.engines.translation import TranslationOptions

@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.engines.stepping import Stepped
 from workbench.compiled import bound, routine
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.engines.kit.order import RANK
 from workbench.engines.node.parts import TranslationPart, new_translation
 from workbench.engines.translation import part

@@ -9,8 +9,7 @@ from typing import Any
 
 from workbench.experiments.results_folder import ROWS
 from workbench.experiments.row import Row
-from workbench.experiments.row_files import _line, _text
-from workbench.experiments.store import Store
+from workbench.experiments.store import Store, _line, _text
 
 
 def rows_of(folder: Path, **options) -> list[Row]:

@@ -12,12 +12,11 @@ import workbench as wb
 import workbench.experiments.mechanism as room
 from workbench.cli.main import main
 from workbench.errors import WorkbenchError
-from workbench.experiments.mechanism import Mechanism, enter, mechanism, mechanisms
+from workbench.experiments.mechanism import Mechanism, enter, measures_digest, mechanism, mechanisms
 from workbench.experiments.results_folder import PROVENANCE
 from workbench.experiments.row import Row
 from workbench.experiments.runner import Remeasured
 from workbench.experiments.store import Store
-from workbench.experiments.user_measures import measures_digest
 from workbench.levers import Spec, lever
 from workbench.machine import Machine
 from workbench.metrics.measure import Measure, declared

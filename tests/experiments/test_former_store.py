@@ -16,8 +16,7 @@ from workbench.errors import StoreError
 from workbench.experiments.former_store import FORMAT, _checksum, _meta_checksum, _origin_checksum
 from workbench.experiments.results_folder import FORMER, ROWS, has_store
 from workbench.experiments.row import Row, kept, origin_id, run_id
-from workbench.experiments.row_files import _line, _text
-from workbench.experiments.store import Store
+from workbench.experiments.store import Store, _line, _text
 
 POINT, ORIGIN = "a" * 32, '{"sources":"8c"}'
 TABLES = """
@@ -149,7 +148,7 @@ TAKEN_OVER = """
 import os, sys
 from pathlib import Path
 from workbench.experiments import store as stores
-from workbench.experiments.row_files import RowFiles
+from workbench.experiments.store import RowFiles
 step, seen = int(sys.argv[2]), 0
 written, put_aside = RowFiles._write, stores.put_aside
 

@@ -12,8 +12,8 @@ import workbench as wb
 from tests.toy_engine import SWEEP, toy_engine
 from workbench.errors import InputError
 from workbench.experiments import schema
+from workbench.experiments.mechanism import of_setup
 from workbench.experiments.sweep import read_sweep
-from workbench.experiments.user_measures import of_setup
 from workbench.metrics.dispatch import MEASURES
 
 PARTS = ["wait_p99_cycles[3]", "utilisation[vgpr]", "wait_p99_cycles[5]"]

@@ -15,7 +15,7 @@ from tests.depth import long
 from tests.experiments.stores import edited
 from workbench.cli.main import main
 from workbench.errors import InputError
-from workbench.experiments import user_measures as room
+from workbench.experiments import mechanism as room
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.row import MeasuredBy
 from workbench.experiments.store import Store

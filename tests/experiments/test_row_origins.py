@@ -21,8 +21,7 @@ from workbench.experiments.former_store import FORMAT
 from workbench.experiments.provenance import environment, own_origin
 from workbench.experiments.results_folder import PROVENANCE, ROWS
 from workbench.experiments.row import MeasuredBy, Row, origin_id, run_id
-from workbench.experiments.row_files import RowFiles
-from workbench.experiments.store import Store
+from workbench.experiments.store import RowFiles, Store
 
 POINT = "a" * 32
 SWEEP = {

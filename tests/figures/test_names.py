@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.figures.stand_ins import runs
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.engines.shared_memory import SharedMemoryOptions
 from workbench.figures.panels import LineNames, axis_label, measure_label, panels, words_of
 from workbench.machine import Machine
 from workbench.metrics.shared_memory import MEASURES
 from workbench.policies.placement import FirstFit
-from workbench.policies.placement.queueing import FifoHeadOnly, FifoLookahead, NextCycle
+from workbench.policies.placement.question import FifoHeadOnly, FifoLookahead, NextCycle
 from workbench.policies.translation import Directory, Message
 from workbench.workloads.workload_key import read_workload
 

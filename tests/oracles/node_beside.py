@@ -13,9 +13,8 @@ from tests.oracles.node.calendar import Key, Rank
 from tests.oracles.node.description import Application, Card, Node, Phase, Step
 from tests.oracles.node.log import Row
 from tests.oracles.node.node import Simulation, simulate
-from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt
-from workbench.engines.kit.frame import defaults_of, question_of
+from workbench.engines.kit.engine import Setup, defaults_of, question_of
 from workbench.engines.kit.order import cycle_of, rank_of
 from workbench.engines.node.engine import Node as Engine
 from workbench.engines.node.engine import Play

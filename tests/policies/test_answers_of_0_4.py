@@ -11,8 +11,7 @@ from numba import types
 
 from tests.depth import long
 from workbench.compiled import Question, asked
-from workbench.compiled.question import _of_view
-from workbench.compiled.views import fields_of, view_type
+from workbench.compiled.question import _of_view, fields_of, view_type
 from workbench.policies.catalogue import load_all
 
 load_all()

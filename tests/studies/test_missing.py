@@ -13,12 +13,11 @@ from workbench.api import planned
 from workbench.cli.main import main
 from workbench.experiments.row import Row
 from workbench.experiments.run_set import RunSet
-from workbench.studies.caveats import missing_notes
 from workbench.studies.claims import ClaimReport, Outcome
 from workbench.studies.claims.cases import better
 from workbench.studies.claims.claim import Claim
 from workbench.studies.statistics import holm
-from workbench.studies.summary import by_seed, summary, where_it_holds
+from workbench.studies.summary import by_seed, missing_notes, summary, where_it_holds
 from workbench.studies.tuning.front import Front
 
 SWEEP = {

@@ -9,8 +9,8 @@ from tests.depth import thinned
 from tests.house.test_sweeps import ROOT, SWEEPS, case
 from workbench.api import planned
 from workbench.cli.main import main
-from workbench.studies.caveats import Family, family_of
 from workbench.studies.statistics import compare, holm
+from workbench.studies.summary import Family, family_of
 
 NAMED = {
     "pool/cache.yaml": 40,

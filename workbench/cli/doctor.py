@@ -139,7 +139,7 @@ def _version(name: str) -> str:
 
 def compile_cache() -> CompileCache:
     """Return where compiled code is kept and how much there is; nothing is created."""
-    from workbench.compiled.cache import code_home, is_current
+    from workbench.compiled.kernel import code_home, is_current
 
     home = code_home()
     folders = [path for path in sorted(home.glob("*/*")) if path.is_dir()]

@@ -22,7 +22,7 @@ from workbench.cli.main import DONE, Arguments, Run
 from workbench.cli.output import add_table_arguments, say_json, say_lines, say_notes, say_table
 from workbench.errors import InputError, nearest_name, unknown_name
 from workbench.levers import Lever, Spec
-from workbench.parts.user_files import file_of
+from workbench.parts.registry import file_of
 
 Rows = Callable[[Sequence[ModuleType]], list[dict[str, Any]]]
 """From the modules of the user's files to one mapping a part."""
@@ -165,8 +165,7 @@ POLICIES = _arguments_of_policies, _run_policies
 
 def measure_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
     """Return one mapping a measure: those of every engine, then the user's, also those that no engine has yet."""
-    from workbench.experiments.mechanism import mechanism, mechanisms
-    from workbench.experiments.user_measures import OwnMeasure, measures_of, of_setup
+    from workbench.experiments.mechanism import OwnMeasure, measures_of, mechanism, mechanisms, of_setup
 
     entries = [
         _row_of_measure(engine, measure, built_in)
@@ -243,8 +242,8 @@ FIGURES = listing("figures", figure_rows, figure_details)
 
 def workload_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
     """Return one mapping a generator or regime, by what they give; generators by name, the user's among them."""
-    from workbench.workloads.synthetic.generators import Generator, regimes
-    from workbench.workloads.workload import KINDS
+    from workbench.workloads.workload import KINDS, Generator
+    from workbench.workloads.workload_key import regimes
 
     generators = [
         {
@@ -267,7 +266,8 @@ def workload_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
 
 def workload_details(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the levers of a generator, or the source and the values of a regime."""
-    from workbench.workloads.synthetic.generators import Generator, regimes
+    from workbench.workloads.workload import Generator
+    from workbench.workloads.workload_key import regimes
 
     if row["kind"] == "regime":
         one = regimes(row["gives"])[row["name"]]
@@ -408,7 +408,7 @@ def kind_of_spec(cls: type[Spec]) -> str:
     from workbench.levers import Family
     from workbench.machine import Described
     from workbench.policies.policy import Policy
-    from workbench.workloads.synthetic.generators import Generator
+    from workbench.workloads.workload import Generator
 
     if issubclass(cls, Policy):
         return f"{cls.question} policy"

@@ -20,10 +20,9 @@ from workbench.errors import InputError, MissingPart, WorkbenchError
 from workbench.experiments.designs import draw
 from workbench.experiments.fronts import STUDY
 from workbench.experiments.plan import Plan
-from workbench.experiments.pools import check_pool
 from workbench.experiments.progress import Bar
 from workbench.experiments.results_folder import TABLE, has_store
-from workbench.experiments.runner import LIMIT_SECONDS, check_limit
+from workbench.experiments.runner import LIMIT_SECONDS, check_limit, check_pool
 from workbench.strict_yaml import parse_value
 from workbench.units import is_count
 
@@ -129,7 +128,7 @@ def write_events(results: Results, folder: Path) -> None:
 def _report(
     results: Results, folder: Path, figures: list[Path], given: argparse.Namespace, before: Sequence[str]
 ) -> None:
-    from workbench.studies.caveats import missing_notes, saturation_notes
+    from workbench.studies.summary import missing_notes, saturation_notes
 
     failures = results.failures
     if given.json:
@@ -202,7 +201,7 @@ def _arguments_of_plan(parser: argparse.ArgumentParser) -> None:
 
 def _run_plan(given: argparse.Namespace) -> int:
     from workbench.api import planned
-    from workbench.studies.caveats import family_of
+    from workbench.studies.summary import family_of
 
     plan = planned(given.sweep, set=overrides(given))
     kept, note = _kept_runs(plan, Path(given.out) if given.out else default_folder(given.sweep))
@@ -226,7 +225,7 @@ def _kept_runs(plan: Plan, folder: Path) -> tuple[int, str]:
     """Return how many runs are kept, measured by the code that there is now, and why none is where others made the
     rows."""
     from workbench.experiments.row import lacking
-    from workbench.experiments.saved_results import stale_sentence
+    from workbench.experiments.run_set import stale_sentence
     from workbench.experiments.store import Store
 
     if not has_store(folder):

@@ -181,7 +181,7 @@ def held_out_sentences(results: StudyResults) -> list[str]:
 
 def _missing(results: StudyResults) -> list[str]:
     """Return what the comparison on fresh seeds lacks."""
-    from workbench.studies.caveats import missing_notes
+    from workbench.studies.summary import missing_notes
 
     return [] if results.holdout is None else missing_notes(results.holdout)
 

@@ -12,7 +12,6 @@ from workbench.compiled.bits import (
     wrapped_product,
     wrapped_sum,
 )
-from workbench.compiled.diagnostics import failed_call, forget_failed_call, keep_failed_call, report_compiling
 from workbench.compiled.kernel import (
     INTERPRETED,
     allocating,
@@ -20,11 +19,30 @@ from workbench.compiled.kernel import (
     inlined,
     kernel,
     noinline,
+    report_compiling,
     routine,
 )
 from workbench.compiled.memory_access import bound, by_reference, prefetch
 from workbench.compiled.meter import MOST_TURNS, ran_out
-from workbench.compiled.question import NO_ANSWER, RAISED, Answer, Answers, Question, addresses, asked
-from workbench.compiled.views import MEMORY, PARAMS, fields_of, guarded, number, readable, view, writable
+from workbench.compiled.question import (
+    MEMORY,
+    NO_ANSWER,
+    PARAMS,
+    RAISED,
+    Answer,
+    Answers,
+    Question,
+    addresses,
+    asked,
+    failed_call,
+    fields_of,
+    forget_failed_call,
+    guarded,
+    keep_failed_call,
+    number,
+    readable,
+    view,
+    writable,
+)
 
 report_compiling()

@@ -16,15 +16,29 @@ coverage, and as the reference that compiled results are compared with.
 - SciPy's linear algebra is imported when compiled code calls it: Numba asks at its first compilation, or first look
   at a compiled file, whether there is a BLAS, by importing SciPy's, a quarter of a second in every process, though no
   kernel of this package calls it. Until somebody reads an attribute of that module, a stand-in takes its place.
+
+Compiled code is kept in one folder a module, named after a digest of all sources that can be in it. Numba notices an
+edit of the file that holds a function, not of a file that the function calls. So the digest is of the module and of all
+that it imports, directly or not: whatever a compiled function takes in, it takes by a name that its module has from
+there. An edit of a measure compiles no engine, one in the pool's engine compiles the pool and the node, and an engine
+never runs yesterday's code. Numba's own locators name the folder after the absolute path of the source, so that a
+second clone with equal sources would compile everything again.
+
+Which functions are compiled is reported once anything of this room is imported; what comes from the cache is not.
 """
 
 from __future__ import annotations
 
+import functools
+import gc
+import hashlib
 import importlib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
@@ -32,7 +46,8 @@ import llvmlite.binding as llvm
 import numba
 from llvmlite.ir.instructions import AllocaInstr, CallInstr, StoreInstr
 from numba import types
-from numba.core import caching
+from numba.core import caching, event
+from numba.core.caching import IndexDataCacheFile, UserProvidedCacheLocator
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import AnalysisPass, FunctionPass, register_pass
 from numba.core.lowering import Lower
@@ -40,10 +55,11 @@ from numba.core.typed_passes import AnnotateTypes, BaseNativeLowering, NativeLow
 from numba.core.untyped_passes import IRProcessing
 from numba.extending import intrinsic
 
-from workbench.compiled.cache import LOCATOR, KeptIndex, cache_folder, may_be_kept
 from workbench.compiled.meter import MeteredCompiler, call_first
+from workbench.files import cache_home
+from workbench.process import COMPILING, Compiling
 
-NAME = "scipy.linalg.cython_blas"
+_BLAS = "scipy.linalg.cython_blas"
 
 
 class _Later(ModuleType):
@@ -57,7 +73,7 @@ class _Later(ModuleType):
 
 def import_blas_later() -> None:
     """Let the stand-in take its place, unless the module itself is there."""
-    sys.modules.setdefault(NAME, _Later(NAME))
+    sys.modules.setdefault(_BLAS, _Later(_BLAS))
 
 
 import_blas_later()
@@ -353,3 +369,241 @@ class KeepingCompiler(CompilerBase):
         passes.add_pass_after(KeepNeeded, NativeLowering)
         passes.finalize()
         return [passes]
+
+
+SELDOM = (50_000, 20, 100)
+"""How seldom garbage is collected while something is compiled: what a compiler makes is kept until it is done, and
+looking through it again and again was a twelfth of its time."""
+
+
+class _Times(event.Listener):
+    """Reports when a thread wants the compiler, and when it has done with it."""
+
+    def __init__(self, known: Compiling) -> None:
+        self._known = known
+
+    def on_start(self, event: Any) -> None:
+        self._known.begins()
+
+    def on_end(self, event: Any) -> None:
+        self._known.ends()
+
+
+class _Functions(event.Listener):
+    """Reports what is compiled, but not what is compiled for its sake; the compiler's lock is held meanwhile."""
+
+    def __init__(self, known: Compiling) -> None:
+        self._known, self._depth = known, 0
+        self._thresholds = gc.get_threshold()
+
+    def on_start(self, event: Any) -> None:
+        self._depth += 1
+        if self._depth == 1:
+            self._thresholds = gc.get_threshold()
+            gc.set_threshold(*SELDOM)
+            self._known.compiles(event.data["dispatcher"].py_func.__module__)
+
+    def on_end(self, event: Any) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            gc.set_threshold(*self._thresholds)
+
+
+def report_compiling(known: Compiling = COMPILING) -> None:
+    """Report from now on what is compiled."""
+    event.register("numba:compiler_lock", _Times(known))
+    event.register("numba:compile", _Functions(known))
+
+
+ROOMS = ("compiled", "structures", "policies", "engines", "metrics")
+"""The rooms of this package that may hold compiled code."""
+
+SOURCES = (*ROOMS, "records")
+"""The rooms that compiled code takes names from: `records` has the constants of columns. A test compares."""
+
+_IMPORT = re.compile(rb"^[ \t]*from[ \t]+workbench\.([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+_KERNEL = re.compile(rb"^@(kernel|inlined|routine|noinline|entry_point|allocating)\b", re.MULTILINE)
+_COMMENT = re.compile(rb"#[^\n]*")
+_NAME = re.compile(rb"(\w+)(?:[ \t\n]+as[ \t\n]+\w+)?")
+
+
+def may_be_kept(module: str) -> bool:
+    """Return whether a module's compiled functions may be kept on disk: those of this package; a user's are compiled
+    anew.
+
+    >>> may_be_kept("workbench.structures.bitmaps"), may_be_kept("__main__")
+    (True, False)
+
+    Raises
+    ------
+    RuntimeError
+        A room of this package holds compiled code without being part of the digests.
+    """
+    package, _, rest = module.partition(".")
+    if package == "workbench" and rest.split(".")[0] not in ROOMS:
+        raise RuntimeError(
+            f"{module} compiles code, but its room is not part of the digests (compiled/kernel.py, ROOMS)."
+        )
+    return package == "workbench"
+
+
+class Sources:
+    """The Python sources of a package that compiled code can come from, each read once, when it is first asked for.
+
+    Parameters
+    ----------
+    root : Path
+        The folder of the package.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import workbench
+    >>> sources = Sources(Path(workbench.__file__).parent)
+    >>> "structures.bitmaps" in sources.closure("engines.shared_memory_loop")
+    True
+    >>> [module for module in sources.closure("engines.shared_memory_loop") if module.startswith("metrics")]
+    []
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._known: dict[str, _Source | None] = {}
+        self._closures: dict[str, frozenset[str]] = {}
+
+    def closure(self, module: str) -> frozenset[str]:
+        """Return a module and all that it imports of the rooms in `SOURCES`, by their names below the package."""
+        if module not in self._closures:
+            members, left = {module}, [module]
+            while left:
+                source = self._source(left.pop())
+                new = set(self._modules(source)) - members if source else set()
+                members |= new
+                left += new
+            self._closures[module] = frozenset(members)
+        return self._closures[module]
+
+    def digest(self, *modules: str) -> str:
+        """Compute a digest of the sources of modules and of all that they import, names and contents."""
+        digest = hashlib.blake2b(digest_size=8)
+        for module in sorted(frozenset().union(*map(self.closure, modules))):
+            source = self._source(module)
+            digest.update(module.encode() + b"\0" + (source.digest if source else b""))
+        return digest.hexdigest()
+
+    def kernels(self, part: str) -> list[str]:
+        """Return the modules that hold compiled functions, of a part such as `engines.pool` or `engines.shared_memory`.
+
+        They bring along all that is compiled into it; the others of the part prepare runs and read them.
+        """
+        room, _, name = part.rpartition(".")
+        folder = self._root.joinpath(*room.split("."))
+        files = [*folder.glob(f"{name}/**/*.py"), *folder.glob(f"{name}_*.py"), *folder.glob(f"{name}.py")]
+        modules = (".".join(file.relative_to(self._root).with_suffix("").parts) for file in files)
+        return [module for module in sorted(modules) if (source := self._source(module)) and source.compiles]
+
+    def _modules(self, source: _Source) -> Iterator[str]:
+        """Yield the modules that a source imports from; of a package, its `__init__`."""
+        for package, name in source.imported:
+            part, whole = f"{package}.{name}", self._source(package)
+            is_module = self._source(part) is not None
+            if is_module:
+                yield part
+            # A package may have a function by the name of one of its modules.
+            if not is_module or (whole and any(name == exported for _, exported in whole.imported)):
+                yield package
+
+    def _source(self, module: str) -> _Source | None:
+        """Return what a module's source is, None where there is no such module."""
+        if module not in self._known:
+            path = self._root.joinpath(*module.split("."))
+            files = (path.with_name(f"{path.name}.py"), path / "__init__.py")
+            self._known[module] = next((_read(file) for file in files if file.is_file()), None)
+        return self._known[module]
+
+
+class _Source(NamedTuple):
+    """What one file says."""
+
+    digest: bytes
+    imported: tuple[tuple[str, str], ...]
+    """Each name that it imports from a room in `SOURCES`, behind the module or package that is to have it."""
+    compiles: bool
+    """Whether it holds compiled functions."""
+
+
+def _read(file: Path) -> _Source:
+    content = file.read_bytes()
+    imported = (
+        (package.decode(), name.decode())
+        for package, names in _IMPORT.findall(content)
+        if package.split(b".")[0].decode() in SOURCES
+        for name in _NAME.findall(_COMMENT.sub(b"", names))
+    )
+    return _Source(hashlib.blake2b(content, digest_size=16).digest(), tuple(imported), bool(_KERNEL.search(content)))
+
+
+@functools.cache
+def sources() -> Sources:
+    """Return the sources of this package, as they were when this process first asked for each."""
+    return Sources(Path(__file__).parent.parent)
+
+
+def code_home() -> Path:
+    """Return the folder below which all compiled code is kept, in the user's cache; another one where every index is
+    checked (`NUMBA_BOUNDSCHECK=1`), which Numba's own index does not tell apart."""
+    return cache_home() / ("code" if os.environ.get("NUMBA_BOUNDSCHECK", "") in ("", "0") else "code_with_bounds")
+
+
+def cache_folder(module: str) -> Path:
+    """Return the folder of a module's compiled functions, for these versions of all sources that can be in them."""
+    short = module.removeprefix("workbench.")
+    return code_home() / short / sources().digest(short)
+
+
+def is_current(folder: Path) -> bool:
+    """Return whether a folder below `code_home` is of a module's sources as they are now."""
+    return folder == cache_folder(folder.parent.name)
+
+
+class PackageCacheLocator(UserProvidedCacheLocator):
+    """Puts a function into the folder that Numba's setting names while it is defined, wherever the clone lies.
+
+    The index holds a digest of the file's contents beside it, as with Numba's own locators.
+    """
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        super().__init__(py_func, py_file)
+        self._cache_path = _config.CACHE_DIR
+
+
+LOCATOR = f"{__name__}.{PackageCacheLocator.__name__}"
+"""The locator by name, as Numba's setting takes it."""
+
+
+class KeptIndex(IndexDataCacheFile):
+    """The index of a function's compiled forms; empty where it names a class that has moved to another module since,
+    which would raise in whoever loads it. A form that takes a class of a user's or a test's is not kept: to load the
+    index, other processes would import its module."""
+
+    def save(self, key: Any, data: Any) -> None:
+        if all(cls.__module__.startswith("workbench.") for cls in _classes(key)):
+            super().save(key, data)
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            kept: dict[Any, str] = super()._load_index()
+        except (ImportError, AttributeError):
+            return {}
+        return kept
+
+
+def _classes(signature: Any) -> Iterator[type]:
+    """Yield the class of every named tuple in a signature, those inside of others included."""
+    named: Any = types.BaseNamedTuple
+    tuples: Any = (tuple, types.BaseTuple)
+    if isinstance(signature, named):
+        yield signature.instance_class
+    if isinstance(signature, tuples):
+        for inner in signature:
+            yield from _classes(inner)

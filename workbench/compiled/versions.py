@@ -22,8 +22,8 @@ from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 from workbench.compiled.kernel import INTERPRETED
 from workbench.errors import PolicyError
 from workbench.identity import Snapshot, current, digest_of, look, still, tell_of_snapshots
-from workbench.identity.owners import owner_of
-from workbench.parts.user_files import executed_within
+from workbench.identity.code import owner_of
+from workbench.parts.registry import executed_within
 
 Compiled = tuple[int, Any]
 """An address, and what keeps the code there alive."""

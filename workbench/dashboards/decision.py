@@ -14,7 +14,7 @@ import ipywidgets as widgets
 
 from workbench.dashboards import page
 from workbench.dashboards.canvas import number
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.errors import WorkbenchError
 from workbench.studies.decisions import OWN, Decision, decisions_of, first_difference, holes
 

@@ -34,7 +34,7 @@ from workbench.dashboards.paired_runs import (
 from workbench.dashboards.part_controls import CatalogueWatch
 from workbench.dashboards.sidebar import Offers, Sidebar
 from workbench.dashboards.views import OpenedPoints, SeveralPolicies, setting_of
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.run_set import RunSet

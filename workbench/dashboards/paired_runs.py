@@ -26,14 +26,13 @@ import numpy as np
 from ipywidgets import Widget
 
 from workbench.dashboards import page
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, StoreError, WorkbenchError
 from workbench.experiments.mechanism import warm_up
 from workbench.experiments.notebooks.execution import STILL
 from workbench.experiments.plan import Plan, PlannedPoint, PlannedRun, make_plan, plan_different_runs, with_preset
 from workbench.experiments.results_folder import write_whole
-from workbench.experiments.run_set import RunSet
-from workbench.experiments.saved_results import open_folder
+from workbench.experiments.run_set import RunSet, open_folder
 from workbench.experiments.store import Row
 from workbench.experiments.sweep import read_sweep
 from workbench.experiments.worker import work

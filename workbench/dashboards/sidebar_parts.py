@@ -17,7 +17,7 @@ import ipywidgets as widgets
 from workbench.dashboards.controls import Control, label_of, row
 from workbench.dashboards.paired_runs import Opening
 from workbench.dashboards.spec_controls import ChoiceControl
-from workbench.engines.engine import Engine
+from workbench.engines.kit.engine import Engine
 from workbench.levers import Lever
 from workbench.policies.policy import Policy, policies
 

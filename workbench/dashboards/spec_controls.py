@@ -30,9 +30,8 @@ from workbench.machine import Machine
 from workbench.machine.machine import Resource
 from workbench.parts.registry import first_paragraph
 from workbench.policies.policy import Policy, policies
-from workbench.workloads.synthetic.generators import generators
 from workbench.workloads.workload import KINDS, Workload
-from workbench.workloads.workload_key import all_outside
+from workbench.workloads.workload_key import all_outside, generators
 
 
 class SpecsControl(Control):
@@ -213,7 +212,7 @@ def workloads(wants: str) -> dict[str, type[Spec]]:
 def alternatives(spec: type[Spec]) -> Mapping[str, type[Spec]]:
     """Return the members that may stand where a lever holds a spec, by name; none where it is one kind of spec alone.
 
-    >>> from workbench.policies.placement.queueing import QueuePolicy, FifoLookahead
+    >>> from workbench.policies.placement.question import QueuePolicy, FifoLookahead
     >>> sorted(alternatives(QueuePolicy)), alternatives(FifoLookahead)
     (['fifo_head_only', 'fifo_lookahead'], {})
     """

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from workbench.engines.kit import Attempt, Given, Simulator, Stop, slot
-from workbench.engines.kit.columns import check_column, check_whole
+from workbench.engines.kit.engine import check_column, check_whole
 from workbench.engines.kit.order import LAST_CYCLE
 from workbench.engines.shared_memory_loop import (
     COMPACTING,
@@ -26,8 +26,7 @@ from workbench.engines.shared_memory_loop import (
 from workbench.errors import InputError
 from workbench.levers import Spec, lever
 from workbench.machine import Machine
-from workbench.policies.placement.question import Placement
-from workbench.policies.placement.queueing import QueuePolicy, RetryPolicy
+from workbench.policies.placement.question import Placement, QueuePolicy, RetryPolicy
 from workbench.records.shared_memory import SharedMemoryRecord
 from workbench.workloads.workload import Workgroups
 

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from workbench.circuits.registry import Size, circuit_of, has_circuit
 from workbench.circuits.synthesis import Counts, known, synthesised
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.errors import WorkbenchError
-from workbench.experiments.user_measures import OwnMeasure
+from workbench.experiments.mechanism import OwnMeasure
 from workbench.metrics.measure import Measure
 from workbench.policies.policy import Policy
 

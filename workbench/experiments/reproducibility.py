@@ -21,13 +21,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.errors import WorkbenchError
+from workbench.experiments.mechanism import Task
 from workbench.experiments.plan import Plan, PlannedPoint, PlannedRun
 from workbench.experiments.pools.worker_process import DIFFERENCES, Worker, WorkerDied, request_of
 from workbench.experiments.row import MeasuredBy, Row, canonical, digest, run_id
 from workbench.experiments.scheduler import Chunk, Requests
-from workbench.experiments.user_measures import Task
 from workbench.experiments.watchdog import SILENT
 from workbench.identity.observed import Reads, declared_reads
 

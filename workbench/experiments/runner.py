@@ -16,16 +16,15 @@ from concurrent.futures import Executor
 from contextlib import closing
 
 from workbench.errors import WorkbenchError, wrong_value
-from workbench.experiments.failures import held_back, noticed, raise_swallowed
-from workbench.experiments.mechanism import say_compiling
-from workbench.experiments.output_capture import Echo, contain, routed
+from workbench.experiments.failures import Echo, contain, held_back, noticed, raise_swallowed, routed
+from workbench.experiments.mechanism import Task, say_compiling
 from workbench.experiments.plan import Plan, PlannedRun
-from workbench.experiments.pools import check_pool, cores, pool_of
+from workbench.experiments.pools import cores, pool_of
 from workbench.experiments.progress import Progress, usual_watcher
 from workbench.experiments.provenance import check_unedited, own_origin
 from workbench.experiments.reproducibility import Repeating, repeats, withdraw_stale
 from workbench.experiments.row import MeasuredBy, Row, lacking, read_measured
-from workbench.experiments.saved_results import stale_sentence
+from workbench.experiments.run_set import stale_sentence
 from workbench.experiments.scheduler import Bundler, Chunk, Pool, Requests, Scheduler
 from workbench.experiments.store import Store
 from workbench.experiments.user_code import PointIds, has_own_code
@@ -41,6 +40,7 @@ WORTH_SECONDS = 8.0
 """Workers are started when the rest would take so long here: each takes about two seconds to be ready."""
 
 LIMIT_SECONDS = 600.0
+MOST_WORKERS = 256
 
 
 def run_missing(
@@ -158,6 +158,14 @@ def check_limit(seconds: float) -> None:
         raise wrong_value("", "the limit of a run", "must be more than 0 seconds", seconds)
 
 
+def check_pool(executor: Executor | str | None, workers: int | None) -> None:
+    """Refuse a number of workers that nobody means, and a pool that cannot be had, before anything is written."""
+    if workers is not None and not 0 <= workers <= MOST_WORKERS:
+        raise wrong_value("", "workers", f"must be a whole number from 0 to {MOST_WORKERS}", workers, cores())
+    if isinstance(executor, str) and executor != "processes":
+        pool_of(executor, workers)
+
+
 def _elsewhere(executor: Executor | str | None) -> bool:
     """Return whether runs are done on machines that compile for themselves."""
     return isinstance(executor, str) and ":" in executor and not executor.startswith("local:")
@@ -171,26 +179,27 @@ def _batches(
     limit: float,
     say: Callable[[str], None],
 ) -> Generator[Done]:
-    bundler = Bundler(pending, own)
     if not pending:
         return
     in_driver = executor == "threads" or (executor is None and (workers is None or workers <= 1))
     if in_driver and not has_fixed_hash_seed() and any(has_own_code(run.point.setup, own) for run in pending):
         reason = _reason_to_stay(pending, own, workers, executor)
         if not reason:
-            yield from in_pool(bundler, pool_of(None, workers or min(cores(), len(pending))), limit)
+            yield from in_pool(Bundler(pending, own), pool_of(None, workers or min(cores(), len(pending))), limit)
             return
         say(
             f"these runs are done in this process, as {reason}: code of your own that goes through a set of texts may "
             "give other numbers elsewhere, for this process orders such sets in its own way; start Python with "
             f"{VARIABLE}={FIXED}."
         )
-    if executor is None and workers is None:
-        yield from _as_it_pays(bundler, len(pending), limit)
-    elif executor is None and workers is not None and workers <= 1:
-        yield from in_process(bundler, limit if workers else None)
+    if executor is None and workers == 0:
+        yield from _one_by_one(pending, own)
+    elif executor is None and workers is None:
+        yield from _as_it_pays(Bundler(pending, own), len(pending), limit)
+    elif executor is None and workers == 1:
+        yield from in_process(Bundler(pending, own), limit)
     else:
-        yield from in_pool(bundler, pool_of(executor, workers), limit)
+        yield from in_pool(Bundler(pending, own), pool_of(executor, workers), limit)
 
 
 def _reason_to_stay(pending: list[PlannedRun], own: Own, workers: int | None, executor: Executor | str | None) -> str:
@@ -223,30 +232,25 @@ def _as_it_pays(bundler: Bundler, total: int, limit: float) -> Iterator[Done]:
         yield from in_pool(bundler, pool_of(None, None), limit)
 
 
-def in_process(bundler: Bundler, limit: float | None) -> Iterator[Done]:
-    """Do every run here, one after the other; without a limit in this very thread.
+def in_process(bundler: Bundler, limit: float) -> Iterator[Done]:
+    """Do every run in this process, one after the other.
 
     A run that does not end within the limit is left behind in its thread. One that holds Python's lock in native code,
     or stops or ends the process, cannot be guarded against here: such runs belong in processes.
     """
     again: deque[Chunk] = deque()
     while (chunk := again.popleft() if again else bundler.next()) is not None:
-        for done in _one_by_one(chunk) if limit is None else [_whole(chunk, limit)]:
-            if limit is not None:
-                again.extend(chunk.after(len(done.rows)))
-            bundler.learn(done.rows)
-            yield done
+        done = work_within(chunk.setups, chunk.tasks, limit, own=chunk.own)
+        again.extend(chunk.after(len(done.rows)))
+        bundler.learn(done.rows)
+        yield done
 
 
-def _whole(chunk: Chunk, limit: float) -> Done:
-    return work_within(chunk.setups, chunk.tasks, limit, own=chunk.own)
-
-
-def _one_by_one(chunk: Chunk) -> Iterator[Done]:
-    """Yield each run as it ends, so that an interrupt costs only the one under way."""
-    runs = Runs(chunk.setups, chunk.own)
-    for task in chunk.tasks:
-        yield Done([runs.row(task)])
+def _one_by_one(pending: list[PlannedRun], own: Own) -> Iterator[Done]:
+    """Do each run in this very thread, however long it takes; an interrupt costs only the one under way."""
+    runs = Runs({run.point.id: run.point.setup for run in pending}, own)
+    for run in pending:
+        yield Done([runs.row(Task(run.id, run.point.id, run.seed))])
 
 
 def in_pool(bundler: Bundler, pool: Pool, limit: float) -> Iterator[Done]:

@@ -13,14 +13,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 from typing import Any, NamedTuple, Protocol
 
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.errors import WorkbenchError
 from workbench.experiments.failures import MOST_OF_NAME, CrashPolicy, Death, WorkerFailure, fault, is_own, shortened
+from workbench.experiments.mechanism import OwnMeasure
 from workbench.experiments.plan import PlannedRun
 from workbench.experiments.provenance import origin
 from workbench.experiments.row import Row
 from workbench.experiments.user_code import PackedEngine, Packer, packed
-from workbench.experiments.user_measures import OwnMeasure
 from workbench.experiments.watchdog import Board, Report, Reporter
 from workbench.experiments.worker import Done, Task, failed
 

@@ -12,10 +12,9 @@ from typing import Any
 
 from workbench.experiments.designs import Design
 from workbench.experiments.designs.ranges import RANGE_SCHEMA
-from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
+from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms, of_setup
 from workbench.experiments.seeds import Until
 from workbench.experiments.sweep import ESTIMANDS, KEYS, REQUIRED
-from workbench.experiments.user_measures import of_setup
 from workbench.machine.presets import preset_names
 from workbench.metrics.measure import Measure, Measures
 from workbench.policies.policy import policies

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.levers import Spec, lever
 from workbench.metrics.measure import Measure
@@ -102,17 +102,15 @@ def bound_of(until: Until, measure: Measure, where: str = "") -> Bound:
     return Bound(amount / 100, True) if match["unit"].strip() == "%" else Bound(amount, False)
 
 
-def read_until(config: Mapping[str, Any], measures: Mapping[str, Measure], where: str = "") -> Until | None:
-    """Return what `seeds: {until: ...}` says; None where seeds are said in another way.
+def read_until(config: Mapping[str, Any], measures: Mapping[str, Measure], where: str = "") -> Until:
+    """Return what the `seeds: {until: ...}` of a sweep says.
 
     Raises
     ------
     InputError
         A key or value is not allowed, the measure is unknown, or there is no baseline to compare with.
     """
-    given = config.get("seeds")
-    if not isinstance(given, Mapping) or "until" not in given:
-        return None
+    given = config["seeds"]
     for key in given:
         if key not in UNTIL_KEYS:
             raise unknown_name(at(where, "seeds"), "key", key, UNTIL_KEYS)

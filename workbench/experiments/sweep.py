@@ -13,9 +13,17 @@ from typing import Any, Literal, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.fronts import with_fronts
-from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
+from workbench.experiments.mechanism import (
+    MeasuredBy,
+    Mechanism,
+    OwnMeasure,
+    WithOwn,
+    measured_by,
+    mechanism,
+    mechanisms,
+    user_measures,
+)
 from workbench.experiments.seeds import Until, read_until
-from workbench.experiments.user_measures import MeasuredBy, OwnMeasure, WithOwn, measured_by, user_measures
 from workbench.machine.presets import is_preset_file
 from workbench.parts import entered_by_file, file_and_name, is_in_file
 from workbench.strict_yaml import checked_size, read_mapping
@@ -129,7 +137,8 @@ def checked_sweep(config: dict[str, Any], name: str, where: str, folder: Path, m
     registered = mechanism(config["engine"], where)
     own = user_measures(registered.engine.name, [*_named_measures(config), *measures], folder, where)
     registered = registered._replace(measures=WithOwn(registered.measures, own)) if own else registered
-    until = read_until(config, registered.measures, where)
+    adaptive = isinstance(config.get("seeds"), Mapping) and "until" in config["seeds"]
+    until = read_until(config, registered.measures, where) if adaptive else None
     most_points(config, where)
     seeds = read_seeds(config.get("seeds", 1) if until is None else _at_most(config["seeds"], until), where)
     return Sweep(

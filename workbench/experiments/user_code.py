@@ -26,13 +26,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from workbench.compiled.versions import is_compiled, name_by_digest, pickled
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, PolicyError, missing_extra
-from workbench.experiments.mechanism import Mechanism, enter, is_built_in, mechanism
+from workbench.experiments.mechanism import Mechanism, OwnMeasure, enter, is_built_in, measured_by, mechanism
 from workbench.experiments.row import Revision, canonical, digest
-from workbench.experiments.user_measures import OwnMeasure, measured_by
 from workbench.identity import FORMAT, PYTHON, Snapshot, current, snapshot
-from workbench.identity.owners import owner_of
+from workbench.identity.code import owner_of
 from workbench.levers import Spec, identity_of
 from workbench.policies.policy import Policy
 from workbench.streams import Streams

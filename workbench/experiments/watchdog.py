@@ -19,8 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from workbench.experiments.failures import Printed, captured
 from workbench.experiments.mechanism import COMPILING_SECONDS
-from workbench.experiments.output_capture import Printed, captured
 from workbench.experiments.row import Row
 from workbench.process import COMPILING
 

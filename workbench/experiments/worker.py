@@ -13,15 +13,30 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, WorkbenchError
-from workbench.experiments.failures import WorkerFailure, fault, is_own, noticed, raise_swallowed, worker_failure
-from workbench.experiments.mechanism import COMPILING_SECONDS, first_run, is_loaded, mechanism
-from workbench.experiments.output_capture import install
+from workbench.experiments.failures import (
+    WorkerFailure,
+    fault,
+    install,
+    is_own,
+    noticed,
+    raise_swallowed,
+    worker_failure,
+)
+from workbench.experiments.mechanism import (
+    COMPILING_SECONDS,
+    OwnMeasure,
+    Task,
+    first_run,
+    is_loaded,
+    measured_by,
+    mechanism,
+    own_cells,
+)
 from workbench.experiments.provenance import Origin, check_hash_seed, check_origin, check_unedited, own_origin
 from workbench.experiments.row import Row
 from workbench.experiments.user_code import PackedEngine, check_code, enter_packed, has_own_code, is_here, opened
-from workbench.experiments.user_measures import OwnMeasure, Task, measured_by, own_cells
 from workbench.experiments.watchdog import SILENT, Reporter, Watched
 from workbench.identity.observed import Reads, observed, take_reads
 from workbench.workloads.importers import Importer, enter_only

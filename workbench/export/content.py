@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, wrong_value
+from workbench.experiments.mechanism import OwnMeasure
 from workbench.experiments.plan import Plan, PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import Sweep
-from workbench.experiments.user_measures import OwnMeasure
 from workbench.export.cells import Place, RunSets, cells, places
 from workbench.export.citations import bibliography, cited
 from workbench.export.drawings import FIGURES, Drawing
@@ -29,9 +29,9 @@ from workbench.figures.frame import words
 from workbench.identity import current
 from workbench.levers import Spec, identity_of
 from workbench.metrics.measure import Measure
-from workbench.parts.user_files import file_of, module_of
-from workbench.studies.caveats import missing_notes, saturation_notes
+from workbench.parts.registry import file_of, module_of
 from workbench.studies.sentences import blocks, looks_note, too_few_seeds
+from workbench.studies.summary import missing_notes, saturation_notes
 
 MAIN, NUMBERS, ROWS, TABLES = "main.tex", "numbers.tex", "runs.csv", "tables"
 METHODS, REFERENCES = "methods.tex", "references.bib"

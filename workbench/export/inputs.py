@@ -20,14 +20,13 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.experiments.results_folder import SWEEP
-from workbench.experiments.run_set import RunSet
-from workbench.experiments.saved_results import named, shortest
+from workbench.experiments.run_set import RunSet, named, shortest
 from workbench.experiments.sweep import with_files
 from workbench.export.citations import specs_in
 from workbench.figures.registry import FIGURES
-from workbench.parts.user_files import files_of
+from workbench.parts.registry import files_of
 
 INPUTS = "inputs"
 MOST_BYTES = 50_000_000

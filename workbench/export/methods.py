@@ -13,7 +13,7 @@ from workbench.figures.panels import measure_words
 from workbench.levers import Spec
 from workbench.machine.presets import preset
 from workbench.studies.adaptive import looks_of
-from workbench.studies.caveats import family_of
+from workbench.studies.summary import family_of
 
 _HEAD = "% How it was done, in sentences made from the sweep; keys of \\cite are those of references.bib.\n"
 _TESTS = {

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, WorkbenchError
-from workbench.experiments.mechanism import mechanisms
+from workbench.experiments.mechanism import OwnMeasure, WithOwn, measures_of, mechanisms, of_setup
 from workbench.experiments.plan import Plan, PlannedPoint, make_plan
 from workbench.experiments.provenance import environment, origins_of
 from workbench.experiments.reproducibility import Checked
@@ -20,7 +20,6 @@ from workbench.experiments.results_folder import PROVENANCE, SWEEP
 from workbench.experiments.row import Row, run_id
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import Sweep, read_sweep, said_by
-from workbench.experiments.user_measures import OwnMeasure, WithOwn, measures_of, of_setup
 from workbench.export.bundle import FORMAT, MANIFEST, digest_of, drawn_with, plain
 from workbench.export.cells import Place
 from workbench.export.comparison import PICTURES, Change, changed_values, changes, compared_pictures, redrawn

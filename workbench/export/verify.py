@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, wrong_value
+from workbench.experiments.mechanism import OwnMeasure
 from workbench.experiments.plan import PlannedRun
 from workbench.experiments.row import Row
-from workbench.experiments.user_measures import OwnMeasure
 from workbench.experiments.worker import work
 from workbench.export.bundle import FORMAT, changed, read_manifest
 from workbench.export.comparison import Change

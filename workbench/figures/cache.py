@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import WorkbenchError
 from workbench.experiments.provenance import origin
 from workbench.experiments.results_folder import write_json
-from workbench.experiments.saved_results import named, resolved
+from workbench.experiments.run_set import named, resolved
 from workbench.identity import digest_of
 
 if TYPE_CHECKING:

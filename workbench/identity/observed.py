@@ -27,7 +27,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
-from workbench.identity.owners import installed_folders, owner_of
+from workbench.identity.code import installed_folders, owner_of
 from workbench.identity.snapshot import current
 
 MOST = 1000

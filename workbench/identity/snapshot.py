@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from workbench.identity.objects import Guards
+from workbench.identity.values import Guards
 from workbench.identity.walk import Walk
 
 T = TypeVar("T")

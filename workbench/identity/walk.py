@@ -17,30 +17,36 @@ from typing import Any
 import msgspec
 
 from workbench.errors import InputError
-from workbench.identity.code import DOC, Reference, parsed, unseen
-from workbench.identity.objects import (
-    MISSING,
-    Guards,
-    attached,
-    content,
-    is_numba,
-    note_content,
-    numba_value,
-    overloads,
-    undigestible,
-    write_attached,
-)
-from workbench.identity.owners import (
+from workbench.identity.code import (
+    DOC,
     Owner,
+    Reference,
     label,
     module_of_class,
     owner_of,
     owner_of_class,
     owner_of_function,
     package_of,
+    parsed,
+    unseen,
     will_be_installed,
 )
-from workbench.identity.values import VALUES, is_random, other_value, refused
+from workbench.identity.values import (
+    MISSING,
+    VALUES,
+    Guards,
+    attached,
+    content,
+    is_numba,
+    is_random,
+    note_content,
+    numba_value,
+    other_value,
+    overloads,
+    refused,
+    undigestible,
+    write_attached,
+)
 
 _NOT_CODE = ("__dict__", "__weakref__", "__init_subclass__", "__subclasshook__")
 _NOTES = (

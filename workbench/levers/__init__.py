@@ -4,6 +4,5 @@ The declaration is the single source of validation (YAML and Python alike), of t
 of the tuner's distribution, of the axis label, of the table in the documentation and of the JSON schema of sweep files.
 """
 
-from workbench.levers.family import Family
 from workbench.levers.lever import REQUIRED, Kind, Lever, Scale, lever
-from workbench.levers.spec import SCALAR_KINDS, Spec, code_of, identity_of, read_spec, rooted, snake_case
+from workbench.levers.spec import SCALAR_KINDS, Family, Spec, code_of, identity_of, read_spec, rooted, snake_case

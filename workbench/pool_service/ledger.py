@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.engines.pool.live import Granted, Live
 from workbench.errors import PolicyError
 from workbench.pool_service.arenas import PAGE, Slots, discard_pages, memory_of, reserve_pages

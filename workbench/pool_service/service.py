@@ -15,7 +15,7 @@ import time
 from collections import deque
 from pathlib import Path
 
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.engines.pool.options import PoolOptions, check_named_cards
 from workbench.errors import InputError
 from workbench.levers import Spec, lever

@@ -24,8 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.compiled import Question, fields_of
-from workbench.engines.engine import Setup
-from workbench.engines.kit.frame import Simulator
+from workbench.engines.kit.engine import Setup, Simulator
 from workbench.errors import PolicyError, WorkbenchError
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.user_code import Packer, opened

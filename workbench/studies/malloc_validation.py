@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.engines.malloc import Malloc, MallocOptions
 from workbench.engines.malloc.prepare import AtomicLatency, WithWaiters
 from workbench.errors import InputError

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.circuits.vectors import Case, Step
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError
 from workbench.experiments.plan import Plan
 from workbench.policies.placement.question import Placement

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.metrics.measure import Measure
 from workbench.studies.adaptive import looks_of
-from workbench.studies.caveats import family_of
 from workbench.studies.statistics import least_p
-from workbench.studies.summary import EQUAL, summary
+from workbench.studies.summary import EQUAL, family_of, summary
 
 if TYPE_CHECKING:
     from workbench.experiments.plan import Plan

@@ -10,9 +10,8 @@ import workbench as wb
 from tests.depth import long
 from tests.engines import toy_mechanism
 from tests.engines.toy_mechanism import FirstCome, LeastPatient, Slots, Till, TillEngine, TillOptions
-from workbench.engines.engine import Setup
 from workbench.engines.kit import Given, given
-from workbench.engines.kit.frame import defaults_of, question_of
+from workbench.engines.kit.engine import Setup, defaults_of, question_of
 from workbench.errors import InputError, PolicyError
 from workbench.experiments.mechanism import Mechanism, enter
 from workbench.identity import current

@@ -14,9 +14,8 @@ from tests.engines.pool_cases import Fixed
 from tests.engines.translation_load_cases import Row, Trace
 from tests.engines.translation_stepping import record_of as translation_record
 from workbench.engines.dispatch import Dispatch
-from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt
-from workbench.engines.kit.frame import defaults_of, question_of
+from workbench.engines.kit.engine import Setup, defaults_of, question_of
 from workbench.engines.kit.order import cycle_of
 from workbench.engines.malloc import Malloc
 from workbench.engines.node.engine import Node, Play

@@ -15,7 +15,7 @@ from tests.oracles.node.log import Log, Row
 from tests.oracles.node.pages import granule_of
 from tests.oracles.node.pool import Pool as TwinPool
 from tests.oracles.node.pool import Region
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of
 from workbench.engines.node import pool_api, pool_service
 from workbench.engines.node.links import NOBODY, begin, new_links, next_moment, take_next, ways_of

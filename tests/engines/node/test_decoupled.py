@@ -8,7 +8,7 @@ import pytest
 
 from tests.depth import LONG_WHERE_COMPILED, thinned
 from tests.engines.node.decoupled import CARDS, LAST, Neutral, setup_with
-from workbench.engines.kit.frame import defaults_of, question_of
+from workbench.engines.kit.engine import defaults_of, question_of
 from workbench.engines.node.options import PARTS, OwnSlots, Slots
 from workbench.errors import InputError
 from workbench.policies.catalogue import load_all

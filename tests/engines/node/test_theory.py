@@ -18,7 +18,7 @@ import pytest
 
 from tests.depth import LONG_WHERE_COMPILED, compiled_only, long
 from workbench.api import planned
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.engines.node.engine import Node
 from workbench.export.slices import paired
 from workbench.machine import Board, Card, Link, Machine, NodeMachine, TranslationMachine

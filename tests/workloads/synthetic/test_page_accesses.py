@@ -13,7 +13,6 @@ from tests.work_counts import growth
 from workbench.machine import TranslationMachine
 from workbench.streams import Streams
 from workbench.workloads import workload as blocks
-from workbench.workloads.synthetic.generators import generators, regimes
 from workbench.workloads.synthetic.page_accesses import (
     PrivateArrays,
     ProducerConsumer,
@@ -23,7 +22,7 @@ from workbench.workloads.synthetic.page_accesses import (
     ZipfMixture,
 )
 from workbench.workloads.synthetic.page_kernels import PageKernel
-from workbench.workloads.workload_key import read_workload
+from workbench.workloads.workload_key import generators, read_workload, regimes
 
 MACHINES = st.builds(TranslationMachine, cores=st.integers(1, 5), private_entries=st.integers(1, 8))
 PATTERNS = st.sampled_from(["sweep", "scatter", {"zipf": 0.7}])

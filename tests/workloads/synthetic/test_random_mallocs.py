@@ -12,8 +12,7 @@ from tests.junk import refusal
 from workbench.machine import Machine
 from workbench.streams import Streams
 from workbench.workloads.malloc_calls import MallocFile, RandomMallocs
-from workbench.workloads.synthetic.generators import regimes
-from workbench.workloads.workload_key import read_workload
+from workbench.workloads.workload_key import read_workload, regimes
 
 SIZES = ["uniform", 5, {"log_normal": [40, 1]}, {"bimodal": {"small": [1, 4], "large": [100, 200]}}]
 FREES = ["never_freed", {"freed_by_thread": {"share": 0.5}}, {"freed_by_warp": {"lifetime": 7}}]

@@ -33,16 +33,15 @@ from workbench.docs.markdown import (
     table,
     titled,
 )
-from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
-from workbench.experiments.user_measures import of_setup
+from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms, of_setup
 from workbench.figures.registry import FIGURES
 from workbench.levers import Family, Spec
 from workbench.machine.presets import preset, preset_names
 from workbench.metrics.measure import Measure, Measures
 from workbench.policies.catalogue import load_all
 from workbench.policies.policy import Policy, base_of, policies, questions
-from workbench.workloads.synthetic.generators import Generator
 from workbench.workloads.workload import KINDS as WORKLOAD_KINDS
+from workbench.workloads.workload import Generator
 
 
 def engine_path(name: str) -> str:

@@ -35,8 +35,8 @@ from workbench.experiments.mechanism import mechanism, mechanisms
 from workbench.machine.presets import DOUBTFUL, MARKS, Preset, preset, preset_names
 from workbench.workloads.catalogue import catalogue
 from workbench.workloads.importers import Importer, importers
-from workbench.workloads.synthetic.generators import Generator, Regime, regimes
-from workbench.workloads.workload import KINDS
+from workbench.workloads.workload import KINDS, Generator
+from workbench.workloads.workload_key import Regime, regimes
 
 
 def flow(value: Any) -> str:

@@ -1,6 +1,6 @@
 """What every engine is built from: the frame, columns of a state, counters and faults by name, slots, order."""
 
-from workbench.engines.kit.columns import column, log, made
+from workbench.engines.kit.engine import Attempt, Given, Simulator, column, given, log, made, slot
 from workbench.engines.kit.faults import (
     FINE,
     STOP,
@@ -14,5 +14,4 @@ from workbench.engines.kit.faults import (
     stuck,
     wrong,
 )
-from workbench.engines.kit.frame import Attempt, Given, Simulator, given, slot
 from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import at_slot
 from workbench.engines.kit import Attempt, Simulator, Stop, made
+from workbench.engines.kit.engine import at_slot
 from workbench.engines.malloc.loop import simulate
 from workbench.engines.malloc.prepare import (
     Case,

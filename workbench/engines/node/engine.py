@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.compiled import bound
-from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt, Simulator, Stop, made
+from workbench.engines.kit.engine import Setup
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.node.ablation import alone, removed
 from workbench.engines.node.calendar import play

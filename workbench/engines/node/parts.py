@@ -20,9 +20,7 @@ from workbench.engines.dispatch.choice import ROUTINE
 from workbench.engines.dispatch.choice import RUN as HOLDER
 from workbench.engines.dispatch.engine import Dispatch, most_dispatches
 from workbench.engines.dispatch.state import COUNT, NONE
-from workbench.engines.engine import Setup
-from workbench.engines.kit.columns import logs_of
-from workbench.engines.kit.frame import Attempt, Part, defaults_of
+from workbench.engines.kit.engine import Attempt, Part, Setup, defaults_of, logs_of
 from workbench.engines.malloc import part as malloc_part
 from workbench.engines.malloc import prepare as malloc_prepare
 from workbench.engines.malloc.engine import Malloc

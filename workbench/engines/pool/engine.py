@@ -198,7 +198,7 @@ class Beginning:
 
     Examples
     --------
-    >>> from workbench.engines.engine import Setup
+    >>> from workbench.engines.kit.engine import Setup
     >>> from workbench.engines.kit import given
     >>> from workbench.engines.pool.options import PoolOptions
     >>> from workbench.engines.pool.options import Slots

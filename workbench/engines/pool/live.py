@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.compiled import bound, routine
-from workbench.engines.engine import Setup
 from workbench.engines.kit import FINE, STOP, given, policy_error, stop_of
+from workbench.engines.kit.engine import Setup
 from workbench.engines.pool.blocks import from_driver, give, return_to_driver, use
 from workbench.engines.pool.engine import Beginning
 from workbench.engines.pool.loop import allocate, free

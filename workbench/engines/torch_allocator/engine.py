@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.engines.torch_allocator import state as rows
 from workbench.engines.torch_allocator.recording import live_before, recorded_bytes, recording_of
 from workbench.engines.torch_allocator.replay import NOTHING_TO_COMPARE, Asking, Played, asking_of, play, replay_of

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import at_slot
 from workbench.engines.kit import FINE, STOP, Attempt, Simulator, Stop, policy_error, stop_of
+from workbench.engines.kit.engine import at_slot
 from workbench.engines.translation.loop import play_in_order, play_warps
 from workbench.engines.translation.options import Case, Slots, TranslationOptions, check_bypass, check_order
 from workbench.engines.translation.page_table import check_sizes

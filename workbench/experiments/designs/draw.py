@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workbench.engines.engine import Engine
+from workbench.engines.kit.engine import Engine
 from workbench.errors import InputError, at
 from workbench.experiments.designs.design import Design
 from workbench.experiments.designs.ranges import Axis, is_range, read_range
@@ -22,8 +22,8 @@ from workbench.levers import Family, Kind, Lever, Spec
 from workbench.parts import is_in_file
 from workbench.policies.catalogue import policy_in_file
 from workbench.policies.policy import Policy, policies
-from workbench.workloads.synthetic.generators import Generator, generator_in_file, regimes
-from workbench.workloads.workload_key import of_file, outside
+from workbench.workloads.workload import Generator
+from workbench.workloads.workload_key import generator_in_file, of_file, outside, regimes
 
 ZIP = "the design"
 """What the lists of a design are zipped by."""

@@ -20,12 +20,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, at, missing_extra, unknown_name, wrong_value
-from workbench.experiments.choices import Point, expand, refuse_too_many
 from workbench.experiments.designs.draw import with_choices
-from workbench.experiments.plan import make_plan, read_setup
+from workbench.experiments.plan import Point, expand, make_plan, read_setup, refuse_too_many
 from workbench.experiments.provenance import sources
 from workbench.experiments.row import canonical, digest, point_id
-from workbench.experiments.saved_results import named, shortest
+from workbench.experiments.run_set import named, shortest
 from workbench.experiments.sweep import KEYS, MOST_POINTS, VARIED, Sweep, checked_sweep, override, said_by, with_files
 from workbench.strict_yaml import parse_value, read_mapping
 

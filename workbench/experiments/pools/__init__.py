@@ -8,10 +8,9 @@ from __future__ import annotations
 import os
 from concurrent.futures import Executor
 
-from workbench.errors import InputError, unknown_name, wrong_value
+from workbench.errors import InputError, unknown_name
 from workbench.experiments.scheduler import Pool
 
-MOST_WORKERS = 256
 KINDS = ("processes", "threads", "local:4", "tcp://HOST:PORT")
 
 
@@ -52,14 +51,6 @@ def pool_of(executor: Executor | str | None, workers: int | None) -> Pool:
     from workbench.experiments.pools.cluster import Cluster
 
     return Cluster(executor)
-
-
-def check_pool(executor: Executor | str | None, workers: int | None) -> None:
-    """Refuse a number of workers that nobody means, and a pool that cannot be had, before anything is written."""
-    if workers is not None and not 0 <= workers <= MOST_WORKERS:
-        raise wrong_value("", "workers", f"must be a whole number from 0 to {MOST_WORKERS}", workers, cores())
-    if isinstance(executor, str) and executor != "processes":
-        pool_of(executor, workers)
 
 
 def cores() -> int:

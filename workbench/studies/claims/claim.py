@@ -14,9 +14,8 @@ from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.pools import cores
 from workbench.experiments.provenance import environment
 from workbench.experiments.results_folder import write_whole
-from workbench.experiments.run_set import RunSet
+from workbench.experiments.run_set import RunSet, run_kept, write_sweep
 from workbench.experiments.runner import WORTH_SECONDS, Progress
-from workbench.experiments.saved_results import run_kept, write_sweep
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.studies.adaptive import run_plan

@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, at, unknown_name
-from workbench.experiments.choices import Point, expand
 from workbench.experiments.designs import Drawn, Morris, Saltelli, draw, with_choices
 from workbench.experiments.designs.draw import ZIP
-from workbench.experiments.plan import PlannedPoint, read_setup
+from workbench.experiments.plan import PlannedPoint, Point, expand, read_setup
 from workbench.experiments.row import canonical, point_id, run_id
-from workbench.experiments.run_set import RunSet
-from workbench.experiments.saved_results import named
+from workbench.experiments.run_set import RunSet, named
 from workbench.experiments.sweep import Sweep
 from workbench.metrics.measure import Measure
 from workbench.studies.sensitivity.estimates import Effects, Estimates, Indices, elementary_effects, sobol_indices

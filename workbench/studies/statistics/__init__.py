@@ -33,12 +33,13 @@ from workbench.studies.statistics.finding import (
 from workbench.studies.statistics.interval import (
     Interval,
     Looks,
+    Pairs,
     false_discovery,
     holm,
     least_p,
     mean_interval,
     median_interval,
+    pair,
     proportion_interval,
     sign_p,
 )
-from workbench.studies.statistics.pairs import Pairs, pair

@@ -17,13 +17,16 @@ import numpy as np
 from workbench.errors import InputError, unknown_name
 from workbench.studies.statistics.interval import (
     Interval,
+    Pairs,
+    check_open,
     mean_interval,
     mean_test,
     median_interval,
     one_sided_p,
+    pair,
+    ranked_sample,
     sign_p,
 )
-from workbench.studies.statistics.pairs import Pairs, check_open, pair, ranked_sample
 
 Better = Literal["lower", "higher"]
 Estimand = Literal["median", "mean"]

@@ -16,8 +16,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.studies.statistics.comparison import Equivalence, PairedComparison
-from workbench.studies.statistics.interval import Interval, holm
-from workbench.studies.statistics.pairs import check_open
+from workbench.studies.statistics.interval import Interval, check_open, holm
 
 Side = Literal["for", "against", "neither"]
 """Where the interval lies: clear on the claimed side, clear on the other side, or not clear."""

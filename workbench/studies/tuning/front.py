@@ -19,8 +19,7 @@ import yaml
 
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.results_folder import write_own, write_whole
-from workbench.experiments.run_set import RunSet
-from workbench.experiments.saved_results import named, shortest
+from workbench.experiments.run_set import RunSet, named, shortest
 from workbench.experiments.sweep import KEYS, with_files
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import Interval, PairedComparison, compare, holm, mean_interval

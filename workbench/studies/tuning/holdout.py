@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.engines.engine import Setup
+from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, at
 from workbench.experiments.fronts import STEPPED
 from workbench.experiments.plan import Plan, plan_different_runs
-from workbench.experiments.saved_results import named, shortest
+from workbench.experiments.run_set import named, shortest
 from workbench.experiments.seeds import draws, workload_digest
 from workbench.experiments.sweep import KEYS, Sweep, checked_sweep, with_files
 from workbench.strict_yaml import parse_value

@@ -25,9 +25,9 @@ import numpy as np
 from workbench.errors import WorkbenchError
 from workbench.experiments.run_set import RunSet
 from workbench.streams import Streams
-from workbench.studies.caveats import ALPHA, Family
 from workbench.studies.sentences import amount, listed, number, per_cent, probability
 from workbench.studies.statistics import PairedComparison, holm
+from workbench.studies.summary import ALPHA, Family
 from workbench.studies.tuning.front import Front, History, history, point_sweep
 from workbench.studies.tuning.objectives import Costs, Objective, costs_of
 from workbench.studies.tuning.space import Dimension, dimensions

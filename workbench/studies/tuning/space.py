@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
-from workbench.experiments.saved_results import named
+from workbench.experiments.run_set import named
 from workbench.experiments.sweep import Sweep
 from workbench.identity import digest_of
 from workbench.levers import Lever, Spec, identity_of

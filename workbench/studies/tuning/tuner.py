@@ -21,9 +21,8 @@ from workbench.experiments.fronts import STUDY, TRIALS
 from workbench.experiments.plan import make_plan
 from workbench.experiments.progress import complete, usual_watcher
 from workbench.experiments.results_folder import FILES, SWEEP, held, write_own
-from workbench.experiments.run_set import RunSet, gather
+from workbench.experiments.run_set import RunSet, gather, named, open_folder, run_kept, write_results
 from workbench.experiments.runner import Progress
-from workbench.experiments.saved_results import named, open_folder, run_kept, write_results
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import with_files
 from workbench.studies.tuning.driver import Crew, Evaluator, conduct, trial_of

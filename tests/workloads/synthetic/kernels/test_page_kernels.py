@@ -22,9 +22,9 @@ from workbench.workloads.synthetic.dense_kernels import (
     TiledGemm,
     Transpose,
 )
-from workbench.workloads.synthetic.generators import generators
 from workbench.workloads.synthetic.page_kernels import PageKernel
 from workbench.workloads.synthetic.sparse_kernels import CsrSpmv, EmbeddingGather, GraphBfs, PowerLawGraph, UniformGraph
+from workbench.workloads.workload_key import generators
 
 MACHINE = TranslationMachine(cores=3, page_bytes=512)
 ELEMENT = {"element_bytes": st.sampled_from([4, 8]), "warp_size": st.sampled_from([8, 32])}
