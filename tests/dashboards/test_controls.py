@@ -21,7 +21,7 @@ from workbench.policies.dispatch.selection import Selection
 from workbench.policies.dispatch.stuck import Stuck
 from workbench.policies.dispatch.units import Units
 from workbench.policies.placement import Compaction, FirstFit, NearestBoundary, Placement
-from workbench.policies.placement.question import FifoLookahead, QueuePolicy, RetryPolicy
+from workbench.policies.placement.queueing import FifoLookahead, QueuePolicy, RetryPolicy
 from workbench.policies.policy import policies, read_policy
 from workbench.policies.probes import Probe
 from workbench.workloads.synthetic.instructions import DEFAULT_MIXES, InstructionMix, Instructions

@@ -17,7 +17,7 @@ from workbench.engines.shared_memory import SharedMemory, SharedMemoryOptions
 from workbench.errors import InputError, PolicyError
 from workbench.levers import Spec, lever
 from workbench.policies.placement import FirstFit, LastFit, NearestBoundary
-from workbench.policies.placement.question import AfterKCycles, FifoHeadOnly, FifoLookahead, NextCycle, OnRelease
+from workbench.policies.placement.queueing import AfterKCycles, FifoHeadOnly, FifoLookahead, NextCycle, OnRelease
 from workbench.records.shared_memory import events
 from workbench.workloads.workload import Workgroups, Workload
 

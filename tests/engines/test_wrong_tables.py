@@ -14,7 +14,7 @@ from workbench.engines.shared_memory import SharedMemory, SharedMemoryOptions
 from workbench.errors import InputError
 from workbench.machine import Machine
 from workbench.policies.placement import FirstFit
-from workbench.policies.placement.question import FifoHeadOnly, NextCycle
+from workbench.policies.placement.queueing import FifoHeadOnly, NextCycle
 from workbench.workloads.pool_requests import PoolRequests
 from workbench.workloads.workload import Accesses, Mallocs, Workgroups, Workload
 

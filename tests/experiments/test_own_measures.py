@@ -403,7 +403,7 @@ def test_a_file_may_not_take_the_name_of_a_measure_of_the_engine(files):
     (files / "mine.py").write_text(FILE.replace("def slack", "def drain_cycles"))
     with pytest.raises(InputError, match=r"^sweep: drain_cycles is already a measure of shared_memory"):
         wb.run({**SWEEP, "measures": ["mine.py:drain_cycles"]})
-    with pytest.raises(InputError, match=r"unknown measure in mine.py 'slck'; there are none"):
+    with pytest.raises(InputError, match=r"unknown measure in mine.py 'slck'; there are drain_cycles\."):
         wb.run({**SWEEP, "measures": ["mine.py:slck"]})
 
 

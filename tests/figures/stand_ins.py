@@ -18,7 +18,7 @@ from workbench.experiments.store import Row
 from workbench.experiments.sweep import Sweep
 from workbench.machine import Machine
 from workbench.metrics.shared_memory import MEASURES, measure
-from workbench.policies.placement.question import FifoHeadOnly, NextCycle
+from workbench.policies.placement.queueing import FifoHeadOnly, NextCycle
 from workbench.policies.policy import read_policy
 from workbench.records.shared_memory import SharedMemoryRecord, events
 from workbench.workloads.synthetic.random_groups import RandomWorkgroups

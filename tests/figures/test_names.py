@@ -11,7 +11,7 @@ from workbench.figures.panels import LineNames, axis_label, measure_label, panel
 from workbench.machine import Machine
 from workbench.metrics.shared_memory import MEASURES
 from workbench.policies.placement import FirstFit
-from workbench.policies.placement.question import FifoHeadOnly, FifoLookahead, NextCycle
+from workbench.policies.placement.queueing import FifoHeadOnly, FifoLookahead, NextCycle
 from workbench.policies.translation import Directory, Message
 from workbench.workloads.workload_key import read_workload
 

@@ -18,7 +18,7 @@ from workbench.errors import InputError
 from workbench.metrics.shared_memory import MEASURES, held_by_segment, measure
 from workbench.metrics.statistics import gini
 from workbench.policies.placement import ByteCounter, Compaction, FirstFit, NearestBoundary
-from workbench.policies.placement.question import AfterKCycles, NextCycle
+from workbench.policies.placement.queueing import AfterKCycles, NextCycle
 
 
 def runs_of(free: list[bool]) -> list[tuple[int, int]]:

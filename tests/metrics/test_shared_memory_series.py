@@ -12,7 +12,7 @@ from tests.engines.test_shared_memory import T1, simulate
 from tests.oracles import shared_memory as slow
 from workbench.metrics.shared_memory import free_over_time, queue_over_time
 from workbench.policies.placement import FirstFit, NearestBoundary
-from workbench.policies.placement.question import FifoHeadOnly, FifoLookahead
+from workbench.policies.placement.queueing import FifoHeadOnly, FifoLookahead
 
 rows = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12), st.integers(1, 20)), min_size=1, max_size=30)
 

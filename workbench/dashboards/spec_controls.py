@@ -212,7 +212,7 @@ def workloads(wants: str) -> dict[str, type[Spec]]:
 def alternatives(spec: type[Spec]) -> Mapping[str, type[Spec]]:
     """Return the members that may stand where a lever holds a spec, by name; none where it is one kind of spec alone.
 
-    >>> from workbench.policies.placement.question import QueuePolicy, FifoLookahead
+    >>> from workbench.policies.placement.queueing import QueuePolicy, FifoLookahead
     >>> sorted(alternatives(QueuePolicy)), alternatives(FifoLookahead)
     (['fifo_head_only', 'fifo_lookahead'], {})
     """

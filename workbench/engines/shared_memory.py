@@ -26,7 +26,8 @@ from workbench.engines.shared_memory_loop import (
 from workbench.errors import InputError
 from workbench.levers import Spec, lever
 from workbench.machine import Machine
-from workbench.policies.placement.question import Placement, QueuePolicy, RetryPolicy
+from workbench.policies.placement.question import Placement
+from workbench.policies.placement.queueing import QueuePolicy, RetryPolicy
 from workbench.records.shared_memory import SharedMemoryRecord
 from workbench.workloads.workload import Workgroups
 
