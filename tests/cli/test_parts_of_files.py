@@ -147,7 +147,9 @@ def test_a_measure(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(MEASURE)
     assert main(["list", "measures", "mine.py:longest_wait"]) == 0
-    assert capsys.readouterr().out.startswith("longest_wait (cycles, lower, yours)")
+    printed = capsys.readouterr().out
+    assert printed.startswith("longest_wait (cycles, lower, yours)")
+    assert 'measures: ["FILE.py:longest_wait"]' in printed
     sweep = {"engine": "shared_memory", "workload": "large_uniform", "seeds": 2}
     with pytest.raises(InputError, match=r"unknown measure in mine.py 'longest_wai'; there are longest_wait\."):
         wb.run({**sweep, "measures": ["mine.py:longest_wai"]}, workers=0)

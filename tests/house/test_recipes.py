@@ -36,6 +36,7 @@ def run_block(kind: str, text: str, folder: Path) -> str:
     )
     reply = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
     assert reply.returncode == 0, reply.stdout + reply.stderr
+    assert " runs failed" not in reply.stderr, reply.stderr
     return reply.stdout
 
 

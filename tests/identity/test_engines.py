@@ -7,6 +7,7 @@ import pytest
 
 import workbench as wb
 import workbench.experiments.mechanism as room
+from tests.house.test_recipes import CONTRIBUTING
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
@@ -80,6 +81,21 @@ def test_a_warm_worker_computes_what_the_driver_would(toss):
     assert [here[1] for here, _ in results] == [0.0, 0.75, 1.5, 0.0]
     assert [here for here, _ in results] == [there for _, there in results]
     assert results[0][0] == results[3][0] != results[1][0]
+
+
+def test_an_engine_of_the_kit_and_its_kernel_come_to_a_worker_as_they_are(tmp_path, monkeypatch):
+    """A class is made there before it has its attributes, a compiled function without what its callers need."""
+    ((_, text),) = CONTRIBUTING["add an engine"]
+    (tmp_path / "identity_coin.py").write_text(text.split("results = wb.run(")[0])
+    spec = importlib.util.spec_from_file_location("identity_coin", tmp_path / "identity_coin.py")
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setattr(room, "_ready", room._ready.copy())
+    monkeypatch.setitem(sys.modules, "identity_coin", module)
+    spec.loader.exec_module(module)
+    sweep = {"engine": "coin", "workload": "large_uniform", "seeds": 2}
+    here, there = (wb.run(sweep, **how).table for how in ({"workers": 0}, {"executor": "processes", "workers": 1}))
+    assert set(there["error"]) == {""}
+    assert list(there["heads_rate"]) == list(here["heads_rate"])
 
 
 def test_attributes_of_an_engine_are_part_of_its_runs(toss):

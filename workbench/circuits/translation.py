@@ -91,7 +91,7 @@ def _follow_directory(net: Circuit, k: int, one: Record, page: Any, line: Any, a
 
 
 def _size_of_directory(size: Any) -> list[int]:
-    what = "the cores, the records and the bits of a page"
+    what = "three numbers such as 4,16,12: the cores, the records and the bits of a page"
     return sizes_within(size, what, "4, 16, 12", cores=(1, 64), records=(1, 1024), page_bits=(1, 52))
 
 

@@ -195,7 +195,8 @@ def measure_details(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return how a measure is asked for, and the parts of a run that it is there of alone."""
     from workbench.experiments.mechanism import mechanism, mechanisms
 
-    lines = [f"measures: [{row['name']}]"]
+    of_file = not row["built_in"] and not row["engine"]
+    lines = [f'measures: ["FILE.py:{row["name"]}"]' if of_file else f"measures: [{row['name']}]"]
     known = mechanism(row["engine"]).measures if row["engine"] in mechanisms() else {}
     patterns = known.patterns() if hasattr(known, "patterns") else []
     return {"in_a_sweep": lines, "of_parts": [pattern for pattern in patterns if row["name"] in pattern]}

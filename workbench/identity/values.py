@@ -421,7 +421,8 @@ def usual_attributes(value: Any) -> frozenset[str]:
 @functools.cache
 def _of_dispatchers() -> frozenset[str]:
     numba: Any = sys.modules["numba"]
-    return frozenset(vars(numba.njit(lambda: None)))
+    ours = "get_call_template"  # by which `workbench.compiled.kernel` is called; a worker's copy is made without it
+    return frozenset({*vars(numba.njit(lambda: None)), ours})
 
 
 def numba_value(walk: Walk, value: Any) -> None:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import workbench as wb
 from tests.depth import long
 from workbench.api import open_results
 from workbench.cli.main import main
@@ -60,3 +61,14 @@ def test_a_full_report_is_written_with_where_it_comes_from(tmp_path, capsys, mon
     assert json.loads(capsys.readouterr().out) == [verdicts[1]]
     assert main(["claims", "H1.8", "--write", "x"]) == 2
     assert main(["claims", "--quick", "--write", "x"]) == 2 and not (tmp_path / "x").exists()
+
+
+def test_what_a_claim_of_one_s_own_raises_is_one_sentence(tmp_path, monkeypatch, capsys):
+    text = "def parts(evidence):\n    return [1 / 0]\n\nwb.add_claim(wb.Claim('M9', 'is', 'mine', parts))\n"
+    (tmp_path / "mine.py").write_text(f"import workbench as wb\n{text}")
+    monkeypatch.chdir(tmp_path)
+    try:
+        assert main(["claims", "mine.py:M9", "--seeds", "3"]) == 2
+    finally:
+        wb.remove("claim", "M9")
+    assert "claim M9 raised ZeroDivisionError (division by zero) in parts (mine.py:3)." in capsys.readouterr().err

@@ -238,7 +238,8 @@ class Simulator(Generic[Record]):
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        cls.slots = defaults_of(cls.decides)
+        if hasattr(cls, "decides"):  # a worker makes the class of a user's engine first, and then gives it what it has
+            cls.slots = defaults_of(cls.decides)
 
     def question_of(self, slot: str) -> str:
         """Return the question that the policy of a slot answers."""

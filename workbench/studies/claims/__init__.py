@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from workbench.errors import unknown_name, wrong_value
+from workbench.errors import InputError, WorkbenchError, unknown_name, wrong_value
+from workbench.experiments.failures import fault
 from workbench.experiments.runner import Progress
 from workbench.identity import one_moment
 from workbench.parts import Registry, entered_by_file
@@ -118,8 +119,14 @@ def family_sizes(known: Mapping[str, Claim]) -> dict[str, int]:
 
 
 def _outcome(claim: Claim, evidence: Evidence, sizes: Mapping[str, int]) -> Outcome:
-    cases, size = list(claim.parts(evidence)), max(sizes.get(claim.family, 1), 1)
-    return Outcome(claim, claim.judged(cases, size), cases, list(claim.costs(evidence)), size)
+    size = max(sizes.get(claim.family, 1), 1)
+    try:
+        cases, costs = list(claim.parts(evidence)), list(claim.costs(evidence))
+    except Exception as problem:
+        if claim.built_in or isinstance(problem, WorkbenchError):
+            raise
+        raise InputError(fault(problem, who=f"claim {claim.id}")) from problem
+    return Outcome(claim, claim.judged(cases, size), cases, costs, size)
 
 
 def _named(id: str) -> str:
