@@ -592,17 +592,15 @@ class KeptIndex(IndexDataCacheFile):
 
     def _load_index(self) -> dict[Any, str]:
         try:
-            kept: dict[Any, str] = super()._load_index()
+            return dict(super()._load_index())
         except (ImportError, AttributeError):
             return {}
-        return kept
 
 
 def _classes(signature: Any) -> Iterator[type]:
     """Yield the class of every named tuple in a signature, those inside of others included."""
-    named: Any = types.BaseNamedTuple
     tuples: Any = (tuple, types.BaseTuple)
-    if isinstance(signature, named):
+    if hasattr(signature, "instance_class"):
         yield signature.instance_class
     if isinstance(signature, tuples):
         for inner in signature:

@@ -13,7 +13,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import ipywidgets as widgets
 
@@ -246,9 +246,6 @@ def _control(lever: Lever) -> Control:
         return control_for(nameless)
     return LengthsControl(nameless) if lever.name == "run_lengths" else NumbersControl(nameless)
 
-
-if TYPE_CHECKING:
-    pass
 
 MOST_CURES = 3
 _ROOTS = {"policy": "baseline"}

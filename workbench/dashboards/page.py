@@ -322,11 +322,6 @@ class Later:
         else:
             self._waiting = loop.call_later(seconds, self._action)
 
-    @property
-    def can_wait(self) -> bool:
-        """Return whether there is an event loop, so that something is done later and not at once."""
-        return _running_loop() is not None
-
     def cancel(self) -> None:
         """Do not do it."""
         if self._waiting is not None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from workbench.dashboards import page
 from workbench.dashboards.canvas import MultiplesPanel, PickingWidget, PointsPanel, number, script
-from workbench.dashboards.page import Later
+from workbench.dashboards.page import Later, has_loop
 from workbench.dashboards.paired_runs import PairedRuns, Saved, SavedPoint
 from workbench.dashboards.sidebar import MOST_SEEDS, Sidebar
 from workbench.dashboards.sidebar_parts import SAME
@@ -271,7 +271,7 @@ class StudyView:
         self._look_again()
 
     def _look_again(self) -> None:
-        if self.is_tuned_now and self._look.can_wait:
+        if self.is_tuned_now and has_loop():
             self._look.start(LOOK_SECONDS)
 
     def stop(self) -> None:

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 ORIGIN_DIGITS = 16
-STATUSES = ("done", "failed", "withdrawn")
 
 
 class Row(NamedTuple):

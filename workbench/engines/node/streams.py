@@ -226,7 +226,6 @@ def _end(run: Run, application: int) -> None:
 
 PAGE = 2 << 20
 """Bytes of a page where `pages` is neutral."""
-BY_HOLDERS = 0
 NOT_ANSWERED, IN_POOL, NOT_IN_POOL = range(3)
 """What the pool has said of a tensor."""
 

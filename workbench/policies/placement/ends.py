@@ -131,9 +131,6 @@ class AlternateEnds(Placement):
         see.memory[HIGH_NEXT] = 1 - see.memory[HIGH_NEXT]
 
 
-THRESHOLD = 0
-
-
 class SizeSegregatedEnds(Placement):
     """Take the lowest feasible start for a small request, the highest for a large one; there are no ties.
 
