@@ -19,6 +19,10 @@ IN_ONE_WAY += or mean_wait or in_every_order or the_queue_m_d or snapshots_come_
 # No examples are looked for in the tests, which would import each of their files once more.
 TESTS_ALONE := --no-loadscope-reorder -o addopts="--import-mode=importlib -q -p no:cacheprovider"
 
+# Of the dear tests a third, those whose turn it is (tests/turns.py); TURN=all runs them all, COSTS=FOLDER measures them.
+TURN := due
+GATE := $(TESTS_ALONE) --turn=$(TURN) $(if $(COSTS),--costs=$(COSTS)) -m "not long"
+
 .PHONY: run paper test test-long due proven check shape warm compiled one-half other-half browser examples interpreted docs lab dashboard bench pictures verdict-table lock clean help
 
 help:
@@ -86,19 +90,19 @@ compiled: $(READY)
 	$(MAKE) --no-print-directory -j 2 one-half other-half
 
 one-half: $(READY)
-	$(BIN)/python -m pytest $(TESTS_ALONE) -m "not long" $(ONE_HALF)
+	$(BIN)/python -m pytest $(GATE) $(ONE_HALF)
 
 other-half: $(READY)
-	$(BIN)/python -m pytest $(TESTS_ALONE) $(addprefix --ignore=,$(ONE_HALF) tests/browser) -m "not long" tests
+	$(BIN)/python -m pytest $(GATE) $(addprefix --ignore=,$(ONE_HALF) tests/browser) tests
 
 browser: $(READY)
-	$(BIN)/python -m pytest $(TESTS_ALONE) tests/browser -m "not long"
+	$(BIN)/python -m pytest $(GATE) tests/browser
 
 examples: $(READY)
 	$(BIN)/python -m pytest -p tests.examples -m "not long" workbench
 
 interpreted: $(READY)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(TESTS_ALONE) -m "not long" -k "not ($(IN_ONE_WAY))" $(BOTH_WAYS)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest $(GATE) -k "not ($(IN_ONE_WAY))" $(BOTH_WAYS)
 
 check: $(READY)
 	$(BIN)/ruff format --check .

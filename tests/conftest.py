@@ -12,7 +12,7 @@ import pytest
 from hypothesis import settings
 
 import workbench as wb
-from tests import needs, rotation
+from tests import needs, rotation, turns
 from tests.depth import LONG
 from workbench.compiled import INTERPRETED
 from workbench.experiments.mechanism import mechanisms
@@ -52,6 +52,12 @@ settings.load_profile("rotating" if LONG else "gate")
 
 def pytest_addoption(parser):
     rotation.add_options(parser)
+    turns.add_options(parser)
+
+
+def pytest_configure(config):
+    if config.getoption("--costs", default=None):
+        config.pluginmanager.register(turns.Meter())
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -60,6 +66,7 @@ def pytest_collection_modifyitems(config, items):
         if getattr(item, "originalname", None) == COMPILES_ANEW:
             item.add_marker(pytest.mark.long)
     rotation.keep_part(config, items)
+    turns.keep_turn(config, items)
 
 
 def pytest_collection_finish():
@@ -109,6 +116,10 @@ def pytest_runtest_setup(item):
 
 def pytest_terminal_summary(terminalreporter):
     rotation.write_failures(terminalreporter.config, terminalreporter.stats)
+    turns.write_costs(terminalreporter.config)
+    if waiting := turns.waiting(terminalreporter.config):
+        terminalreporter.section("at another landing")
+        terminalreporter.write_line(waiting)
     skipped = terminalreporter.stats.get("skipped", [])
     counts = needs.counted(str(report.longrepr[2]) for report in skipped)
     if counts:

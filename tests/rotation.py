@@ -1,4 +1,4 @@
-"""What each landing proves beside `make test`: one eighth of the long tests and two of the jobs that start processes.
+"""What each landing proves beside `make test`: a twelfth of the long tests and one of the jobs that start processes.
 
 `tests/proven.json` is the ledger: a row a landing, with the parts that its CI run went through. The next run takes what
 was proven longest ago according to the ledger of its parent commit, so that it can be repeated; its seeds are those of
@@ -7,7 +7,7 @@ printed to be entered as `known` and blocks nothing; one that fails by the chang
 
     python -m tests.rotation                    what was proven when (`make proven`)
     python -m tests.rotation ci                 run what is due, as .ci/run does
-    python -m tests.rotation run PART           run one part: "shard 3", "site", ... or "all" (`make test-long`)
+    python -m tests.rotation run PART           run one part: "shard 3 of 12", "site", ... or "all" (`make test-long`)
     python -m tests.rotation record COMMIT [SECONDS]    enter what the CI run of a landed commit has proven
     python -m tests.rotation record COMMIT SECONDS all  enter a `make test-long` of a commit
 """
@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parent.parent
 LEDGER = "tests/proven.json"
-SHARDS = [f"shard {number}" for number in range(1, 9)]
+SHARDS = [f"shard {number} of 12" for number in range(1, 13)]
 JOBS = {
     "site": ("docs/",),
     "notebooks": ("notebooks/", "experiments/notebooks/"),
@@ -62,7 +62,6 @@ BOUNDS = (
     *(f"{test}[{seed}]" for test, count in _SEEDED.items() for seed in range(count)),
 )
 """A twin an engine, run with the gate's seeds where each index of an array is checked: the job `bounds`."""
-JOBS_A_RUN = 2
 PARTS = [*SHARDS, *JOBS]
 
 ALONE = ("--no-loadscope-reorder", "-o", "addopts=--import-mode=importlib -q -p no:cacheprovider")
@@ -160,9 +159,9 @@ class Ledger(NamedTuple):
         return max((k for k, landing in enumerate(self.landings) if part in landing["parts"]), default=-1)
 
     def due(self) -> list[str]:
-        """The shard and the jobs that were proven longest ago; of several the first in the order of `PARTS`."""
+        """The shard and the job that were proven longest ago; of several the first in the order of `PARTS`."""
         shards, jobs = (sorted(parts, key=self.last_proven) for parts in (SHARDS, JOBS))
-        return [shards[0], *jobs[:JOBS_A_RUN]]
+        return [shards[0], jobs[0]]
 
     def row(self, commit: str, parts: Iterable[str], seconds: float | None = None) -> dict[str, Any]:
         """The row of a landing."""

@@ -1,4 +1,4 @@
-"""What a landing proves follows from the ledger, covers every long test in turn, and tells old faults from new."""
+"""What a landing proves follows from the ledger, covers dear and long tests in turn, and tells old faults from new."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests import rotation
+from tests import rotation, turns
 from tests.depth import long, seeds
 from tests.rotation import JOBS, PARTS, ROOT, SHARDS, Ledger, breaks, keep_part, ledger_of, part_of, passes, record
 from workbench.experiments.mechanism import mechanisms
@@ -22,10 +22,10 @@ def ledger(*landings):
 
 
 def test_the_parts_proven_longest_ago_are_due_the_first_of_several():
-    assert ledger().due() == ["shard 1", "site", "notebooks"]
-    assert ledger(["shard 1", "site"], ["shard 2", "tex"]).due() == ["shard 3", "notebooks", "kills"]
-    everything = ledger(PARTS, ["shard 1", "shard 3", "notebooks", "wheel", "browser"])
-    assert everything.due() == ["shard 2", "site", "kills"]
+    assert ledger().due() == [SHARDS[0], "site"]
+    assert ledger([SHARDS[0], "site"], [SHARDS[1], "tex"]).due() == [SHARDS[2], "notebooks"]
+    everything = ledger(PARTS, [SHARDS[0], SHARDS[2], "site", "notebooks", "wheel"])
+    assert everything.due() == [SHARDS[1], "kills"]
 
 
 def test_all_parts_are_due_within_as_many_landings_as_there_are_shards():
@@ -34,13 +34,13 @@ def test_all_parts_are_due_within_as_many_landings_as_there_are_shards():
         rows.append(ledger(*rows).due())
     assert {part for row in rows for part in row} == set(PARTS)
     assert ledger(*rows).due()[0] == SHARDS[0]
-    assert rotation.report(ledger(*rows))[-3] == "Nothing is older than 8 landings."
+    assert rotation.report(ledger(*rows))[-3] == "Nothing is older than 12 landings."
     assert rotation.report(ledger(PARTS))[-2] == "All is fresh for a release."
-    assert rotation.report(ledger(*rows, *[rows[1]] * 2))[-3] == "Old: shard 1."
+    assert rotation.report(ledger(*rows, *[rows[1]] * 2))[-3] == f"Old: {SHARDS[0]}."
 
 
 def test_every_test_belongs_to_one_part_and_shards_are_of_like_size():
-    names = [f"tests/engines/test_pool.py::test_one[{seed}]" for seed in range(8000)]
+    names = [f"tests/engines/test_pool.py::test_one[{seed}]" for seed in range(12000)]
     counts = Counter(map(part_of, names))
     assert set(counts) <= set(PARTS)
     assert all(900 < counts[shard] < 1100 for shard in SHARDS)
@@ -129,10 +129,52 @@ def test_a_part_keeps_its_tests_alone_and_all_keeps_all():
     items = [type("Item", (), {"nodeid": name})() for name in names]
     keep_part(Config(), items)
     assert len(items) == 50
-    config = Config(part="shard 3")
+    config = Config(part=SHARDS[2])
     keep_part(config, items)
-    assert [item.nodeid for item in items] == [name for name in names if part_of(name) == "shard 3"]
+    assert [item.nodeid for item in items] == [name for name in names if part_of(name) == SHARDS[2]]
     assert len(config.left_out) + len(items) == 50
+
+
+def test_a_dear_test_has_its_turn_at_one_landing_in_three_and_a_cheap_one_at_each(monkeypatch):
+    dear = [f"tests/test_units.py::test_one[{seed}]" for seed in range(90)]
+    names = [
+        *dear,
+        "tests/browser/test_voila.py::test_a",
+        "tests/browser/test_voila.py::test_b",
+        "tests/test_b.py::test_c",
+    ]
+    table = {name: turns.Dear(k % 3, 1.0) for k, name in enumerate([*dear, "tests/browser/test_voila.py"])}
+    monkeypatch.setattr(turns, "dear", lambda text: table)
+    ran = Counter()
+    for landing in range(3):
+        monkeypatch.setattr(turns, "ledger_of", lambda landing=landing: ledger(*[["site"]] * (7 + landing)))
+        config = Config(turn="due")
+        items = [SimpleNamespace(nodeid=name) for name in names]
+        turns.keep_turn(config, items)
+        ran.update(item.nodeid for item in items)
+        assert len(config.left_out) + len(items) == len(names)
+        assert turns.waiting(config).startswith(f"{len(config.left_out)} dear tests")
+        assert sum(item.nodeid in dear for item in items) == 30
+        assert sum("voila" in item.nodeid for item in items) in (0, 2)
+    assert ran == Counter(names) + Counter({names[-1]: 2})
+    items = [SimpleNamespace(nodeid=name) for name in names]
+    turns.keep_turn(config := Config(), items)
+    assert len(items) == len(names) and not turns.waiting(config)
+
+
+def test_a_file_whose_fixtures_are_dear_waits_as_a_whole():
+    measured = [
+        {"a.py::one": [2.0, 0.1], "a.py::two": [0.0, 0.3], "b.py::one": [0.2, 0.5], "b.py::two": [0.1, 0.4]},
+        {"b.py::one": [0.3, 0.7], "c.py::one": [0.0, 0.1]},
+    ]
+    assert turns.table(measured, {}) == "0 2.4 a.py\n1 0.7 b.py::one\n"
+    assert turns.table(measured, {"b.py::one": turns.Dear(0, 9.0)}) == "1 2.4 a.py\n0 0.7 b.py::one\n"
+
+
+def test_what_has_turns_is_there():
+    for name in turns.dear((ROOT / turns.TABLE).read_text()):
+        file, _, test = name.partition("[")[0].partition("::")
+        assert (ROOT / file).is_file() and f"def {test.rpartition('::')[2]}" in (ROOT / file).read_text(), name
 
 
 def test_each_rotation_has_other_seeds_behind_the_gate_s(monkeypatch):
@@ -198,9 +240,9 @@ def test_a_landing_is_entered_once_with_what_its_parent_made_due(history):
         "commit": history[1],
         "date": "",
         "seconds": 1200.0,
-        "parts": ["shard 1", "site", "notebooks"],
+        "parts": [SHARDS[0], "site"],
     }
-    assert made.due() == ["shard 2", "kills", "browser"]
+    assert made.due() == [SHARDS[1], "notebooks"]
     record(history[2], 4000.0, PARTS)
     assert rotation.report(ledger_of())[-2] == "All is fresh for a release."
 
@@ -224,7 +266,7 @@ def test_the_ledger_of_this_tree_is_sound():
     for row in here.landings:
         assert {"commit", "date", "seconds", "parts"} == set(row)
         assert len(row["commit"]) == 40
-        assert set(row["parts"]) <= set(PARTS)
+        assert set(row["parts"]) - {f"shard {number}" for number in range(1, 9)} <= set(PARTS)  # eight at first
     assert all({"test", "rotation"} <= set(row) for row in here.known)
 
 
