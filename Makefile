@@ -27,7 +27,7 @@ GATE := $(TESTS_ALONE) --turn=$(TURN) $(if $(COSTS),--costs=$(COSTS)) -m "not lo
 
 help:
 	@echo "make run        set up .venv, run the main sweeps, say where the results are"
-	@echo "make test       set up .venv, run every check and test, say what this machine lacks"
+	@echo "make test       set up .venv, run every check and the gate of tests (TURN=all: each dear one too), say what this machine lacks"
 	@echo "make test-long  what is long by nature: proofs, fuzzing, error rates, everything interpreted once more"
 	@echo "make due        of that what was proven longest ago, as CI does; make proven says what was proven when"
 	@echo "make paper      a complete short paper from runs to PDF, in results/paper/paper"
