@@ -22,7 +22,7 @@ def short():
         for workload in (pool.BUSY, pool.SKEWED):
             patched.setitem(workload, "jobs", 25)
         patched.setitem(pool.FITS, "iterations", 2)
-        patched.setattr(pool, "EVERY", ("local_only", "round_robin"))
+        patched.setattr(pool, "EVERY", ("local_only", "max_bandwidth", "round_robin"))
         for name, few in (("CLIENTS", (1, 2)), ("BLOCKS", SEEDS), ("ALLOCATIONS", 20)):
             patched.setattr(pool, name, few)
         yield Evidence(SEEDS, None, 1, None)
