@@ -15,6 +15,7 @@ from tests.engines.dispatch_policies import WARM
 from tests.engines.dispatch_stepping import Asked, Request, advance, assert_same_record, finished, part_of, take_next
 from tests.engines.stepping import REFUSED, ask, next_event
 from tests.engines.test_dispatch import crowded
+from workbench.engines.dispatch.part import FULL
 from workbench.engines.kit.order import RANK
 from workbench.machine.power import ClassPower, RcHeat
 from workbench.policies.dispatch import (
@@ -190,7 +191,7 @@ def test_more_than_there_is_room_for() -> None:
     part = part_of(case, entries=2)
     for first in (0, 4):
         execute(part, 0, 1, first, 2, 2)
-    assert execute(part, 0, 1, 5, 2, 2) == REFUSED
+    assert execute(part, 0, 1, 5, 2, 2) == FULL
     ask(part, Request(11, 0))
     advance(part, (12, 0))
     assert execute(part, 0, 1, 5, 2, 2) == 0, "of the first, all was over 8 cycles before"

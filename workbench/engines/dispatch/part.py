@@ -166,8 +166,8 @@ def enter_history(play: Play, module: int, kind: int, first: int, cycles: int, a
     """Enter what a module executes, evenly, from a cycle on for so many cycles, or in that cycle alone if they are 0.
 
     Classes are those of instructions (0 to 5: move, load, store, matrix, compare, jump), translation stalls (6) and
-    lock waits (7). REFUSED where there is no such module or class, or no room. Where no policy reads the past nothing
-    is kept.
+    lock waits (7). REFUSED where there is no such module or class, FULL where there is no room. Where no policy reads
+    the past nothing is kept.
     """
     if not 0 <= module < play.shape.modules or not 0 <= kind < ENTERED_CLASSES:
         return REFUSED
@@ -200,7 +200,7 @@ def scattered_of(play: Play, module: int, own: int) -> int:
     return total // max(maps, 1)
 
 
-FULL = NONE
+FULL = REFUSED - 1
 
 
 @noinline

@@ -104,7 +104,7 @@ class Node(Simulator[NodeRecord]):
         return first_room(run)
 
     def begin(self, run: Reading, attempt: Attempt) -> Play:
-        return begin(run, Members(run, run.given.streams.seed, attempt.events, attempt.room["tickets"]), attempt)
+        return begin(run, Members(run, run.given.streams.seed, attempt.events, attempt.room), attempt)
 
     def loop(self, play_: Play) -> None:
         play_on(play_)

@@ -90,14 +90,14 @@ class Member(NamedTuple):
 class Members:
     """All parts, in the order of their numbers; None where an application has no heap."""
 
-    def __init__(self, reading: Reading, seed: int, events: bool, tickets: int) -> None:
+    def __init__(self, reading: Reading, seed: int, events: bool, room: Mapping[str, int]) -> None:
         cards = len(reading.given.machine.gpus)
         groups = groups_of(reading)
         self.calls: Calls = reading.calls
-        dispatchers = [_dispatcher(reading, seed, groups, live=not events) for _ in range(cards)]
+        dispatchers = [_dispatcher(reading, seed, groups, room["spans"], live=not events) for _ in range(cards)]
         translations = [_translation(reading, seed) for _ in range(cards)]
         heaps = self._heaps(reading, seed, cards)
-        pool = _pool(reading, seed, tickets, events)
+        pool = _pool(reading, seed, room["tickets"], events)
         self.each: list[Member | None] = [*dispatchers, *translations, *heaps, pool]
         self.ports = _ports(self.each)
 
@@ -154,11 +154,10 @@ def sub_setup(reading: Reading, part: str, machine: Any, workload: Any, options:
     return Setup(part, machine, workload, {slot: given[slot] for slot in defaults_of(PARTS[part])}, options)
 
 
-def _dispatcher(reading: Reading, seed: int, groups: Groups, live: bool) -> Member:
+def _dispatcher(reading: Reading, seed: int, groups: Groups, spans: int, live: bool) -> Member:
     machine, options = reading.given.machine.card, reading.given.options.dispatch
     setup = sub_setup(reading, "dispatch", machine, Table(groups=groups), options)
-    entries = 8 * machine.compute_units * machine.waves_a_unit + 64
-    return Member("dispatch", dispatch_part, new_dispatcher(setup, seed, entries, live))
+    return Member("dispatch", dispatch_part, new_dispatcher(setup, seed, spans, live))
 
 
 def _translation(reading: Reading, seed: int) -> Member:

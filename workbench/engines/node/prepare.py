@@ -172,7 +172,7 @@ SPARE = 64
 
 def first_room(reading: Reading) -> Mapping[str, int]:
     """Return the sizes of a run's first attempt."""
-    live = min(most_live(reading), MOST_TASKS)
+    live, card = min(most_live(reading), MOST_TASKS), reading.given.machine.card
     accesses = min(live * _most_touches(reading), MOST_ACCESSES) + SPARE
     return {
         "agenda": 2 * live + accesses + len(reading.plan.kind),
@@ -181,6 +181,7 @@ def first_room(reading: Reading) -> Mapping[str, int]:
         "pages": min(_runs(reading), MOST_PAGES) + SPARE,
         "links": min(accesses, 1 << 14),
         "tickets": max(_tensors(reading.plan) + min(_chunks(reading), MOST_CHUNKS), 1),
+        "spans": 8 * card.compute_units * card.waves_a_unit + SPARE,
     }
 
 

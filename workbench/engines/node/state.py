@@ -98,6 +98,7 @@ class Faults(NamedTuple):
     tasks_full: int = full("tasks")
     accesses_full: int = full("accesses")
     tickets_full: int = full("tickets")
+    spans_full: int = full("spans")
 
 
 COUNT, FAULT = numbered(Counters, after=STOP), numbered(Faults)

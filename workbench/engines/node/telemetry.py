@@ -19,7 +19,8 @@ import numpy as np
 
 from workbench.compiled import noinline
 from workbench.compiled.memory_access import call
-from workbench.engines.kit import numbered
+from workbench.engines.dispatch.part import FULL
+from workbench.engines.kit import fail, numbered
 from workbench.engines.kit.order import WHOLE_SHARE
 from workbench.engines.node.pool_api import LIVE, RESERVED, SCATTERED
 from workbench.engines.node.pool_service import (
@@ -35,7 +36,7 @@ from workbench.engines.node.pool_service import (
     TO_DRIVER,
 )
 from workbench.engines.node.schedule import check_answer, part_of_dispatch, part_of_pool, present
-from workbench.engines.node.state import CALL, COUNT, NONE, TASK, TICKET, Run
+from workbench.engines.node.state import CALL, COUNT, FAULT, NONE, TASK, TICKET, Run
 from workbench.records.node import KIND
 
 
@@ -217,7 +218,11 @@ ENTERED, ACQUIRED = range(2)
 def enter(run: Run, card: int, module: int, kind: int, first: int, cycles: int, amount: int) -> None:
     """Enter something into the history of a module."""
     ports, part = run.ports, part_of_dispatch(run, card)
-    check_answer(run, part, call(ports.enter_history[part], ports.lent[part], (module, kind, first, cycles, amount)))
+    answer = call(ports.enter_history[part], ports.lent[part], (module, kind, first, cycles, amount))
+    if answer == FULL:
+        fail(run.state.counters, FAULT.spans_full, present(run), part, NONE)
+    else:
+        check_answer(run, part, answer)
 
 
 @noinline
