@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -14,11 +15,12 @@ from tests.depth import deeper
 from tests.engines.pool_cases import Case, Row, assert_same, line
 from tests.engines.test_pool import EVERY, LARGE, assert_lawful
 from tests.engines.test_pool_vectors import Ghost
+from tests.oracles.pool_waiting import WaitingService
 from workbench.engines.pool import Pool
 from workbench.errors import InputError, PolicyError
 from workbench.machine import Board, Card
 from workbench.metrics.pool import measure
-from workbench.policies.pool import ManagedMemory, NoCache, SplitAndCoalesce, WeightedCards
+from workbench.policies.pool import BestFit, LimitedFit, ManagedMemory, NoCache, SplitAndCoalesce, WeightedCards
 from workbench.records.pool import OUTCOMES, PoolRecord, events
 
 ALLOC, FREE, DIE = 0, 1, 2
@@ -101,6 +103,11 @@ def test_e16_who_waited_too_long_is_refused_and_those_behind_are_tried():
     assert (measures["waited_rate"], measures["waited_in_vain_rate"], measures["wait_mean_ns"]) == (0, 1 / 4, 12)
 
 
+def test_e16_who_waits_behind_one_that_gives_up_is_tried_at_once():
+    rows = [(0, 0, 0, ALLOC, 1, 60), (10, 1, 0, ALLOC, 1, 60), (15, 2, 0, ALLOC, 1, 30), (99, 0, 0, FREE, 1, 0)]
+    assert served(one_card(rows, wait_limit_ns=12))[1:3] == [(1, 1, 10, "refused", 22, 12), (2, 1, 15, "physical", 22, 7)]
+
+
 def test_e16_what_asks_after_a_free_of_a_dead_application():
     """All regions of an application that dies go back, one after another; each time who waits is tried."""
     rows = [(0, 0, 0, ALLOC, 1, 50), (1, 0, 0, ALLOC, 2, 50), (2, 1, 0, ALLOC, 1, 50), (3, 2, 0, ALLOC, 1, 50)]
@@ -152,6 +159,15 @@ def test_e16_who_waits_is_tried_when_a_card_gives_back_what_it_had_cached():
     assert record.card[7:].tolist() == [1, 1]
 
 
+def test_e16_a_rest_that_a_grant_leaves_cached_is_no_reason_to_try():
+    """81 cached bytes are too many for 12; 69 of them are granted at 4, and the 12 that are left at the next release."""
+    rows = [(0, 0, 0, ALLOC, 1, 81), (1, 1, 0, ALLOC, 1, 19), (2, 0, 0, FREE, 1, 0), (3, 2, 0, ALLOC, 1, 12)]
+    rows += [(4, 3, 0, ALLOC, 1, 69), (9, 1, 0, FREE, 1, 0)]
+    board, fit = Board(cards=(Card(id="gpu0", memory_bytes=100),), links=()), {"cache_fit": LimitedFit(waste=0.25)}
+    record = assert_same(Case(rows, board, fit, {**WAIT, "wait_order": "any_that_fits"}))
+    assert served(record)[3:] == [(3, 1, 4, "cached", 4, 0), (1, 1, 9, "released", 9, 0), (2, 1, 3, "cached", 9, 6)]
+
+
 def test_a_policy_that_breaks_its_contract_is_named_with_the_request_of_the_trace():
     """The free is the third request, and the second to be served."""
     rows = [(0, 0, 0, ALLOC, 1, 60), (1, 1, 0, ALLOC, 1, 60), (2, 0, 0, FREE, 1, 0)]
@@ -196,10 +212,13 @@ def queues(seed: int, apps: int, count: int, largest: int) -> list[Row]:
 
 @st.composite
 def crowded(draw: Any) -> Case:
-    """Many applications on two small cards, whatever the policies; half the time they only wait for a while."""
+    """Many applications on two small cards, whatever the policies; half the time they only wait for a while, and a
+    third of the time cached memory goes back before a neighbour is asked."""
     chance = random.Random(draw(st.integers(0, 1 << 20)))
     unfit = (*LARGE, "managed_memory", "preferred", "bind")  # the cards of `line` have other names
     policies = {slot: draw(st.sampled_from([it for it in EVERY[slot] if it.name not in unfit])) for slot in EVERY}
+    if chance.random() < 1 / 3:
+        policies["cache"] = SplitAndCoalesce(flush_before_remote=True)
     options = {
         **WAIT,
         "driver_granule": chance.choice([1, 16]),
@@ -214,6 +233,17 @@ def crowded(draw: Any) -> Case:
     }
     rows = queues(chance.randrange(1 << 30), draw(st.integers(1, 9)), draw(st.integers(1, 70)), 90)
     return Case(rows, line(100, 120), policies, options, seed=chance.randrange(1 << 20))
+
+
+@deeper(26, 1000)
+@given(crowded())
+def test_skipping_changes_nothing(case: Case) -> None:
+    """Who waits may be tried after every request, whatever came of it. A fit that leaves a block alone which is too
+    large is another matter: see the rest above."""
+    if case.policies["cache_fit"].name == "limited_fit":
+        case.policies["cache_fit"] = BestFit()
+    with mock.patch.object(WaitingService, "eager", True):
+        assert_same(case)
 
 
 @deeper(13, 200)

@@ -106,13 +106,14 @@ def test_equals_the_slow_twin(rows, placement, look_ahead, retry, release_first,
     retry=st.sampled_from([0, 1, 2, 5]),
     order=st.sampled_from(["release_first", "allocate_first"]),
     grants=st.sampled_from([1, 2, 8]),
+    latency=st.sampled_from([0, 0, 3]),
 )
-def test_skipping_changes_nothing(rows, placement, look_ahead, retry, order, grants):
+def test_skipping_changes_nothing(rows, placement, look_ahead, retry, order, grants, latency):
     """Who tries in every cycle that its rule allows grants and counts the same."""
     jobs = sorted(rows, key=lambda job: job[0])
     queue = FifoLookahead(k=look_ahead) if look_ahead else FifoHeadOnly()
     again = {0: OnRelease(), 1: NextCycle()}.get(retry) or AfterKCycles(k=retry)
-    levers = {"same_cycle_order": order, "allocs_per_cycle": grants}
+    levers = {"same_cycle_order": order, "allocs_per_cycle": grants, "latency_cycles": latency}
     with mock.patch.object(shared_memory, "SKIPS", 0):
         plain = simulate(jobs, 13, placement(), queue, again, **levers)
     skipping = simulate(jobs, 13, placement(), queue, again, **levers)

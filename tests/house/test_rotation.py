@@ -14,7 +14,7 @@ import pytest
 from tests import rotation, turns
 from tests.depth import long, seeds
 from tests.rotation import JOBS, PARTS, ROOT, SHARDS, Ledger, breaks, keep_part, ledger_of, part_of, passes, record
-from workbench.experiments.mechanism import mechanisms
+from workbench.experiments.mechanism import mechanism, mechanisms
 
 
 def ledger(*landings):
@@ -67,6 +67,25 @@ def test_the_job_of_bounds_runs_a_twin_of_each_engine_that_is_there():
     for name in one.selection:
         file, _, test = name.partition("[")[0].partition("::")
         assert (ROOT / file).is_file() and f"def {test}" in (ROOT / file).read_text(), name
+
+
+LEAVES_NOTHING_OUT = {"torch_allocator"}
+"""Requests have no time, and are served one by one."""
+IN_THE_TWIN = {"pool"}
+"""What the engine leaves out are tries of who waits, which its twin makes."""
+
+
+def test_an_engine_that_skips_is_compared_with_itself_where_it_skips_nothing():
+    own = {name for name in mechanisms() if type(mechanism(name).engine).__module__.startswith("workbench.")}
+
+    def having(line, room):
+        files = [path for path in room.rglob("*.py") if line in path.read_text()]
+        firsts = [file.relative_to(room).parts[0].removeprefix("test_") for file in files]
+        return {engine for engine in own if any(first.startswith(engine) for first in firsts)}
+
+    skipping = own - LEAVES_NOTHING_OUT
+    assert having("\nSKIPS = 1\n", ROOT / "workbench/engines") == skipping - IN_THE_TWIN
+    assert having("\ndef test_skipping_changes_nothing(", ROOT / "tests/engines") == skipping
 
 
 @long

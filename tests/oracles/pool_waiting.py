@@ -18,6 +18,9 @@ class Application:
 
 
 class WaitingService(Service):
+    eager = False
+    """Whether who waits is tried after every request, whatever came of it, as long as anything comes of that."""
+
     def run(self, requests):
         """What came of each request in the order in which they were answered."""
         self.rows, self.queue, self.free_at = [], [], 0
@@ -32,7 +35,7 @@ class WaitingService(Service):
             if self.queue and self.queue[0].waits_since + limit < next_at:
                 self.free_at = max(self.free_at, self.queue[0].waits_since + limit)
                 self.leave(self.queue[0], self.refusal(self.queue[0]))
-                if self.options.wait_order == "first_come":
+                if self.eager or self.options.wait_order == "first_come":
                     self.try_queue()
             elif free:
                 self.take(free[0])
@@ -52,7 +55,7 @@ class WaitingService(Service):
             self.queue.append(app)
         else:
             self.note(app, row, 0)
-        if row["outcome"] == "released" or self.gave_back(since):
+        if self.eager or row["outcome"] == "released" or self.gave_back(since):
             self.try_queue()
 
     def gave_back(self, since):
@@ -62,9 +65,11 @@ class WaitingService(Service):
     def try_queue(self):
         """As long as that brings memory back to a driver."""
         while True:
-            since = len(self.calls)
+            before = len(self.calls), len(self.queue)
             self.try_each()
-            if self.options.wait_order == "first_come" or not self.gave_back(since):
+            if self.eager and before != (len(self.calls), len(self.queue)):
+                continue
+            if self.options.wait_order == "first_come" or not self.gave_back(before[0]):
                 return
 
     def try_each(self):

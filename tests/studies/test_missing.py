@@ -14,7 +14,7 @@ from workbench.cli.main import main
 from workbench.experiments.row import Row
 from workbench.experiments.run_set import RunSet
 from workbench.studies.claims import ClaimReport, Outcome
-from workbench.studies.claims.cases import better
+from workbench.studies.claims.cases import better, ratio
 from workbench.studies.claims.claim import Claim
 from workbench.studies.statistics import holm
 from workbench.studies.summary import by_seed, missing_notes, summary, where_it_holds
@@ -205,6 +205,13 @@ def test_a_refusal_is_the_worst_rank_in_a_comparison(refusing):
         assert (row.better, row.worse, row.pairs, row.missing) == (2, 6, 8, 0)
         assert row.difference == -math.inf
     assert (rows.loc["makespan_cycles", "local_only"].n, rows.loc["groups_ended", "local_only"].n) == (2, 8)
+
+
+@pytest.mark.parametrize(("measure", "worst"), [("makespan_cycles", math.inf), ("groups_per_second", 0.0)])
+def test_a_refusal_is_the_worst_of_a_ratio(refusing, measure, worst):
+    """The two pairs that were left are shorter, and were all that a claim saw."""
+    case = ratio(refusing, *refusing.points, measure, (0.5, 2.0), "about the same")
+    assert (case.n, case.missing, case.estimate) == (8, 0, worst)
 
 
 def test_what_a_refusal_makes_missing_is_named(refusing):

@@ -205,14 +205,15 @@ def digest(values: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("seed", seeds(2, 40))
 def test_skipping_changes_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nodes by chance, in which everything acts on everything and the pool refuses or not, give equal records where
-    every cycle is looked at, every part at every event, and every rate and draw is found anew."""
+    every cycle is looked at, every part at every event, and every rate and draw is found anew; by the parts too."""
     for values in (random_node(seed), refusing(seed)):
         try:
             before = digest(values)
         except PolicyError:  # somebody waits for ever
             continue
         with monkeypatch.context() as patch:
-            patch.setattr("workbench.engines.node.prepare.SKIPS", 0)
+            for engine in ("dispatch", "malloc", "node", "translation"):
+                patch.setattr(f"workbench.engines.{engine}.prepare.SKIPS", 0)
             assert digest(values) == before
 
 

@@ -97,17 +97,18 @@ def test_beating_the_baseline_needs_a_p_value_corrected_over_the_front(found, mo
     assert not table["beats_baseline"].any()
 
 
-def test_an_infinite_run_makes_no_point_best(found, monkeypatch):
+@pytest.mark.parametrize("lost", [math.inf, math.nan], ids=["infinite", "refused"])
+def test_an_infinite_run_and_one_that_refused_make_no_point_best(found, monkeypatch, lost):
     """A tuned row was `best` with 7 of 20 runs infinite, as they were left out of its mean."""
     front = found.front
     assert any(front.best)
-    real = type(front._holdout).values
+    real, worst = type(front._holdout).values, set(front._holdout.seeds[:3])
 
-    def some_infinite(self, point, measure):
-        values = real(self, point, measure)
-        return {seed: math.inf if k < 3 else value for k, (seed, value) in enumerate(values.items())}
+    def some_lost(self, point, measure):
+        return {seed: lost if seed in worst else value for seed, value in real(self, point, measure).items()}
 
-    monkeypatch.setattr(type(front._holdout), "values", some_infinite)
+    monkeypatch.setattr(type(front._holdout), "values", some_lost)
+    monkeypatch.setattr(type(front._holdout), "refused", lambda *_: worst if math.isnan(lost) else set())
     again = Front(found.study, front.trials, front._holdout)
     assert not any(again.best) and all(math.isinf(row[0]) for row in again.means)
     assert again.table()["n"].tolist() == [12] * len(again.points)

@@ -100,8 +100,9 @@ def ratio(
     runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, band: Band, statement: str, about: str = ""
 ) -> Finding:
     """Return the case that the ratio of a point to a baseline, seed by seed, lies within a band in its median (two
-    one-sided tests)."""
-    ours, theirs = finite(runs, other, measure), finite(runs, first, measure)
+    one-sided tests). Where something was refused the value is the worst there is."""
+    worst = 0.0 if runs.plan.sweep.mechanism.measures[measure].better == "higher" else math.inf
+    ours, theirs = (finite(runs, p, measure) | dict.fromkeys(runs.refused(p, measure), worst) for p in (other, first))
     seeds = [seed for seed in ours if seed in theirs]
     result = ratio_within([ours[seed] for seed in seeds], [theirs[seed] for seed in seeds], band)
     finding = equivalent(_named(about, measure), statement, result)

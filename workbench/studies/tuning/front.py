@@ -23,7 +23,7 @@ from workbench.experiments.run_set import RunSet, named, shortest
 from workbench.experiments.sweep import KEYS, with_files
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import Interval, PairedComparison, compare, holm, mean_interval
-from workbench.studies.summary import by_seed, values_of
+from workbench.studies.summary import by_seed
 from workbench.studies.tuning.objectives import Costs, Objective, costs_of
 from workbench.studies.tuning.study import Study, Trial
 
@@ -119,7 +119,7 @@ class Front(Sequence[dict[str, Any]]):
 
     def interval(self, point: PlannedPoint, objective: Objective) -> Interval:
         """Return the mean of an objective on the hold-out seeds; failed runs are left out, and `n` says so. It is
-        infinite where a value is."""
+        infinite where a value is, or where something was refused."""
         return _interval(self._holdout, point, objective.measure)
 
     def broken(self, point: PlannedPoint, runs: RunSet) -> list[str]:
@@ -177,7 +177,8 @@ class Front(Sequence[dict[str, Any]]):
 
 
 def _interval(runs: RunSet, point: PlannedPoint, measure: Measure) -> Interval:
-    return mean_interval(list(values_of(runs, point, measure.name).values()), level=LEVEL)
+    known = [value for value in by_seed(runs, point, measure.name).values() if not math.isnan(value)]
+    return mean_interval(known, level=LEVEL)
 
 
 def _ends(name: str, interval: Interval) -> dict[str, float]:
