@@ -105,7 +105,10 @@ def test_e16_who_waited_too_long_is_refused_and_those_behind_are_tried():
 
 def test_e16_who_waits_behind_one_that_gives_up_is_tried_at_once():
     rows = [(0, 0, 0, ALLOC, 1, 60), (10, 1, 0, ALLOC, 1, 60), (15, 2, 0, ALLOC, 1, 30), (99, 0, 0, FREE, 1, 0)]
-    assert served(one_card(rows, wait_limit_ns=12))[1:3] == [(1, 1, 10, "refused", 22, 12), (2, 1, 15, "physical", 22, 7)]
+    assert served(one_card(rows, wait_limit_ns=12))[1:3] == [
+        (1, 1, 10, "refused", 22, 12),
+        (2, 1, 15, "physical", 22, 7),
+    ]
 
 
 def test_e16_what_asks_after_a_free_of_a_dead_application():

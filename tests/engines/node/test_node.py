@@ -192,20 +192,20 @@ def refusing(seed: int) -> dict[str, Any]:
     return values
 
 
-def digest(values: dict[str, Any]) -> Any:
-    """Return the record of a node with its messages, in words that are compared."""
+def digest(values: dict[str, Any]) -> str:
+    """Return the record of a node with its messages, in words that are compared: there NaN is NaN."""
     setup = setup_of(Node.of(alike(values)))
     record = Engine().simulate(setup, values["seed"], events=True)
-    return [
-        (name, value.tolist() if isinstance(value, np.ndarray) else value) for name, value in record._asdict().items()
-    ]
+    columns = record._asdict().items()
+    return repr([(name, value.tolist() if isinstance(value, np.ndarray) else value) for name, value in columns])
 
 
 @long_where_compiled
-@pytest.mark.parametrize("seed", seeds(2, 40))
+@pytest.mark.parametrize("seed", [29, 36, *seeds(2, 40)])
 def test_skipping_changes_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nodes by chance, in which everything acts on everything and the pool refuses or not, give equal records where
-    every cycle is looked at, every part at every event, and every rate and draw is found anew; by the parts too."""
+    every cycle is looked at, every part at every event, and every rate and draw is found anew; by the parts too. In
+    the first the pool refuses all, so that means over time have no value; in the second failed rounds split groups."""
     for values in (random_node(seed), refusing(seed)):
         try:
             before = digest(values)
