@@ -163,7 +163,7 @@ def test_e16_who_waits_is_tried_when_a_card_gives_back_what_it_had_cached():
 
 
 def test_e16_a_rest_that_a_grant_leaves_cached_is_no_reason_to_try():
-    """81 cached bytes are too many for 12; 69 of them are granted at 4, and the 12 that are left at the next release."""
+    """81 cached bytes are too many for 12; 69 of them are granted at 4, the 12 that are left at the next release."""
     rows = [(0, 0, 0, ALLOC, 1, 81), (1, 1, 0, ALLOC, 1, 19), (2, 0, 0, FREE, 1, 0), (3, 2, 0, ALLOC, 1, 12)]
     rows += [(4, 3, 0, ALLOC, 1, 69), (9, 1, 0, FREE, 1, 0)]
     board, fit = Board(cards=(Card(id="gpu0", memory_bytes=100),), links=()), {"cache_fit": LimitedFit(waste=0.25)}

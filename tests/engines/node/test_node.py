@@ -201,20 +201,22 @@ def digest(values: dict[str, Any]) -> str:
 
 
 @long_where_compiled
-@pytest.mark.parametrize("seed", [29, 36, *seeds(2, 40)])
+@pytest.mark.parametrize("seed", [9, 29, *seeds(2, 40)])
 def test_skipping_changes_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nodes by chance, in which everything acts on everything and the pool refuses or not, give equal records where
-    every cycle is looked at, every part at every event, and every rate and draw is found anew; by the parts too. In
-    the first the pool refuses all, so that means over time have no value; in the second failed rounds split groups."""
+    every cycle is looked at, every part at every event, and every rate and draw is found anew; or where no part
+    skips anything. In the first, failed rounds split groups; in the second the pool refuses all, so that means over
+    time have no value."""
     for values in (random_node(seed), refusing(seed)):
         try:
             before = digest(values)
         except PolicyError:  # somebody waits for ever
             continue
-        with monkeypatch.context() as patch:
-            for engine in ("dispatch", "malloc", "node", "translation"):
-                patch.setattr(f"workbench.engines.{engine}.prepare.SKIPS", 0)
-            assert digest(values) == before
+        for engines in (("node",), ("dispatch", "malloc", "translation")):
+            with monkeypatch.context() as patch:
+                for engine in engines:
+                    patch.setattr(f"workbench.engines.{engine}.prepare.SKIPS", 0)
+                assert digest(values) == before
 
 
 @long_where_compiled

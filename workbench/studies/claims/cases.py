@@ -103,10 +103,9 @@ def ratio(
     one-sided tests). Where something was refused the value is the worst there is."""
     worst = 0.0 if runs.plan.sweep.mechanism.measures[measure].better == "higher" else math.inf
     ours, theirs = (finite(runs, p, measure) | dict.fromkeys(runs.refused(p, measure), worst) for p in (other, first))
-    seeds = [seed for seed in ours if seed in theirs]
-    result = ratio_within([ours[seed] for seed in seeds], [theirs[seed] for seed in seeds], band)
-    finding = equivalent(_named(about, measure), statement, result)
-    return of(runs, finding._replace(missing=len(runs.seeds) - len(seeds)), f"{measure} over the baseline's", "")
+    upper, lower = ([one[seed] for seed in ours if seed in theirs] for one in (ours, theirs))
+    finding = equivalent(_named(about, measure), statement, ratio_within(upper, lower, band))
+    return of(runs, finding._replace(missing=len(runs.seeds) - len(upper)), f"{measure} over the baseline's", "")
 
 
 def differs_by(

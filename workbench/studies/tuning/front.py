@@ -177,8 +177,7 @@ class Front(Sequence[dict[str, Any]]):
 
 
 def _interval(runs: RunSet, point: PlannedPoint, measure: Measure) -> Interval:
-    known = [value for value in by_seed(runs, point, measure.name).values() if not math.isnan(value)]
-    return mean_interval(known, level=LEVEL)
+    return mean_interval([v for v in by_seed(runs, point, measure.name).values() if not math.isnan(v)], level=LEVEL)
 
 
 def _ends(name: str, interval: Interval) -> dict[str, float]:
