@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import ipywidgets as widgets
+import numpy as np
 
 from workbench.dashboards import page
 from workbench.dashboards.canvas import number
 from workbench.engines.kit.engine import Setup
 from workbench.errors import WorkbenchError
-from workbench.studies.decisions import OWN, Decision, decisions_of, first_difference, holes
+from workbench.structures.bitmaps import unpacked
+from workbench.studies.decisions import OWN, Decision, decisions_of, first_difference
 
 ALL = ""
 _ASKS = (
@@ -253,6 +255,39 @@ def _range_words(decision: Decision) -> str:
     where = f" in the free range of {inside.length}" if inside else ""
     ends = f"{start} from the lower end, {segments - start - length} from the upper"
     return f"{request}. It takes segment {start}{where}: {ends}."
+
+
+class Hole(NamedTuple):
+    """A free range, and the starts in it that a request may take."""
+
+    start: int
+    length: int
+    lowest: int
+    """The first start; -1 where the request does not fit."""
+    highest: int
+    """The last start; -1 where the request does not fit."""
+    below: int
+    """From the lower end of the memory to the range that the first start gives."""
+    above: int
+    """From the range that the last start gives to the upper end."""
+
+
+def holes(free: list[int], segments: int, length: int) -> list[Hole]:
+    """Return the free ranges from the lowest to the highest.
+
+    >>> for hole in holes([0b11101100], 8, 2):
+    ...     print(hole)
+    Hole(start=2, length=2, lowest=2, highest=2, below=2, above=4)
+    Hole(start=5, length=3, lowest=5, highest=6, below=5, above=0)
+    """
+    bits = unpacked(np.array(free, np.uint64), segments).astype(bool)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], bits, [False]])))
+    return [
+        Hole(start, end - start, start, end - length, start, segments - end)
+        if end - start >= length
+        else Hole(start, end - start, -1, -1, -1, -1)
+        for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+    ]
 
 
 def candidates(decision: Decision, field: str, values: dict[str, Any] | None = None) -> list[float]:

@@ -1,9 +1,8 @@
-"""Every decision of a run: what each policy saw and answered, one question after the other.
+"""The decisions of a run: what each policy saw and answered, in order.
 
 Steps(...)              a run in plain Python that waits after each answer; its state can be read meanwhile
 decisions_of(...)       the first questions and answers of a run                        -> list[Decision]
 first_difference(...)   where two runs of the same seed part                             -> int | None
-holes(...)              where a request could go: the free ranges of a map                -> list[Hole]
 
 Engines call policies through addresses of compiled code and keep no view. With `NUMBA_DISABLE_JIT=1` the same engine
 is plain Python, gives the same results to the bit, and each answer passes through a recorder that can wait. Such a run
@@ -32,7 +31,6 @@ from workbench.parts.registry import first_paragraph
 from workbench.policies.fresh_process import line_to_a_fresh_interpreted_process
 from workbench.policies.policy import Policy
 from workbench.policies.probes.question import Probe
-from workbench.structures.bitmaps import unpacked
 
 MOST = 2_000
 """Decisions of a run are kept, from its beginning; then it is left."""
@@ -383,36 +381,3 @@ def _digest(see: Any) -> bytes:
         if name not in OWN:
             hashed.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
     return hashed.digest()
-
-
-class Hole(NamedTuple):
-    """A free range, and the starts in it that a request may take."""
-
-    start: int
-    length: int
-    lowest: int
-    """The first start; -1 where the request does not fit."""
-    highest: int
-    """The last start; -1 where the request does not fit."""
-    below: int
-    """From the lower end of the memory to the range that the first start gives."""
-    above: int
-    """From the range that the last start gives to the upper end."""
-
-
-def holes(free: list[int], segments: int, length: int) -> list[Hole]:
-    """Return the free ranges from the lowest to the highest.
-
-    >>> for hole in holes([0b11101100], 8, 2):
-    ...     print(hole)
-    Hole(start=2, length=2, lowest=2, highest=2, below=2, above=4)
-    Hole(start=5, length=3, lowest=5, highest=6, below=5, above=0)
-    """
-    bits = unpacked(np.array(free, np.uint64), segments).astype(bool)
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], bits, [False]])))
-    return [
-        Hole(start, end - start, start, end - length, start, segments - end)
-        if end - start >= length
-        else Hole(start, end - start, -1, -1, -1, -1)
-        for start, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
-    ]

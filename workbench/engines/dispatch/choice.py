@@ -1,12 +1,8 @@
-"""Which of the waiting groups is dispatched, and to which of the modules that it fits?
+"""The choice of a round: the offer that is dispatched, and the module that takes it.
 
 The selection policy takes one of the channels' heads. Scores of the candidate modules are summed, and the rule for ties
-decides between equals. How many pages of a group each module holds is asked of somebody else before each verdict (spec
-6, R15); a dispatcher by itself has nobody to ask: then no module holds any.
-
-After a refusal at allocation an offer waits until the module changes, unless a placement remembers something else than
-before (E18): one that drew, or was told of grants that were taken back, may grant what it refused. The offer tries
-other modules first; where nothing fits in any at the beginning of a round, all such modules are open to it again.
+decides between equals. How many pages of a group each module holds is asked of the translation part of a node before
+each verdict (spec 6, R15); a dispatcher by itself has no such part: then no module holds any.
 """
 
 from __future__ import annotations
@@ -23,7 +19,6 @@ from workbench.engines.dispatch.channels import (
     group_of,
     level_of,
     members,
-    module_changed,
     tell_of,
     waves_of,
     write_needs,
@@ -34,7 +29,6 @@ from workbench.engines.dispatch.state import (
     FAULT,
     LOWEST,
     NONE,
-    OWN,
     RANDOM,
     Columns,
     Policies,
@@ -52,29 +46,6 @@ ask_rank = RANK.ask
 ask_selection = SELECT.ask
 OFFER, CHANNEL, PRIORITY, RANKED, FITS, WAITED, WAVES = range(7)
 NOTHING_FITS, REFUSED, BROKEN = -1, -2, -3
-
-
-@inlined
-def _put_down(
-    columns: Columns, rules: Rules, policies: Policies, state: State, channel: int, at: int, now: int
-) -> None:
-    """Write down what a channel puts forward: its first offer that fits, else its head."""
-    offer = channel * rules.offers
-    for behind in range(state.offered[channel]):
-        if state.fitting[channel * rules.offers + behind] > 0:
-            offer = channel * rules.offers + behind
-            break
-    entry, seen = state.offer[offer], state.entry
-    group = group_of(columns, state, entry)
-    waited = now - columns.arrival[group]
-    level = level_of(columns, state, entry)
-    rank = ask_rank(policies.priority.answer, PriorityView(now, level, rules.levels, waited, policies.priority.params))
-    if rank == RAISED:
-        fail(state.counters, FAULT.priority_raised, now, group, level)
-    label = 1 if rules.one_label and level <= rules.levels else level
-    seen[OFFER, at], seen[CHANNEL, at], seen[PRIORITY, at], seen[RANKED, at] = offer, channel, label, rank
-    seen[FITS, at] = int(state.fitting[offer] > 0)
-    seen[WAITED, at], seen[WAVES, at] = waited, waves_of(columns, state, entry)
 
 
 @kernel
@@ -122,6 +93,29 @@ def select(columns: Columns, rules: Rules, policies: Policies, state: State, now
         fail(state.counters, FAULT.selection_wrong, now, NONE, chosen)
         return BROKEN
     return seen[OFFER, chosen]
+
+
+@inlined
+def _put_down(
+    columns: Columns, rules: Rules, policies: Policies, state: State, channel: int, at: int, now: int
+) -> None:
+    """Write down what a channel puts forward: its first offer that fits, else its head."""
+    offer = channel * rules.offers
+    for behind in range(state.offered[channel]):
+        if state.fitting[channel * rules.offers + behind] > 0:
+            offer = channel * rules.offers + behind
+            break
+    entry, seen = state.offer[offer], state.entry
+    group = group_of(columns, state, entry)
+    waited = now - columns.arrival[group]
+    level = level_of(columns, state, entry)
+    rank = ask_rank(policies.priority.answer, PriorityView(now, level, rules.levels, waited, policies.priority.params))
+    if rank == RAISED:
+        fail(state.counters, FAULT.priority_raised, now, group, level)
+    label = 1 if rules.one_label and level <= rules.levels else level
+    seen[OFFER, at], seen[CHANNEL, at], seen[PRIORITY, at], seen[RANKED, at] = offer, channel, label, rank
+    seen[FITS, at] = int(state.fitting[offer] > 0)
+    seen[WAITED, at], seen[WAVES, at] = waited, waves_of(columns, state, entry)
 
 
 ask_score = SCORE.ask
@@ -268,48 +262,3 @@ def tell_verdict(
         state.verdicts[at, m] = state.pages[m]
     state.counters[COUNT.verdicts] = at + 1
     tell_of(columns, state, VERDICT, entry, now, module, at)
-
-
-@kernel
-def _map_of(shape: Shape, module: int, position: int) -> int:
-    """Return the row of the free map at a position of the module's ranges."""
-    unit, resource = shape.ranges[position, 0], shape.ranges[position, 1]
-    return int(shape.first_map[resource] + (module if unit == OWN else module * shape.units + unit))
-
-
-@noinline
-def keep_memories(shape: Shape, state: State, module: int) -> None:
-    """Write down what the placements remember of a module's maps before it is asked for ranges."""
-    for position in range(shape.ranges.shape[0]):
-        row = _map_of(shape, module, position)
-        for slot in range(shape.remembers[shape.ranges[position, 1]]):
-            state.before[position, slot] = state.memory[row, slot]
-
-
-@noinline
-def note_refusal(shape: Shape, state: State, module: int) -> None:
-    """Note the module after a refusal if a placement remembers something else of it than before."""
-    moved = False
-    for position in range(shape.ranges.shape[0]):
-        row = _map_of(shape, module, position)
-        for slot in range(shape.remembers[shape.ranges[position, 1]]):
-            moved |= state.before[position, slot] != state.memory[row, slot]
-    if moved and not state.moved[module]:
-        state.moved[module] = True
-        state.counters[COUNT.moved] += 1
-
-
-@kernel
-def open_again(rules: Rules, state: State) -> bool:
-    """Lift the bans of the modules whose placements have moved on, where nothing fits; False if there are none."""
-    return state.counters[COUNT.moved] > 0 and _open_moved(rules, state)
-
-
-@noinline
-def _open_moved(rules: Rules, state: State) -> bool:
-    if anything_fits(rules, state):
-        return False
-    for module in range(state.moved.size):
-        if state.moved[module]:
-            module_changed(state, module)
-    return True

@@ -3,6 +3,10 @@
 Reports are of the longest free runs, kept and renewed only where something changed (spec 3, R3, R4, R51-R54, E18). One
 of a probe that serves several resources in turn is renewed in the cycles of its period; until then it says what was
 true before.
+
+After a refusal at allocation an offer waits until the module changes, unless a placement remembers something else than
+before (E18): one that drew, or was told of grants that were taken back, may grant what it refused. The offer tries
+other modules first; where nothing fits in any at the beginning of a round, all such modules are open to it again.
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ from workbench.engines.dispatch.channels import (
     tell_of,
     waves_of,
 )
-from workbench.engines.dispatch.choice import keep_memories, note_refusal
+from workbench.engines.dispatch.choice import anything_fits
 from workbench.engines.dispatch.grants import count_resources, free_slot, log_takes, move_ranges, number_of
 from workbench.engines.dispatch.history import change_rate, warm_up
 from workbench.engines.dispatch.state import (
@@ -150,6 +154,51 @@ def _refuse(state: State, offer: int, module: int) -> None:
     state.counters[COUNT.over_promised] += 1
     set_member(state.banned[offer], module, True)
     state.fitting[offer] += set_member(state.fits[offer], module, False)
+
+
+@kernel
+def _map_of(shape: Shape, module: int, position: int) -> int:
+    """Return the row of the free map at a position of the module's ranges."""
+    unit, resource = shape.ranges[position, 0], shape.ranges[position, 1]
+    return int(shape.first_map[resource] + (module if unit == OWN else module * shape.units + unit))
+
+
+@noinline
+def keep_memories(shape: Shape, state: State, module: int) -> None:
+    """Write down what the placements remember of a module's maps before it is asked for ranges."""
+    for position in range(shape.ranges.shape[0]):
+        row = _map_of(shape, module, position)
+        for slot in range(shape.remembers[shape.ranges[position, 1]]):
+            state.before[position, slot] = state.memory[row, slot]
+
+
+@noinline
+def note_refusal(shape: Shape, state: State, module: int) -> None:
+    """Note the module after a refusal if a placement remembers something else of it than before."""
+    moved = False
+    for position in range(shape.ranges.shape[0]):
+        row = _map_of(shape, module, position)
+        for slot in range(shape.remembers[shape.ranges[position, 1]]):
+            moved |= state.before[position, slot] != state.memory[row, slot]
+    if moved and not state.moved[module]:
+        state.moved[module] = True
+        state.counters[COUNT.moved] += 1
+
+
+@kernel
+def open_again(rules: Rules, state: State) -> bool:
+    """Lift the bans of the modules whose placements have moved on, where nothing fits; False if there are none."""
+    return state.counters[COUNT.moved] > 0 and _open_moved(rules, state)
+
+
+@noinline
+def _open_moved(rules: Rules, state: State) -> bool:
+    if anything_fits(rules, state):
+        return False
+    for module in range(state.moved.size):
+        if state.moved[module]:
+            module_changed(state, module)
+    return True
 
 
 @inlined
