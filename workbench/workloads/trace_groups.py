@@ -46,10 +46,8 @@ from workbench.streams import Streams
 from workbench.units import waves_for
 from workbench.workloads.group_file import column_of, first_misfit, machine_resources
 from workbench.workloads.importers import Trace
-from workbench.workloads.recorded import (
+from workbench.workloads.launches import (
     Launches,
-    RecordedKernels,
-    TraceFile,
     kernel_named,
     lasting_cycles,
     launches_of,
@@ -57,8 +55,8 @@ from workbench.workloads.recorded import (
     share_of_unit,
     short_enough,
     start_cycles,
-    trace_in,
 )
+from workbench.workloads.recorded import RecordedKernels, TraceFile, trace_in
 from workbench.workloads.synthetic.instructions import Instructions, NoInstructions
 from workbench.workloads.workload import INSTRUCTION_CLASSES, MOST_CHANNELS, MOST_PRIORITIES, Groups, Workgroups
 

@@ -6,7 +6,7 @@ from tests.workloads.importers.profiles import writer
 from tests.workloads.importers.refusing import refusal
 from workbench.errors import InputError
 from workbench.workloads.importers import read_trace
-from workbench.workloads.recorded import launches_of
+from workbench.workloads.launches import launches_of
 
 _NCU = '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC"'
 NCU_RAW = f"""==PROF== Connected to process 4242 (/home/me/app)

@@ -6,7 +6,7 @@ import pytest
 from tests.workloads.importers import profiles
 from tests.workloads.importers.refusing import refusal
 from workbench.workloads.importers import read_trace
-from workbench.workloads.recorded import launches_of
+from workbench.workloads.launches import launches_of
 
 
 def test_an_export_kernel_by_kernel(tmp_path):
