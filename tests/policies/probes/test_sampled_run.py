@@ -14,7 +14,7 @@ from tests.policies.probes.together import compare, compare_on_every_state, free
 from workbench.errors import InputError
 from workbench.policies.probes import SampledRun
 from workbench.policies.probes.contract import ProbeContract
-from workbench.policies.probes.gate_list import halves
+from workbench.policies.probes.shift_gates import halves
 from workbench.policies.probes.shift_probe import powers_and_halfway, primes, stepped, wrong_lengths
 
 

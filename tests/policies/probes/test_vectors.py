@@ -11,7 +11,7 @@ from tests.depth import long
 from workbench.errors import InputError
 from workbench.gates import Netlist
 from workbench.policies.probes import ExactRun, GroupedRun, SampledRun
-from workbench.policies.probes.gate_list import halves, trace
+from workbench.policies.probes.shift_gates import halves, trace
 from workbench.policies.probes.shift_probe import primes, remaining, wrong_lengths
 
 V6 = "0111_1001_1111_1100"

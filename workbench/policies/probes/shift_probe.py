@@ -16,8 +16,9 @@ from workbench.errors import wrong_value
 from workbench.levers import lever
 from workbench.policies.placement.question import Bits
 from workbench.policies.probes.exact_probes import longest_free_run
-from workbench.policies.probes.gate_list import Form, GateList, ProbeTrace, build, trace
+from workbench.policies.probes.gate_list import GateList
 from workbench.policies.probes.question import Probe, ProbeView
+from workbench.policies.probes.shift_gates import Form, ProbeTrace, build, trace
 from workbench.structures.bitmaps import NOWHERE, first_start, next_taken, unpacked
 
 GROUPS, LENGTHS = 3, 4
