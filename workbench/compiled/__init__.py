@@ -1,5 +1,6 @@
 """The only room that knows Numba: kernels, questions and answers, the cache on disk, bit operations."""
 
+from workbench.compiled.answer_compiler import MOST_TURNS, ran_out
 from workbench.compiled.bits import (
     ALL_BITS,
     NO_BITS,
@@ -23,7 +24,6 @@ from workbench.compiled.kernel import (
     routine,
 )
 from workbench.compiled.memory_access import bound, by_reference, prefetch
-from workbench.compiled.meter import MOST_TURNS, ran_out
 from workbench.compiled.question import (
     MEMORY,
     NO_ANSWER,

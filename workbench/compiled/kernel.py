@@ -55,7 +55,7 @@ from numba.core.typed_passes import AnnotateTypes, BaseNativeLowering, NativeLow
 from numba.core.untyped_passes import IRProcessing
 from numba.extending import intrinsic
 
-from workbench.compiled.meter import MeteredCompiler, call_first
+from workbench.compiled.answer_compiler import AnswerCompiler, call_first
 from workbench.files import cache_home
 from workbench.process import COMPILING, Compiling
 
@@ -166,7 +166,7 @@ def compiled_answer(function: _Function, signature: Any, built_in: bool, checked
         "cache": built_in and not checked,
     }
     options["_nrt"] = not built_in
-    options["pipeline_class"] = KeepingCompiler if built_in else MeteredCompiler
+    options["pipeline_class"] = KeepingCompiler if built_in else AnswerCompiler
     return _compiled(function, signature, **options)
 
 

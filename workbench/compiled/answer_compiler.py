@@ -1,4 +1,4 @@
-"""A meter on the loops of a user's answer, which is stopped and named instead of hanging, and its answer, kept whole.
+"""The compiler of users' answers: an endless loop raises, and a result that is no whole number is refused.
 
 Compiled code cannot be interrupted. So an answer that is not part of this package is compiled with one more pass,
 which refills a counter at its entry and takes one from it at every turn of its loops; at zero the answer raises. A
@@ -93,7 +93,7 @@ def call_first(function: Any, block: Any, called: Any) -> None:
         function._definitions[variable.name].append(value)
 
 
-class MeteredCompiler(CompilerBase):
+class AnswerCompiler(CompilerBase):
     """Numba's usual passes, the meter, and a look at what is returned."""
 
     def define_pipelines(self) -> list[Any]:
