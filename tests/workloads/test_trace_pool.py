@@ -11,7 +11,7 @@ from workbench.machine import Board, preset
 from workbench.streams import Streams
 from workbench.workloads.pool_requests import ALLOC
 from workbench.workloads.recorded_memory import TracePool
-from workbench.workloads.trace_facts import write_columns
+from workbench.workloads.trace_import import write_columns
 from workbench.workloads.workload_key import read_workload
 
 TIMELINE = "alloc/hta_memory_timeline.raw.json.gz"

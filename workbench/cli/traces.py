@@ -107,14 +107,14 @@ def _facts_of_trace(file: str) -> dict[str, Any]:
     """Return what a trace or a topology holds."""
     from workbench.machine.topologies import is_topology, read_topology
     from workbench.workloads.catalogue import trace_file
-    from workbench.workloads.trace_facts import describe, origin
+    from workbench.workloads.trace_import import describe, origin
 
     path = trace_file(file)
     return {**origin(path), **read_topology(path).facts()} if is_topology(path) else describe(file)
 
 
 def _write(given: argparse.Namespace, file: str) -> int:
-    from workbench.workloads.trace_facts import write_columns
+    from workbench.workloads.trace_import import write_columns
     from workbench.workloads.workload_key import outside
 
     kind: Any = outside("trace", _WANTS[given.engine])

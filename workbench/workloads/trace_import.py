@@ -1,4 +1,4 @@
-"""What a trace holds, as `workbench trace import` prints it, and the same as workload columns in a CSV file."""
+"""What `workbench trace import` gives: the facts of a trace, or its requests as a workload file."""
 
 from __future__ import annotations
 
@@ -51,8 +51,7 @@ def origin(path: Path) -> dict[str, str]:
 
 
 def write_columns(workload: FromTrace, machine: Any, out: Path | str) -> dict[str, Any]:
-    """Write the requests of a trace as a workload file: `arrival,length,duration`, or as a file of groups, of accesses
-    or of a pool's requests has it.
+    """Write the requests of a trace's workload as a CSV file that the matching file workload reads.
 
     The file appears whole or not at all. It belongs to the machine: what is asked for is in its segments and blocks,
     times are in its cycles.
