@@ -1,20 +1,13 @@
-"""From a setup to the arrays of a run, and longer arrays between two stretches of its loop.
-
-The machine and the levers become whole numbers, policies are made ready, and everything is empty. Arrays by page, the
-agenda and the waiting accesses grow. Pages that no TLB holds, nobody waits for, and no message or directory names lose
-their short numbers, so that a part's memory does not grow with time: the known ones are numbered anew, in their order.
-"""
+"""From a setup to the arrays of a run: the machine and the levers as whole numbers, policies made ready, empty TLBs."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER
 from workbench.engines.kit import made
-from workbench.engines.translation.events import KIND, most_answers, most_events
-from workbench.engines.translation.lookup import UNSET, with_places
+from workbench.engines.translation.events import most_events
 from workbench.engines.translation.network import hop_table, mesh_columns, ring_table
 from workbench.engines.translation.options import Case
 from workbench.engines.translation.page_table import packed_savings
@@ -26,16 +19,11 @@ from workbench.engines.translation.state import (
     KINDS_OF_SERVICE,
     MESH,
     MISS,
-    OF,
-    PARKED,
     RING_NETWORK,
-    TOLD_SIZE,
-    WAITING,
     Policies,
     Rules,
     State,
 )
-from workbench.errors import InputError
 from workbench.policies.policy import Policy
 from workbench.policies.translation.eviction.recency import LRU
 from workbench.policies.translation.fill import DemandAlways
@@ -45,18 +33,15 @@ from workbench.policies.translation.locate import (
     DIRECTORY,
     INSTANT,
     NO_DIRECTORY,
-    ON_RESPONSE,
     ORACLE,
     OWN_PLUS_AFFINE,
     Plan,
 )
 from workbench.policies.translation.peer import Nearest
 from workbench.policies.translation.remote_fill import Always
-from workbench.structures import event_queue
-from workbench.structures import event_queue as at
 from workbench.structures.event_queue import new_agenda
-from workbench.structures.key_index import PageNumbers, new_key_index, put_key, renumbered
-from workbench.structures.set_assoc import NONE, OWNER, PAGE, ROW, EntrySets, new_entry_sets
+from workbench.structures.key_index import PageNumbers, new_key_index
+from workbench.structures.set_assoc import new_entry_sets
 from workbench.structures.timetable import new_turns
 
 LONG_AGO = -(1 << 62)
@@ -268,160 +253,3 @@ def _all_ways(rules: Rules, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     ways = [rules.private_entries // rules.private_sets] * rules.cores
     ways += [plan.cluster_ways] * rules.clusters + [rules.shared_entries // rules.shared_sets]
     return np.repeat(ways, sets), np.repeat(np.arange(len(sets)), sets)
-
-
-def keeps_given(plan: Plan) -> bool:
-    """Return whether the shared TLB remembers whom it has given an entry to."""
-    return plan.kind == DIRECTORY and plan.update == ON_RESPONSE
-
-
-DENSE_CELLS = 1 << 21
-"""Above so many cells (8 MiB) the table by page and TLB gives way to a hash table a TLB, which stays in the cache."""
-MOST_BYTES = 1 << 33
-"""Of the bitmaps of directories that may be wrong: one a page and core."""
-
-
-def with_pages(rules: Rules, state: State, plan: Plan, numbers: PageNumbers, more: int = 0) -> tuple[Rules, State]:
-    """Make room for every page that has a number, and so many more; the table by page gives way where it would be too
-    large."""
-    pages = int(numbers.given[0]) + more
-    state = state._replace(numbers=numbers, key_of=numbers.pages)
-    if rules.dense and pages * rules.tlbs > DENSE_CELLS:
-        rules = rules._replace(dense=0)
-        state = state._replace(where=np.zeros(0, np.int32), places=hashed(rules, state, plan))
-    room = state.held.size // rules.words
-    if room >= pages:
-        return rules, state
-    return rules, _longer(rules, state, plan, max(pages, 2 * room, 1024))
-
-
-def hashed(rules: Rules, state: State, plan: Plan) -> Any:
-    """Return the hash table of every TLB, with what it holds now."""
-    sizes = [rules.private_entries] * rules.cores + [plan.cluster_entries] * rules.clusters + [rules.shared_entries]
-    index = new_key_index(np.array(sizes))
-    table = state.tlbs.entries.reshape(-1, ROW)
-    for entry in np.flatnonzero(table[:, PAGE] != NONE).tolist():
-        put_key(index, int(table[entry, OWNER]), int(table[entry, PAGE]), entry)
-    return index
-
-
-def _longer(rules: Rules, state: State, plan: Plan, room: int) -> State:
-    words, cores = rules.words, rules.cores
-    beliefs = cores * words if rules.beliefs else 0
-    if beliefs * room * 8 > MOST_BYTES:
-        most = MOST_BYTES // (8 * beliefs)
-        raise InputError(
-            f"a directory whose news takes time keeps a bitmap a page and core; there is room for {most} pages of "
-            f"{cores} cores, and the trace has more. Take update: instant, or fewer pages."
-        )
-    return state._replace(
-        where=_padded(state.where, room * rules.tlbs if rules.dense else 0, NONE),
-        walking=_padded(state.walking, room, NONE),
-        held=_padded(state.held, room * words, 0),
-        belief=_padded(state.belief, room * beliefs, 0),
-        given=_padded(state.given, room * words if keeps_given(plan) else 0, 0),
-        record=_padded(state.record, room * cores if rules.finite else 0, NONE),
-    )
-
-
-def _padded(given: np.ndarray, size: int, fill: int) -> np.ndarray:
-    longer = np.full(size, fill, given.dtype)
-    longer[: given.size] = given
-    return longer
-
-
-def with_room(rules: Rules, state: State) -> State:
-    """Make room for what many events bring about."""
-    most, counters = int(most_events(rules.cores)), state.counters
-    parked, used = int(counters[COUNT.parked]), int(state.agenda.counters[event_queue.USED])
-    needed = used + int(counters[COUNT.under_way]) + parked * rules.keeps_answers + most
-    if needed > state.agenda.link.size:
-        state = state._replace(agenda=event_queue.with_places(state.agenda, 2 * needed))
-    if (parked + 2) * PARKED > state.parking.size:
-        state = state._replace(parking=with_places(state.parking, counters, 2 * parked + 64))
-    if rules.keeps_answers:
-        answers = (int(counters[COUNT.answered]) + 2 * int(most_answers(rules.cores, counters))) * TOLD_SIZE
-        state = state._replace(answers=_padded(state.answers, max(answers, state.answers.size), 0))
-    return state
-
-
-NAMES_PAGE = (KIND.copy, KIND.news, KIND.news_to_all, KIND.shoot_down, KIND.acknowledgement, KIND.ballast)
-
-
-def may_forget(rules: Rules, policies: Policies) -> bool:
-    """Return whether nobody else knows pages by their numbers: no log, no eviction policy that hears of them."""
-    evictions = (policies.eviction, policies.shared_eviction)
-    return not rules.keeps_log and all(policy.incoming == NO_ANSWER for policy in evictions)
-
-
-def without_unknown_pages(rules: Rules, state: State, plan: Plan, numbers: PageNumbers) -> tuple[PageNumbers, State]:
-    """Number the known pages anew."""
-    places = [*_of_entries(state.tlbs), *_of_entries(state.records), *_of_those_who_wait(rules, state)]
-    known = _named_by_directories(rules, state, int(numbers.given[0]))
-    for table, rows, column in places:
-        known[table[rows, column]] = True
-    new = np.cumsum(known) - 1
-    for table, rows, column in places:
-        table[rows, column] = new[table[rows, column]]
-    numbers = renumbered(numbers, known)
-    return numbers, _moved(rules, state, plan, known)._replace(numbers=numbers, key_of=numbers.pages)
-
-
-_Places = tuple[np.ndarray, np.ndarray, int]
-"""A table, and which of its rows name a page in a column."""
-
-
-def _of_entries(sets: EntrySets) -> list[_Places]:
-    entries = sets.entries.reshape(-1, ROW)
-    return [(entries, np.flatnonzero(entries[:, PAGE] >= 0), PAGE)]
-
-
-def _of_those_who_wait(rules: Rules, state: State) -> list[_Places]:
-    """Return the misses, the accesses that wait, and the messages that name a page."""
-    misses, parking = state.misses.reshape(-1, MISS), state.parking.reshape(-1, PARKED)
-    events = state.agenda.events.reshape(-1, at.EVENT)
-    in_use = np.arange(rules.mshrs) < state.in_use[:, None]
-    waiting = np.setdiff1d(np.arange(len(parking)), _free_places(state))
-    return [
-        (misses, state.active.reshape(rules.cores, rules.mshrs)[in_use], OF.page),
-        (parking, waiting, WAITING.page),
-        (events, np.flatnonzero(np.isin(events[:, at.WHAT], NAMES_PAGE)), at.PAGE),
-    ]
-
-
-def _free_places(state: State) -> list[int]:
-    """Return the places of waiting accesses that are free."""
-    places, place = list[int](), int(state.counters[COUNT.parked_free])
-    while place != UNSET:
-        places.append(place)
-        place = int(state.parking[place * PARKED + WAITING.next])
-    return places
-
-
-def _named_by_directories(rules: Rules, state: State, given: int) -> np.ndarray:
-    """Return of every number whether a directory, right or wrong, or the shared TLB says something of its page."""
-    known = np.zeros(given, bool)
-    for words in (state.held, state.belief, state.given):
-        if words.size:
-            known |= words.reshape(_room(rules, state), -1)[:given].any(axis=1)
-    if state.record.size:
-        known |= (state.record.reshape(_room(rules, state), -1)[:given] != UNSET).any(axis=1)
-    return known
-
-
-def _room(rules: Rules, state: State) -> int:
-    return state.held.size // rules.words
-
-
-def _moved(rules: Rules, state: State, plan: Plan, known: np.ndarray) -> State:
-    """Return the state with its tables by page, and hash tables, for the new numbers."""
-    room, old = _room(rules, state), np.flatnonzero(known)
-    for table, empty in (
-        (state.where, UNSET), (state.walking, UNSET), (state.record, UNSET), (state.held, 0), (state.belief, 0),
-        (state.given, 0),
-    ):  # fmt: skip
-        if table.size:
-            rows = table.reshape(room, -1)
-            rows[: old.size] = rows[old]
-            rows[old.size :] = empty
-    return state if rules.dense else state._replace(places=hashed(rules, state, plan))
