@@ -11,7 +11,7 @@ from tests.studies.claims.told_apart import told_apart
 from workbench.studies.claims import dispatch, dispatch_probes
 from workbench.studies.claims.cases import counts
 from workbench.studies.claims.claim import Evidence
-from workbench.studies.claims.dispatch import CLAIMS, calibrated, residual
+from workbench.studies.claims.dispatch import CLAIMS, calibrated_recent, calibrated_residual
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SEEDS = 3
@@ -63,7 +63,7 @@ def test_sampled_probes_are_chosen_by_their_gates_alone():
 
 
 def test_resources_are_weighed_by_what_their_blocks_hold():
-    weights = dict(zip(("vgpr", "sgpr"), residual()["most_residual"]["weights"], strict=False))
+    weights = dict(zip(("vgpr", "sgpr"), calibrated_residual()["most_residual"]["weights"], strict=False))
     assert weights["vgpr"] > weights["sgpr"] >= 1
 
 
@@ -159,7 +159,7 @@ def test_a_claim_that_is_wrong_fails(monkeypatch):
 
 
 def test_calibrated_weights_have_the_ratios_of_the_power_model():
-    weights = calibrated()["least_recent_energy"]["weights"]
+    weights = calibrated_recent()["least_recent_energy"]["weights"]
     assert weights[3] / weights[0] == pytest.approx(10_290 / 306)
     assert min(weights) == 1
 

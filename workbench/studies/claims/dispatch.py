@@ -38,7 +38,7 @@ from workbench.studies.claims.cases import (
 )
 from workbench.studies.claims.claim import Claim, Evidence
 from workbench.studies.claims.dispatch_probes import CLAIMS as OF_PROBES
-from workbench.studies.claims.dispatch_probes import (
+from workbench.studies.claims.dispatch_setting import (
     MACHINE,
     MODULES,
     POWER,
@@ -224,7 +224,7 @@ def _balanced(evidence: Evidence) -> Iterator[Finding]:
         yield from all_better(runs, other, rotated, MEASURES, f"against {other.coordinates['policy.units']}")
 
 
-def residual() -> dict[str, Any]:
+def calibrated_residual() -> dict[str, Any]:
     """Return most residual with calibrated weights, as the document's calibration finds them block by block (R79).
 
     No power model of ours knows what a reserved block draws, so that the meter is an assumption: power in proportion to
@@ -254,7 +254,7 @@ RESIDUAL = {"most_residual": {"normalise": {"vary": [False, True]}}}
 EMPTIEST_AT = (0.7, 0.9)
 
 
-def calibrated(nx: Any = 1024) -> dict[str, Any]:
+def calibrated_recent(nx: Any = 1024) -> dict[str, Any]:
     """Return least recent energy with the weights that the document's calibration finds (R79) for the power that is
     drawn."""
     weights = read_spec(InstructionCalibrator, {}).calibrate(metered(Power.read(POWER["power"]))).weights
@@ -262,7 +262,7 @@ def calibrated(nx: Any = 1024) -> dict[str, Any]:
 
 
 def _module_runs(evidence: Evidence, load: str) -> RunSet:
-    choices = {"vary": ["round_robin", residual(), calibrated()]}
+    choices = {"vary": ["round_robin", calibrated_residual(), calibrated_recent()]}
     return evidence.runs(f"dispatch_choice_{load}", experiment(groups(arrival=LOADS[load]), POWER, choice=choices))
 
 
@@ -315,7 +315,7 @@ OBJECTIVES = ("power_cv", "wait_mean_cycles")
 
 
 def _trends(evidence: Evidence) -> Iterator[Finding]:
-    runs = evidence.runs("dispatch_nx", experiment(HISTORY_LONG, POWER, choice=calibrated({"vary": NX})))
+    runs = evidence.runs("dispatch_nx", experiment(HISTORY_LONG, POWER, choice=calibrated_recent({"vary": NX})))
     points = dict(zip(NX, runs.points, strict=True))
     yield falling(runs, points, "power_cv")
     yield falling(runs, points, "energy_prediction")
@@ -323,7 +323,7 @@ def _trends(evidence: Evidence) -> Iterator[Finding]:
 
 def mixture(w: float) -> dict[str, Any]:
     """Mix (1 - w) x what is left + w x little recent energy (E20)."""
-    return {"weighted_choice": {"choices": ["most_residual", calibrated()], "weights": [1 - w, w]}}
+    return {"weighted_choice": {"choices": ["most_residual", calibrated_recent()], "weights": [1 - w, w]}}
 
 
 def _mixture_runs(evidence: Evidence) -> tuple[RunSet, Iterator[tuple[float, PlannedPoint, float, PlannedPoint]]]:

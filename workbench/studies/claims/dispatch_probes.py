@@ -4,14 +4,13 @@
 - H3.10 and H3.11: what grouped and sampled probes lose (Em. 5 and 6).
 - H3.12: one probe for several resources in turn (Em. 7): the gates that it saves, the dispatches that it delays.
 
-All are counted once more, with circuits as a synthesiser makes them in the place of gates as they are written. The
-setting is shared with the other claims on dispatching: the document's machine, policies at their defaults but for one.
+All are counted once more, with circuits as a synthesiser makes them in the place of gates as they are written.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -34,23 +33,21 @@ from workbench.studies.claims.cases import (
     smaller,
 )
 from workbench.studies.claims.claim import Claim, Evidence
+from workbench.studies.claims.dispatch_setting import (
+    BLOCKS,
+    QUEUED,
+    REGISTERS,
+    SOONER,
+    experiment,
+    groups,
+)
 from workbench.studies.probe_success import Setting, lost_dispatches, octave_lengths, under_report
 from workbench.studies.statistics import Finding, fact
 
 HIGHER = margin("H3.9b clock")
 HARDWARE_SIZES = (16, 64, 128, 512)
-SOONER = ("makespan_cycles", "wait_mean_cycles")
-QUEUED = "all_at_once"
-"""All groups wait from cycle 0 on, so that the dispatcher is never idle."""
 
 
-def groups(count: int = 2000, **levers: Any) -> dict[str, Any]:
-    """Return the workbench's random groups, with some laws chosen."""
-    return {"synthetic": "random_groups", "count": count, **levers}
-
-
-REGISTERS = groups(arrival=QUEUED, waves={"uniform": [1, 8]}, vgpr_blocks={"uniform": [8, 24]})
-"""Vector registers run out before wave slots do: what probes report, and where blocks are placed, decides."""
 LOADS = {
     "queued": REGISTERS,
     "load 0.9": groups(arrival={"poisson_load": 0.9}),
@@ -345,20 +342,6 @@ def _costs(evidence: Evidence) -> list[Finding]:
         for stale in STALE
         for measure in ("wait_mean_cycles", "over_promised")
     ]
-
-
-MACHINE = "patent_dispatch"
-
-
-def experiment(workload: Any, options: Mapping[str, Any] | None = None, **policies: Any) -> dict[str, Any]:
-    """Make a sweep on the document's machine; seeds are added where it is run."""
-    config = {"engine": "dispatch", "machine": MACHINE, "workload": workload, "policy": policies}
-    return {**config, "options": dict(options or {})}
-
-
-MODULES, BLOCKS = 16, 128
-"""Modules of the machine, and blocks of vector registers of a unit (spec 3, ¶151)."""
-POWER: dict[str, Any] = {"power": "class_power", "heat": "rc_heat"}
 
 
 CLAIMS = [
