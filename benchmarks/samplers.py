@@ -21,7 +21,7 @@ from workbench.experiments.progress import Silent
 from workbench.experiments.store import Store
 from workbench.studies.statistics import mean_interval
 from workbench.studies.tuning.driver import Crew, Evaluator, conduct
-from workbench.studies.tuning.front import history, reference_point
+from workbench.studies.tuning.hypervolume import history, reference_point
 from workbench.studies.tuning.results import StudyResults
 from workbench.studies.tuning.study import Study, read_study
 from workbench.studies.tuning.trial_store import TrialStore, quiet

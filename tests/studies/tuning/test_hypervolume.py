@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from tests.depth import deeper
 from tests.oracles import hypervolume as cells
-from workbench.studies.tuning.front import history, hypervolume, on_front, reference_point
+from workbench.studies.tuning.front import on_front
+from workbench.studies.tuning.hypervolume import history, hypervolume, reference_point
 
 
 def points(objectives, most=8):

@@ -28,7 +28,8 @@ from workbench.streams import Streams
 from workbench.studies.sentences import amount, listed, number, per_cent, probability
 from workbench.studies.statistics import PairedComparison, holm
 from workbench.studies.summary import ALPHA, Family
-from workbench.studies.tuning.front import Front, History, history, point_sweep
+from workbench.studies.tuning.front import Front, point_sweep
+from workbench.studies.tuning.hypervolume import History, history
 from workbench.studies.tuning.objectives import Costs, Objective, costs_of
 from workbench.studies.tuning.space import Dimension, dimensions
 from workbench.studies.tuning.study import Study, Trial, shown
