@@ -13,7 +13,7 @@ from tests.engines.translation_cases import simulate
 from tests.studies.translation.test_eviction_bound import LOOK_AT_SHARING
 from workbench.errors import InputError
 from workbench.policies.policy import policies
-from workbench.studies.translation import belady_misses
+from workbench.studies.belady import belady_misses
 
 
 def fewest(pages: tuple[int, ...], entries: int) -> int:

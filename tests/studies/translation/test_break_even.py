@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.errors import InputError
-from workbench.studies.translation import break_even, break_even_table, pays
+from workbench.studies.break_even import break_even, break_even_table, pays
 
 TABLE = {
     (12, 4, 1): (0.125, 0.147, 0.227),

@@ -7,7 +7,7 @@ import pytest
 
 from tests.engines.translation_cases import simulate
 from workbench.records.translation import SERVED_BY, TranslationRecord
-from workbench.studies.translation import CASES, break_even, pays
+from workbench.studies.break_even import CASES, break_even, pays
 
 CORES, PAGES, COUNT, APART = 6, 12, 400, 1000
 """Accesses are so many cycles apart that each is served before the next is issued."""

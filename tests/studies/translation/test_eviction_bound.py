@@ -6,7 +6,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.policies.policy import policies
-from workbench.studies.translation import eviction_misses
+from workbench.studies.belady import eviction_misses
 
 LOOK_AT_SHARING = {"sharing_aware_eviction", "protect_low_degree"}
 
