@@ -1,4 +1,4 @@
-"""What is to be known of files: whether one has changed, on which file system it lies, how its text is encoded.
+"""What is to be known of files: whether one has changed, its digest, its file system, how its text is encoded.
 
 What was read of a file is kept for as long as the file is surely as it was. A file's times and its size do not tell
 every change: a file that is written twice within a tick of the clock may have the same ones. What was read of a file
@@ -14,6 +14,7 @@ And where the workbench keeps what it can make or fetch again.
 from __future__ import annotations
 
 import codecs
+import hashlib
 import os
 import re
 import time
@@ -21,6 +22,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
+
+from workbench.errors import InputError
 
 GRAIN_NS = 2 * 10**9
 """The coarsest clock of a file system in use (FAT's)."""
@@ -117,6 +120,23 @@ def _is_old(state: State, now_ns: int) -> bool:
 
 def _is_far(path: Path | str) -> bool:
     return on_network(Path(path).absolute().parent)
+
+
+def digest_of_file(path: Path, anew: bool = False) -> str:
+    """Return the sha256 of a file's bytes, taken again whenever the file may have changed; `anew` as of
+    `FileMemo.get`."""
+    return _digests.get(path, path, lambda _: _digest(path), anew)
+
+
+_digests = FileMemo[str]()
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as problem:
+        raise InputError(f"{path}: cannot be read ({problem.strerror or problem}).") from None
 
 
 _MOUNTS = Path("/proc/self/mountinfo")

@@ -14,8 +14,9 @@ import pytest
 from tests.depth import long
 from tests.public_traces import CHECKOUT, FACTS, NAMED, needs_public_traces, path
 from workbench.errors import InputError, WorkbenchError
+from workbench.files import digest_of_file
 from workbench.workloads import catalogue as room
-from workbench.workloads.catalogue import available, catalogue, digest_of_file, fetch, locate, trace_file
+from workbench.workloads.catalogue import available, catalogue, fetch, locate, trace_file
 from workbench.workloads.importers import read_trace
 
 WHOLE, PACKED, CUT = "hta_a100_alexnet", "omniperf_mi300x_vcopy_pmc_perf", "rocprofv3_mi355x_part1"

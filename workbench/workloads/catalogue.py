@@ -7,14 +7,13 @@ is used only if it is the file that is listed.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from workbench.errors import InputError, WorkbenchError, missing_extra, nearest_name, unknown_name
-from workbench.files import FileMemo, cache_home
+from workbench.files import cache_home, digest_of_file
 from workbench.strict_yaml import read_mapping
 
 FOLDER_VARIABLE = "WORKBENCH_TRACES"
@@ -131,23 +130,6 @@ def trace_file(named: str) -> Path:
     near = nearest_name(named, catalogue())
     cure = f" Did you mean {near}?" if near else ""
     raise InputError(f"{named}: there is no such file, and no public trace of this name.{cure}")
-
-
-def digest_of_file(path: Path, anew: bool = False) -> str:
-    """Return the sha256 of a file's bytes, taken again whenever the file may have changed; `anew` as of
-    `FileMemo.get`."""
-    return _digests.get(path, path, lambda _: _digest(path), anew)
-
-
-_digests = FileMemo[str]()
-
-
-def _digest(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as problem:
-        raise InputError(f"{path}: cannot be read ({problem.strerror or problem}).") from None
 
 
 def _entry(name: str) -> Entry:

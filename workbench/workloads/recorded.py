@@ -11,9 +11,10 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from workbench.errors import InputError, wrong_value
+from workbench.files import digest_of_file
 from workbench.identity import current
 from workbench.levers import lever
-from workbench.workloads.catalogue import digest_of_file, trace_file
+from workbench.workloads.catalogue import trace_file
 from workbench.workloads.importers import Importer, Trace, importer_of, importers, read_trace
 from workbench.workloads.kernels import MISSING
 from workbench.workloads.workload import Workload

@@ -29,9 +29,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, at
+from workbench.files import digest_of_file
 from workbench.levers import Lever, Spec, lever
 from workbench.streams import Streams
-from workbench.workloads.catalogue import digest_of_file, trace_file
+from workbench.workloads.catalogue import trace_file
 from workbench.workloads.csv_file import MOST_CYCLES, CsvFile, row_place, stream_columns
 from workbench.workloads.importers import read_trace
 from workbench.workloads.importers.address_traces import (

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from workbench.files import digest_of_file
 from workbench.streams import Streams
-from workbench.workloads.catalogue import catalogue, digest_of_file, trace_file
+from workbench.workloads.catalogue import catalogue, trace_file
 from workbench.workloads.csv_file import write_file
 from workbench.workloads.group_file import group_columns
 from workbench.workloads.importers import read_trace
