@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.depth import deeper
-from workbench.structures.pickle_reader import (
+from workbench.structures.pickle_scan import (
     CUT_OFF,
     EMPTY_STACK,
     LARGE_MEMO,

@@ -10,7 +10,7 @@ from tests.depth import long
 from tests.oracles.torch_allocator import Rules
 from tests.recorded_torch import Recorder, exercised
 from workbench.errors import InputError
-from workbench.structures.pickle_reader import SOUND
+from workbench.structures.pickle_scan import SOUND
 from workbench.workloads.importers import torch_snapshot as module
 from workbench.workloads.importers.source import Source
 
@@ -135,7 +135,7 @@ def test_events_take_less_than_half_of_the_memory_that_they_take_whole(monkeypat
     for number, event in enumerate(made["device_traces"][0]):
         event["time_us"] += number
     content = pickle.dumps(made)
-    monkeypatch.setattr("workbench.structures.pickle_reader._walked", lambda _: np.array([SOUND, 0, 0]))
+    monkeypatch.setattr("workbench.structures.pickle_scan._walked", lambda _: np.array([SOUND, 0, 0]))
     peaks = []
     for read in (lambda: module._streamed(content, "w"), lambda: whole(content, monkeypatch)):
         tracemalloc.start()

@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from workbench.errors import InputError, shown
-from workbench.structures import pickle_reader
+from workbench.structures import pickle_scan
 from workbench.workloads.allocations import (
     ALLOC,
     FREE_COMPLETED,
@@ -207,12 +207,12 @@ def _add(rows: MemoryRows, log: AllocatorLog, of_allocator: bool) -> None:
 _AHEAD = 1 << 18
 """Bytes of a file that are read at a time."""
 _WRONG = {
-    pickle_reader.CUT_OFF: "it is cut off",
-    pickle_reader.LARGE_MEMO: "it numbers values higher than it has any",
-    pickle_reader.UNUSUAL: "it holds an opcode that plain values do not need",
-    pickle_reader.LARGE_TUPLE: f"it holds a tuple of more than {pickle_reader.MOST_PARTS:,} parts",
-    pickle_reader.LONG_NUMBER: f"it holds a number of more than {pickle_reader.MOST_DIGITS} bytes",
-    pickle_reader.EMPTY_STACK: "it takes what is not there",
+    pickle_scan.CUT_OFF: "it is cut off",
+    pickle_scan.LARGE_MEMO: "it numbers values higher than it has any",
+    pickle_scan.UNUSUAL: "it holds an opcode that plain values do not need",
+    pickle_scan.LARGE_TUPLE: f"it holds a tuple of more than {pickle_scan.MOST_PARTS:,} parts",
+    pickle_scan.LONG_NUMBER: f"it holds a number of more than {pickle_scan.MOST_DIGITS} bytes",
+    pickle_scan.EMPTY_STACK: "it takes what is not there",
 }
 
 
@@ -310,14 +310,14 @@ def values_with(content: bytes, at: int, stand_in: Any) -> Any:
     >>> values_with(content, content.index(b"]"), pieces), pieces
     ({'a': [1, 2], 'b': 3}, [1, 2])
     """
-    if pickle_reader.look(np.frombuffer(content, np.uint8))[0] != pickle_reader.SOUND:
+    if pickle_scan.look(np.frombuffer(content, np.uint8))[0] != pickle_scan.SOUND:
         raise ValueError
     return _WithStandIn(io.BufferedReader(_OneReplaced(content, at), _AHEAD), stand_in).load()
 
 
 def holds_half(content: bytes) -> bool:
     """Return whether a text of a sound pickle holds half a character; numbers may look the same, and are none."""
-    return b"\xed" in content and pickle_reader.holds_half_a_character(np.frombuffer(content, np.uint8))
+    return b"\xed" in content and pickle_scan.holds_half_a_character(np.frombuffer(content, np.uint8))
 
 
 def plain_values(content: bytes, where: str) -> Any:
@@ -337,8 +337,8 @@ def plain_values(content: bytes, where: str) -> Any:
     Traceback (most recent call last):
     workbench.errors.InputError: nine.pickle: is no whole pickle (byte 3: it numbers values higher than it has any).
     """
-    wrong, at = pickle_reader.look(np.frombuffer(content, np.uint8))
-    if wrong != pickle_reader.SOUND:
+    wrong, at = pickle_scan.look(np.frombuffer(content, np.uint8))
+    if wrong != pickle_scan.SOUND:
         raise InputError(f"{where}: is no whole pickle (byte {at:,}: {_WRONG[wrong]}).")
     try:
         values = _PlainUnpickler(io.BytesIO(content)).load()

@@ -1,4 +1,4 @@
-"""A walk through the opcodes of a pickle, before anything of it is executed, that refuses what would be dear to load.
+"""A walk through the opcodes of a pickle, before anything of it is executed, that refuses what is expensive to load.
 
 Loading a pickle allocates what the file says: a memo entry with the number 2**32 makes a table of as many, a length
 makes a string of as much, and a tuple that holds one tuple twenty times, which holds another twenty times, has a hash
@@ -18,7 +18,7 @@ MOST_PARTS = 1000
 MOST_DIGITS = 64
 """Bytes of a whole number."""
 ENDS, PLAIN, BYTES, NUMBER, TEXT, MARK, PUT, GET, DROPS, DOUBLES, MAKES, JOINS, SKIPPED, UNKNOWN = range(14)
-"""What an opcode does: ends the look; pushes a plain value, or bytes, a number or a text whose length comes first;
+"""What an opcode does: ends the walk; pushes a plain value, or bytes, a number or a text whose length comes first;
 marks a place; writes to the memo or reads from it; takes values off the stack for nothing, for a second of the same,
 for one value, or for a tuple of them; is passed over."""
 TO_MARK = -1
@@ -66,7 +66,7 @@ for _kind, _width, _codes in _OPCODES:
 def look(content: np.ndarray) -> tuple[int, int]:
     """Return what is wrong with a pickle, `SOUND` = nothing, and at which byte.
 
-    A look ends, soundly, at the first opcode that asks for something by name: that is refused when it is loaded.
+    The walk ends, soundly, at the first opcode that asks for something by name: that is refused when it is loaded.
 
     Parameters
     ----------
