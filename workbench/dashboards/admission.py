@@ -29,7 +29,7 @@ from voila.app import Voila
 from voila.tornado.handler import TornadoVoilaHandler
 
 from workbench.dashboards import page
-from workbench.dashboards.serve import MOST_PAGES, TOKEN
+from workbench.dashboards.voila_server import MOST_PAGES, TOKEN
 
 TICKET_SECONDS = 30.0
 """How long a page may take from its ticket to its kernel."""

@@ -24,7 +24,7 @@ import anywidget
 import ipywidgets as widgets
 import traitlets
 
-from workbench.dashboards.serve import ALONE
+from workbench.dashboards.voila_server import ALONE
 from workbench.errors import InputError
 
 

@@ -24,6 +24,8 @@ TEMPLATE = "offline"
 
 TOKEN, TOKEN_FILE = "JUPYTER_TOKEN", "JUPYTER_TOKEN_FILE"
 """The variables in which Jupyter's servers find their token, and so does this one."""
+ALONE = "WORKBENCH_DASHBOARD_PAGE"
+"""The variable that the cell of a page of its own sets."""
 MOST_PAGES = 8
 """How many pages may be open at once: each has a process of some 300 MB."""
 PATIENCE_SECONDS = 600
@@ -142,7 +144,7 @@ def free_port(port: int) -> int:
 def notebook_of(name: str, folder: Path) -> dict[str, Any]:
     """Return a notebook of one cell that shows a dashboard; paths that a user types there start from a folder."""
     begin = f"import os\nos.chdir({str(folder)!r})\nos.environ[{ALONE!r}] = '1'"
-    queue = "from workbench.dashboards.serve import queue_all_messages\nqueue_all_messages(get_ipython().kernel)"
+    queue = "from workbench.dashboards.voila_server import queue_all_messages\nqueue_all_messages(get_ipython().kernel)"
     source = f"{begin}\n{queue}\nimport workbench as wb\nwb.dashboard({name!r})"
     cell = {"cell_type": "code", "id": "dashboard", "source": source, "metadata": {}, "outputs": []}
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -167,7 +169,3 @@ def _notebook(name: str) -> Iterator[Path]:
         path = Path(folder, f"{Path(name.rpartition(':')[2]).stem or 'dashboard'}.ipynb")
         path.write_text(json.dumps(notebook_of(name, Path.cwd())))
         yield path
-
-
-ALONE = "WORKBENCH_DASHBOARD_PAGE"
-"""The variable that the cell of such a page sets."""
