@@ -14,7 +14,7 @@ from tests.depth import long, thinned
 from tests.oracles.dispatch_measures import dispatches, makespan, waits
 from workbench.dashboards import dispatch_drawings
 from workbench.dashboards.canvas import FAR_APART, Side, intervals_scene
-from workbench.dashboards.dispatch import OPENING, DispatchView, power_note, resources_note
+from workbench.dashboards.dispatch import OPENING, DispatchView, power_note, resources_line
 from workbench.dashboards.dispatch_drawings import dispatch_scene
 from workbench.dashboards.sidebar import Sidebar
 from workbench.engines.dispatch import Dispatch
@@ -225,7 +225,7 @@ def test_a_run_without_power_has_no_power_note(records):
 
 
 def test_the_machine_says_what_a_dispatcher_reserves():
-    note = resources_note(read_machine("patent_dispatch"))
+    note = resources_line(read_machine("patent_dispatch"))
     assert note == ("16 modules of 4 units; a unit: 128 vgpr, 64 sgpr, 10 waves; a module: 128 shared, 40 workgroups")
 
 

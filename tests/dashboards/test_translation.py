@@ -14,7 +14,7 @@ import yaml
 import workbench as wb
 from workbench.dashboards.canvas import Side, intervals_scene
 from workbench.dashboards.sidebar import Sidebar
-from workbench.dashboards.translation import OPENING, hierarchy_note, latency_note, load_note
+from workbench.dashboards.translation import OPENING, hierarchy_line, latency_note, load_note
 from workbench.engines.translation import Translation
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import make_plan
@@ -141,6 +141,6 @@ def test_places_with_names_have_no_line_between_them():
 
 
 def test_a_hierarchy_says_what_it_is():
-    notes = [hierarchy_note(TranslationMachine(cores=cores)) for cores in (4, 8)]
+    notes = [hierarchy_line(TranslationMachine(cores=cores)) for cores in (4, 8)]
     assert all(a != b for a, b in pairwise(notes))
     assert notes[0].startswith("4 cores of 32 entries, 512 shared, 12 cycles away; ")

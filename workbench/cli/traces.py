@@ -409,7 +409,7 @@ def _note_what_was_before(given: argparse.Namespace, facts: dict[str, Any], exac
 
 def _facts_of_replay(given: argparse.Namespace, setup: Any) -> dict[str, Any]:
     """Return what was replayed, and where."""
-    from workbench.machine.board import board_note
+    from workbench.machine.board import board_line
 
     recorded = setup.workload.recorded()
     return {
@@ -417,7 +417,7 @@ def _facts_of_replay(given: argparse.Namespace, setup: Any) -> dict[str, Any]:
         **setup.workload.facts(setup.machine),
         "cached_before_bytes": recorded.cached_before,
         "lumped_before_bytes": recorded.lumped_before,
-        "board": board_note(setup.machine),
+        "board": board_line(setup.machine),
     }
 
 

@@ -94,10 +94,10 @@ def power_note(record: DispatchRecord) -> np.ndarray:
     return module_power(record) if has_power(record) else np.empty(0)
 
 
-def resources_note(machine: Machine) -> str:
+def resources_line(machine: Machine) -> str:
     """Return what a dispatcher reserves on a machine.
 
-    >>> resources_note(Machine(compute_units=8))
+    >>> resources_line(Machine(compute_units=8))
     '8 modules of 4 units; a unit: 64 vgpr, 50 sgpr, 10 waves; a module: 128 shared, 16 workgroups'
     """
     resources = {
@@ -126,7 +126,7 @@ OPENING = Opening(
         "workgroups_a_unit",
         "more_resources",
     ),
-    machine_note=resources_note,
+    machine_line=resources_line,
     regime="head_of_line",
     length=1000,
     baseline={

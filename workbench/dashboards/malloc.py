@@ -54,10 +54,10 @@ def _curves(steps: Sequence[Steps], last: int) -> list[Side]:
     return [Side(place, cycle, without_limits(value.astype(float))) for place, (cycle, value) in enumerate(curves)]
 
 
-def warps_note(machine: Machine) -> str:
+def warps_line(machine: Machine) -> str:
     """Return what the machine means here.
 
-    >>> warps_note(Machine(wave_size=32, compute_units=132))
+    >>> warps_line(Machine(wave_size=32, compute_units=132))
     'warps of 32 threads; the heap and its locks are options of the engine'
     """
     return f"warps of {machine.wave_size} threads; the heap and its locks are options of the engine"
@@ -72,7 +72,7 @@ OPENING = Opening(
     ),
     machine={"preset": "h100"},
     machine_levers=("wave_size",),
-    machine_note=warps_note,
+    machine_line=warps_line,
     regime="mixed_sizes",
     length=256,
     baseline={"serve": "per_thread"},

@@ -10,7 +10,7 @@ from workbench.dashboards.canvas import IntervalsPanel, NotedPanel, NotedPanels,
 from workbench.dashboards.paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import NothingToChoose, Opening
 from workbench.figures.estimates import without_limits
-from workbench.machine.board import CardsAlike, board_note
+from workbench.machine.board import CardsAlike, board_line
 from workbench.machine.node import NodeMachine
 from workbench.metrics.node import TIMES
 from workbench.records.node import NodeRecord
@@ -76,14 +76,14 @@ def times_note(record: NodeRecord) -> np.ndarray:
     return np.quantile(lasted, _QUANTILES, method="inverted_cdf").astype(float)
 
 
-def node_note(machine: NodeMachine) -> str:
+def node_line(machine: NodeMachine) -> str:
     """Return what a node is, in a line.
 
-    >>> node_note(NodeMachine.read({"cards": 2, "modules": 3}))
+    >>> node_line(NodeMachine.read({"cards": 2, "modules": 3}))
     '2 GPUs and 0 CPUs, 2 GiB in all; direct links of 150 GB/s; 3 modules and 3 walkers a card'
     """
     inside = f"{machine.card.compute_units} modules and {machine.translation.walkers} walkers a card"
-    return f"{board_note(machine.board)}; {inside}"
+    return f"{board_line(machine.board)}; {inside}"
 
 
 OPENING = Opening(
@@ -95,7 +95,7 @@ OPENING = Opening(
     ),
     machine={"cards": 2, "modules": 2},
     machine_levers=(),
-    machine_note=node_note,
+    machine_line=node_line,
     regime="training",
     length={"count": 2, "iterations": 1, "layers": 2, "requests": 1, "steps": 2, "kernels": 2},
     baseline={

@@ -60,7 +60,7 @@ class Opening(NamedTuple):
     """As a sweep says it: a preset, or the levers of a rule; it differs from a preset in `machine_levers` alone."""
     machine_levers: Sequence[str]
     """The levers of the machine that can be turned."""
-    machine_note: Callable[[Any], str]
+    machine_line: Callable[[Any], str]
     """What the machine has, in a line below them."""
     regime: str
     length: int | Mapping[str, Any]

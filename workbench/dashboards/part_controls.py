@@ -38,7 +38,7 @@ class MachineControl(Control):
         self._of = mechanism(opening.engine).engine.machine
         start = self._of.read(opening.machine)
         super().__init__(Lever("machine", "spec", start, spec=self._of))
-        self._note = opening.machine_note
+        self._line = opening.machine_line
         names = [(f"{row['name']}: {row['title']}", row["name"]) for row in presets(self._of)]
         names += [(words, spec.name) for words, spec in opening.machine_rules.items()]
         self._words, self._refused = names, dict[str, str]()
@@ -166,7 +166,7 @@ class MachineControl(Control):
 
     def _turned(self) -> None:
         try:
-            self.holds.value = self._note(self._of.read(self.plain()))
+            self.holds.value = self._line(self._of.read(self.plain()))
         except InputError:
             self.holds.value = ""  # the sweep will say what is wrong
         self._changed()

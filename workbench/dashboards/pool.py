@@ -19,7 +19,7 @@ from workbench.dashboards.snapshot import MemoryHistoryPanel
 from workbench.engines.pool import Pool
 from workbench.experiments.run_set import RunSet
 from workbench.figures.pool import reserved_in_all
-from workbench.machine.board import board_note
+from workbench.machine.board import board_line
 from workbench.machine.topologies.registry import TopologyFile
 from workbench.machine.topologies.regular import RegularBoard
 from workbench.metrics.pool import cached, in_use, lent_out
@@ -126,7 +126,7 @@ OPENING = Opening(
     ),
     machine={"preset": "dgx_1v"},
     machine_levers=(),
-    machine_note=board_note,
+    machine_line=board_line,
     regime="one_card_full",
     length={"jobs": 40, "iterations": 2},
     baseline={"target": "local_only"},

@@ -42,10 +42,10 @@ class SharedMemoryPanels:
         """Show all runs in the histogram and the table."""
 
 
-def segments_note(machine: Machine) -> str:
+def segments_line(machine: Machine) -> str:
     """Return how much shared memory a unit has.
 
-    >>> segments_note(Machine(segments=3, granule_bytes=128))
+    >>> segments_line(Machine(segments=3, granule_bytes=128))
     '3 segments of 128 B: 384 B a unit'
     """
     return f"{machine.segments:,} segments of {machine.granule_bytes:,} B: {size(machine)} a unit"
@@ -70,7 +70,7 @@ OPENING = Opening(
     ),
     machine={"preset": "patent"},
     machine_levers=("segments",),
-    machine_note=segments_note,
+    machine_line=segments_line,
     regime="large_uniform",
     length=300,
     baseline={"placement": "first_fit"},

@@ -53,10 +53,10 @@ def load_note(record: TranslationRecord) -> np.ndarray:
     )
 
 
-def hierarchy_note(machine: TranslationMachine) -> str:
+def hierarchy_line(machine: TranslationMachine) -> str:
     """Return what a machine's hierarchy is, in a line.
 
-    >>> hierarchy_note(TranslationMachine())
+    >>> hierarchy_line(TranslationMachine())
     '16 cores of 32 entries, 512 shared, 12 cycles away; a walk takes 400 cycles, 8 at a time'
     """
     near = f"{machine.cores} cores of {machine.private_entries} entries"
@@ -84,7 +84,7 @@ OPENING = Opening(
         "level_cycles",
         "walk_cache_entries",
     ),
-    machine_note=hierarchy_note,
+    machine_line=hierarchy_line,
     regime="pilot_zipf",
     length=8000,
     baseline={"locate": "no_directory", "fill": "demand_always", "eviction": "lru"},

@@ -284,10 +284,10 @@ class CardsAlike(Spec):
         return {"between": f"gpu{one} gpu{other}", "gbps": self.link_gbps / (1 if apart == 1 else 2), "kind": "nvlink"}
 
 
-def board_note(board: Board) -> str:
+def board_line(board: Board) -> str:
     """Return what a board is, in a line.
 
-    >>> board_note(Board())
+    >>> board_line(Board())
     '2 GPUs and 1 CPU, 96 GiB in all; direct links of 12 to 24 GB/s'
     """
     row = board.row()
