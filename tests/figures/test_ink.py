@@ -12,7 +12,7 @@ from IPython.core.formatters import DisplayFormatter
 
 from tests.figures.stand_ins import record, runs
 from workbench.figures import figure, plot_style
-from workbench.figures.marks import COLOURS, look
+from workbench.figures.marks import COLOURS, line_look
 
 
 @functools.cache
@@ -78,12 +78,12 @@ def test_letters_are_small_but_not_tiny():
 
 
 def test_no_two_lines_look_alike():
-    looks = [(look(k)["color"], look(k)["marker"]) for k in range(63)]
+    looks = [(line_look(k)["color"], line_look(k)["marker"]) for k in range(63)]
     assert len(set(looks)) == 63
-    assert [look(k)["color"] for k in range(7)] == list(COLOURS)
+    assert [line_look(k)["color"] for k in range(7)] == list(COLOURS)
 
 
 @pytest.mark.parametrize("pair", [(0, 1), (0, 2), (1, 2)])
 def test_first_lines_differ_in_marker_too(pair):
-    one, other = (look(k) for k in pair)
+    one, other = (line_look(k) for k in pair)
     assert one["marker"] != other["marker"]

@@ -118,7 +118,7 @@ def _curves(axes: Axes, data: AdviceFigure) -> None:
         if number == 0:
             axes.fill_between(line.event, line.gib, step="post", color="#D0D0D0", linewidth=0, label=line.name)
         else:
-            look = marks.look(number)
+            look = marks.line_look(number)
             axes.step(line.event, line.gib, where="post", color=look["color"], linewidth=0.9, label=_short(line.name))
     axes.set(xlabel="event", ylabel="memory (GiB)")
     axes.set_ylim(bottom=0)

@@ -35,7 +35,7 @@ FILLS = ("#56B4E9", "#0072B2", "#F2D16B", "#C8501E", "#23394A")
 """Of areas that touch: no two are alike in grey."""
 
 
-def look(style: int) -> dict[str, Any]:
+def line_look(style: int) -> dict[str, Any]:
     """Return colour and marker of a line, by its place in the sweep: no two of the first 63 are the same."""
     colour, shape = COLOURS[style % len(COLOURS)], MARKERS[style % len(MARKERS)]
     return {"color": colour, "marker": shape, "markeredgecolor": "white", "markeredgewidth": 0.4}
@@ -44,18 +44,18 @@ def look(style: int) -> dict[str, Any]:
 def step_line(axes: Axes, x: np.ndarray, y: Means, style: int, label: str) -> None:
     """Draw means that change in steps, their intervals as a pale area, and a marker here and there."""
     if np.isfinite(y.low).any():
-        axes.fill_between(x, y.low, y.high, step="post", color=look(style)["color"], alpha=0.2, linewidth=0)
+        axes.fill_between(x, y.low, y.high, step="post", color=line_look(style)["color"], alpha=0.2, linewidth=0)
     apart = max(len(x) // 10, 1)
     every = (style % 5 * apart // 5, apart)  # the markers of different lines do not meet
-    axes.step(x, y.mean, where="post", label=words(label), markevery=every, **look(style))
+    axes.step(x, y.mean, where="post", label=words(label), markevery=every, **line_look(style))
 
 
 def interval_line(axes: Axes, x: np.ndarray, y: Means, style: int, label: str) -> None:
     """Draw means at the places where something was measured, with their intervals; the line between guides the eye."""
-    axes.plot(x, y.mean, label=words(label), linewidth=0.8, **look(style))
-    axes.vlines(x, y.low, y.high, color=look(style)["color"], linewidth=1.1, zorder=3)
+    axes.plot(x, y.mean, label=words(label), linewidth=0.8, **line_look(style))
+    axes.vlines(x, y.low, y.high, color=line_look(style)["color"], linewidth=1.1, zorder=3)
     for end in (y.low, y.high):  # ends wider than a marker, so that a short interval shows on it
-        axes.scatter(x, end, s=26, marker="_", color=look(style)["color"], linewidths=0.8, zorder=3)
+        axes.scatter(x, end, s=26, marker="_", color=line_look(style)["color"], linewidths=0.8, zorder=3)
 
 
 def interval(axes: Axes, result: Interval, y: float) -> None:
@@ -116,7 +116,7 @@ def multiples(axes: Axes, names: Sequence[str], x: Means, filled: np.ndarray) ->
 
 
 def ticks(axes: Axes, x: np.ndarray) -> None:
-    """Draw one upright bar a row, the first on top: what the dots of the rows are held to."""
+    """Draw an upright bar in each row, the first on top: the value that the row's dot is compared with."""
     rows = np.arange(len(x))[::-1]
     axes.scatter(x, rows, s=60, marker="|", c=BAD, linewidths=1.6, zorder=2)
 
@@ -145,8 +145,8 @@ def diamonds(axes: Axes, x: np.ndarray, y: np.ndarray, tint: np.ndarray | None =
 def scale(values: Sequence[np.ndarray]) -> ScalarMappable:
     """Return colours from dark to light, for all of these values together."""
     known = np.concatenate(values)
-    ends = Normalize(*np.nanquantile(known, [0, 1])) if np.isfinite(known).any() else Normalize(0, 1)
-    return ScalarMappable(ends, colormaps["viridis"])
+    limits = Normalize(*np.nanquantile(known, [0, 1])) if np.isfinite(known).any() else Normalize(0, 1)
+    return ScalarMappable(limits, colormaps["viridis"])
 
 
 def heat(

@@ -141,7 +141,7 @@ def draw_probe_success(data: ProbeSuccess) -> Figure:
 
     figure, axes = plot_style.stacked(len(data.free), 1.9 if len(data.free) == 1 else 1.25, share_x=True)
     for line in data.lines:
-        one, look, seen = axes[line.panel], marks.look(line.style), line.drawn.mean > 0
+        one, look, seen = axes[line.panel], marks.line_look(line.style), line.drawn.mean > 0
         chance = 10.0 ** np.maximum(line.log10_chance, 2 * FLOOR)
         one.plot(line.demand, chance, linewidth=0.9, label=frame.words(line.name), **look)
         ends = line.drawn.low[seen], line.drawn.high[seen]
@@ -290,13 +290,13 @@ def draw_accuracy(data: Accuracy) -> Figure:
     """Draw lines of groups Z and of sampled lengths W, named where they show what is lost; each exact probe as a
     dot."""
     from workbench.figures import frame, plot_style
-    from workbench.figures.marks import Names, look, name_all
+    from workbench.figures.marks import Names, line_look, name_all
 
     figure, axes = plot_style.stacked(2, data.heights, share_x=True)
     for family in data.families:
         cycles = int(family.columns["cycles"][0])
         text = frame.words(family.name) + (f" ({cycles} cycles)" if cycles > 1 else "")
-        style = {"linewidth": 0.9, "label": text, "zorder": 2, "clip_on": False, **look(family.style)}
+        style = {"linewidth": 0.9, "label": text, "zorder": 2, "clip_on": False, **line_look(family.style)}
         for one, side in zip(axes, data.sides, strict=True):
             one.plot(family.columns[data.x], side.times * family.columns[side.column], **style)
     for one, side in zip(axes, data.sides, strict=True):

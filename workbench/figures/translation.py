@@ -154,7 +154,7 @@ def _up_to_all(axes: Axes, line: Curve, data: Curves) -> None:
 
     x, y = np.r_[line.x, _longest(data)], np.r_[100 * line.means.mean, 100.0]
     marked = np.unique(np.searchsorted(y, np.linspace(y[0], 100, 8)).clip(0, len(y) - 1))
-    look = {**marks.look(line.style), "markevery": marked.tolist()}
+    look = {**marks.line_look(line.style), "markevery": marked.tolist()}
     axes.step(np.maximum(x, 1), y, where="post", label=frame.words(line.name), linewidth=0.9, **look)
 
 

@@ -92,7 +92,7 @@ def draw_malloc_on_card(data: MallocOnCard) -> Figure:
 
     figure, axes = plot_style.stacked(len(data.cards), 2.2 if len(data.cards) == 1 else 1.5, share_x=True)
     for line in data.lines:
-        one, curve, look = axes[line.panel], line.curve, marks.look(line.style)
+        one, curve, look = axes[line.panel], line.curve, marks.line_look(line.style)
         one.plot(curve.threads, line.modelled, linewidth=0.9, color=look["color"])
         one.plot(curve.threads, curve.microseconds, linestyle="none", label=frame.words(curve.way), **look)
     for one, card in zip(axes, data.cards, strict=True):
