@@ -13,7 +13,7 @@ from workbench.figures.panels import axis_label, measure_words
 from workbench.figures.registry import ANY, Column, on_paper, recipe
 from workbench.studies.discovery import Column as Lever
 from workbench.studies.discovery import Scenario, discover, interest_of
-from workbench.studies.discovery.scenario import inside_of, noun, where
+from workbench.studies.discovery.scenario import box_condition, inside_of, points_word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -127,11 +127,11 @@ def drawn(runs: RunSet, one: Scenario) -> ScenarioDiscovery:
     sides = [_side(lever, inside, axis_label(lever.path, setup)) for lever, inside in zip(cases.columns, box.inside)]
     steps = one.trajectory
     what = measure_words(cases.measure)
-    wanted = f"{noun(cases.interest)} in {what}" if cases.interest.is_compared else _beyond(what, one)
+    wanted = f"{points_word(cases.interest)} in {what}" if cases.interest.is_compared else _beyond(what, one)
     rate = f"{100 * box.all_hits / box.points:.0f} % of {box.points} points are"
     return ScenarioDiscovery(
         cases.policy,
-        noun(cases.interest),
+        points_word(cases.interest),
         np.array([step.coverage for step in steps]),
         np.array([step.density for step in steps]),
         np.array([len(step.restricted) for step in steps]),
@@ -155,8 +155,8 @@ def _outcome(one: Scenario) -> str:
     p = f"p {probability(one.p_adjusted)} of all searches among shuffled labels"
     if not one.is_box:
         return f"no box is better than that; {p}"
-    name, box = noun(one.cases.interest), one.box
-    return f"box: {where(one)}\n{100 * box.coverage:.0f} % of the {name}, {100 * box.density:.0f} % of it {name}; {p}"
+    name, box, limits = points_word(one.cases.interest), one.box, box_condition(one)
+    return f"box: {limits}\n{100 * box.coverage:.0f} % of the {name}, {100 * box.density:.0f} % of it {name}; {p}"
 
 
 def _pairs(one: Scenario, sides: list[Side]) -> tuple[tuple[Side, Side], ...]:

@@ -203,7 +203,7 @@ def not_expandable(state: State, pool: int, block: int) -> int:
 
 @kernel
 def least_expandable(state: State, pool: int, block: int) -> int:
-    """Go on in the order as long as the next block could grow to less."""
+    """Return the first block from here on that could grow to less than the next one."""
     after = following(state, pool, block)
     while state.base[block] != NONE and after != NONE and could_be(state, after) < could_be(state, block):
         block, after = after, following(state, pool, after)

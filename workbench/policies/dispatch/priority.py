@@ -291,9 +291,6 @@ class PriorityWindows(Priority):
         return np.array([self.shortest, *self.lengths], np.float64)
 
 
-AGEING_STEP, ABOVE = 0, 1
-
-
 class Ageing(Priority):
     """Raise every waiting group by one priority at each tick of one counter for all, at most to the highest.
 

@@ -298,13 +298,13 @@ def _number(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.10g}"
 
 
-def where(scenario: Scenario) -> str:
+def box_condition(scenario: Scenario) -> str:
     """Return all limits of a box as one condition."""
     names = lever_names(scenario.cases.columns)
     return " and ".join(condition(one, names[one.place]) for one, _ in scenario.limits)
 
 
-def does(cases: Cases) -> str:
+def _predicate(cases: Cases) -> str:
     """Return what the points of interest have in common: `loses drain_cycles`, `has drain_cycles above 900`."""
     interest, name = cases.interest, cases.measure.name
     if interest.is_compared:
@@ -313,7 +313,7 @@ def does(cases: Cases) -> str:
     return f"has {name} {interest.kind} {interest.threshold:g}"
 
 
-def noun(interest: Interest) -> str:
+def points_word(interest: Interest) -> str:
     """Return what a point of interest is called."""
     return NOUNS.get(interest.kind) or f"points {interest.kind} {interest.threshold:g}"
 
@@ -321,7 +321,7 @@ def noun(interest: Interest) -> str:
 def sentence(scenario: Scenario, width: int = WIDTH) -> str:
     """Return the box in words, in lines of so many columns at most."""
     cases = scenario.cases
-    subject = f"{cases.policy or 'the sweep'} {does(cases)}"
+    subject = f"{cases.policy or 'the sweep'} {_predicate(cases)}"
     rest = _box(scenario) if scenario.is_box else _none(scenario)
     text = f"{subject} {rest}"
     left = f" {cases.left_out} points had no value." if cases.left_out else ""
@@ -329,11 +329,11 @@ def sentence(scenario: Scenario, width: int = WIDTH) -> str:
 
 
 def _box(scenario: Scenario) -> str:
-    box, name = scenario.box, noun(scenario.cases.interest)
+    box, name = scenario.box, points_word(scenario.cases.interest)
     rate = f"{_percent(box.all_hits, box.points)} of all points are"
     others = "" if scenario.number == 1 else f" outside of the box{'es' if scenario.number > 2 else ''} above"
     return (
-        f"where {where(scenario)}: {_percent(box.hits, box.all_hits)} of the {name}{others}, "
+        f"where {box_condition(scenario)}: {_percent(box.hits, box.all_hits)} of the {name}{others}, "
         f"{_percent(box.hits, box.size)} of that box are {name} ({box.hits} of {box.size} points; {rate}), "
         f"p {probability(scenario.p_adjusted)}."
     )
@@ -352,9 +352,9 @@ def _none(scenario: Scenario) -> str:
 
 
 def _chance(scenario: Scenario) -> str:
-    if scenario.p_adjusted < 0.05:
+    if scenario.p_adjusted < LEVEL:
         return "no single limit earns its place"
-    if scenario.p_value < 0.05:
+    if scenario.p_value < LEVEL:
         return (
             f"p {probability(scenario.p_value)} alone: yes; {probability(scenario.p_adjusted)} after correction over "
             "all policies and boxes: no"

@@ -118,8 +118,8 @@ def _percent(size: int, demand: Demand) -> float:
     return 100 * float(size) / float(demand.size.sum()) if demand.size.size else math.nan
 
 
-MOST_ENTRIES = 1_000_000
-MOST_WHOLE_ENTRIES = 4_000
+MOST_ENTRIES, MOST_WHOLE_ENTRIES = 1_000_000, 4_000
+"""Entries of the largest programme that `fixed_bound` solves, of shares and of whole regions."""
 
 
 def moving_bound(demand: Demand) -> float:
@@ -164,8 +164,8 @@ def _mean(total: float, demand: Demand) -> float:
 
 
 def fixed_bound(demand: Demand, whole: bool = False) -> float:
-    """Compute the same for policies that leave a region where they put it: the linear relaxation, or whole regions
-    alone.
+    """Compute the least `borrowed_reading_mean_ns` of any policy that grants the demand and leaves a region where it is
+    put: the linear relaxation, or whole regions alone.
 
     One variable says which share of a region lies on a card for its whole life; at each moment before a region goes
     (a maximal clique of the regions' lives) no card holds more than it has. Shares that stay are shares that could
@@ -320,7 +320,7 @@ def _leaving(beyond: np.ndarray, together: np.ndarray) -> np.ndarray:
 
 
 def by_flow(demand: Demand, load: np.ndarray) -> float:
-    """Compute the same of one moment by a general min-cost flow, for paths of every kind; nanoseconds, infinite = none.
+    """Compute the least reading time of one moment by min-cost flow, for paths of every kind; infinite = impossible.
 
     Parameters
     ----------
