@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from workbench.cli import doctor
+from workbench.cli import bench
 from workbench.cli.main import COMMANDS, main
 from workbench.cli.output import cell, table_lines
 
@@ -77,7 +77,7 @@ def test_what_bench_measured_fits_80_columns_and_is_whole_in_csv(tmp_path, capsy
         def run(self, names):
             return [row for _ in names]
 
-    monkeypatch.setattr(doctor, "_benchmarks", Suite)
+    monkeypatch.setattr(bench, "_benchmarks", Suite)
     assert main(["bench", "--csv", str(tmp_path / "rates.csv")]) == 0
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
     assert pd.read_csv(tmp_path / "rates.csv").to_dict("records") == [row]

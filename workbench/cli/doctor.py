@@ -1,7 +1,7 @@
-"""`workbench doctor` and `bench`: what this machine has and lacks, and how fast it is.
+"""`workbench doctor`: what this machine has and lacks.
 
 Versions, the compile cache, free memory and free disk; of each optional thing how it is recognised, what it is for,
-and the command that brings it. Benchmarks stand beside what their bars are compared with in the same run.
+and the command that brings it.
 """
 
 from __future__ import annotations
@@ -12,23 +12,21 @@ import importlib.util
 import os
 import platform
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 from workbench.cli.main import DONE
-from workbench.cli.output import add_table_arguments, say_json, say_table
-from workbench.errors import WorkbenchError, install_command, unknown_name
+from workbench.cli.output import say_json
+from workbench.errors import install_command
 
 
-def _arguments_of_doctor(parser: argparse.ArgumentParser) -> None:
+def _arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def _run_doctor(given: argparse.Namespace) -> int:
+def _run(given: argparse.Namespace) -> int:
     report = examine()
     if given.json:
         say_json(report)
@@ -307,41 +305,4 @@ THINGS = (
 """Everything optional, in the order of the report."""
 
 
-DOCTOR = _arguments_of_doctor, _run_doctor
-
-BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks"
-
-
-def _arguments_of_bench(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only these benchmarks")
-    add_table_arguments(parser, "print one JSON list")
-
-
-def _run_bench(given: argparse.Namespace) -> int:
-    import pandas as pd
-
-    suite = _benchmarks()
-    for name in given.names:
-        if name not in suite.BENCHMARKS:
-            raise unknown_name("", "benchmark", name, suite.BENCHMARKS)
-    rows = suite.run(given.names or list(suite.BENCHMARKS))
-    if given.json:
-        say_json(rows)
-    else:
-        say_table(pd.DataFrame(rows), given.wide, given.csv)
-    return DONE
-
-
-def _benchmarks() -> ModuleType:
-    """Return the benchmarks of the source checkout that this package was installed from."""
-    if not (BENCHMARKS / "__init__.py").is_file():
-        raise WorkbenchError("the benchmarks are part of a source checkout; run this command in one.")
-    spec = importlib.util.spec_from_file_location("benchmarks", BENCHMARKS / "__init__.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["benchmarks"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-BENCH = _arguments_of_bench, _run_bench
+DOCTOR = _arguments, _run

@@ -59,7 +59,7 @@ COMMANDS = {
     "open dashboard": ("browser", "Serve a dashboard in a browser, without any request off this host."),
     "open lab": ("browser", "Open JupyterLab on the notebooks."),
     "open docs": ("browser", "Open the documentation, without any request off this host."),
-    "bench": ("doctor", "Measure the speed of the engines on this machine."),
+    "bench": ("bench", "Measure the speed of the engines on this machine."),
     "doctor": ("doctor", "What this machine has and lacks, with the command that brings it."),
     "completion": ("main", "A completion script for bash, zsh or fish."),
 }
