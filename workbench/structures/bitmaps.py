@@ -23,17 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import (
-    ALL_BITS,
-    NO_BITS,
-    allocating,
-    kernel,
-    leading_zeros,
-    left,
-    ones,
-    right,
-    trailing_zeros,
-)
+from workbench.compiled import ALL_BITS, NO_BITS, allocating, kernel, leading_zeros, left, ones, right, trailing_zeros
 
 WORD = 64
 NOWHERE = -1

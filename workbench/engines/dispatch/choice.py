@@ -24,18 +24,7 @@ from workbench.engines.dispatch.channels import (
     write_needs,
 )
 from workbench.engines.dispatch.history import remember, warm_up
-from workbench.engines.dispatch.state import (
-    COUNT,
-    FAULT,
-    LOWEST,
-    NONE,
-    RANDOM,
-    Columns,
-    Policies,
-    Rules,
-    Shape,
-    State,
-)
+from workbench.engines.dispatch.state import COUNT, FAULT, LOWEST, NONE, RANDOM, Columns, Policies, Rules, Shape, State
 from workbench.engines.kit.faults import fail
 from workbench.policies.dispatch.choice.question import HELD, SCORE, ChoiceView, PagesNotice
 from workbench.policies.dispatch.priority import RANK, PriorityView

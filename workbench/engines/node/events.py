@@ -10,25 +10,10 @@ from __future__ import annotations
 
 from workbench.compiled import kernel, noinline
 from workbench.compiled.memory_access import call
-from workbench.engines.dispatch.channels import (
-    CANCELLED,
-    DISPATCH,
-    FIELDS,
-    MODULE,
-    SPLIT,
-    VERDICT,
-    WAVE,
-    WAVES,
-)
-from workbench.engines.dispatch.channels import (
-    GRANTED as WAS_GRANTED,
-)
-from workbench.engines.dispatch.channels import (
-    KIND as ROW_KIND,
-)
-from workbench.engines.dispatch.channels import (
-    TICKET as ROW_TICKET,
-)
+from workbench.engines.dispatch.channels import CANCELLED, DISPATCH, FIELDS, MODULE, SPLIT, VERDICT, WAVE, WAVES
+from workbench.engines.dispatch.channels import GRANTED as WAS_GRANTED
+from workbench.engines.dispatch.channels import KIND as ROW_KIND
+from workbench.engines.dispatch.channels import TICKET as ROW_TICKET
 from workbench.engines.kit.faults import fail
 from workbench.engines.kit.order import RANK
 from workbench.engines.node.directory import END_WALK, ask_translation, unmap

@@ -19,13 +19,7 @@ from workbench.experiments.runner import WORTH_SECONDS, Progress
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.studies.adaptive import run_plan
-from workbench.studies.statistics import (
-    Finding,
-    OverCases,
-    every,
-    over_cases,
-    some,
-)
+from workbench.studies.statistics import Finding, OverCases, every, over_cases, some
 
 FIRST_SEED, FIRST_QUICK_SEED = 1_000_000, 2_000_000
 """Claims are judged on seeds from here on: the specifications' pilots and all shipped sweeps used small ones. A quick

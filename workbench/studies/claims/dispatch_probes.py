@@ -33,14 +33,7 @@ from workbench.studies.claims.cases import (
     smaller,
 )
 from workbench.studies.claims.claim import Claim, Evidence
-from workbench.studies.claims.dispatch_setting import (
-    BLOCKS,
-    QUEUED,
-    REGISTERS,
-    SOONER,
-    experiment,
-    groups,
-)
+from workbench.studies.claims.dispatch_setting import BLOCKS, QUEUED, REGISTERS, SOONER, experiment, groups
 from workbench.studies.probe_success import Setting, lost_dispatches, octave_lengths, under_report
 from workbench.studies.statistics import Finding, fact
 

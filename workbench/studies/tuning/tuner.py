@@ -27,15 +27,7 @@ from workbench.experiments.store import Store
 from workbench.experiments.sweep import with_files
 from workbench.studies.tuning.driver import Crew, Evaluator, conduct, trial_of
 from workbench.studies.tuning.front import BEST, keep_points, on_front
-from workbench.studies.tuning.holdout import (
-    FOLDER,
-    REPORT,
-    HoldOut,
-    check_fresh,
-    different,
-    front_sweep,
-    report_plan,
-)
+from workbench.studies.tuning.holdout import FOLDER, REPORT, HoldOut, check_fresh, different, front_sweep, report_plan
 from workbench.studies.tuning.objectives import costs_of
 from workbench.studies.tuning.results import StudyResults
 from workbench.studies.tuning.space import plain
