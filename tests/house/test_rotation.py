@@ -184,7 +184,7 @@ def test_a_dear_test_has_its_turn_at_one_landing_in_three_and_a_cheap_one_at_eac
 def test_a_file_whose_fixtures_are_dear_waits_as_a_whole():
     measured = [
         {"a.py::one": [2.0, 0.1], "a.py::two": [0.0, 0.3], "b.py::one": [0.2, 0.5], "b.py::two": [0.1, 0.4]},
-        {"b.py::one": [0.3, 0.7], "c.py::one": [0.0, 0.1]},
+        {"b.py::one": [0.3, 0.7], "c.py::one": [0.0, 0.1], f"{turns.ALWAYS[0]}::one": [2.0, 9.0]},
     ]
     assert turns.table(measured, {}) == "0 2.4 a.py\n1 0.7 b.py::one\n"
     assert turns.table(measured, {"b.py::one": turns.Dear(0, 9.0)}) == "1 2.4 a.py\n0 0.7 b.py::one\n"
