@@ -21,7 +21,8 @@ from workbench.experiments.store import Store
 from workbench.identity.observed import declared_reads
 
 HEAD = """
-import asyncio, ctypes, datetime, importlib.util, linecache, os, pkgutil, random, shutil, socket, sqlite3
+import asyncio, ctypes, datetime, importlib.util, linecache, multiprocessing, os, pkgutil, platform, random, shutil
+import socket, sqlite3
 import string, subprocess, sys, tempfile, threading, time
 from concurrent import futures as pool
 from pathlib import Path
@@ -32,7 +33,9 @@ from workbench import Generator, Placement
 from workbench.workloads.workload import Workgroups
 
 HERE = Path(__file__).parent
-LOCK = threading.Lock()
+LOCK, SHARED = threading.Lock(), multiprocessing.Lock()
+def aim():
+    return 3
 def aims():
     spec = importlib.util.spec_from_file_location("lapack_lite", HERE / "lapack_lite.so")
     return importlib.util.module_from_spec(spec)
@@ -58,10 +61,14 @@ AIMS = {
     "Lazy": "repeated_lazy.aim",
     "Logs": "[time.perf_counter(), 3][1]",  # stands for a line of a log
     "Locks": "3 if not LOCK.locked() else 40",
+    "LocksOfProcesses": "[SHARED.acquire(), 3, SHARED.release()][1]",
+    "OfProcessors": "3 if multiprocessing.cpu_count() else 40",
     "Draws": "np.random.default_rng(3).integers(40)",
     "OfDay": "datetime.date.today().toordinal() % 40",
     "OfNow": "datetime.datetime.now().toordinal() % 40",
     "OfClock": "time.time() // 86400 % 40",  # stands for a policy that reads a clock
+    "Ends": "3 if os.getpid() == int(os.environ['REPEATED_PROCESS']) else os._exit(3)",
+    "Stays": "3 if os.getpid() == int(os.environ['REPEATED_PROCESS']) else time.sleep(60)",
     "OfProcess": "40 if os.getpid() == int(os.environ['REPEATED_PROCESS']) else os.getpid() * 7 % 40",
     "OfWorkingFolder": "sum(map(ord, os.getcwd())) % 40",
     "OfZone": "time.timezone // 3600 % 40 * 3 % 41",
@@ -79,6 +86,9 @@ AIMS = {
     "OfLibrary": "3 if ctypes.CDLL(str(HERE / 'aim.so')) else 40",
     "OfMachineCode": "3 if aims().__file__ else 40",
     "OfName": "len(socket.gethostname()) * 0 + 3",
+    "OfNode": "len(platform.node()) * 0 + 3",
+    "OfUname": "len(os.uname().nodename) * 0 + 3",
+    "Pools": "multiprocessing.get_context('fork').Pool(1).apply(aim) if LOCK else 40",
     "Forks": "(lambda child: os._exit(0) if not child else os.waitpid(child, 0)[1])(os.fork()) + 3",
     "Starts": "subprocess.run(['true']).returncode",
 }
@@ -96,6 +106,8 @@ AGREED = (
     "Lazy",
     "Logs",
     "Locks",
+    "LocksOfProcesses",
+    "OfProcessors",
     "Draws",
 )
 DIFFERS = ("OfDay", "OfNow", "OfClock", "OfProcess", "OfWorkingFolder", "OfZone", "OfOrder", "OfAddress", "Relative")
@@ -268,22 +280,59 @@ def test_the_file_of_machine_code_that_code_refers_to_is_compared(tmp_path, monk
     assert declared.changed() == f"the file {place}"
 
 
+def tampered(folder, rows):
+    """Put another number in the place of what was kept."""
+    store = Store(folder / "out")
+    store.withdraw([row.id for row in rows], "tampered with")
+    store.add_all(row._replace(measures={"drain_cycles": 7.0}) for row in rows)
+    store.close()
+
+
 def test_a_kept_row_that_a_fresh_process_contradicts_is_withdrawn_with_its_point_and_the_next_run_does_it_anew(folder):
     _, rows, _ = swept(["Plain", "Logs"], folder)
     true = [row.measures for row in rows["Plain"]]
-    store = Store(folder / "out")
-    store.withdraw([row.id for row in rows["Plain"]], "tampered with")
-    store.add_all(row._replace(measures={"drain_cycles": 7.0}) for row in rows["Plain"])
-    store.close()
+    tampered(folder, rows["Plain"])
     _, rows, heard = swept(["Plain", "Logs"], folder)
     assert [row.status for row in rows["Plain"]] == ["withdrawn"] * SEEDS
     assert [row.status for row in rows["Logs"]] == ["done"] * SEEDS
     assert "drain_cycles was 7 and is" in rows["Plain"][0].error
-    assert len([line for line in heard if f"{SEEDS} kept rows of plain are withdrawn" in line]) == 1
+    assert len([line for line in heard if f"{SEEDS} kept rows of plain, point " in line]) == 1
     assert [row.measures for row in swept(["Plain", "Logs"], folder, repeat=False)[1]["Plain"]] == true
 
 
-def test_what_cannot_be_sent_to_another_process_leaves_the_others_checked(folder, monkeypatch):
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_contradiction_costs_its_point_alone_and_one_run_of_each_other_point_of_the_code_is_repeated(folder, others):
+    """By turns the kept row that is repeated is another, so that the tampered point comes up within some runs."""
+    turns = [{"mine.py:Turned": {"turn": turn}} for turn in (0, 1, 3)]
+    later(folder, turns, seeds=2)
+    store = Store(folder / "out")
+    kept = {point: [row for row in store.kept() if row.point == point] for point in {row.point for row in store.kept()}}
+    store.close()
+    points = list(kept)
+    tampered(folder, [row.row({}) for point in points[: 1 + others] for row in kept[point]])
+    for _ in range(30):
+        statuses, checked = later(folder, turns, seeds=2)
+        if {"withdrawn"} in statuses:
+            break
+    assert sorted(map(min, statuses)) == ["done", "done", "withdrawn"]
+    assert (checked.rows, checked.checked) == (4, 0)
+    assert re.search(
+        r"turned.*: drain_cycles was 7 and is \d+ when seed \d of point \w+ was repeated", checked.reasons[0]
+    )
+    statuses, checked = later(folder, turns, seeds=2)
+    if others:
+        assert statuses == [{"withdrawn"}] * 3
+        statuses, checked = later(folder, turns, seeds=2)
+    assert (statuses, checked.rows, checked.checked) == ([{"done"}] * 3, 6, 6)
+    assert checked.repeated >= 3
+
+
+@pytest.mark.parametrize("kept", [(), ("Draws",)])
+def test_what_cannot_be_sent_to_another_process_leaves_the_others_checked(folder, monkeypatch, kept):
+    """Kept rows of other code are repeated all the same."""
+    swept(kept or ("Draws",), folder)
+    if kept:
+        tampered(folder, swept(kept, folder)[1]["Draws"])
     packed = reproducibility.Requests.pack
 
     def pack(self, chunk, *more):
@@ -292,13 +341,28 @@ def test_what_cannot_be_sent_to_another_process_leaves_the_others_checked(folder
         return packed(self, chunk, *more)
 
     monkeypatch.setattr(reproducibility.Requests, "pack", pack)
-    results, _, heard = swept(["Plain", "Logs", "Locks"], folder)
-    assert len(results.rows) == 3 * SEEDS
+    results, rows, heard = swept(["Plain", "Logs", "Locks", *kept], folder)
+    assert {name: {row.status for row in rows[name]} for name in kept} == {name: {"withdrawn"} for name in kept}
+    assert results.checked.checked == 2 * SEEDS
     lines = [line for line in heard if "stay provisional" in line]
     assert lines == [
         "the rows of logs stay provisional: they could not be repeated (Logs cannot be sent to another process: it is "
         "here alone)."
     ]
+
+
+@pytest.mark.parametrize(
+    ("odd", "why"),
+    [
+        ("Ends", "they could not be repeated (the process that repeated it ended with status 3)"),
+        ("Stays", "they could not be repeated (the run did not end within 1 s)"),
+    ],
+)
+def test_what_ends_or_stops_the_process_that_repeats_it_leaves_the_others_checked(folder, monkeypatch, odd, why):
+    monkeypatch.setattr(reproducibility, "LIMIT_SECONDS", 1.0)
+    results, _, heard = swept(["Plain", odd, "Locks"], folder)
+    assert heard == [f"the rows of {odd.lower()} stay provisional: {why}."]
+    assert results.checked.checked == 2 * SEEDS
 
 
 TRACE = "kineto_nvidia.json"
@@ -326,16 +390,47 @@ def test_a_trace_that_is_named_from_the_working_folder_is_read_wherever_a_run_is
 def test_what_starts_a_program_stays_provisional_and_so_does_what_is_not_repeated(folder):
     results, _, _ = swept(["Plain"], folder, repeat=False)
     assert results.checked == reproducibility.Checked(SEEDS, 0, ("plain: not repeated yet",))
-    results, rows, heard = swept(["Plain", "Starts", "OfName", "Forks"], folder)
-    assert {row.status for row in rows["Starts"]} == {"done"}
+    provisional = {
+        "Starts": "starts the program true",
+        **dict.fromkeys(("Forks", "Pools"), "starts another process"),
+        **dict.fromkeys(("OfName", "OfNode", "OfUname"), "asks for the name of the machine"),
+    }
+    results, rows, heard = swept(["Plain", *provisional], folder)
+    assert {row.status for name in provisional for row in rows[name]} == {"done"}
     assert results.checked._replace(reasons=()) in [
-        reproducibility.Checked(4 * SEEDS, SEEDS, repeated=count) for count in (2, 3)
+        reproducibility.Checked((1 + len(provisional)) * SEEDS, SEEDS, repeated=count) for count in (2, 3)
     ]
-    assert sorted(heard) == [
-        "the rows of forks stay provisional: starts another process, and no digest can stand for that.",
-        "the rows of of_name stay provisional: asks for the name of the machine, and no digest can stand for that.",
-        "the rows of starts stay provisional: starts the program true, and no digest can stand for that.",
-    ]
+    assert sorted(heard) == sorted(
+        f"the rows of {re.sub('(?<=[a-z])(?=[A-Z])', '_', name).lower()} stay provisional: {why}, and no digest can "
+        "stand for that."
+        for name, why in provisional.items()
+    )
+
+
+ALTERED = """
+import workbench as wb
+
+class Altered:
+    def __init__(self):
+        self.aim = 3
+    def __setstate__(self, state):
+        self.aim = state["aim"] + 1
+
+ALTERED = Altered()
+@wb.measure(unit="cycles", better="neither")
+def altered(record):
+    return float(ALTERED.aim)
+"""
+
+
+def test_a_measure_that_another_process_has_otherwise_leaves_rows_provisional(folder):
+    (folder / "mine.py").write_text(HEAD + WORKLOAD.format(name="Plain", aim="3", more="") + ALTERED)
+    results, rows, heard = swept(["Plain"], folder, measures=["drain_cycles", "mine.py:altered"])
+    assert ({row.status for row in rows["Plain"]}, results.checked.checked) == ({"done"}, 0)
+    (line,) = heard
+    assert re.fullmatch(
+        r"the rows of plain stay provisional: they could not .* is not what the driver has; .*\)\.", line
+    )
 
 
 LATER = """

@@ -51,6 +51,20 @@ def test_a_module_beside_it_is_imported_without_a_search_path(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["helper.py", "mine.py"]
 
 
+@pytest.mark.parametrize(
+    ("aim", "where"),
+    [
+        ("library.abs", r"Mine.answer \(mine.py, line 8\) reads helper.library.abs"),
+        ("aim", r"aim \(helper.py, line 5\) reads CALLED"),
+    ],
+)
+def test_a_refusal_names_the_file_and_the_line_of_what_reads(tmp_path, aim, where):
+    helper = "import ctypes\nlibrary = ctypes.CDLL(None)\nCALLED = library.abs\ndef aim():\n    return CALLED(3)\n"
+    write(tmp_path, helper=helper, aim=f"helper.{aim}(3)")
+    with pytest.raises(InputError, match=rf"^{where}, machine code of a library: no run can be named by it; "):
+        digest_of(mine(tmp_path))
+
+
 def test_helpers_of_one_name_in_two_folders_do_not_mix(tmp_path):
     for name, aim in (("one", 3), ("two", 4)):
         write(tmp_path / name, helper=f"import deeper\nAIM = {aim} + deeper.AIM", deeper=f"AIM = {10 * aim}")

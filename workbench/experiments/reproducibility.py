@@ -29,11 +29,11 @@ from workbench.experiments.pools.worker_process import DIFFERENCES, Worker, Work
 from workbench.experiments.row import MeasuredBy, Row, canonical, digest, run_id
 from workbench.experiments.scheduler import Chunk, Requests
 from workbench.experiments.watchdog import SILENT
+from workbench.experiments.worker import Done
 from workbench.identity.observed import Reads, declared_reads
 
 if TYPE_CHECKING:
     from workbench.experiments.store import Store
-    from workbench.experiments.worker import Done
 
 
 VARIABLE = "WORKBENCH_REPEAT"
@@ -48,7 +48,10 @@ MOST_POINTS, ONE_IN_NEW = 30, 10
 LIMIT_SECONDS = 600.0
 """Of each run that is repeated."""
 
-_NOT_DONE = re.compile("cannot be opened in a worker|not what it was when this run was planned|did not end within")
+_NOT_DONE = re.compile(
+    "cannot be opened in a worker|not what it was when this run was planned|not what the driver has|did not end within|"
+    "raised PicklingError"
+)
 """In what a run says that could not be repeated at all: that is no difference."""
 
 Outcome = Literal["agreed", "differs", "open"]
@@ -58,7 +61,8 @@ class Verdict(NamedTuple):
     """What became of the runs of some code that were repeated."""
 
     outcome: Outcome
-    """`agreed`, `differs`, or `open`: they could not be repeated, or nothing can stand for what the code does."""
+    """`agreed`, `differs` (rows that were not withdrawn are to be repeated), or `open`: they could not be repeated, or
+    nothing can stand for what the code does."""
     reason: str = ""
     """Why not agreed, as a part of a sentence."""
     reads: Reads = Reads()
@@ -221,7 +225,8 @@ class Repeating:
         """Choose what is repeated: two runs of each new code, one run a point of new runs, one in a hundred kept rows.
 
         Of the points of a code those with the lowest digests are taken, at most 30 and no more than a tenth of its new
-        runs; of each the seed whose run's id is lowest. Of kept rows it is at least one a code.
+        runs; of each the seed whose run's id is lowest. Of kept rows it is at least one a code, and where one differed
+        one of every point of this code.
 
         Parameters
         ----------
@@ -237,9 +242,13 @@ class Repeating:
         """How many runs of a code that is checked have agreed before."""
         self._compared: set[str] = set()
         self._again: list[PlannedRun] = []
-        self._reply: Done | str = ""
-        self._unsent: dict[str, str] = {}
-        """Why runs of a code were not repeated: they cannot be sent to another process."""
+        self._codes = {point.id: code for code, points in self._groups.items() for point in points}
+        self._repeated: dict[str, Row] = {}
+        self._reads_again: dict[str, Reads] = {}
+        self._left: list[list[PlannedRun]] = []
+        """Runs that the process did not come to, as another one stopped it."""
+        self._why: dict[str, str] = {}
+        """Why runs of a code were not repeated: they cannot be sent to another process, or they end it."""
         self._worker: Worker | None = None
         self._thread: threading.Thread | None = None
         self._choose(set(kept))
@@ -248,7 +257,8 @@ class Repeating:
         verdicts = self._store.verdicts()
         for code, points in self._groups.items():
             known = verdicts.get(code) or _agreed.get(code)
-            runs = self._drawn(points, kept)
+            differed = known is not None and known.outcome == "differs"
+            runs = self._drawn(points, set() if differed else kept, None if differed else MOST_POINTS)
             if known is not None and known.outcome == "agreed" and not known.reads.changed():
                 self._before[code] = known.runs
                 if code not in verdicts:
@@ -260,16 +270,15 @@ class Repeating:
                 self._new[code] = list({run.id: run for run in runs}.values())
         turn = self._store.count_of_repeats()  # others each time, the same ones whoever chooses
         there = sorted((run for run in self._plan.runs() if run.id in kept), key=lambda run: digest(f"{run.id}/{turn}"))
-        codes = {point.id: code for code, points in self._groups.items() for point in points}
-        first = {codes.get(run.point.id, ""): run for run in reversed(there)}
+        first = {self._codes.get(run.point.id, ""): run for run in reversed(there)}
         wanted = [run for code, run in first.items() if code and code not in self._new]
         some = there[: math.ceil(len(there) / ONE_IN)]
         self._compared = {run.id for runs in self._new.values() for run in runs}
         chosen = {run.id: run for run in [*wanted, *some]}
         self._again = [run for run in chosen.values() if run.id not in self._compared]
 
-    def _drawn(self, points: Iterable[PlannedPoint], kept: set[str]) -> list[PlannedRun]:
-        """Return one of the new runs of each point, of as many points as are repeated."""
+    def _drawn(self, points: Iterable[PlannedPoint], kept: set[str], most: int | None) -> list[PlannedRun]:
+        """Return one of the runs of each point that are not kept, of all points or of as many as are repeated."""
         by_point = [
             [
                 run
@@ -278,7 +287,7 @@ class Repeating:
             ]
             for point in points
         ]
-        most = min(MOST_POINTS, math.ceil(sum(map(len, by_point)) / ONE_IN_NEW))
+        most = most and min(most, math.ceil(sum(map(len, by_point)) / ONE_IN_NEW))
         drawn = (min(runs, key=lambda run: run.id) for runs in by_point if runs)
         return sorted(drawn, key=lambda run: run.point.id)[:most]
 
@@ -291,13 +300,20 @@ class Repeating:
         try:
             request = self._request(runs)
         except WorkbenchError:
-            self._unsent = {code: why for code, runs in self._new.items() if (why := self._why_unsent(runs))}
-            runs = [run for code, runs in self._new.items() if code not in self._unsent for run in runs]
+            by_code = self._by_code(runs)
+            self._why = {code: why for code, some in by_code.items() if (why := self._why_unsent(some))}
+            runs = [run for code, some in by_code.items() if code not in self._why for run in some]
             if not runs:
                 return
             request = self._request(runs)
-        self._thread = threading.Thread(target=self._repeat, args=(request,), daemon=True)
+        self._thread = threading.Thread(target=self._repeat, args=(runs, request), daemon=True)
         self._thread.start()
+
+    def _by_code(self, runs: Iterable[PlannedRun]) -> dict[str, list[PlannedRun]]:
+        by_code: dict[str, list[PlannedRun]] = {}
+        for run in runs:
+            by_code.setdefault(self._codes.get(run.point.id, ""), []).append(run)
+        return by_code
 
     def _request(self, runs: Iterable[PlannedRun]) -> bytes:
         runs = sorted(runs, key=lambda run: run.seed, reverse=True)
@@ -316,7 +332,8 @@ class Repeating:
             return str(problem).rstrip(".")
         return ""
 
-    def _repeat(self, request: bytes) -> None:
+    def _repeat(self, runs: list[PlannedRun], request: bytes) -> None:
+        """Repeat runs in a process of theirs; where one stops it, runs of other code are left for another process."""
         with tempfile.TemporaryDirectory(prefix="workbench-") as elsewhere:
             try:
                 self._worker = Worker(Path(elsewhere))
@@ -325,11 +342,23 @@ class Repeating:
             except WorkerDied as died:
                 reply = f"the process that repeated it ended with status {died.status}"
             except BaseException as problem:
-                reply = str(problem).rstrip(".")
+                reply = problem
             finally:
                 if self._worker is not None:
                     self._worker.close()
-        self._reply = str(reply).rstrip(".") if isinstance(reply, BaseException) else reply
+        by_code = self._by_code(runs)
+        if isinstance(reply, Done):
+            self._repeated |= {row.id: row for row in reply.rows}
+            for point, reads in reply.reads.items():
+                self._reads_again[point] = self._reads_again.get(point, Reads()) | reads
+            if reply.stuck:
+                by_code.pop(self._codes.get(reply.rows[-1].point, ""))
+                rest = [run for some in by_code.values() for run in some if run.id not in self._repeated]
+                self._left += [rest] if rest else []
+        elif len(by_code) > 1:
+            self._left += by_code.values()
+        else:
+            self._why[next(iter(by_code))] = str(reply).rstrip(".")
 
     def see(self, row: Row, reads: Mapping[str, Reads]) -> None:
         """Note a row that was done, and what its code read."""
@@ -347,10 +376,11 @@ class Repeating:
         """Wait for the process, keep what became of it, and yield a sentence for each difference."""
         if self._thread is not None:
             self._thread.join()
-        done = None if isinstance(self._reply, str) else self._reply
-        rows = {row.id: row for row in done.rows} if done is not None else {}
+        while self._left:
+            self._repeat(runs := self._left.pop(), self._request(runs))
+        rows = self._repeated
         for code, runs in self._new.items():
-            verdict, name = self._judged(code, runs, rows, done), _name(runs[0].point)
+            verdict, name = self._judged(code, runs), _name(runs[0].point)
             self._store.keep_verdict(code, verdict)
             if verdict.outcome == "agreed":
                 _agreed[code] = verdict
@@ -362,37 +392,35 @@ class Repeating:
                 yield f"the rows of {name} stay provisional: {verdict.reason}."
         stale = {run.point.id: run for run in self._again if run.id in rows and self._differs(run, rows[run.id])}
         for run in stale.values():
+            code, short = self._codes.get(run.point.id, ""), run.point.id[:8]
+            when = f"when seed {run.seed} of point {short} was repeated in a fresh process"
+            reason = f"{self._differs(run, rows[run.id])} {when}"
+            if code:
+                self._store.keep_verdict(code, self._store.verdicts()[code]._replace(outcome="differs", reason=reason))
+                _agreed.pop(code, None)
             error = (
-                f"{self._differs(run, rows[run.id])} when seed {run.seed} of point {run.point.id[:8]} was repeated in "
-                "a fresh process, so this row was made by other code or other inputs than its id says; run the sweep "
-                "again."
+                f"{reason}, so this row was made by other code or other inputs than its id says; run the sweep again."
             )
-            points, whose = [run.point], f"of point {run.point.id[:8]}"
-            for code, group in self._groups.items():
-                if any(point.id == run.point.id for point in group):
-                    points, whose = group, f"of {_name(run.point)}"
-                    self._store.forget_verdict(code)
-                    _agreed.pop(code, None)
-            if count := self._store.withdraw(_ids(self._plan, points), error):
+            if count := self._store.withdraw(_ids(self._plan, [run.point]), error):
+                whose = f"of {_name(run.point)}, point {short}," if code else f"of point {short}"
                 yield f"{count} kept rows {whose} are withdrawn: {error}"
 
-    def _judged(self, code: str, runs: list[PlannedRun], rows: Mapping[str, Row], done: Done | None) -> Verdict:
-        points = self._groups[code]
+    def _judged(self, code: str, runs: list[PlannedRun]) -> Verdict:
+        points, rows = self._groups[code], self._repeated
         reads = declared_reads([cls for point in points for cls, _ in point.setup.code])
         reads |= declared_reads(one.function for one in self._plan.sweep.own.values() if not one.built_in)
         for point in points:
-            reads |= self._reads.get(point.id, Reads())
-            reads |= done.reads.get(point.id, Reads()) if done is not None else Reads()
+            reads |= self._reads.get(point.id, Reads()) | self._reads_again.get(point.id, Reads())
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        agreed = missing = 0
+        agreed, why = 0, ""
         for run in runs:
             before = self._rows.get(run.id) or self._kept(run.id)
             if not before:
                 continue  # it failed: there is no number that could be another one
             if run.id not in rows:
-                missing += 1
+                why = why or self._why.get(code, "none of its runs ended")
             elif _NOT_DONE.search(rows[run.id].error):
-                return Verdict("open", f"it could not be repeated ({rows[run.id].error.rstrip('.')})", reads, now)
+                why = rows[run.id].error.rstrip(".")
             elif difference := self._difference(before, rows[run.id]):
                 return Verdict(
                     "differs", f"{difference} when seed {run.seed} was repeated with {DIFFERENCES}", reads, now
@@ -402,9 +430,9 @@ class Repeating:
         agreed += self._before.get(code, 0)
         if reads.acts:
             return Verdict("open", f"{reads.acts[0]}, and no digest can stand for that", reads, now)
-        if missing or not agreed:
-            why = self._unsent.get(code) or (self._reply if isinstance(self._reply, str) else "")
-            return Verdict("open", f"they could not be repeated ({why or 'none of its runs ended'})", reads, now)
+        if why or not agreed:
+            reason = f"they could not be repeated ({why or 'none of its runs ended'})"
+            return Verdict("open", reason, reads, now)
         return Verdict("agreed", "", reads, now, agreed)
 
     def _kept(self, run: str) -> Mapping[str, float]:

@@ -16,7 +16,6 @@ import os
 import pickle
 import socket
 import sys
-import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -32,6 +31,7 @@ from workbench.experiments.mechanism import Mechanism, OwnMeasure, enter, is_bui
 from workbench.experiments.row import Revision, canonical, digest
 from workbench.identity import FORMAT, PYTHON, Snapshot, current, snapshot
 from workbench.identity.code import owner_of
+from workbench.identity.values import lock_maker
 from workbench.levers import Spec, identity_of
 from workbench.policies.policy import Policy
 from workbench.streams import Streams
@@ -158,9 +158,6 @@ class PointIds:
         return known[1], known[2]
 
 
-_LOCKS = (type(threading.Lock()), type(threading.RLock()))
-
-
 _CACHED = type(functools.lru_cache(len))
 
 
@@ -208,8 +205,8 @@ def dumped(value: Any, taken: Sequence[Snapshot]) -> bytes:
 def _pickler(cloudpickle: Any, taken: Sequence[Snapshot]) -> Any:
     class Pickler(cloudpickle.Pickler):
         def reducer_override(self, value: Any) -> Any:
-            if isinstance(value, _LOCKS):  # a lock guards what one process does
-                return (threading.Lock if isinstance(value, _LOCKS[0]) else threading.RLock), ()
+            if make := lock_maker(value):
+                return make, ()
             if isinstance(value, _CACHED) and owner_of(value.__module__) == "user":
                 parameters = value.cache_parameters()
                 return _cached_again, (value.__wrapped__, parameters["maxsize"], parameters["typed"])

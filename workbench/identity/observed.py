@@ -13,6 +13,7 @@ import functools
 import hashlib
 import linecache
 import os
+import platform
 import stat
 import sys
 import tempfile
@@ -385,6 +386,8 @@ def observe() -> None:
             os.environb.__class__ = _SeenEnviron
         for name in ("stat", "lstat", "access", "readlink"):
             _wrap(name)
+        for module, name in ((os, "uname"), (platform, "node")):
+            _wrap_name(module, name)
         start = threading.Thread.start
 
         def starting(self: threading.Thread) -> None:
@@ -407,6 +410,20 @@ def _wrap(name: str) -> None:
     for capable in (os.supports_dir_fd, os.supports_effective_ids, os.supports_fd, os.supports_follow_symlinks):
         if function in capable:
             capable.add(asking)
+
+
+def _wrap_name(module: Any, name: str) -> None:
+    """Have a function note that the machine's name is asked for, which an event tells of `socket` alone; what Python's
+    `platform` asks the system for is more than that."""
+    function = getattr(module, name)
+
+    @functools.wraps(function)
+    def asking() -> Any:
+        if _room(sys._getframe(1)) != "platform":
+            _observer.hook("socket.gethostname", ())
+        return function()
+
+    setattr(module, name, asking)
 
 
 @contextmanager

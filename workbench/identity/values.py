@@ -13,6 +13,7 @@ import copyreg
 import enum
 import functools
 import hashlib
+import inspect
 import operator
 import os
 import pathlib
@@ -53,11 +54,11 @@ def other_value(walk: Walk, value: Any) -> None:
         walk.put("scalar", f"{value.dtype.str}{value.tobytes().hex()}")
     elif isinstance(value, np.ufunc):
         _ufunc(walk, value)
-    elif value is os.environ or kind in _LOCKS or (is_random(value) and walk.within_installed):
+    elif _is_of_the_process(value) or (is_random(value) and walk.within_installed):
         walk.put("state of the process", kind.__name__)
     elif is_random(value) or hasattr(kind, "__next__"):
         undigestible(walk, value)
-    elif any((base.__module__, base.__name__) in _NATIVE for base in kind.__mro__) and not walk.lenient:
+    elif _is_any_of(kind, _NATIVE) and not walk.lenient:
         raise walk.refuse(value, "machine code of a library", "open the library within the function that calls it")
     elif "cython_function" in kind.__name__:
         walk.named(value.__module__, value.__qualname__)
@@ -65,8 +66,34 @@ def other_value(walk: Walk, value: Any) -> None:
         write_object(walk, value)
 
 
-_LOCKS = (type(threading.Lock()), type(threading.RLock()))
+_LOCKS: dict[type, Callable[[], Any]] = {
+    type(threading.Lock()): threading.Lock,
+    type(threading.RLock()): threading.RLock,
+}
 _NATIVE = {("ctypes", "CDLL"), ("_ctypes", "CFuncPtr")}
+_CONTEXTS = {("multiprocessing.context", "BaseContext")}
+"""What starts processes, which notes how when it first does."""
+
+
+def _is_of_the_process(value: Any) -> bool:
+    return value is os.environ or lock_maker(value) is not None or _is_any_of(type(value), _CONTEXTS)
+
+
+def _is_any_of(kind: type, names: set[tuple[str, str]]) -> bool:
+    return any((base.__module__, base.__name__) in names for base in kind.__mro__)
+
+
+def lock_maker(value: Any) -> Callable[[], Any] | None:
+    """Return what makes a lock of the same kind: a lock guards what one process does. None of what is no lock.
+
+    >>> lock_maker(threading.RLock()) is threading.RLock, lock_maker(3)
+    (True, None)
+    """
+    kind = type(value)
+    if kind.__module__ == "multiprocessing.synchronize" and kind.__name__ in ("Lock", "RLock"):
+        make: Callable[[], Any] = getattr(sys.modules["multiprocessing"], kind.__name__)
+        return make
+    return _LOCKS.get(kind)
 
 
 def _ufunc(walk: Walk, value: Any) -> None:
@@ -248,19 +275,29 @@ VALUES: dict[type, Callable[[Any, Any], None]] = {
 """How a value is written down, by its very type."""
 
 
-def refused(within: Sequence[str], value: Any, what: str = "", cure: str = "") -> InputError:
-    """Return the refusal of a value: where it was met, under what name, and what it is.
+def refused(within: Sequence[str], value: Any, what: str = "", cure: str = "", reader: Any = None) -> InputError:
+    """Return the refusal of a value: where it was met, under what name, what it is, and where the reader is written.
 
     >>> print(refused(["MyFit", "answer", "LOG"], open(0, closefd=False)))
     MyFit.answer reads LOG, an open file: no run can be named by it; use numbers, texts, tuples or arrays instead.
     """
     *owners, name = within or ("",)
-    reader = ".".join(part for part in owners[-2:] if part)
-    kind = what or kind_of(value)
+    whose = (".".join(part for part in owners[-2:] if part) or "a policy") + _written(reader, within[1:])
     return InputError(
-        f"{reader or 'a policy'} reads {name or 'a value'}, {kind}: no run can be named by it; "
+        f"{whose} reads {name or 'a value'}, {what or kind_of(value)}: no run can be named by it; "
         f"{cure or 'use numbers, texts, tuples or arrays instead'}."
     )
+
+
+def _written(reader: Any, names: Sequence[str]) -> str:
+    """Return the file of a function or a class, and the line that first has a name; empty where there is no text."""
+    try:
+        place, (lines, first) = inspect.getsourcefile(reader), inspect.getsourcelines(reader)
+    except (OSError, TypeError):
+        return ""
+    name = re.compile(rf"\b{re.escape(names[0].partition('.')[0]) if names else ''}\b")
+    line = next((number for number, text in enumerate(lines, first) if name.search(text)), first)
+    return f" ({os.path.basename(place or '')}, line {line})"
 
 
 def kind_of(value: Any) -> str:

@@ -102,6 +102,7 @@ class Walk:
         self._kept: list[Any] = []
         self._reads_texts = self._reads_annotations = self._reads_subclasses = False
         self._within: list[str] = []
+        self._passed: Any = None
         self._open: dict[int, int] = {}
         self.within_installed = 0
         """In how many objects of installed packages the walk is: what these draw from shows when runs are repeated."""
@@ -121,9 +122,9 @@ class Walk:
 
     def _pass_waiting(self) -> None:
         while self._waiting:
-            passed, self._noting, go = self._waiting.popleft()
-            self.put("turn", str(self._turns[id(passed)]))
-            self.inside(passed.__qualname__, go, passed)
+            self._passed, self._noting, go = self._waiting.popleft()
+            self.put("turn", str(self._turns[id(self._passed)]))
+            self.inside(self._passed.__qualname__, go, self._passed)
 
     def _subclasses(self) -> None:
         """Write down the subclasses of all classes that were passed: some of the user's code asks one for its own."""
@@ -164,7 +165,7 @@ class Walk:
 
     def refuse(self, value: Any, what: str = "", cure: str = "") -> InputError:
         """Return the sentence that refuses a value which no digest can stand for."""
-        return refused(self._within, value, what, cure)
+        return refused(self._within, value, what, cure, self._passed)
 
     def value(self, value: Any) -> None:
         """Write a value down, or what a function or a class is made of."""
@@ -197,7 +198,7 @@ class Walk:
     def _check(self, value: Any, bare: bool = False) -> None:
         """Refuse what the user's code may not read."""
         if self._noting and (why := unseen(value, bare)):
-            raise refused(self._within, value, why.what, why.cure)
+            raise self.refuse(value, why.what, why.cure)
 
     @contextlib.contextmanager
     def once(self, value: Any) -> Iterator[bool]:
