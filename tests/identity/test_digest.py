@@ -10,7 +10,7 @@ import scipy.sparse
 
 from tests.identity.table import ALIKE, CASES, Case, by_levers, edited, policy
 from workbench.errors import InputError
-from workbench.identity import digest_of, one_moment, snapshot
+from workbench.identity import digest_of, one_moment, snapshot, values
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -65,6 +65,33 @@ def test_what_has_no_digest_is_refused_by_name(value, kind):
     sentence = rf"^Mine\.answer reads AIM, {kind}.*: no run can be named by it; use num"
     with edited(Case("refused", policy("AIM", f"AIM = {value}"))) as here, pytest.raises(InputError, match=sentence):
         digest_of(type(here.policy))
+
+
+def swapped(table, *places):
+    table[list(places)] = table[list(places[::-1])]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda table: table.__setitem__(200_000, 3),
+        lambda table: table.__setitem__(-1, 3),
+        lambda table: swapped(table, 7, 9),  # within a row of what is summed
+        lambda table: swapped(table, 7, 7 + 3 * values._WIDTH),  # within a column
+        lambda table: table.sort(),
+        lambda table: table.__setitem__([0, 1, 4096, 4097], [0, 1, 1, 0]),  # a graph whose degrees stay
+    ],
+)
+def test_a_large_table_is_digested_once_a_plan_and_every_edit_is_seen_at_a_glance(edit, monkeypatch):
+    table = np.random.default_rng(1).integers(0, 2, 512 * 512)
+    table[[0, 1, 4096, 4097, 7, 9, 7 + 3 * values._WIDTH]] = 1, 0, 0, 1, 1, 0, 0
+    taken = snapshot(answer := lambda: table[3])
+    with monkeypatch.context() as patch:
+        patch.setattr(values, "_digest_of_array", lambda array: pytest.fail("digested again"))
+        assert taken.changed() == ""
+        edit(table)
+        assert taken.changed() != ""
+    assert digest_of(answer) != taken.digest
 
 
 def test_a_hidden_generator_is_refused():

@@ -213,7 +213,7 @@ class Walk:
         finally:
             del self._open[id(value)]
 
-    def changed_by(self, again: Callable[[], str], digest: str, value: Any) -> None:
+    def changed_by(self, again: Callable[[], Any], digest: Any, value: Any) -> None:
         """Note a value that holds no others, by what gives its digest."""
         if not self._open and self._noting:
             self.guards.value(again, digest, self.shown)
