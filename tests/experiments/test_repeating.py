@@ -25,6 +25,7 @@ import asyncio, ctypes, datetime, importlib.util, linecache, multiprocessing, os
 import socket, sqlite3
 import string, subprocess, sys, tempfile, threading, time
 from concurrent import futures as pool
+from os import environ
 from pathlib import Path
 import numpy as np
 import repeated_lazy
@@ -51,6 +52,7 @@ AIMS = {
     "Plain": "3",
     "OfFile": "(HERE / 'aim.txt').read_text()",
     "OfVariable": "os.environ.get('REPEATED_AIM', '5')",
+    "OfBorrowed": "environ.get('REPEATED_AIM', '5')",
     "OfBytes": "os.environb.get(b'REPEATED_AIM', b'5')",
     "OfExistence": "40 if (HERE / 'there.txt').exists() else 3",
     "OfSize": "os.path.getsize(HERE / 'aim.txt') * 7",
@@ -70,7 +72,7 @@ AIMS = {
     "Ends": "3 if os.getpid() == int(os.environ['REPEATED_PROCESS']) else os._exit(3)",
     "Stays": "3 if os.getpid() == int(os.environ['REPEATED_PROCESS']) else time.sleep(60)",
     "OfProcess": "40 if os.getpid() == int(os.environ['REPEATED_PROCESS']) else os.getpid() * 7 % 40",
-    "OfWorkingFolder": "sum(map(ord, os.getcwd())) % 40",
+    "OfWorkingFolder": "int.from_bytes(os.getcwd().encode()[-6:]) % 100_003",
     "OfZone": "time.timezone // 3600 % 40 * 3 % 41",
     "OfOrder": "list({'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'}).index('a') * 4",
     "OfAddress": "40 if id(type) == int(os.environ['REPEATED_ADDRESS']) else id(type) // 4096 % 40",
@@ -94,6 +96,7 @@ AIMS = {
 }
 AGREED = (
     "Plain",
+    "OfBorrowed",
     "OfBytes",
     "OfExistence",
     "OfSize",
@@ -199,7 +202,7 @@ READ = {
     "OfPlugin": "repeated_plugin.py",
     "OfLibrary": "aim.so",
     "OfMachineCode": "lapack_lite.so",
-    **dict.fromkeys(("OfVariable", "OfBytes", "OfExpanded", "OfTemplate"), REPEATED),
+    **dict.fromkeys(("OfVariable", "OfBorrowed", "OfBytes", "OfExpanded", "OfTemplate"), REPEATED),
     "OfWidth": "COLUMNS",
 }
 """By what reads it, by Python or the standard library, in threads too: a file, a folder or a variable."""
@@ -225,7 +228,7 @@ def test_rows_of_code_that_reads_files_folders_or_variables_follow_what_it_reads
     files = {str(folder / place) for place in READ.values() if place not in (REPEATED, "COLUMNS")}
     assert {path for one in reads for path in one.files} == files
     variables = sorted(name for one in reads if not one.files for name in one.variables)
-    assert variables == ["COLUMNS", "LINES", *[REPEATED] * 4]
+    assert variables == ["COLUMNS", "LINES", *[REPEATED] * 5]
 
     (folder / "aim.txt").write_text("40")
     with contextlib.closing(sqlite3.connect(folder / "aim.db")) as base:

@@ -178,7 +178,7 @@ def test_slots_and_structs_are_in_a_worker_what_they_are_in_the_driver(tmp_path,
         text = f"import dataclasses, msgspec\n{before}\ndef answer():\n    return {read}"
         exec(text, vars(module))
         functions[name] = module.answer
-    (tmp_path / "held").write_bytes(dumped(functions, [look(*functions.values())]))
+    (tmp_path / "held").write_bytes(dumped(functions, [look(*functions.values())], "functions"))
     words = [sys.executable, "-c", OPEN_HELD, str(tmp_path / "held")]
     reply = subprocess.run(words, capture_output=True, text=True)
     assert reply.returncode == 0, reply.stderr

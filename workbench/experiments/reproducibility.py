@@ -100,19 +100,6 @@ def code_of(setup: Setup, measured: MeasuredBy) -> str:
     return digest(canonical([setup.engine, setup.engine_code, own, measured.engine, dict(measured.own)]))
 
 
-def code_of_points(plan: Plan) -> dict[str, str]:
-    """Return the code of the user's in each point of a plan that has some, by the point's id."""
-    measured = _of_user(plan, plan.sweep.measured_by())
-    codes = {point.id: code_of(point.setup, measured) for point in plan.points}
-    return {point: code for point, code in codes.items() if code}
-
-
-def _of_user(plan: Plan, measured: MeasuredBy) -> MeasuredBy:
-    """Return the digests of measures without those of the package's own, which stand in its revision."""
-    own = {name: code for name, code in measured.own.items() if not plan.sweep.own[name].built_in}
-    return MeasuredBy(measured.engine, own)
-
-
 def withdraw_stale(plan: Plan, store: Store) -> list[str]:
     """Take back the rows whose code reads a file or a variable that has changed since; say so, a sentence each."""
     messages, verdicts = [], store.verdicts()
@@ -128,11 +115,12 @@ def withdraw_stale(plan: Plan, store: Store) -> list[str]:
 
 
 def _points_by_code(plan: Plan) -> dict[str, list[PlannedPoint]]:
-    codes = code_of_points(plan)
-    groups: dict[str, list[PlannedPoint]] = {}
+    """Return the points with code of the user's; measures of the package's own stand in its revision."""
+    measured, groups = plan.sweep.measured_by(), dict[str, list[PlannedPoint]]()
+    own = {name: code for name, code in measured.own.items() if not plan.sweep.own[name].built_in}
     for point in plan.points:
-        if point.id in codes:
-            groups.setdefault(codes[point.id], []).append(point)
+        if code := code_of(point.setup, MeasuredBy(measured.engine, own)):
+            groups.setdefault(code, []).append(point)
     return groups
 
 
@@ -235,12 +223,10 @@ class Repeating:
         """
         self._plan, self._store = plan, store
         self._groups = _points_by_code(plan)
-        self._rows: dict[str, Mapping[str, float]] = {}
         self._reads: dict[str, Reads] = {}
         self._new: dict[str, list[PlannedRun]] = {}
         self._before: dict[str, int] = {}
         """How many runs of a code that is checked have agreed before."""
-        self._compared: set[str] = set()
         self._again: list[PlannedRun] = []
         self._codes = {point.id: code for code, points in self._groups.items() for point in points}
         self._repeated: dict[str, Row] = {}
@@ -273,9 +259,9 @@ class Repeating:
         first = {self._codes.get(run.point.id, ""): run for run in reversed(there)}
         wanted = [run for code, run in first.items() if code and code not in self._new]
         some = there[: math.ceil(len(there) / ONE_IN)]
-        self._compared = {run.id for runs in self._new.values() for run in runs}
+        compared = {run.id for runs in self._new.values() for run in runs}
         chosen = {run.id: run for run in [*wanted, *some]}
-        self._again = [run for run in chosen.values() if run.id not in self._compared]
+        self._again = [run for run in chosen.values() if run.id not in compared]
 
     def _drawn(self, points: Iterable[PlannedPoint], kept: set[str], most: int | None) -> list[PlannedRun]:
         """Return one of the runs of each point that are not kept, of all points or of as many as are repeated."""
@@ -300,9 +286,7 @@ class Repeating:
         try:
             request = self._request(runs)
         except WorkbenchError:
-            by_code = self._by_code(runs)
-            self._why = {code: why for code, some in by_code.items() if (why := self._why_unsent(some))}
-            runs = [run for code, some in by_code.items() if code not in self._why for run in some]
+            runs = [run for code, some in self._by_code(runs).items() if self._can_be_sent(code, some) for run in some]
             if not runs:
                 return
             request = self._request(runs)
@@ -324,13 +308,13 @@ class Repeating:
         )
         return request_of((*Requests().pack(chunk, LIMIT_SECONDS, SILENT), False))
 
-    def _why_unsent(self, runs: Iterable[PlannedRun]) -> str:
-        """Return why the runs of one code, by itself, cannot be sent to another process; empty if they can."""
+    def _can_be_sent(self, code: str, runs: Iterable[PlannedRun]) -> bool:
+        """Return whether the runs of one code, by itself, can be sent to another process; note why they cannot."""
         try:
-            self._request(runs)
+            return bool(self._request(runs))
         except WorkbenchError as problem:
-            return str(problem).rstrip(".")
-        return ""
+            self._why[code] = str(problem).rstrip(".")
+            return False
 
     def _repeat(self, runs: list[PlannedRun], request: bytes) -> None:
         """Repeat runs in a process of theirs; where one stops it, runs of other code are left for another process."""
@@ -361,9 +345,7 @@ class Repeating:
             self._why[next(iter(by_code))] = str(reply).rstrip(".")
 
     def see(self, row: Row, reads: Mapping[str, Reads]) -> None:
-        """Note a row that was done, and what its code read."""
-        if row.id in self._compared:
-            self._rows[row.id] = row.measures if row.status == "done" else {}
+        """Note what the code of a row that was done read."""
         if row.point in reads:
             self._reads[row.point] = self._reads.get(row.point, Reads()) | reads[row.point]
 
@@ -414,8 +396,7 @@ class Repeating:
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         agreed, why = 0, ""
         for run in runs:
-            before = self._rows.get(run.id) or self._kept(run.id)
-            if not before:
+            if not (before := self._kept(run.id)):
                 continue  # it failed: there is no number that could be another one
             if run.id not in rows:
                 why = why or self._why.get(code, "none of its runs ended")

@@ -279,9 +279,6 @@ class Remeasured:
         self._changed: Counter[str] = Counter()
         self._first: dict[str, str] = {}
 
-    def __len__(self) -> int:
-        return len(self._before)
-
     def see(self, row: Row) -> Row:
         """Return the row of a run that ended as it is to be kept, compared with what was kept of it, if anything was.
 

@@ -27,7 +27,7 @@ import msgspec
 from workbench.compiled.versions import is_compiled, name_by_digest, pickled
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, PolicyError, missing_extra
-from workbench.experiments.mechanism import Mechanism, OwnMeasure, enter, is_built_in, measured_by, mechanism
+from workbench.experiments.mechanism import OwnMeasure, enter, is_built_in, measured_by, mechanism
 from workbench.experiments.row import Revision, canonical, digest
 from workbench.identity import FORMAT, PYTHON, Snapshot, current, snapshot
 from workbench.identity.code import owner_of
@@ -181,30 +181,37 @@ def pickler() -> Any:
     return cloudpickle
 
 
-def dumped(value: Any, taken: Sequence[Snapshot]) -> bytes:
+def dumped(value: Any, taken: Sequence[Snapshot], named: str) -> bytes:
     """Pickle a value with the user's code in it; of a module that code reads attributes of, these attributes alone.
 
     Parameters
     ----------
     taken : sequence of Snapshot
         Of all code of the user's that the value refers to.
+    named : str
+        What an error calls the value.
 
     Raises
     ------
-    TypeError, pickle.PicklingError
-        Something in it cannot be pickled.
+    InputError
+        Something that the user's code refers to cannot be sent to another process.
     """
     cloudpickle = pickler()
     name_by_digest(helper for one in taken for helper in one.compiled)
     stream = io.BytesIO()
     with _by_value(cloudpickle, {name for one in taken for name in one.modules}):
-        _pickler(cloudpickle, taken)(stream).dump(value)
+        try:
+            _pickler(cloudpickle, taken)(stream).dump(value)
+        except (TypeError, pickle.PicklingError) as problem:
+            raise InputError(f"{named} cannot be sent to another process: {problem}.") from None
     return stream.getvalue()
 
 
 def _pickler(cloudpickle: Any, taken: Sequence[Snapshot]) -> Any:
     class Pickler(cloudpickle.Pickler):
         def reducer_override(self, value: Any) -> Any:
+            if value is os.environ:
+                return getattr, (os, "environ")
             if make := lock_maker(value):
                 return make, ()
             if isinstance(value, _CACHED) and owner_of(value.__module__) == "user":
@@ -237,20 +244,14 @@ def _with_slots(cls: type, reduced: Any) -> Any:
         own = [name for name in names if name in vars(cls)]
         defaults = zip(reversed(names), reversed(cls.__struct_defaults__))
         values = {name: (hasattr(one, "factory"), getattr(one, "factory", one)) for name, one in defaults}
-        options = {name: getattr(cls.__struct_config__, name) for name in _OPTIONS}
+        config = cls.__struct_config__
+        options = {name: getattr(config, name) for name in dir(config) if not name.startswith("_")}
         options |= {"rename": names, "kw_only": not {*own} <= {*cls.__match_args__}}
         fields = {name: values.get(name, (False, msgspec.NODEFAULT)) for name in own}
         kind = functools.partial(_struct, kind, fields, "__post_init__" in vars(cls), options)
     else:
         space = {**space, "__slots__": vars(cls)["__slots__"]}
     return make, (kind, name, bases, space, *more), *rest
-
-
-_OPTIONS = (
-    *("array_like", "cache_hash", "dict", "eq", "forbid_unknown_fields", "frozen", "gc", "omit_defaults", "order"),
-    *("repr_omit_defaults", "tag", "tag_field", "weakref"),
-)
-"""What a struct says of itself beside its fields."""
 
 
 def _struct(
@@ -309,35 +310,25 @@ class Packer:
             Something that the user's code refers to cannot be sent to another process.
         """
         if point not in self._packed:
-            self._packed[point] = _dumped(setup)
+            taken, names = [current(cls) for cls, _ in setup.code], ", ".join(name_of(cls) for cls, _ in setup.code)
+            self._packed[point] = dumped(setup, taken, names or setup.engine)
         self._packed.move_to_end(point)
         while len(self._packed) > KEPT:
             self._packed.popitem(last=False)
         return self._packed[point]
 
 
-def _dumped(setup: Setup) -> bytes:
-    try:
-        return dumped(setup, [current(cls) for cls, _ in setup.code])
-    except (TypeError, pickle.PicklingError) as problem:
-        names = ", ".join(name_of(cls) for cls, _ in setup.code) or setup.engine
-        raise InputError(f"{names} cannot be sent to another process: {problem}.") from None
-
-
 def opened(pickled_setup: bytes) -> Setup:
     """Return the setup that was pickled; it is opened anew where a later one has changed its classes, which are the
     same ones."""
-    setup = _opened_setup(pickled_setup)
+    setup: Setup = _loaded(pickled_setup)
     if any(current(cls).digest != digest for cls, digest in setup.code):
-        _opened_setup.cache_clear()
-        setup = _opened_setup(pickled_setup)
+        _loaded.cache_clear()
+        setup = _loaded(pickled_setup)
     return setup
 
 
-@functools.lru_cache(KEPT)
-def _opened_setup(pickled_setup: bytes) -> Setup:
-    setup: Setup = pickle.loads(pickled_setup)
-    return setup
+_loaded = functools.lru_cache(KEPT)(pickle.loads)
 
 
 class PackedEngine(NamedTuple):
@@ -363,23 +354,14 @@ def packed(engine: str, own: Mapping[str, OwnMeasure] | None = None) -> PackedEn
         Something that the user's engine or measures refer to cannot be sent to another process.
     """
     registered = mechanism(engine)
-    taken = PackedEngine(engine, measured_by(registered, own or {}).text, _here(), own=_packed_measures(own or {}))
-    return taken if is_built_in(engine) else taken._replace(mechanism=_packed_mechanism(registered))
-
-
-def _packed_measures(own: Mapping[str, OwnMeasure]) -> bytes:
-    try:
-        return dumped(dict(own), [snapshot(one.function) for one in own.values()]) if own else b""
-    except (TypeError, pickle.PicklingError) as problem:
-        raise InputError(f"the measures {', '.join(own)} cannot be sent to another process: {problem}.") from None
-
-
-def _packed_mechanism(registered: Mechanism) -> bytes:
-    taken = [current(type(registered.engine)), current(registered.engine), snapshot(registered.measure)]
-    try:
-        return dumped(registered._replace(events=_no_events), taken)
-    except (TypeError, pickle.PicklingError) as problem:
-        raise InputError(f"the engine {registered.engine.name} cannot be sent to another process: {problem}.") from None
+    measures, others = b"", b""
+    if own:
+        functions = [snapshot(one.function) for one in own.values()]
+        measures = dumped(dict(own), functions, f"the measures {', '.join(own)}")
+    if not is_built_in(engine):
+        taken = [current(type(registered.engine)), current(registered.engine), snapshot(registered.measure)]
+        others = dumped(registered._replace(events=_no_events), taken, f"the engine {engine}")
+    return PackedEngine(engine, measured_by(registered, own or {}).text, _here(), others, measures)
 
 
 def is_here(engine: PackedEngine) -> bool:
@@ -408,7 +390,7 @@ def enter_packed(engine: PackedEngine) -> dict[str, OwnMeasure]:
     InputError
         The measures that are computed here are not those of the driver.
     """
-    own = _opened(engine.own) if engine.own else {}
+    own: dict[str, OwnMeasure] = _loaded(engine.own) if engine.own else {}
     if is_here(engine):
         return own
     if engine.mechanism and _entered.get(engine.name) != engine.mechanism:
@@ -420,9 +402,3 @@ def enter_packed(engine: PackedEngine) -> dict[str, OwnMeasure]:
             "run the sweep again."
         )
     return own
-
-
-@functools.lru_cache(16)
-def _opened(own: bytes) -> dict[str, OwnMeasure]:
-    measures: dict[str, OwnMeasure] = pickle.loads(own)
-    return measures

@@ -429,9 +429,7 @@ def unseen(value: Any, without_arguments: bool = False) -> Unseen | None:
     >>> unseen(len)
     """
     _, result = _table().get(id(value), (None, None))
-    if result is None:
-        return None
-    return result if without_arguments or not result.only_without_arguments else None
+    return result if result is not None and (without_arguments or not result.only_without_arguments) else None
 
 
 @functools.cache

@@ -186,35 +186,45 @@ class _Observer:
 
     def hook(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Note an event; whatever goes wrong here must not show in the run."""
-        if not self._who or event not in _EVENTS or getattr(self.open, "busy", False):
+        if event in _EVENTS or event in _ACTS:
+            self.note(self._heard, event, arguments, sys._getframe(1))
+
+    def note(self, go: Callable[..., None], *arguments: Any) -> None:
+        """Call what notes something, unless nothing is observed; what that reads itself is not noted."""
+        if not self._who or getattr(self.open, "busy", False):
             return
         self.open.busy = True
         try:
-            frame = sys._getframe(1)
-            if event == "import" or _is_the_users(frame) or (event == "open" and _imports(frame)):
-                _EVENTS[event](self, arguments)
+            go(*arguments)
         except Exception:
             self._acts["reads something that could not be noted"] = None
         finally:
             self.open.busy = False
 
-    def opened(self, arguments: tuple[Any, ...]) -> None:
+    def _heard(self, event: str, arguments: tuple[Any, ...], frame: FrameType) -> None:
+        if event == "import" or _is_the_users(frame) or (event == "open" and _imports(frame)):
+            if event in _ACTS:
+                self._acts[_ACTS[event]] = None
+            else:
+                _EVENTS[event](self, arguments, frame)
+
+    def opened(self, arguments: tuple[Any, ...], frame: FrameType) -> None:
         path, _, flags = arguments
         if isinstance(path, int):
             return
         place = os.path.abspath(os.fsdecode(path))
-        if _imports(sys._getframe(2)):
+        if _imports(frame):
             self._module(source_from_cache(place) if place.endswith(".pyc") else place)
         elif isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR):
             if place not in self._files:
                 self._written.add(place)
-        elif place not in self._written:
+        else:
             self.file(place)
 
-    def made(self, arguments: tuple[Any, ...]) -> None:
+    def made(self, arguments: tuple[Any, ...], _: FrameType) -> None:
         self._written.add(os.path.abspath(os.fsdecode(arguments[0])))
 
-    def imported(self, arguments: tuple[Any, ...]) -> None:
+    def imported(self, arguments: tuple[Any, ...], _: FrameType) -> None:
         if arguments[1]:  # a module of machine code, of which nothing else is in a digest
             self._module(os.path.abspath(arguments[1]))
 
@@ -231,16 +241,16 @@ class _Observer:
                 del sys.modules[name]
         self._imports = {one: known for one, known in self._imports.items() if one not in old}
 
-    def loaded(self, arguments: tuple[Any, ...]) -> None:
+    def loaded(self, arguments: tuple[Any, ...], _: FrameType) -> None:
         if os.sep in (path := os.fsdecode(arguments[0] or "")):
             self.file(os.path.abspath(path))
 
-    def listed(self, arguments: tuple[Any, ...]) -> None:
+    def listed(self, arguments: tuple[Any, ...], _: FrameType) -> None:
         (path,) = arguments
         if not isinstance(path, int):
             self.file(os.path.abspath(os.fsdecode(path or ".")))
 
-    def connected(self, arguments: tuple[Any, ...]) -> None:
+    def connected(self, arguments: tuple[Any, ...], _: FrameType) -> None:
         if isinstance(arguments[0], (str, bytes, os.PathLike)) and os.fsdecode(arguments[0]) != ":memory:":
             self.file(os.path.abspath(os.fsdecode(arguments[0])))
 
@@ -256,46 +266,30 @@ class _Observer:
         else:
             self._acts[f"reads more than {MOST:,} files"] = None
 
-    def asked_for(self, path: Any) -> None:
-        """Note that somebody asks what a file is, which no event tells of."""
-        if not self._who or isinstance(path, int) or getattr(self.open, "busy", False):
-            return
-        self.open.busy = True
-        try:
-            if _is_the_users(sys._getframe(2)):
-                place = os.path.abspath(os.fsdecode(path))
-                if place not in self._files:
-                    self.file(place, _what_is)
-        except Exception:
-            self._acts["asks for something that could not be noted"] = None
-        finally:
-            self.open.busy = False
+    def asked_for(self, path: Any, frame: FrameType) -> None:
+        """Note that somebody asks what a file is."""
+        if not isinstance(path, int) and _is_the_users(frame):
+            place = os.path.abspath(os.fsdecode(path))
+            if place not in self._files:
+                self.file(place, _what_is)
 
-    def variable(self, name: str) -> None:
-        if self._who and not getattr(self.open, "busy", False) and _reads_itself(sys._getframe(2)):
-            self.open.busy = True
-            try:
-                self._variables.setdefault(name, _digest_of_variable(name))
-            finally:
-                self.open.busy = False
+    def asked_for_name(self, _: Any, frame: FrameType) -> None:
+        """Note that somebody asks for the machine's name, and not `platform` for more than that."""
+        if _room(frame) != "platform" and _is_the_users(frame):
+            self._acts[_ACTS["socket.gethostname"]] = None
 
-    def started(self, arguments: tuple[Any, ...]) -> None:
+    def variable(self, name: str, frame: FrameType) -> None:
+        if _reads_itself(frame):
+            self._variables.setdefault(name, _digest_of_variable(name))
+
+    def started(self, arguments: tuple[Any, ...], _: FrameType) -> None:
         named = next((one for one in arguments if isinstance(one, (str, bytes, os.PathLike)) and one), "another")
         self._acts[f"starts the program {Path(os.fsdecode(named).split()[0]).name}"] = None
 
-    def forked(self, arguments: tuple[Any, ...]) -> None:
-        self._acts["starts another process"] = None
-
-    def begun(self, thread: threading.Thread) -> None:
+    def begun(self, thread: threading.Thread, frame: FrameType) -> None:
         """Note a thread, of which not every Python tells, if the user's code starts it."""
-        if self._who and _is_the_users(sys._getframe(2)):
+        if _is_the_users(frame):
             self.threads.add(thread)
-
-    def asked(self, arguments: tuple[Any, ...]) -> None:
-        self._acts["asks another machine"] = None
-
-    def named(self, arguments: tuple[Any, ...]) -> None:
-        self._acts["asks for the name of the machine"] = None
 
 
 _EVENTS = {
@@ -307,10 +301,11 @@ _EVENTS = {
     "os.scandir": _Observer.listed,
     "sqlite3.connect": _Observer.connected,
     **dict.fromkeys(("os.exec", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"), _Observer.started),
-    "os.fork": _Observer.forked,
-    "os.forkpty": _Observer.forked,
-    "socket.gethostname": _Observer.named,
-    **dict.fromkeys(("socket.connect", "socket.getaddrinfo", "urllib.Request"), _Observer.asked),
+}
+_ACTS = {
+    **dict.fromkeys(("os.fork", "os.forkpty"), "starts another process"),
+    **dict.fromkeys(("socket.connect", "socket.getaddrinfo", "urllib.Request"), "asks another machine"),
+    "socket.gethostname": "asks for the name of the machine",
 }
 _OF_THE_SYSTEM = ("/dev/", "/proc/", "/sys/")
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -367,12 +362,12 @@ def _room(frame: FrameType | None) -> str:
     return "" if frame is None else str(frame.f_globals.get("__name__")).partition(".")[0]
 
 
-class _SeenEnviron(os._Environ):
-    """The variables of the environment, which say when one is read."""
+class _Environ(os._Environ):
+    """The variables of the environment, which say when one is read; named as they are where nothing is observed."""
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, (str, bytes)):
-            _observer.variable(os.fsdecode(key))
+            _observer.note(_observer.variable, os.fsdecode(key), sys._getframe(1))
         return super().__getitem__(key)
 
 
@@ -381,49 +376,35 @@ def observe() -> None:
     if not _observer.installed:
         _observer.installed = True
         sys.addaudithook(_observer.hook)
-        os.environ.__class__ = _SeenEnviron
+        os.environ.__class__ = _Environ
         if os.supports_bytes_environ:
-            os.environb.__class__ = _SeenEnviron
+            os.environb.__class__ = _Environ
         for name in ("stat", "lstat", "access", "readlink"):
-            _wrap(name)
+            _wrap(os, name, _observer.asked_for)
         for module, name in ((os, "uname"), (platform, "node")):
-            _wrap_name(module, name)
+            _wrap(module, name, _observer.asked_for_name)
         start = threading.Thread.start
 
         def starting(self: threading.Thread) -> None:
-            _observer.begun(self)
+            _observer.note(_observer.begun, self, sys._getframe(1))
             start(self)
 
         threading.Thread.start = starting  # type: ignore[method-assign]
 
 
-def _wrap(name: str) -> None:
-    """Have a function of `os` note which file it is asked for."""
-    function = getattr(os, name)
-
-    @functools.wraps(function)
-    def asking(path: Any, *arguments: Any, **named: Any) -> Any:
-        _observer.asked_for(path)
-        return function(path, *arguments, **named)
-
-    setattr(os, name, asking)
-    for capable in (os.supports_dir_fd, os.supports_effective_ids, os.supports_fd, os.supports_follow_symlinks):
-        if function in capable:
-            capable.add(asking)
-
-
-def _wrap_name(module: Any, name: str) -> None:
-    """Have a function note that the machine's name is asked for, which an event tells of `socket` alone; what Python's
-    `platform` asks the system for is more than that."""
+def _wrap(module: Any, name: str, noted: Callable[..., None]) -> None:
+    """Have a function note what it is asked for, which no event tells of."""
     function = getattr(module, name)
 
     @functools.wraps(function)
-    def asking() -> Any:
-        if _room(sys._getframe(1)) != "platform":
-            _observer.hook("socket.gethostname", ())
-        return function()
+    def asking(*arguments: Any, **named: Any) -> Any:
+        _observer.note(noted, named.get("path", *arguments[:1]), sys._getframe(1))
+        return function(*arguments, **named)
 
     setattr(module, name, asking)
+    for capable in (os.supports_dir_fd, os.supports_effective_ids, os.supports_fd, os.supports_follow_symlinks):
+        if function in capable:
+            capable.add(asking)
 
 
 @contextmanager

@@ -103,8 +103,7 @@ def digest_of(*things: Any) -> str:
     if len(things) != 1:
         return snapshot(*things).digest
     (thing,) = things
-    result: str = once_a_moment(id(thing), lambda: snapshot(thing).digest, thing)
-    return result
+    return once_a_moment(id(thing), lambda: snapshot(thing).digest, thing)
 
 
 def snapshot(*things: Any) -> Snapshot:

@@ -54,7 +54,7 @@ def other_value(walk: Walk, value: Any) -> None:
         walk.put("scalar", f"{value.dtype.str}{value.tobytes().hex()}")
     elif isinstance(value, np.ufunc):
         _ufunc(walk, value)
-    elif _is_of_the_process(value) or (is_random(value) and walk.within_installed):
+    elif lock_maker(value) or _is_any_of(kind, _OF_THE_PROCESS) or (is_random(value) and walk.within_installed):
         walk.put("state of the process", kind.__name__)
     elif is_random(value) or hasattr(kind, "__next__"):
         undigestible(walk, value)
@@ -71,12 +71,8 @@ _LOCKS: dict[type, Callable[[], Any]] = {
     type(threading.RLock()): threading.RLock,
 }
 _NATIVE = {("ctypes", "CDLL"), ("_ctypes", "CFuncPtr")}
-_CONTEXTS = {("multiprocessing.context", "BaseContext")}
-"""What starts processes, which notes how when it first does."""
-
-
-def _is_of_the_process(value: Any) -> bool:
-    return value is os.environ or lock_maker(value) is not None or _is_any_of(type(value), _CONTEXTS)
+_OF_THE_PROCESS = {("os", "_Environ"), ("multiprocessing.context", "BaseContext")}
+"""Variables; and what starts processes, which notes how when it first does."""
 
 
 def _is_any_of(kind: type, names: set[tuple[str, str]]) -> bool:
@@ -376,11 +372,6 @@ def attached(value: Any) -> dict[str, Any]:
     return {name: one for name, one in space.items() if not (name in usual or name.startswith("_"))}
 
 
-def write_attached(walk: Walk, value: Any) -> None:
-    """Write down what is attached to a value."""
-    walk.value(attached(value))
-
-
 _TAKE_ATTRIBUTES = (np.ndarray, functools.partial, functools.partialmethod, type(functools.lru_cache(len)), enum.Enum)
 _USUAL = frozenset({"cache_parameters"})
 
@@ -575,17 +566,13 @@ def note_content(notes: Guards, value: Any, shown: str) -> None:
     ('', None, 'NUMBERS')
     """
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        again: Any = functools.partial(_bytes, value)
+        again: Any = functools.partial(_digest_of_array, value)
     elif isinstance(value, (set, bytearray)):
         again = functools.partial(_values, value)
     else:
         notes.members(_lookup(value), shown)
         return
     notes.value(again, again(), shown)
-
-
-def _bytes(array: np.ndarray) -> tuple[Any, ...]:
-    return array.dtype, array.shape, array.strides, array.tobytes()
 
 
 def _values(value: Any) -> frozenset[Any] | bytes:
@@ -600,8 +587,7 @@ def _lookup(value: Any) -> Callable[[], tuple[Any, ...]]:
         return lambda: tuple(value)
     if isinstance(value, np.ndarray):
         return lambda: tuple(value.flat)
-    space, slots = getattr(value, "__dict__", {}), slots_of(type(value))
-    return lambda: (*space.values(), *(getattr(value, name, MISSING) for name in slots))
+    return lambda: tuple(one for _, one in _attributes(value))
 
 
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "missing"})()

@@ -10,7 +10,7 @@ import hashlib
 import importlib.util
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
@@ -45,7 +45,6 @@ from workbench.identity.values import (
     overloads,
     refused,
     undigestible,
-    write_attached,
 )
 
 _NOT_CODE = ("__dict__", "__weakref__", "__init_subclass__", "__subclasshook__")
@@ -144,7 +143,10 @@ class Walk:
 
     def _texts(self) -> None:
         """Write down the docstrings of all that was passed: some of the user's code reads one, nobody knows whose."""
-        again = functools.partial(_docstrings, self._kept)
+
+        def again() -> str:
+            return repr([getattr(thing, DOC, None) for thing in self._kept])
+
         self.put("docstrings", again())
         self.guards.value(again, again(), DOC)
 
@@ -183,7 +185,7 @@ class Walk:
             other_value(self, value)
         if self._noting and attached(value) and id(value) not in self._open:
             self.put("attached")
-            self.changeable(value, write_attached)
+            self.changeable(value, lambda walk, value: walk.value(attached(value)))
 
     @property
     def _named_by_place(self) -> bool:
@@ -366,13 +368,15 @@ class Walk:
             anything: Any = function
             load = anything.__builtins__["__import__"]
             if load is builtins.__import__ and will_be_installed(name):
-                self._outside_each(name, reference.chain)
+                for attribute in reference.chain or ("",):
+                    self._outside(name, (attribute,))
                 return
             module = load(name, space, None, ("__name__",), 0)
         except ImportError as problem:
             raise self.refuse(reference.name, f"which cannot be imported ({problem})") from None
         if owner_of(module.__name__) == "installed":
-            self._outside_each(name, reference.chain)
+            for attribute in reference.chain or ("",):
+                self._outside(name, (attribute,))
             return
         if not reference.chain:  # then what is bound is the outermost package
             names = module.__name__.split(".")
@@ -411,10 +415,6 @@ class Walk:
             self.chain(value, tuple(rest))
         else:
             self.value(value)
-
-    def _outside_each(self, module: str, names: tuple[str, ...]) -> None:
-        for name in names or ("",):
-            self._outside(module, (name,))
 
     def _outside(self, module: str, names: tuple[str, ...]) -> None:
         """Write down something of an installed module by its name; refuse what draws from a state that it hides."""
@@ -495,10 +495,6 @@ def _at_the_end(value: Any, names: tuple[str, ...]) -> Any:
     for name in names:
         value = vars(value).get(name, MISSING) if isinstance(value, ModuleType) else MISSING
     return value
-
-
-def _docstrings(things: Iterable[Any]) -> str:
-    return repr([getattr(thing, DOC, None) for thing in things])
 
 
 def _addresses(registry: Mapping[Any, Any]) -> str:

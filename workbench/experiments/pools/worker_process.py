@@ -30,12 +30,8 @@ from workbench.experiments.worker import fit_or_told, work_in_worker
 from workbench.identity.observed import observe
 from workbench.process import ENVIRONMENT, FIXED, VARIABLE
 
-WORKER_ENVIRONMENT = {
-    **dict.fromkeys(
-        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
-    ),
-    **ENVIRONMENT,
-}
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+WORKER_ENVIRONMENT = {**dict.fromkeys(_THREADS, "1"), **ENVIRONMENT}
 """What a worker has in its environment: there are as many workers as cores, each does its arithmetic in one thread, and
 a set of texts has the same order in all of them."""
 
@@ -82,9 +78,7 @@ class Worker:
         self.given_up = False
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - read when the process does not become ready
         handed = [theirs.fileno(), lifeline]
-        path = json.dumps(
-            [place for place in sys.path if isinstance(place, str)] if elsewhere is None else path_elsewhere()
-        )
+        path = json.dumps([os.path.abspath(one) if elsewhere else one for one in sys.path if isinstance(one, str)])
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
         numbers = [*handed, os.getpid(), int(elsewhere is not None)]
         command = [sys.executable, *flags, "-c", _PROGRAM, path, *map(str, numbers)]
@@ -244,8 +238,6 @@ def _die_with(lifeline: int, driver: int) -> None:
 AHEAD_SECONDS = 1009 * 86400 + 5 * 3600 + 17 * 60 + 23
 """By how much the clock of such a process is ahead: another year, month, day of the week, hour, minute and second."""
 
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-
 _COUNT_ON_DATES = ("cftime", "dateutil", "pandas", "polars", "psycopg2", "pyarrow", "pytz", "sqlalchemy", "xarray")
 """Packages whose compiled code, or that of what they import, takes Python's own class of dates for granted."""
 
@@ -262,11 +254,6 @@ def environment_elsewhere() -> dict[str, str]:
     zone = "Pacific/Kiritimati" if os.environ.get("TZ") != "Pacific/Kiritimati" else "America/Caracas"
     kept = {name: os.path.abspath(place) for name in ("NUMBA_CACHE_DIR",) if (place := os.environ.get(name))}
     return {**dict.fromkeys(_THREADS, "2"), VARIABLE: str(int(FIXED) + 1), "TZ": zone, **kept}
-
-
-def path_elsewhere() -> list[str]:
-    """Return where such a process imports from: the same places, though it works in another folder."""
-    return [os.path.abspath(place) for place in sys.path if isinstance(place, str)]
 
 
 def shift_clock(seconds: int = AHEAD_SECONDS) -> None:
