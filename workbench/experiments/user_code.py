@@ -244,8 +244,7 @@ def _with_slots(cls: type, reduced: Any) -> Any:
         own = [name for name in names if name in vars(cls)]
         defaults = zip(reversed(names), reversed(cls.__struct_defaults__))
         values = {name: (hasattr(one, "factory"), getattr(one, "factory", one)) for name, one in defaults}
-        config = cls.__struct_config__
-        options = {name: getattr(config, name) for name in dir(config) if not name.startswith("_")}
+        options = {name: getattr(cls.__struct_config__, name) for name in dir(cls.__struct_config__) if name[0] != "_"}
         options |= {"rename": names, "kw_only": not {*own} <= {*cls.__match_args__}}
         fields = {name: values.get(name, (False, msgspec.NODEFAULT)) for name in own}
         kind = functools.partial(_struct, kind, fields, "__post_init__" in vars(cls), options)

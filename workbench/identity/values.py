@@ -587,7 +587,8 @@ def _lookup(value: Any) -> Callable[[], tuple[Any, ...]]:
         return lambda: tuple(value)
     if isinstance(value, np.ndarray):
         return lambda: tuple(value.flat)
-    return lambda: tuple(one for _, one in _attributes(value))
+    space, slots = getattr(value, "__dict__", {}), slots_of(type(value))
+    return lambda: (*space.values(), *(getattr(value, name, MISSING) for name in slots))
 
 
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "missing"})()
