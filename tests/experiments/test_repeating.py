@@ -70,7 +70,7 @@ AIMS = {
     "OfNow": "datetime.datetime.now().toordinal() % 40",
     "OfClock": "time.time() // 86400 % 40",  # stands for a policy that reads a clock
     "Ends": "3 if os.getpid() == int(os.environ['REPEATED_PROCESS']) else os._exit(3)",
-    "Stays": "3 if os.getpid() == int(os.environ['REPEATED_PROCESS']) else time.sleep(60)",  # stands for code that stays
+    "Stays": "3 if os.getpid() == int(os.environ['REPEATED_PROCESS']) else time.sleep(60)",  # stands for one that stays
     "OfProcess": "40 if os.getpid() == int(os.environ['REPEATED_PROCESS']) else os.getpid() * 7 % 40",
     "OfWorkingFolder": "int.from_bytes(os.getcwd().encode()[-6:]) % 100_003",
     "OfZone": "time.timezone // 3600 % 40 * 3 % 41",
