@@ -11,7 +11,7 @@ export PYTHONHASHSEED := 6640
 # as a node's. That all tests of structures, engines and policies say the same both ways is left to the long tests.
 BOTH_WAYS := tests/engines/test_golden_records.py tests/engines/test_dispatch_part.py \
 	tests/engines/test_translation_part.py tests/engines/node tests/metrics/test_node.py tests/export/test_node_timeline.py \
-	tests/studies/test_blame.py tests/dashboards/test_node.py tests/workloads/test_trace_applications.py
+	tests/explain/test_blame.py tests/dashboards/test_node.py tests/workloads/test_trace_applications.py
 # Without the tests of policies as values.
 IN_ONE_WAY := fresh_interpreted_process or refuses_wrong_levers or yaml_and_back or pickles or compiled_and_plain
 # Nor what is compared with theory or with recordings at length: twins and golden records say that both ways are one.
@@ -58,7 +58,7 @@ run: $(READY)
 
 # From runs to a PDF; without a TeX all but the PDF, and it says so.
 paper: $(READY)
-	$(BIN)/python -m workbench.paper
+	$(BIN)/python -m papers.six_open_gpus
 
 # Every engine is compiled once before the tests, or each of their processes would compile it. Two at a time, for the type
 # checker uses one core; then three, as tests of deaths and time limits wait a fifth of the time.

@@ -13,7 +13,10 @@ from typing import Any
 
 from workbench.circuits import Circuit, circuit_of
 from workbench.circuits.synthesis import TABLE, key_of, synthesised
+from workbench.claims import translation
+from workbench.claims.dispatch_probes import DENSITIES, capped
 from workbench.errors import WorkbenchError
+from workbench.explain.probe_success import octave_lengths
 from workbench.figures.probes import probe_kinds
 from workbench.policies.dispatch.choice import MostResidual
 from workbench.policies.dispatch.priority import PriorityWindows
@@ -33,9 +36,6 @@ from workbench.policies.probes import (
 from workbench.policies.translation.eviction import LRU
 from workbench.policies.translation.locate import FRAME_BITS
 from workbench.policies.translation.peer import FirstBit
-from workbench.studies.claims import translation
-from workbench.studies.claims.dispatch_probes import DENSITIES, capped
-from workbench.studies.probe_success import octave_lengths
 
 SIZES = (16, 32, 64, 128)
 LARGER = (512, 1824)

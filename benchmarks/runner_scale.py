@@ -13,12 +13,12 @@ from typing import Any
 
 from benchmarks.row import row
 from workbench.api import planned, run
-from workbench.experiments.mechanism import measures_digest
-from workbench.experiments.pools.cluster import close_all
-from workbench.experiments.provenance import own_origin
-from workbench.experiments.row import Row
+from workbench.executors.cluster import close_all
 from workbench.experiments.run_set import gather
 from workbench.experiments.store import Store
+from workbench.mechanisms.measured_by import measures_digest
+from workbench.runs.origin import own_origin
+from workbench.runs.row import Row
 
 RUNS = 100_000
 GRID: dict[str, Any] = {

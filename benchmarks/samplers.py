@@ -19,12 +19,12 @@ import numpy as np
 from workbench.errors import WorkbenchError
 from workbench.experiments.progress import Silent
 from workbench.experiments.store import Store
-from workbench.studies.statistics import mean_interval
-from workbench.studies.tuning.driver import Crew, Evaluator, conduct
-from workbench.studies.tuning.hypervolume import history, reference_point
-from workbench.studies.tuning.results import StudyResults
-from workbench.studies.tuning.study import Study, read_study
-from workbench.studies.tuning.trial_store import TrialStore, quiet
+from workbench.statistics import mean_interval
+from workbench.tuning.driver import Crew, Evaluator, conduct
+from workbench.tuning.hypervolume import history, reference_point
+from workbench.tuning.results import StudyResults
+from workbench.tuning.study import Study, read_study
+from workbench.tuning.trial_store import TrialStore, quiet
 from workbench.workloads.workload_key import read_workload
 
 STUDY, TRIALS, TUNERS, SHARE = "sweeps/tune/placement.yaml", 300, 20, 0.95

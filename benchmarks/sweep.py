@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.row import row
 from workbench.api import planned, run
-from workbench.experiments.pools import cores
+from workbench.executors import cores
 
 SWEEP: dict[str, Any] = {
     "engine": "shared_memory",

@@ -21,10 +21,10 @@ from benchmarks.circuits import exact, placements, probes
 from workbench.circuits import Circuit, circuit_of
 from workbench.circuits.composed_probes import composed, compositions
 from workbench.circuits.synthesis import synthesised_here
+from workbench.claims.dispatch_probes import DENSITIES
 from workbench.errors import WorkbenchError
+from workbench.explain.probe_success import octave_lengths
 from workbench.policies.probes import GroupedRun, SampledRun
-from workbench.studies.claims.dispatch_probes import DENSITIES
-from workbench.studies.probe_success import octave_lengths
 
 CIRCUITS, SIZE, PROCESSES = 40, 128, 2
 

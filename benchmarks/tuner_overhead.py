@@ -9,9 +9,9 @@ from typing import Any
 
 from benchmarks.row import row
 from workbench.experiments.progress import Silent
-from workbench.studies.tuning import read_study, tune
-from workbench.studies.tuning.study import Study, proposed
-from workbench.studies.tuning.trial_store import quiet
+from workbench.tuning import read_study, tune
+from workbench.tuning.study import Study, proposed
+from workbench.tuning.trial_store import quiet
 
 TRIALS = 500
 STUDY: dict[str, Any] = {

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.studies.claims import SEEDS, known_claims
-from workbench.studies.claims.claim import in_order
-from workbench.studies.statistics import WORDS
+from workbench.claims import SEEDS, known_claims
+from workbench.claims.claim import in_order
+from workbench.statistics import WORDS
 
 README, DATA = Path("README.md"), Path("data/verdict")
 BEGINS, ENDS = "<!-- verdicts: made from data/verdict -->", "<!-- end of verdicts -->"

@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
-from workbench.experiments.mechanism import USUAL_SECONDS
+from workbench.mechanisms.compilation import USUAL_SECONDS
 
 RUNS: dict[str, list[dict[str, Any]]] = {
     "dispatch": [{"workload": "concurrent_kernels"}],

@@ -15,7 +15,7 @@ import workbench as wb
 from tests import needs, rotation, turns
 from tests.depth import LONG
 from workbench.compiled import INTERPRETED
-from workbench.experiments.mechanism import mechanisms
+from workbench.mechanisms.mechanism import mechanisms
 from workbench.policies import policy as catalogue
 
 # A check of web addresses that nobody here asks for: jsonschema would build forty grammars for it, at every import.

@@ -30,21 +30,21 @@ LEDGER = "tests/proven.json"
 SHARDS = [f"shard {number} of 12" for number in range(1, 13)]
 JOBS = {
     "site": ("docs/",),
-    "notebooks": ("notebooks/", "experiments/notebooks/"),
+    "notebooks": ("notebooks/", "notebooks/"),
     "kills": (
         "cli/test_stopping.py",
-        "experiments/test_faults.py",
-        "experiments/test_pools.py",
+        "runs/test_faults.py",
+        "executors/test_pools.py",
         "experiments/test_running.py",
-        "experiments/test_user_faults.py",
+        "runs/test_user_faults.py",
         "identity/test_workers.py",
         "pool_service/",
-        "studies/adaptive/test_run.py",
-        "studies/tuning/test_database.py",
-        "studies/tuning/test_resume.py",
+        "statistics/adaptive_seeds/test_run.py",
+        "tuning/test_database.py",
+        "tuning/test_resume.py",
     ),
     "browser": ("browser/",),
-    "tex": ("export/test_tex.py", "paper/"),
+    "tex": ("export/test_tex.py", "papers/"),
     "wheel": ("house/test_wheel.py", "house/test_recipes.py", "cli/test_new_policy.py"),
     "bounds": (),
 }
@@ -109,7 +109,7 @@ def passes(part: str) -> list[Pass]:
 def part_of(test: str) -> str:
     """The part that proves a long test, by its place: the job of its file, or the shard that its name falls into.
 
-    >>> part_of("tests/paper/test_paper.py::test_the_pdf_is_set_with_its_bibliography")
+    >>> part_of("tests/papers/test_paper.py::test_the_pdf_is_set_with_its_bibliography")
     'tex'
     >>> part_of("tests/test_units.py::test_one") in SHARDS
     True

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import workbench.experiments.mechanism as room
+import workbench.mechanisms.mechanism as room
 import workbench.policies.placement  # noqa: F401 - so that there are policies of that name
 from tests.toy_dispatch import toy
-from workbench.experiments.mechanism import Mechanism
 from workbench.levers import Spec, lever
 from workbench.machine import ClassPower, Machine, RcHeat
+from workbench.mechanisms.mechanism import Mechanism
 from workbench.metrics.dispatch import MEASURES, measure
 from workbench.parts.registry import Registry
 from workbench.records.dispatch import events

@@ -13,10 +13,14 @@ import importlib
 import time
 from typing import Any
 
+from workbench import former_modules
+
 __version__ = "0.5.0.dev0"
 
 IMPORTED_NS = time.time_ns()
 """When this process imported the package: what was edited later is not, or not in whole, what it runs."""
+
+former_modules.install()
 
 _BASES = {
     "Arenas": "workbench.policies.malloc.arenas",
@@ -48,7 +52,7 @@ _BASES = {
 
 _WORDS = {
     "Results": "workbench.api",
-    "advise": "workbench.studies.torch_memory.advice",
+    "advise": "workbench.advice.torch_memory.advice",
     "advice_figure": "workbench.figures.advice",
     "blame": "workbench.api",
     "discover": "workbench.api",
@@ -60,19 +64,19 @@ _WORDS = {
     "sensitivity": "workbench.api",
     "step": "workbench.api",
     "status": "workbench.experiments.progress",
-    "claims": "workbench.studies.claims",
-    "tune": "workbench.studies.tuning",
-    "open_study": "workbench.studies.tuning",
+    "claims": "workbench.claims",
+    "tune": "workbench.tuning",
+    "open_study": "workbench.tuning",
     "dashboard": "workbench.dashboards",
-    "headline": "workbench.experiments.notebooks.execution",
+    "headline": "workbench.notebooks.execution",
     "lever": "workbench.levers",
     **_BASES,
-    "measure": "workbench.experiments.mechanism",
-    "add_measure": "workbench.experiments.mechanism",
+    "measure": "workbench.mechanisms.user_measure",
+    "add_measure": "workbench.mechanisms.measures",
     "Recipe": "workbench.figures",
     "add_figure": "workbench.figures",
-    "Claim": "workbench.studies.claims",
-    "add_claim": "workbench.studies.claims",
+    "Claim": "workbench.claims",
+    "add_claim": "workbench.claims",
     "Generator": "workbench.workloads.workload_key",
     "add_generator": "workbench.workloads.workload_key",
     "Importer": "workbench.workloads.importers",

@@ -14,22 +14,23 @@ from workbench.experiments.fronts import front_diff
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.progress import usual_watcher
 from workbench.experiments.results_folder import SWEEP, held
-from workbench.experiments.run_set import RunSet, gather, open_folder, resolved, with_looks, write_results, write_sweep
+from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit, check_pool
+from workbench.experiments.saved_results import open_folder, resolved, with_looks, write_results, write_sweep
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
+from workbench.statistics.adaptive_seeds import run_plan, settled
 from workbench.strict_yaml import read_mapping
-from workbench.studies.adaptive import run_plan, settled
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from workbench.studies.blame import Blame
-    from workbench.studies.decisions import Steps
-    from workbench.studies.discovery import Discovery
-    from workbench.studies.sensitivity import Sensitivity
-    from workbench.studies.sensitivity.analysis import Of
+    from workbench.explain.blame import Blame
+    from workbench.explain.decisions import Steps
+    from workbench.explain.discovery import Discovery
+    from workbench.explain.sensitivity import Sensitivity
+    from workbench.explain.sensitivity.analysis import Of
 
 MEASURE = "group_p99_cycles"
 """What blame looks at unless another measure is named."""
@@ -41,19 +42,19 @@ class Results(RunSet):
     def summary(self) -> pd.DataFrame:
         """Return, per point and measure, n, mean, interval, and the paired difference to the baseline, with its
         test."""
-        from workbench.studies.summary import summary
+        from workbench.statistics.summary import summary
 
         return summary(self)
 
     def sentences(self, measure: str | None = None) -> list[str]:
         """Say what came out, of all measures or one, a sentence a comparison with the baseline: verdict, difference,
         interval, corrected p."""
-        from workbench.studies.sentences import sentences
+        from workbench.statistics.sentences import sentences
 
         return sentences(self, measure)
 
     def _repr_html_(self) -> str:
-        from workbench.studies.sentences import card
+        from workbench.statistics.sentences import card
 
         return card(self)
 
@@ -90,7 +91,7 @@ class Results(RunSet):
     def sensitivity(self, measure: str | None = None, of: Of = "mean") -> Sensitivity:
         """Estimate what every measure of the sweep, or one, depends on; its ranges are drawn by `saltelli` or
         `morris`."""
-        from workbench.studies.sensitivity import Sensitivity, analyse
+        from workbench.explain.sensitivity import Sensitivity, analyse
 
         return Sensitivity(self, analyse(self, measure, of))
 
@@ -107,7 +108,7 @@ class Results(RunSet):
     ) -> Discovery:
         """Search where in the space of its levers a policy loses, as a box of limits; arguments as of
         `workbench.discover`."""
-        from workbench.studies.discovery import discover, interest_of
+        from workbench.explain.discovery import discover, interest_of
 
         return discover(self, measure, interest_of(win, clear, above, below), boxes, density)
 
@@ -289,7 +290,7 @@ def sensitivity(
     >>> list(found.table["lever"])
     ['machine.segments', 'workload.count']
     """
-    from workbench.studies.sensitivity import check
+    from workbench.explain.sensitivity import check
 
     check(read_sweep(study, _overrides(set, seeds)), measure, of)
     analysed = run(study, out, set=set, seeds=seeds, workers=workers, executor=executor, progress=progress)
@@ -341,7 +342,7 @@ def blame(
     >>> list(blame.table["part"])
     ['walkers']
     """
-    from workbench.studies.blame import Blame, blame_sweep, measures_of
+    from workbench.explain.blame import Blame, blame_sweep, measures_of
 
     read = read_sweep(sweep, _overrides(set, seeds))
     measures, removed = measures_of(read, measure), blame_sweep(read, None if parts is None else tuple(parts))
@@ -411,7 +412,7 @@ def discover(
     >>> print(wb.discover(sweep, above=900, workers=0).sentences()[0])  # doctest: +ELLIPSIS
     the sweep has drain_cycles above 900 where count >= ...
     """
-    from workbench.studies.discovery import check, interest_of
+    from workbench.explain.discovery import check, interest_of
 
     interest = interest_of(win, clear, above, below)
     if isinstance(sweep, (str, Path)) and Path(sweep).is_dir():
@@ -498,7 +499,7 @@ def step(
     >>> refused.question, refused.policy, refused.saw["length"] > 0
     ('placement', 'first_fit', True)
     """
-    from workbench.studies.decisions import Steps
+    from workbench.explain.decisions import Steps
 
     points = planned(sweep, set=set).points
     if not 0 <= point < len(points):

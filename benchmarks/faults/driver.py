@@ -18,10 +18,11 @@ from benchmarks.faults.runs import faulty_plan
 from workbench.errors import WorkbenchError
 from workbench.experiments.progress import Silent
 from workbench.experiments.results_folder import held
-from workbench.experiments.row import Row
-from workbench.experiments.run_set import RunSet, gather, write_table
+from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import run_missing
+from workbench.experiments.saved_results import write_table
 from workbench.experiments.store import Store
+from workbench.runs.row import Row
 
 
 class Log(Silent):

@@ -13,8 +13,8 @@ import pandas as pd
 
 from benchmarks.faults.driver import drive
 from workbench.experiments.results_folder import TABLE, has_store
-from workbench.experiments.row import Row
 from workbench.experiments.store import Store
+from workbench.runs.row import Row
 
 ROOT = Path(__file__).parent.parent.parent
 

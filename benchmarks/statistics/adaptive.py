@@ -9,7 +9,7 @@ from scipy.special import bdtr
 
 from benchmarks.statistics.error_and_power import WORLDS
 from benchmarks.statistics.rate import Rate
-from workbench.studies.statistics import Looks
+from workbench.statistics import Looks
 
 LOOKS = tuple(range(20, 201, 20))
 

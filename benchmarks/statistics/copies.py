@@ -7,8 +7,8 @@ from typing import NamedTuple
 from workbench.api import planned
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError
-from workbench.experiments.mechanism import mechanism
 from workbench.experiments.seeds import different_workloads, draws
+from workbench.mechanisms.mechanism import mechanism
 from workbench.parts.registry import Part
 from workbench.workloads.workload import Generator
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.statistics.rate import Rate
-from workbench.studies.statistics import Finding, OverCases, compare, over_cases, superior
+from workbench.statistics import Finding, OverCases, compare, over_cases, superior
 
 EFFECT = 1.0
 """In standard deviations of the paired differences, where there is one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from workbench.studies.statistics import Interval, proportion_interval
+from workbench.statistics import Interval, proportion_interval
 
 
 class Rate(NamedTuple):

@@ -13,10 +13,10 @@ from benchmarks.statistics.rate import Rate
 from workbench.levers import lever
 from workbench.metrics.measure import Measure
 from workbench.policies.placement import Placement
-from workbench.studies.tuning.front import Front
-from workbench.studies.tuning.objectives import Objective
-from workbench.studies.tuning.results import INERT, lever_shares
-from workbench.studies.tuning.study import Proposal, Study, Trial, read_study
+from workbench.tuning.front import Front
+from workbench.tuning.objectives import Objective
+from workbench.tuning.results import INERT, lever_shares
+from workbench.tuning.study import Proposal, Study, Trial, read_study
 
 LEVERS = ("a", "b", "c", "d", "e")
 
@@ -101,6 +101,6 @@ def study() -> Study:
 @functools.cache
 def paths() -> list[str]:
     """Return its levers' dotted paths."""
-    from workbench.studies.tuning.space import dimensions
+    from workbench.tuning.space import dimensions
 
     return [dimension.path for dimension in dimensions(study().space)]

@@ -12,8 +12,8 @@ from tests.browser.board import MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
 from tests.browser.server import served
 from tests.depth import long
+from workbench.advice.resource_advice import Least, ResourceAdvice, ResourceTrial
 from workbench.policies.whole_table import WholeTable
-from workbench.studies.pool.resource_advice import Least, ResourceAdvice, ResourceTrial
 
 HOSTILE = "<img src=x onerror=\"document.title='overtaken'\">"
 

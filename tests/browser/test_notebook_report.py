@@ -7,9 +7,9 @@ from pathlib import Path
 import nbformat
 
 from tests.browser.conftest import Visit
-from workbench.experiments.notebooks.execution import NotebookRun
-from workbench.experiments.notebooks.report import HtmlReport
-from workbench.experiments.notebooks.tasks import Notebook, Task
+from workbench.notebooks.execution import NotebookRun
+from workbench.notebooks.report import HtmlReport
+from workbench.notebooks.tasks import Notebook, Task
 
 PROVENANCE = {"sources": "5e", "commit": "c0", "python": "3.11", "machine": "Linux", "packages": {"numpy": "2.0"}}
 FROM_ELSEWHERE = "https://cdn.invalid/library.js"

@@ -11,9 +11,9 @@ from tests.browser.board import MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
 from tests.browser.server import served
 from tests.depth import long
-from tests.studies.tuning.small import small
+from tests.tuning.small import small
 from workbench.experiments.results_folder import held
-from workbench.studies.tuning.storages import JOURNAL
+from workbench.tuning.storages import JOURNAL
 
 CANVASES = 4
 """The front, the study, the histogram, the memory over time."""

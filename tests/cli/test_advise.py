@@ -133,7 +133,7 @@ import os, sys
 from workbench.cli import advise, main
 
 def first(sentence):
-    late = {"workbench.experiments", "workbench.studies.pool", "pandas", "optuna"} & set(sys.modules)
+    late = {"workbench.experiments", "workbench.explain", "pandas", "optuna"} & set(sys.modules)
     print(sentence, sorted(late), flush=True)
     os._exit(0)
 

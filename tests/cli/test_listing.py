@@ -8,7 +8,7 @@ import pytest
 
 from workbench.cli.listings import declared_levers
 from workbench.cli.main import main
-from workbench.experiments.mechanism import mechanism
+from workbench.mechanisms.mechanism import mechanism
 
 
 def printed(capsys, *words: str) -> str:

@@ -15,8 +15,9 @@ import workbench as wb
 from tests.depth import thinned
 from workbench.cli.main import main
 from workbench.errors import InputError
-from workbench.experiments.plan import make_plan, read_machine
+from workbench.experiments.plan import make_plan
 from workbench.experiments.schema import sweep_schema
+from workbench.experiments.setups import read_machine
 from workbench.experiments.sweep import read_sweep, with_files
 from workbench.machine.presets import read_preset
 

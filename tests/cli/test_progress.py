@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 import workbench as wb
-from tests.studies.tuning.small import small
-from workbench.experiments.failures import routed
+from tests.tuning.small import small
 from workbench.experiments.progress import Bar, Pace, Silent, kind_of
-from workbench.experiments.row import Row
-from workbench.studies.tuning import tune
+from workbench.runs.output import routed
+from workbench.runs.row import Row
+from workbench.tuning import tune
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*[39][0-9;]*m")
 FRAME = re.compile(r"\r\x1b\[2K|\r|\n")

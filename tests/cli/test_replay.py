@@ -11,10 +11,10 @@ from tests.public_traces import NAMED, needs_public_traces
 from tests.recorded_snapshots import Recorder
 from tests.recorded_torch import Recorder as TorchRecorder
 from tests.recorded_torch import exercised
+from workbench.advice.replay import known_caches
 from workbench.cli import main
 from workbench.engines.pool.engine import Pool
 from workbench.policies.policy import policies
-from workbench.studies.pool.replay import known_caches
 
 ON = ["--machine", "dgx_1v", "--workers", "0"]
 

@@ -15,7 +15,7 @@ import workbench as wb
 from benchmarks.faults.runs import SWEEP
 from tests.depth import long
 from tests.waiting import wait_until
-from workbench.experiments import failures
+from workbench.runs import interrupts
 
 ROOT = Path(wb.__file__).parent.parent
 
@@ -152,25 +152,25 @@ def test_an_interrupt_that_is_held_back_comes_afterwards():
     order = []
 
     def write() -> None:
-        with failures.held_back():
+        with interrupts.held_back():
             signal.raise_signal(signal.SIGINT)
             order.append("written")
         order.append("never")
 
-    with failures.noticed(), pytest.raises(KeyboardInterrupt):
+    with interrupts.noticed(), pytest.raises(KeyboardInterrupt):
         write()
     assert order == ["written"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_an_interrupt_that_is_raised_by_hand_is_not_the_drivers():
-    with failures.noticed():
-        assert not failures.is_own(KeyboardInterrupt())
+    with interrupts.noticed():
+        assert not interrupts.is_own(KeyboardInterrupt())
         with pytest.raises(KeyboardInterrupt) as own:
             signal.raise_signal(signal.SIGINT)
-        assert failures.is_own(own.value)
-        assert not failures.is_own(ValueError())
+        assert interrupts.is_own(own.value)
+        assert not interrupts.is_own(ValueError())
         with pytest.raises(KeyboardInterrupt):
-            failures.raise_swallowed()
-    assert failures.is_own(KeyboardInterrupt())
-    failures.raise_swallowed()
+            interrupts.raise_swallowed()
+    assert interrupts.is_own(KeyboardInterrupt())
+    interrupts.raise_swallowed()

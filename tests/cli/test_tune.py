@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.depth import long
-from tests.studies.tuning.small import small
+from tests.tuning.small import small
 from workbench.cli.main import main
 from workbench.cli.run import default_folder
 from workbench.cli.tune import say_levers

@@ -51,7 +51,7 @@ def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def few_proposals(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an advice rest on few settings beside the grid: how many Optuna proposes is no matter to a page."""
-    monkeypatch.setattr("workbench.studies.torch_memory.advice.TRIALS", 4)
+    monkeypatch.setattr("workbench.advice.torch_memory.advice.TRIALS", 4)
 
 
 OPENED_WHOLE = Widget.open

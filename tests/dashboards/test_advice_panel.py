@@ -6,10 +6,10 @@ import pytest
 
 from tests.oracles.torch_allocator import Rules
 from tests.recorded_torch import Recorder, exercised
+from workbench.advice.replay import Replayed, replayed
 from workbench.dashboards import dropped_file
 from workbench.dashboards.dropped_file import AdvicePanel, caches_table
 from workbench.dashboards.pool import PoolPanels, SnapshotAnswer
-from workbench.studies.pool.replay import Replayed, replayed
 from workbench.workloads.recorded_memory import TracePool
 from workbench.workloads.synthetic.memory_jobs import MixedJobs
 

@@ -18,11 +18,11 @@ from workbench.dashboards.dispatch import OPENING, DispatchView, power_note, res
 from workbench.dashboards.dispatch_drawings import dispatch_scene
 from workbench.dashboards.sidebar import Sidebar
 from workbench.engines.dispatch import Dispatch
-from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.figures.estimates import Means
 from workbench.machine import Machine, presets, read_machine
+from workbench.mechanisms.mechanism import mechanism
 
 
 @pytest.fixture(scope="module")

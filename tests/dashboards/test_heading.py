@@ -14,7 +14,7 @@ from workbench.dashboards.canvas import difference_words
 from workbench.dashboards.paired_dashboard import heading
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.figures.savings import drain_difference_data
-from workbench.studies.statistics import compare
+from workbench.statistics import compare
 
 NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", "node")
 

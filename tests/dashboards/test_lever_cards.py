@@ -15,8 +15,8 @@ from workbench.dashboards.dispatch_levers import blocks_allowed, seven_levers, w
 from workbench.dashboards.lever_cards import BOTH, LeverCards
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError
-from workbench.experiments.mechanism import mechanism
 from workbench.machine import read_machine
+from workbench.mechanisms.mechanism import mechanism
 from workbench.workloads.workload_key import read_workload, regimes
 
 

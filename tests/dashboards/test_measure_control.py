@@ -7,7 +7,7 @@ import pytest
 import workbench as wb
 from workbench.dashboards.part_controls import CatalogueWatch, users_own
 from workbench.dashboards.sidebar import MeasureControl
-from workbench.experiments.mechanism import mechanism
+from workbench.mechanisms.mechanism import mechanism
 from workbench.parts import remove
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.oracles.torch_allocator import MIB, Rules
 from tests.recorded_torch import Recorder, exercised
+from workbench.advice.torch_memory.snapshot import CardHistory
 from workbench.dashboards.dropped_file import AdvicePanel, snapshot_of, trace_of
 from workbench.dashboards.pool import SnapshotAnswer
 from workbench.dashboards.snapshot import (
@@ -22,7 +23,6 @@ from workbench.dashboards.snapshot import (
     map_scene,
     places_of,
 )
-from workbench.studies.torch_memory.snapshot import CardHistory
 from workbench.workloads.importers import torch_snapshot
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_snapshot import read_snapshot

@@ -12,9 +12,9 @@ from tests.depth import LONG_WHERE_COMPILED
 from workbench.dashboards import node
 from workbench.dashboards.node import OPENING
 from workbench.dashboards.sidebar import Sidebar
-from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import plan_different_runs
 from workbench.experiments.sweep import read_sweep
+from workbench.mechanisms.mechanism import mechanism
 from workbench.metrics.node import TIMES
 
 pytestmark = LONG_WHERE_COMPILED

@@ -13,8 +13,8 @@ from workbench.dashboards import sidebar as offers
 from workbench.dashboards.controls import NameControl, NumberControl
 from workbench.dashboards.sidebar import Offers, Sidebar, catalogues, choosing, drop_downs, marking, narrow, sliders
 from workbench.errors import InputError
-from workbench.experiments.mechanism import mechanism
 from workbench.levers import Lever
+from workbench.mechanisms.mechanism import mechanism
 
 
 def sidebar(name):

@@ -6,7 +6,7 @@ import pytest
 
 from workbench.dashboards.dispatch import OPENING
 from workbench.dashboards.sidebar_parts import PoliciesControl
-from workbench.experiments.mechanism import mechanism
+from workbench.mechanisms.mechanism import mechanism
 
 
 @pytest.fixture

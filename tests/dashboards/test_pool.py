@@ -20,9 +20,9 @@ from tests.recorded_snapshots import Recorder
 from workbench.dashboards.pool import OPENING, PLACES, latency_note, lent_note, memory_scene, source_note, used_note
 from workbench.dashboards.sidebar import Sidebar
 from workbench.engines.pool import Pool
-from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
+from workbench.mechanisms.mechanism import mechanism
 from workbench.records.pool import was_asked
 
 

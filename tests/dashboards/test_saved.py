@@ -15,7 +15,7 @@ from workbench.dashboards.paired_runs import PairedRuns, SaveBox, read_saved, sa
 from workbench.dashboards.sidebar import Sidebar
 from workbench.dashboards.views import setting_of
 from workbench.errors import InputError, StoreError
-from workbench.experiments.mechanism import mechanism
+from workbench.mechanisms.mechanism import mechanism
 
 SWEEP = {
     "engine": "shared_memory",

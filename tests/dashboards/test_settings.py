@@ -12,7 +12,7 @@ from tests.depth import long, thinned
 from workbench.dashboards.page import History, as_link, differences, from_link
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError
-from workbench.experiments.mechanism import mechanism
+from workbench.mechanisms.mechanism import mechanism
 
 NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", pytest.param("node", marks=long))
 

@@ -11,10 +11,10 @@ from tests.depth import thinned
 from workbench.dashboards.shared_memory import OPENING
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError
-from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import make_plan, plan_different_runs
 from workbench.experiments.sweep import read_sweep
 from workbench.machine import Machine, presets, read_machine
+from workbench.mechanisms.mechanism import mechanism
 from workbench.workloads.workload_key import regimes
 
 

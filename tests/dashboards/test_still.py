@@ -7,7 +7,7 @@ import base64
 import pytest
 
 import workbench as wb
-from workbench.experiments.notebooks.execution import STILL
+from workbench.notebooks.execution import STILL
 
 
 @pytest.fixture

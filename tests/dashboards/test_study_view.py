@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.studies.tuning.small import small
+from tests.tuning.small import small
 from workbench.dashboards.paired_runs import PairedRuns, read_saved
 from workbench.dashboards.views import StudyView
 from workbench.errors import StoreError
 from workbench.experiments.results_folder import held
-from workbench.studies.tuning.results import parallel_axes
-from workbench.studies.tuning.storages import JOURNAL
+from workbench.tuning.results import parallel_axes
+from workbench.tuning.storages import JOURNAL
 
 CONSTRAINED = {"constraints": {"wear_cv": {"most": 9}}, "trials": 24}
 
 
 @pytest.fixture(scope="module")
 def tuned(tmp_path_factory):
-    from workbench.studies.tuning import results
+    from workbench.tuning import results
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(results, "SHUFFLES", 2)

@@ -16,13 +16,13 @@ from workbench.dashboards.canvas import Side, intervals_scene
 from workbench.dashboards.sidebar import Sidebar
 from workbench.dashboards.translation import OPENING, hierarchy_line, latency_note, load_note
 from workbench.engines.translation import Translation
-from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.figures.curves import pages_percent
 from workbench.figures.estimates import Means
 from workbench.figures.translation import served_percent
 from workbench.machine import TranslationMachine
+from workbench.mechanisms.mechanism import mechanism
 from workbench.records.translation import OVER_TIME, SERVED_BY, events
 
 

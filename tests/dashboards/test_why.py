@@ -11,9 +11,9 @@ from tests.depth import thinned
 from workbench.dashboards.decision import answer_words, decision_picture, decision_words
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.sidebar import Sidebar
-from workbench.experiments.mechanism import mechanism
+from workbench.explain.decisions import decisions_of, first_difference
+from workbench.mechanisms.mechanism import mechanism
 from workbench.policies.placement import FirstFit
-from workbench.studies.decisions import decisions_of, first_difference
 
 SAID = {
     "engine": "shared_memory",

@@ -10,6 +10,7 @@ import pytest
 import workbench as wb
 from tests.house.test_every_lever import registered
 from tests.house.test_specification_references import TEXTS, Reference, references, resolves
+from workbench.claims import known_claims
 from workbench.cli.main import COMMANDS
 from workbench.docs import SWEEPS
 from workbench.docs.build import KINDS, reference_pages
@@ -17,12 +18,11 @@ from workbench.docs.markdown import linked
 from workbench.docs.reference.engines import generator_path, shipped_sweep
 from workbench.docs.reference.results import GALLERY, claim_path, figure_path, gallery_sweeps
 from workbench.docs.reference.workloads import regime_anchor
-from workbench.experiments.mechanism import mechanism, mechanisms
 from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES
 from workbench.machine.presets import preset, preset_names
+from workbench.mechanisms.mechanism import mechanism, mechanisms
 from workbench.parts.registry import _registries
 from workbench.policies.policy import policies, questions
-from workbench.studies.claims import known_claims
 from workbench.workloads.importers import importers
 from workbench.workloads.workload import KINDS as WORKLOAD_KINDS
 from workbench.workloads.workload import Generator

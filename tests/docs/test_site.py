@@ -22,7 +22,7 @@ from workbench.docs.build import dead_links
 from workbench.docs.drawings import DRAWINGS, drawn
 from workbench.docs.sources import anchors
 from workbench.errors import WorkbenchError
-from workbench.experiments.mechanism import mechanism
+from workbench.mechanisms.mechanism import mechanism
 
 pytestmark = compiled_only
 """Once is enough: the site is built by a process of its own, which compiles nothing."""

@@ -11,7 +11,7 @@ from tests.golden import records
 from tests.golden.records import Compared, compared, digest_of_run, golden_of, read_golden, renewed
 from tests.golden.setups import SETUPS
 from workbench.engines.shared_memory import SharedMemory
-from workbench.experiments.mechanism import mechanism, mechanisms
+from workbench.mechanisms.mechanism import mechanism, mechanisms
 
 EACH = [pytest.param(engine, marks=LONG_WHERE_COMPILED) if engine == "node" else engine for engine in SETUPS]
 """`make test` compiles no node."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from workbench.experiments.results_folder import ROWS
-from workbench.experiments.row import Row
 from workbench.experiments.store import Store, _line, _text
+from workbench.runs.row import Row
 
 
 def rows_of(folder: Path, **options) -> list[Row]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.work_counts import growth
-from workbench.experiments.plan import zip_choices
+from workbench.experiments.choices import zip_choices
 
 
 class Choice(NamedTuple):

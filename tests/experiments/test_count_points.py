@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from workbench.api import planned
 from workbench.errors import InputError
-from workbench.experiments.plan import count_points, expand, refuse_too_many
+from workbench.experiments.choices import count_points, expand, refuse_too_many
 from workbench.experiments.sweep import read_sweep
 
 LEAVES = st.integers(0, 3)

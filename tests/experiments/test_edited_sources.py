@@ -7,8 +7,9 @@ import pytest
 
 import workbench as wb
 from workbench.errors import WorkbenchError
-from workbench.experiments import mechanism, provenance, worker
-from workbench.experiments.user_code import PackedEngine
+from workbench.mechanisms import mechanism
+from workbench.runs import origin, worker
+from workbench.runs.user_code import PackedEngine
 
 SENTENCE = r"^.*{} was edited after this process imported the workbench; restart the process"
 SECOND = 10**9
@@ -19,12 +20,12 @@ def root(tmp_path, monkeypatch):
     """Return a folder that stands for the package's, with one file as old as the import."""
     (tmp_path / "engine.py").write_text("one = 1\n")
     stamp(tmp_path / "engine.py", wb.IMPORTED_NS - SECOND)
-    monkeypatch.setattr(provenance, "_ROOT", tmp_path)
-    monkeypatch.setattr(provenance, "LOOK_SECONDS", 0.0)
-    for kept in (provenance._taken, provenance.origin):
+    monkeypatch.setattr(origin, "_ROOT", tmp_path)
+    monkeypatch.setattr(origin, "LOOK_SECONDS", 0.0)
+    for kept in (origin._taken, origin.origin):
         kept.cache_clear()
     yield tmp_path
-    for kept in (provenance._taken, provenance.origin):
+    for kept in (origin._taken, origin.origin):
         kept.cache_clear()
 
 
@@ -35,38 +36,38 @@ def stamp(path, ns):
 def test_an_edit_before_the_digest_is_taken_is_refused(root):
     stamp(root / "engine.py", time.time_ns())  # stands for an edit
     with pytest.raises(WorkbenchError, match=SENTENCE.format(r"engine\.py")):
-        provenance.sources()
+        origin.sources()
 
 
 @pytest.mark.parametrize("of_a_clock_ahead", [False, True])
 def test_files_of_before_the_import_and_times_of_other_clocks_are_not(root, of_a_clock_ahead):
     ahead = time.time_ns() + 3600 * SECOND  # stands for the time of another machine
     stamp(root / "engine.py", ahead if of_a_clock_ahead else wb.IMPORTED_NS - SECOND)
-    assert len(provenance.sources()) == 16
-    provenance.check_unedited()
+    assert len(origin.sources()) == 16
+    origin.check_unedited()
 
 
 def test_times_of_a_network_tell_nothing(root, monkeypatch):
     stamp(root / "engine.py", time.time_ns())  # stands for an edit
-    monkeypatch.setattr(provenance, "on_network", lambda folder: True)
-    assert len(provenance.sources()) == 16
+    monkeypatch.setattr(origin, "on_network", lambda folder: True)
+    assert len(origin.sources()) == 16
 
 
 def test_a_later_edit_is_refused_and_a_touch_is_not(root):
-    before = provenance.sources()
+    before = origin.sources()
     stamp(root / "engine.py", time.time_ns())  # stands for an edit
-    provenance.check_unedited()
+    origin.check_unedited()
     (root / "engine.py").write_text("one = 2\n")
     with pytest.raises(WorkbenchError, match=SENTENCE.format(r"engine\.py")):
-        provenance.check_unedited()
-    assert provenance.sources() == before
+        origin.check_unedited()
+    assert origin.sources() == before
     (root / "engine.py").unlink()
     with pytest.raises(WorkbenchError, match=SENTENCE.format(r"engine\.py")):
-        provenance.check_unedited()
+        origin.check_unedited()
 
 
 def test_a_sweep_runs_nothing_then(root, tmp_path):
-    provenance.sources()
+    origin.sources()
     (root / "engine.py").write_text("one = 2\n")
     sweep = {"engine": "shared_memory", "workload": "large_uniform", "seeds": 1}
     with pytest.raises(WorkbenchError, match=SENTENCE.format(r"engine\.py")):
@@ -75,8 +76,8 @@ def test_a_sweep_runs_nothing_then(root, tmp_path):
 
 def test_a_worker_imports_no_engine_then(root, monkeypatch):
     monkeypatch.setattr(mechanism, "_ready", {})
-    reply = provenance.origin()
-    monkeypatch.setattr(worker, "check_origin", lambda driver: provenance.sources())
+    reply = origin.origin()
+    monkeypatch.setattr(worker, "check_origin", lambda driver: origin.sources())
     worker.check_origin(reply)
     (root / "engine.py").write_text("one = 2\n")
     with pytest.raises(WorkbenchError, match=SENTENCE.format(r"engine\.py")):
@@ -85,4 +86,4 @@ def test_a_worker_imports_no_engine_then(root, monkeypatch):
 
 
 def test_this_process_runs_what_its_sources_say():
-    provenance.check_unedited()
+    origin.check_unedited()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.errors import InputError
-from workbench.experiments.plan import expand
+from workbench.experiments.choices import expand
 
 
 def values(node):

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 import workbench as wb
-from tests.studies.tuning.small import small
+from tests.tuning.small import small
 from workbench.cli import main
 from workbench.errors import StoreError
 from workbench.experiments import results_folder
@@ -21,8 +21,8 @@ from workbench.experiments.results_folder import (
     write_own,
     write_whole,
 )
-from workbench.studies.tuning import tune
-from workbench.studies.tuning.storages import JOURNAL
+from workbench.tuning import tune
+from workbench.tuning.storages import JOURNAL
 
 LINKS = [os.symlink, os.link]
 

@@ -13,8 +13,8 @@ from tests.experiments.stores import edited
 from workbench.cli.main import main
 from workbench.errors import StoreError
 from workbench.experiments.results_folder import ROWS
-from workbench.experiments.row import run_id
 from workbench.experiments.store import Store
+from workbench.runs.run import run_id
 
 POLICY = """
 from workbench.policies.placement import Placement

@@ -15,8 +15,9 @@ from tests.experiments.stores import rows_of
 from workbench.errors import StoreError
 from workbench.experiments.former_store import FORMAT, _checksum, _meta_checksum, _origin_checksum
 from workbench.experiments.results_folder import FORMER, ROWS, has_store
-from workbench.experiments.row import Row, kept, origin_id, run_id
 from workbench.experiments.store import Store, _line, _text
+from workbench.runs.row import Row, kept, origin_id
+from workbench.runs.run import run_id
 
 POINT, ORIGIN = "a" * 32, '{"sources":"8c"}'
 TABLES = """

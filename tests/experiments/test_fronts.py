@@ -12,7 +12,8 @@ from tests.experiments.sweep_validator import sweep_validator
 from workbench.api import planned
 from workbench.errors import InputError
 from workbench.experiments.fronts import front_diff
-from workbench.experiments.run_set import RunSet, resolved
+from workbench.experiments.run_set import RunSet
+from workbench.experiments.saved_results import resolved
 
 FRONT = {
     "engine": "shared_memory",

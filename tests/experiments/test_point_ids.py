@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from workbench.experiments import plan, user_code
+from workbench.digests import canonical
+from workbench.experiments import setups
 from workbench.experiments.plan import Plan, make_plan
-from workbench.experiments.row import canonical, point_id
 from workbench.experiments.runner import run_missing
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.levers import lever
 from workbench.policies.placement import Placement
+from workbench.runs import user_code
+from workbench.runs.run import point_id
 
 SWEEPS = Path(__file__).parents[2] / "sweeps"
 
@@ -81,9 +83,9 @@ def test_an_id_is_the_digest_that_stores_have_held_since_they_began():
 def test_a_plan_puts_each_shared_part_into_words_once_and_reads_its_baseline_once(monkeypatch):
     """What 100,000 points in 5 s rest on, counted and not timed."""
     written, read = [], []
-    canonical, policies = user_code.canonical, plan._policies
+    canonical, policies = user_code.canonical, setups._policies
     monkeypatch.setattr(user_code, "canonical", lambda value: written.append(1) or canonical(value))
-    monkeypatch.setattr(plan, "_policies", lambda *given: read.append(1) or policies(*given))
+    monkeypatch.setattr(setups, "_policies", lambda *given: read.append(1) or policies(*given))
     sizes = {"regime": "small_uniform", "count": {"vary": list(range(2, 52))}}
     sweep = {"engine": "shared_memory", "workload": sizes, "machine": {"segments": {"vary": list(range(40, 60))}}}
     placements = {"placement": {"vary": ["best_fit", "first_fit"]}}

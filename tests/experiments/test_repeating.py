@@ -16,7 +16,7 @@ from numpy.linalg import lapack_lite
 import workbench as wb
 from tests.depth import LONG
 from workbench.errors import InputError
-from workbench.experiments import reproducibility
+from workbench.experiments import checked_rows, reproducibility
 from workbench.experiments.store import Store
 from workbench.identity.observed import declared_reads
 
@@ -176,7 +176,7 @@ def test_code_that_gives_the_same_elsewhere_is_checked_and_all_other_is_withdraw
         **{name: {"withdrawn"} for name in DIFFERS},
     }
     many = SEEDS * len(AGREED)
-    assert results.checked._replace(repeated=0) == reproducibility.Checked(many, many)
+    assert results.checked._replace(repeated=0) == checked_rows.Checked(many, many)
     assert 2 * len(AGREED) <= results.checked.repeated <= 3 * len(AGREED)  # first and last seed, and one that is drawn
     (error,) = {row.error for row in rows["OfClock"]}
     assert error.startswith("of_clock: drain_cycles was ")
@@ -392,7 +392,7 @@ def test_a_trace_that_is_named_from_the_working_folder_is_read_wherever_a_run_is
 
 def test_what_starts_a_program_stays_provisional_and_so_does_what_is_not_repeated(folder):
     results, _, _ = swept(["Plain"], folder, repeat=False)
-    assert results.checked == reproducibility.Checked(SEEDS, 0, ("plain: not repeated yet",))
+    assert results.checked == checked_rows.Checked(SEEDS, 0, ("plain: not repeated yet",))
     provisional = {
         "Starts": "starts the program true",
         **dict.fromkeys(("Forks", "Pools"), "starts another process"),
@@ -401,7 +401,7 @@ def test_what_starts_a_program_stays_provisional_and_so_does_what_is_not_repeate
     results, rows, heard = swept(["Plain", *provisional], folder)
     assert {row.status for name in provisional for row in rows[name]} == {"done"}
     assert results.checked._replace(reasons=()) in [
-        reproducibility.Checked((1 + len(provisional)) * SEEDS, SEEDS, repeated=count) for count in (2, 3)
+        checked_rows.Checked((1 + len(provisional)) * SEEDS, SEEDS, repeated=count) for count in (2, 3)
     ]
     assert sorted(heard) == sorted(
         f"the rows of {re.sub('(?<=[a-z])(?=[A-Z])', '_', name).lower()} stay provisional: {why}, and no digest can "
@@ -540,4 +540,4 @@ def test_what_researchers_write_is_checked(folder):
     many = SEEDS * len(HONEST_AIMS)
     for _ in range(2 if LONG else 1):
         results, _, heard = swept(HONEST_AIMS, folder, measures=["drain_cycles", "mine.py:twice"])
-        assert (heard, results.checked._replace(repeated=0)) == ([], reproducibility.Checked(many, many))
+        assert (heard, results.checked._replace(repeated=0)) == ([], checked_rows.Checked(many, many))

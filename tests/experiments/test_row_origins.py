@@ -15,13 +15,15 @@ from tests.depth import deeper
 from tests.experiments.stores import rows_of
 from workbench.cli.main import main
 from workbench.errors import StoreError
-from workbench.experiments import provenance
-from workbench.experiments import provenance as row_origins
+from workbench.experiments import origins as row_origins
 from workbench.experiments.former_store import FORMAT
-from workbench.experiments.provenance import environment, own_origin
 from workbench.experiments.results_folder import PROVENANCE, ROWS
-from workbench.experiments.row import MeasuredBy, Row, origin_id, run_id
 from workbench.experiments.store import RowFiles, Store
+from workbench.mechanisms.measured_by import MeasuredBy
+from workbench.runs import origin as run_origin
+from workbench.runs.origin import environment, own_origin
+from workbench.runs.row import Row, origin_id
+from workbench.runs.run import run_id
 
 POINT = "a" * 32
 SWEEP = {
@@ -145,8 +147,7 @@ def test_running_what_is_kept_leaves_provenance_as_it_is(tmp_path, monkeypatch):
     wb.run(SWEEP, tmp_path)
     before = (tmp_path / PROVENANCE).read_bytes()
     edited = {**environment(), "sources": "edited", "commit": "other"}
-    for room in (row_origins, provenance):
-        monkeypatch.setattr(room, "environment", lambda: edited)
+    monkeypatch.setattr(run_origin, "environment", lambda: edited)
     own_origin.cache_clear()
     try:
         wb.run(SWEEP, tmp_path)
@@ -169,7 +170,7 @@ def test_commands_say_that_rows_of_several_origins_meet(tmp_path, capsys, monkey
     wb.run(SWEEP, tmp_path)
     assert main(["results", str(tmp_path)]) == 0
     assert "origins" not in capsys.readouterr().out
-    monkeypatch.setattr(row_origins, "environment", lambda: {**environment(), "sources": "edited"})
+    monkeypatch.setattr(run_origin, "environment", lambda: {**environment(), "sources": "edited"})
     own_origin.cache_clear()
     try:
         wb.run(SWEEP, tmp_path, seeds=6)

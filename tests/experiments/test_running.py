@@ -247,8 +247,8 @@ def test_a_full_disk_is_one_sentence_and_earlier_rows_stay(tmp_path):
 def test_a_worker_with_other_sources_is_refused():
     import cloudpickle
 
-    from workbench.experiments.provenance import check_origin, origin
-    from workbench.experiments.worker import Task, work_in_worker
+    from workbench.runs.origin import check_origin, origin
+    from workbench.runs.worker import Task, work_in_worker
 
     check_origin(origin())
     setup = make_plan(read_sweep(SWEEP)).points[0].setup

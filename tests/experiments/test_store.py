@@ -19,8 +19,9 @@ from workbench.cli import main
 from workbench.errors import StoreError
 from workbench.experiments.progress import status
 from workbench.experiments.results_folder import ROWS, has_store
-from workbench.experiments.row import Row, origin_id, run_id
 from workbench.experiments.store import Store
+from workbench.runs.row import Row, origin_id
+from workbench.runs.run import run_id
 
 SWEEP = {
     "engine": "shared_memory",

@@ -8,11 +8,11 @@ import jsonschema
 import pytest
 
 from workbench.errors import InputError
-from workbench.experiments import mechanism as mechanisms
 from workbench.experiments import schema
-from workbench.experiments.mechanism import enter, mechanism
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
+from workbench.mechanisms import mechanism as mechanisms
+from workbench.mechanisms.mechanism import enter, mechanism
 from workbench.streams import Streams
 
 

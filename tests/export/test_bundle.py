@@ -9,12 +9,12 @@ import pytest
 
 from tests.depth import long
 from tests.export.small import runs
-from tests.studies.tuning.small import small
+from tests.tuning.small import small
 from workbench.errors import InputError, StoreError
 from workbench.export.bundle import digests, export
 from workbench.export.verify import verify
-from workbench.studies.summary import summary
-from workbench.studies.tuning import tune
+from workbench.statistics.summary import summary
+from workbench.tuning import tune
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 import workbench as wb
 from tests.depth import long
 from tests.export.small import runs
-from tests.studies.tuning.small import FailsWhenWide
+from tests.tuning.small import FailsWhenWide
 from workbench.cli.main import main
 from workbench.export.inputs import imports_of, write_sweep
 from workbench.export.verify import verify
@@ -134,7 +134,7 @@ def test_what_a_bundle_cannot_bring_along_is_said(tmp_path, capsys):
     results = runs(policy={"placement": {"vary": ["first_fit", FailsWhenWide]}}, seeds=2)
     bundle = results.export(tmp_path / "paper")
     (need,) = json.loads((bundle / "manifest.json").read_text())["needs"]
-    assert need.startswith("4 of 8 runs need FailsWhenWide, which the module tests.studies.tuning.small defines")
+    assert need.startswith("4 of 8 runs need FailsWhenWide, which the module tests.tuning.small defines")
     assert "class FailsWhenWide(Placement)" in (bundle / "inputs" / "fails_when_wide.source.txt").read_text()
     assert verify(bundle, figures=False).same
 

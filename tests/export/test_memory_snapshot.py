@@ -7,11 +7,11 @@ import pytest
 
 import workbench as wb
 from tests.oracles import pool_memory as slow
+from workbench.advice.replay import recorded_allocator, replay_sweep, replayed
 from workbench.errors import InputError
-from workbench.experiments.row import run_id
 from workbench.export.memory_snapshot import write_snapshot
 from workbench.records.pool import STITCHED
-from workbench.studies.pool.replay import recorded_allocator, replay_sweep, replayed
+from workbench.runs.run import run_id
 from workbench.workloads.importers import read_trace
 from workbench.workloads.recorded_memory import TracePool
 

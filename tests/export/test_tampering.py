@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.depth import LONG, long, thinned
 from tests.export.small import runs
-from tests.studies.failed_runs import with_failed
+from tests.statistics.failed_runs import with_failed
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.export.bundle import digest_of

@@ -7,7 +7,7 @@ import pytest
 
 import workbench as wb
 from tests.export.small import runs
-from tests.studies.tuning.small import FailsWhenWide
+from tests.tuning.small import FailsWhenWide
 from workbench.errors import InputError
 from workbench.export.verify import verify
 
@@ -99,7 +99,7 @@ def test_another_engine_is_found(bundle, monkeypatch):
 
 
 def test_another_result_is_found(bundle, monkeypatch):
-    from workbench.experiments import worker
+    from workbench.runs import worker
 
     real = worker._row
 

@@ -10,17 +10,17 @@ import numpy as np
 
 from workbench.engines.kit.engine import Setup
 from workbench.engines.shared_memory import SharedMemoryOptions
-from workbench.experiments.mechanism import Mechanism
-from workbench.experiments.plan import Plan, PlannedPoint
-from workbench.experiments.row import run_id
+from workbench.experiments.plan import Plan
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.store import Row
 from workbench.experiments.sweep import Sweep
 from workbench.machine import Machine
+from workbench.mechanisms.mechanism import Mechanism
 from workbench.metrics.shared_memory import MEASURES, measure
 from workbench.policies.placement.queueing import FifoHeadOnly, NextCycle
 from workbench.policies.policy import read_policy
 from workbench.records.shared_memory import SharedMemoryRecord, events
+from workbench.runs.run import PlannedPoint, run_id
 from workbench.workloads.synthetic.random_groups import RandomWorkgroups
 
 

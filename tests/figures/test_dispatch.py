@@ -12,12 +12,12 @@ from tests.oracles import dispatch_measures as slow
 from tests.toy_dispatch import toy
 from tests.toy_engine import SWEEP, toy_engine
 from workbench.errors import InputError
-from workbench.experiments.row import run_id
 from workbench.figures import figure
 from workbench.figures.curves import places
 from workbench.figures.estimates import mean_curve
 from workbench.figures.marks import FILLS, fills
 from workbench.metrics.dispatch_modules import spread_after
+from workbench.runs.run import run_id
 
 TWO = {"policy": {"placement": {"vary": ["first_fit", "best_fit"]}}}
 

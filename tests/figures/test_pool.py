@@ -8,10 +8,10 @@ import pytest
 import workbench as wb
 from tests.oracles import pool_memory as slow
 from workbench.errors import InputError
-from workbench.experiments.row import run_id
+from workbench.explain.remote_bound import over_bound
 from workbench.figures import figure
 from workbench.metrics.pool import regions_of
-from workbench.studies.pool.remote_bound import over_bound
+from workbench.runs.run import run_id
 
 MIB, GIB = 1 << 20, 1 << 30
 LARGE = {"log_uniform": [256 * MIB, 2 * GIB]}

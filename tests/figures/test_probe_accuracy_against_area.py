@@ -6,9 +6,9 @@ import pytest
 
 from workbench.circuits import circuit_of
 from workbench.circuits.synthesis import synthesised
+from workbench.explain.probe_success import Setting, lost_dispatches
 from workbench.figures.probes import Accuracy, draw_accuracy, probe_accuracy_against_area_data
 from workbench.policies.probes import BitSerial, GroupedRun
-from workbench.studies.probe_success import Setting, lost_dispatches
 
 SETTING = Setting(blocks=16, free=0.7)
 """Whose figures come with the package, so that nothing is synthesised here."""

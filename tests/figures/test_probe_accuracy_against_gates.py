@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 
+from workbench.explain.probe_success import Setting, lost_dispatches, octave_lengths, under_report
 from workbench.figures.probes import draw_accuracy, probe_accuracy_against_gates_data
 from workbench.policies.probes import GroupedRun, SampledRun, ShiftDoubling
-from workbench.studies.probe_success import Setting, lost_dispatches, octave_lengths, under_report
 
 DATA = probe_accuracy_against_gates_data()
 MISSED = ("under_report_blocks", "lost_dispatches")

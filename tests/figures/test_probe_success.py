@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from workbench.errors import InputError
+from workbench.explain.probe_success import Setting, failure, simulated
 from workbench.figures.probes import draw_probe_success, probe_success_data
 from workbench.policies.probes import ExactRun, GroupedRun
-from workbench.studies.probe_success import Setting, failure, simulated
 
 
 def line(data, name, panel=0):

@@ -13,9 +13,9 @@ import workbench.figures as room
 from tests.depth import long
 from tests.figures.stand_ins import record, runs
 from workbench.errors import InputError
-from workbench.experiments.mechanism import mechanisms
 from workbench.figures import check, draw_all, figure, figures
 from workbench.figures.registry import ANY, FIGURES, STUDY_FIGURES, OfStudy, Recipe
+from workbench.mechanisms.mechanism import mechanisms
 
 
 def held(kind):

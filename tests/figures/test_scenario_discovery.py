@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.studies.discovery.made_up import runs_of
-from tests.studies.discovery.test_discovery import _few_shuffles, planted  # noqa: F401  (a fixture)
+from tests.explain.discovery.made_up import runs_of
+from tests.explain.discovery.test_discovery import _few_shuffles, planted  # noqa: F401  (a fixture)
 from workbench.errors import InputError
 from workbench.figures import figure
 

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 import workbench as wb
-from tests.studies.sensitivity.known import known_engine, study
+from tests.explain.sensitivity.known import known_engine, study
 from workbench.errors import InputError
 from workbench.figures import figure
 from workbench.figures.marks import INK, QUIET

@@ -7,7 +7,7 @@ import pytest
 
 from workbench.figures import draw_study, study_figures
 from workbench.figures.tuning import study_front_data
-from workbench.studies.tuning import tune
+from workbench.tuning import tune
 
 STUDY = {
     "engine": "shared_memory",

@@ -18,7 +18,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures import figure
 from workbench.figures.estimates import Means, level_of, mean_curve
 from workbench.records.translation import KINDS, SERVED_BY, TranslationRecord, events
-from workbench.studies.statistics.interval import t_quantile
+from workbench.statistics.interval import t_quantile
 
 SAMPLE = 50
 CORES = 4

@@ -10,12 +10,12 @@ from scipy import stats
 
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
-from workbench.experiments.row import Row
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import read_sweep
 from workbench.figures import figure
 from workbench.figures.where_it_holds import edges
-from workbench.studies.summary import where_it_holds
+from workbench.runs.row import Row
+from workbench.statistics.summary import where_it_holds
 
 WHERE = figure("where_it_holds")
 SEEDS, SIZES, COUNTS = 12, [32, 64, 128], [100, 200, 800]

@@ -7,12 +7,12 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
-from workbench.experiments.row import Row
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import read_sweep
 from workbench.figures import figure
 from workbench.figures.timelines import PARTS
 from workbench.metrics.node import TIMES
+from workbench.runs.row import Row
 
 WHERE = figure("where_time_goes", "node")
 SWEEP = {

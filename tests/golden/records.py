@@ -18,7 +18,7 @@ import numpy as np
 
 from tests.golden.setups import SEED, SETUPS
 from workbench.api import planned
-from workbench.experiments.mechanism import mechanism
+from workbench.mechanisms.mechanism import mechanism
 
 FILE = Path(__file__).with_name("records.json")
 Golden = dict[str, dict[str, Any]]

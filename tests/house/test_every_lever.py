@@ -20,12 +20,12 @@ import workbench
 from tests.depth import LONG
 from workbench.dashboards.controls import stops
 from workbench.errors import InputError
-from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.levers import Lever, Spec, lever
+from workbench.mechanisms.mechanism import mechanism
 from workbench.policies.policy import Policy, policies
-from workbench.studies.tuning.space import dimension, tunable
+from workbench.tuning.space import dimension, tunable
 
 REQUIRED = {"between": "gpu0 gpu1", "label": "acc"}
 """What stands for a text that must be given; others are `gpu0`."""

@@ -15,7 +15,7 @@ import pytest
 from tests import rotation, turns
 from tests.depth import long, seeds
 from tests.rotation import JOBS, PARTS, ROOT, SHARDS, Ledger, breaks, keep_part, ledger_of, part_of, passes, record
-from workbench.experiments.mechanism import mechanism, mechanisms
+from workbench.mechanisms.mechanism import mechanism, mechanisms
 
 
 def ledger(*landings):
@@ -45,7 +45,7 @@ def test_every_test_belongs_to_one_part_and_shards_are_of_like_size():
     counts = Counter(map(part_of, names))
     assert set(counts) <= set(PARTS)
     assert all(900 < counts[shard] < 1100 for shard in SHARDS)
-    assert part_of("tests/paper/test_paper.py::test_one") == "tex"
+    assert part_of("tests/papers/test_paper.py::test_one") == "tex"
     assert part_of("tests/docs/test_site.py::test_one") == "site"
     assert part_of("tests/documents.py::test_one") in SHARDS
 
@@ -215,7 +215,7 @@ def test_what_fails_at_the_last_landing_too_is_known_and_what_the_change_breaks_
     before = {names[1], names[2]}.__contains__
     assert breaks(names, [names[0]], before) == ([names[3]], [names[1], names[2]])
     assert breaks([], [], before) == ([], [])
-    job = "tests/paper/test_paper.py::test_one"
+    job = "tests/papers/test_paper.py::test_one"
     assert breaks([job], [], lambda name: True) == ([job], [])
     many = [f"tests/test_units.py::test_one[{seed}]" for seed in range(30)]
     assert breaks(many, [], lambda name: True) == (many, [])

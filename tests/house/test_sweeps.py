@@ -13,8 +13,8 @@ from tests.public_traces import NAMED, needs_public_traces
 from workbench.figures import draw_all, figure
 from workbench.figures.registry import as_csv
 from workbench.strict_yaml import read_mapping
-from workbench.studies.tuning import read_study
-from workbench.studies.tuning.results import FEWEST_PAIRS
+from workbench.tuning import read_study
+from workbench.tuning.results import FEWEST_PAIRS
 
 ROOT = Path(__file__).parent.parent.parent
 FEW = {"saltelli": {"base": 4}, "morris": {"trajectories": 2}, "latin_hypercube": {"points": 20}}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from docs import make_verdict
-from workbench.studies.claims import known_claims
+from workbench.claims import known_claims
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / make_verdict.DATA

@@ -6,18 +6,18 @@ import sys
 import pytest
 
 import workbench as wb
-import workbench.experiments.mechanism as room
+import workbench.mechanisms.mechanism as room
 from tests.house.test_recipes import CONTRIBUTING
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
-from workbench.experiments.user_code import enter_packed, packed
-from workbench.experiments.worker import Task, work
+from workbench.runs.user_code import enter_packed, packed
+from workbench.runs.worker import Task, work
 
 MODULE = """
 from typing import NamedTuple
 import numpy as np
-from workbench.experiments.mechanism import Mechanism, enter
+from workbench.mechanisms.mechanism import Mechanism, enter
 from workbench.levers import Spec, lever
 from workbench.machine import Machine
 from workbench.metrics.measure import Measure, declared

@@ -4,10 +4,10 @@ import pytest
 
 from tests.identity.test_policy_files import write
 from tests.identity.test_runs import make
-from tests.studies.tuning.small import small
+from tests.tuning.small import small
 from workbench import Placement, lever
 from workbench.errors import StoreError
-from workbench.studies.tuning import tune
+from workbench.tuning import tune
 
 
 def study(*candidates):

@@ -14,9 +14,9 @@ from tests.identity.test_runs import FILE, SWEEP, drains, make
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
-from workbench.experiments.user_code import Packer, dumped, opened
-from workbench.experiments.worker import Task, work
 from workbench.identity import digest_of, look
+from workbench.runs.user_code import Packer, dumped, opened
+from workbench.runs.worker import Task, work
 
 HELPER = "from numba import njit\n\n\n@njit\ndef aim():\n    return {:02d}\n"
 USES_HELPER = (

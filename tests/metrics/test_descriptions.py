@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from workbench.experiments.mechanism import mechanism, mechanisms
+from workbench.mechanisms.mechanism import mechanism, mechanisms
 
 LEANS = re.compile(r"^the same\b|\bas above\b")
 

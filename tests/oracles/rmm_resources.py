@@ -1,7 +1,7 @@
 """RMM's pool and arena once more, in another form: nothing is kept but what is live and to whom free bytes belong.
 
 The pool's free memory is a list of (start, end, stream) that is joined by brute force after every request; the arena's
-is computed from the live blocks whenever it is needed. Slow, and shares no code with `studies.rmm`.
+is computed from the live blocks whenever it is needed. Slow, and shares no code with `advice.rmm`.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ import numpy as np
 import workbench as wb
 from workbench.figures.registry import ANY, Recipe
 from workbench.levers import lever
-from workbench.studies.statistics import fact
+from workbench.statistics import fact
 from workbench.workloads.workload import Workgroups
 
 

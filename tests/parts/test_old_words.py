@@ -15,10 +15,10 @@ from tests.depth import long
 from tests.house.test_recipes import recipes, run_block
 from workbench.engines.shared_memory import SharedMemory
 from workbench.errors import InputError
-from workbench.experiments.mechanism import Mechanism, enter, mechanism
 from workbench.figures import calculated, figure
 from workbench.levers import Spec, lever
 from workbench.machine import Machine
+from workbench.mechanisms.mechanism import Mechanism, enter, mechanism
 from workbench.metrics.measure import Measure, declared
 from workbench.metrics.shared_memory import MEASURES
 from workbench.streams import Streams

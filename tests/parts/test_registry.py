@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 import pytest
 
 import workbench as wb
+from workbench.claims import known_claims
 from workbench.dashboards import DASHBOARDS
 from workbench.errors import InputError
-from workbench.experiments.mechanism import Mechanism, enter, mechanism
 from workbench.figures.registry import ANY, FIGURES, Recipe
 from workbench.machine import Machine
+from workbench.mechanisms.mechanism import Mechanism, enter, mechanism
 from workbench.parts.registry import Part, Registry
 from workbench.policies.placement import Placement
-from workbench.studies.claims import known_claims
-from workbench.studies.statistics import fact
+from workbench.statistics import fact
 from workbench.workloads.workload import Generator
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from workbench.api import planned
-from workbench.experiments.worker import work
 from workbench.levers import lever
+from workbench.runs.worker import work
 from workbench.workloads import csv_file
 from workbench.workloads.csv_file import WorkgroupFile
 from workbench.workloads.synthetic.random_groups import RandomWorkgroups

@@ -11,8 +11,8 @@ import pytest
 import workbench as wb
 from workbench.api import planned
 from workbench.errors import InputError
-from workbench.experiments.worker import work
 from workbench.machine import Machine
+from workbench.runs.worker import work
 from workbench.streams import Streams
 from workbench.workloads import recorded
 from workbench.workloads.workload_key import read_workload

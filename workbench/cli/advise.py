@@ -16,11 +16,11 @@ from workbench.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from workbench.advice.resource_advice import ResourceAdvice
+    from workbench.advice.torch_memory.advice import Advice
+    from workbench.advice.torch_memory.holdings import Still
+    from workbench.advice.torch_memory.trial import Trial
     from workbench.records.torch_allocator import CallCosts
-    from workbench.studies.pool.resource_advice import ResourceAdvice
-    from workbench.studies.torch_memory.advice import Advice
-    from workbench.studies.torch_memory.holdings import Still
-    from workbench.studies.torch_memory.trial import Trial
 
 
 SHOWN = 12
@@ -64,7 +64,7 @@ class _Schema(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=kwargs.get("help"))
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        from workbench.studies.torch_memory.sentences import JSON_SCHEMA
+        from workbench.advice.torch_memory.sentences import JSON_SCHEMA
 
         say_json(JSON_SCHEMA)
         parser.exit()
@@ -100,15 +100,15 @@ def _run(given: argparse.Namespace) -> int:
     if others and len(given.files) > 1:
         raise InputError(f"{others[0]}: is no memory snapshot of PyTorch; only such are advised on together.")
     if others:
-        from workbench.studies.pool.resource_advice import advise_resources
+        from workbench.advice.resource_advice import advise_resources
 
         if given.html or given.figure or given.what_if:
             needing = "--html, --figure and --what-if"
             raise InputError(f"{given.file}: is no memory snapshot of PyTorch, which {needing} need.")
         _report_resources(given, advise_resources(given.file, size, costs))
         return DONE
-    from workbench.studies.torch_memory.advice import advice_or_still
-    from workbench.studies.torch_memory.holdings import Still
+    from workbench.advice.torch_memory.advice import advice_or_still
+    from workbench.advice.torch_memory.holdings import Still
 
     files = given.files[0] if len(given.files) == 1 else given.files
     advice = advice_or_still(files, size, say=None if given.json else _say, costs=costs)
@@ -173,8 +173,8 @@ def _report_still(given: argparse.Namespace, still: Still) -> None:
 
 
 def _report(given: argparse.Namespace, advice: Advice) -> None:
+    from workbench.advice.torch_memory.sentences import what_if_sentence
     from workbench.experiments.results_folder import write_whole
-    from workbench.studies.torch_memory.sentences import what_if_sentence
 
     changes = [advice.what_if_freed(line) for _, line in given.what_if]
     if given.html:

@@ -73,7 +73,7 @@ def _asked_for(given: argparse.Namespace) -> tuple[Policy, Size, Callable[[], li
     if given.run is None:
         return policy, size, lambda: cases_of(policy, size, given.count, given.seed)
     from workbench.api import planned
-    from workbench.studies.replayed_grants import replayed, setup_with
+    from workbench.explain.replayed_grants import replayed, setup_with
 
     run = replayed(setup_with(planned(given.run), policy), given.seed)
     return run.policy, run.segments, lambda: [run.case]

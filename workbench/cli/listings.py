@@ -165,7 +165,9 @@ POLICIES = _arguments_of_policies, _run_policies
 
 def measure_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
     """Return one mapping a measure: those of every engine, then the user's, also those that no engine has yet."""
-    from workbench.experiments.mechanism import OwnMeasure, measures_of, mechanism, mechanisms, of_setup
+    from workbench.mechanisms.measures import measures_of, of_setup
+    from workbench.mechanisms.mechanism import mechanism, mechanisms
+    from workbench.mechanisms.user_measure import OwnMeasure
 
     entries = [
         _row_of_measure(engine, measure, built_in)
@@ -193,7 +195,7 @@ def _row_of_measure(engine: str, measure: Any, built_in: bool) -> dict[str, Any]
 
 def measure_details(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return how a measure is asked for, and the parts of a run that it is there of alone."""
-    from workbench.experiments.mechanism import mechanism, mechanisms
+    from workbench.mechanisms.mechanism import mechanism, mechanisms
 
     of_file = not row["built_in"] and not row["engine"]
     lines = [f'measures: ["FILE.py:{row["name"]}"]' if of_file else f"measures: [{row['name']}]"]

@@ -350,7 +350,9 @@ def compile_notice() -> AbstractContextManager[None]:
 
 
 def _tell_of_compilation(module: str) -> None:
-    from workbench.experiments.mechanism import say_as_it_compiles  # with a compiler at work, its room is loaded anyway
+    from workbench.mechanisms.compilation import (
+        say_as_it_compiles,  # with a compiler at work, its room is loaded anyway
+    )
 
     say_as_it_compiles(lambda line: print(line, file=sys.stderr, flush=True))(module)
 

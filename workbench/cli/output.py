@@ -88,7 +88,7 @@ def say_summary(results: Results, wide: bool, most: int | None = None, before: S
     if wide:
         say_table(summary[summary["measure"] == summary["measure"].iloc[0]] if is_long else summary, wide=True)
         return is_long
-    from workbench.studies.sentences import blocks, fitted, key, looks_note, too_few_seeds
+    from workbench.statistics.sentences import blocks, fitted, key, looks_note, too_few_seeds
 
     every = blocks(results)
     for line in fitted(every[:1] if is_long else every, shutil.get_terminal_size().columns):
@@ -158,7 +158,7 @@ def cell(name: str, value: Any) -> str:
     if hasattr(value, "item"):
         value = value.item()
     if name == "p" or name.startswith(("p_", "quasi_p")):
-        from workbench.studies.sentences import probability
+        from workbench.statistics.sentences import probability
 
         return probability(float(value))
     if isinstance(value, int) or (isinstance(value, float) and value.is_integer() and abs(value) < 1e15):

@@ -38,7 +38,7 @@ def _arguments_of_results(parser: argparse.ArgumentParser) -> None:
 def _run_results(given: argparse.Namespace) -> int:
     from workbench.api import open_results
     from workbench.experiments.results_folder import write_whole
-    from workbench.studies.summary import missing_notes, saturation_notes
+    from workbench.statistics.summary import missing_notes, saturation_notes
 
     if (given.timeline is not None) + (given.snapshot is not None) != (given.to is not None and not given.figure):
         raise InputError("--timeline RUN_ID or --snapshot RUN_ID goes together with --to FILE.")

@@ -28,7 +28,7 @@ from workbench.units import is_count
 
 if TYPE_CHECKING:
     from workbench.api import Results
-    from workbench.experiments.notebooks.execution import NotebookRun
+    from workbench.notebooks.execution import NotebookRun
 
 
 MOST_ROWS = 40
@@ -53,7 +53,7 @@ def _arguments_of_run(parser: argparse.ArgumentParser) -> None:
 def _run_run(given: argparse.Namespace) -> int:
     from workbench.api import planned
     from workbench.api import run as run_sweep
-    from workbench.studies.sentences import too_few_seeds
+    from workbench.statistics.sentences import too_few_seeds
 
     plan = planned(given.sweep, set=overrides(given))
     few = too_few_seeds(plan)
@@ -128,7 +128,7 @@ def write_events(results: Results, folder: Path) -> None:
 def _report(
     results: Results, folder: Path, figures: list[Path], given: argparse.Namespace, before: Sequence[str]
 ) -> None:
-    from workbench.studies.summary import missing_notes, saturation_notes
+    from workbench.statistics.summary import missing_notes, saturation_notes
 
     failures = results.failures
     if given.json:
@@ -170,7 +170,7 @@ def _stopped(results: Results) -> str | None:
     """Return where a sweep with adaptive seeds stopped."""
     if results.plan.sweep.until is None:
         return None
-    from workbench.studies.adaptive import stop
+    from workbench.statistics.adaptive_seeds import stop
 
     return stop(results).sentence
 
@@ -201,7 +201,7 @@ def _arguments_of_plan(parser: argparse.ArgumentParser) -> None:
 
 def _run_plan(given: argparse.Namespace) -> int:
     from workbench.api import planned
-    from workbench.studies.summary import family_of
+    from workbench.statistics.summary import family_of
 
     plan = planned(given.sweep, set=overrides(given))
     kept, note = _kept_runs(plan, Path(given.out) if given.out else default_folder(given.sweep))
@@ -224,9 +224,9 @@ def _run_plan(given: argparse.Namespace) -> int:
 def _kept_runs(plan: Plan, folder: Path) -> tuple[int, str]:
     """Return how many runs are kept, measured by the code that there is now, and why none is where others made the
     rows."""
-    from workbench.experiments.row import lacking
-    from workbench.experiments.run_set import stale_sentence
+    from workbench.experiments.saved_results import stale_sentence
     from workbench.experiments.store import Store
+    from workbench.mechanisms.measured_by import lacking
 
     if not has_store(folder):
         return 0, ""
@@ -252,7 +252,7 @@ def _arguments_of_notebook(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_notebook(given: argparse.Namespace) -> int:
-    from workbench.experiments.notebooks import run_notebooks
+    from workbench.notebooks import run_notebooks
 
     parameters = {**levers_of(given.set), **dict(map(choices_of, given.vary))}
     watch = None if given.json else _say_notebook_run

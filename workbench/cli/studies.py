@@ -25,8 +25,8 @@ from workbench.errors import InputError, StoreError
 from workbench.experiments.progress import Bar
 
 if TYPE_CHECKING:
-    from workbench.studies.discovery import Discovery
-    from workbench.studies.sensitivity import Sensitivity
+    from workbench.explain.discovery import Discovery
+    from workbench.explain.sensitivity import Sensitivity
 
 
 def _arguments_of_sensitivity(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +44,7 @@ def _arguments_of_sensitivity(parser: argparse.ArgumentParser) -> None:
 
 def _run_sensitivity(given: argparse.Namespace) -> int:
     from workbench.api import planned, sensitivity
-    from workbench.studies.sensitivity import check
+    from workbench.explain.sensitivity import check
 
     folder = Path(given.out) if given.out else default_folder(given.sweep)
     plan = planned(given.sweep, set=overrides(given))
@@ -223,8 +223,8 @@ def _arguments_of_claims(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_claims(given: argparse.Namespace) -> int:
+    from workbench.claims import claims
     from workbench.experiments.results_folder import write_whole
-    from workbench.studies.claims import claims
 
     if given.write and (given.quick or given.ids):
         raise InputError("--write takes a full run of every claim; leave --quick and the ids out.")
@@ -249,10 +249,10 @@ def _write_claims(folder: Path, report: Any) -> None:
     """Write the verdicts as JSON and as tables, with where they come from."""
     import json
 
-    from workbench.experiments.provenance import environment
+    from workbench.claims.cases import MARGINS
+    from workbench.claims.claim import FIRST_SEED
     from workbench.experiments.results_folder import write_whole
-    from workbench.studies.claims.cases import MARGINS
-    from workbench.studies.claims.claim import FIRST_SEED
+    from workbench.runs.origin import environment
 
     seeds = {"first": FIRST_SEED, "count": report.seeds}
     margins = {name: one._asdict() for name, one in MARGINS.items()}

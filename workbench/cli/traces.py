@@ -22,8 +22,8 @@ from workbench.strict_yaml import parse_value
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.studies.pool.replay import Replayed
-    from workbench.studies.torch_memory.snapshot import CacheRow, SnapshotReplay
+    from workbench.advice.replay import Replayed
+    from workbench.advice.torch_memory.snapshot import CacheRow, SnapshotReplay
 
 
 _WANTS = {"shared_memory": "workgroups", "dispatch": "groups", "translation": "accesses", "pool": "pool_requests"}
@@ -133,7 +133,7 @@ def _write(given: argparse.Namespace, file: str) -> int:
 
 def _machine(given: argparse.Namespace, file: str) -> tuple[str, Any]:
     """Return the machine that the file is for, by name and itself."""
-    from workbench.experiments.plan import read_machine
+    from workbench.experiments.setups import read_machine
     from workbench.machine import Board, Machine, TranslationMachine
 
     if given.engine == "pool":
@@ -240,7 +240,7 @@ def _is_alone(given: argparse.Namespace) -> bool:
 
 def _needs_no_pool(given: argparse.Namespace) -> bool:
     """Return whether only PyTorch's own caches are asked for: then the engine of pools is neither compiled nor run."""
-    from workbench.studies.torch_memory.snapshot import EXACT_CACHES
+    from workbench.advice.torch_memory.snapshot import EXACT_CACHES
 
     named = bool(given.cache) and set(given.cache) <= set(EXACT_CACHES)
     return named and _is_alone(given) and not (given.out or given.figure or given.set)
@@ -248,8 +248,8 @@ def _needs_no_pool(given: argparse.Namespace) -> bool:
 
 def _exact_alone(given: argparse.Namespace, setup: Any, exact: SnapshotReplay) -> list[Replayed]:
     """Return the rows of PyTorch's caches, after the recorded one."""
-    from workbench.studies.pool.replay import Replayed, recorded_allocator
-    from workbench.studies.torch_memory.snapshot import exact_rows
+    from workbench.advice.replay import Replayed, recorded_allocator
+    from workbench.advice.torch_memory.snapshot import exact_rows
 
     result, allocations = exact_rows(exact), max(exact.exactness.allocs, 1)
     unknown = Replayed("", math.nan, math.nan, math.nan, math.nan, math.nan, borrowed_peak_bytes=0.0, refused=math.nan)
@@ -262,8 +262,8 @@ def _in_pools(
     given: argparse.Namespace, sweep: dict[str, Any], setup: Any, exact: SnapshotReplay | None, progress: Any
 ) -> Done:
     """Return the rows of a sweep of the engine `pool`."""
+    from workbench.advice.replay import replayed
     from workbench.api import run as run_sweep
-    from workbench.studies.pool.replay import replayed
 
     how: Any = {"set": levers_of(given.set), "workers": given.workers, "progress": progress}
     results = run_sweep(sweep, given.out, **how)
@@ -291,7 +291,7 @@ def _of_full(row: Replayed) -> Replayed:
 def _exact(sweep: dict[str, Any], device: int) -> SnapshotReplay | None:
     """Return the replay by PyTorch's own rules from where the recording began; None if the trace is no memory
     snapshot."""
-    from workbench.studies.torch_memory.snapshot import replay_of_file
+    from workbench.advice.torch_memory.snapshot import replay_of_file
     from workbench.workloads.workload_key import read_workload
 
     workload: Any = read_workload(sweep["workload"], wants="pool_requests")
@@ -301,7 +301,7 @@ def _exact(sweep: dict[str, Any], device: int) -> SnapshotReplay | None:
 def _with_exact(rows: list[Replayed], exact: SnapshotReplay, alone: bool) -> list[Replayed]:
     """Return the rows with what was recorded over the recorded window, and, on a card of its own, PyTorch's caches
     exactly."""
-    from workbench.studies.torch_memory.snapshot import exact_rows
+    from workbench.advice.torch_memory.snapshot import exact_rows
 
     own = exact_rows(exact) if alone else {}
     allocations = max(exact.exactness.allocs, 1)
@@ -321,7 +321,7 @@ def _exactly(row: Replayed, own: CacheRow, allocations: int) -> Replayed:
 
 def _sweep(given: argparse.Namespace) -> dict[str, Any]:
     """Return what the arguments ask for, as a sweep."""
-    from workbench.studies.pool.replay import FIGURES, replay_sweep
+    from workbench.advice.replay import FIGURES, replay_sweep
     from workbench.units import parse_bytes
 
     size = parse_bytes(given.card_bytes, "--card-bytes") if given.card_bytes is not None else None
@@ -466,7 +466,7 @@ def _arguments_of_residency(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_residency(given: argparse.Namespace) -> int:
-    from workbench.studies.residency import GRANULES, public_traces, survey
+    from workbench.explain.residency import GRANULES, public_traces, survey
 
     traces = given.traces or public_traces()
     if not traces:

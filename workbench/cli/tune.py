@@ -18,15 +18,15 @@ from workbench.cli.output import say_json, say_notes
 from workbench.cli.run import add_worker_arguments, default_folder, executor_of, levers_of
 from workbench.errors import InputError
 from workbench.experiments.progress import Bar
+from workbench.statistics.sentences import decimals, number
 from workbench.strict_yaml import read_mapping
-from workbench.studies.sentences import decimals, number
-from workbench.studies.tuning.front import BEST, POINTS
-from workbench.studies.tuning.results import INERT
+from workbench.tuning.front import BEST, POINTS
+from workbench.tuning.results import INERT
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbench.studies.tuning import StudyResults
+    from workbench.tuning import StudyResults
 
 
 PORT = 8080
@@ -58,7 +58,7 @@ def _run_tune(given: argparse.Namespace) -> int:
     if given.dashboard:
         return _dashboard(given, folder, chosen)
     from workbench.figures import draw_study
-    from workbench.studies.tuning import tune
+    from workbench.tuning import tune
 
     watch, executor = Bar(quiet=given.json), executor_of(given)
     results = tune(
@@ -88,8 +88,8 @@ def _refuse_sweep(file: str) -> None:
 
 def _dashboard(given: argparse.Namespace, folder: Path, chosen: dict[str, Any]) -> int:
     from workbench.dashboards.voila_server import token_of
-    from workbench.studies.tuning import read_study
-    from workbench.studies.tuning.dashboard import address, serve
+    from workbench.tuning import read_study
+    from workbench.tuning.dashboard import address, serve
 
     study, token = read_study(given.study, chosen), token_of(given.token)
     print(f"{address(given.port, token)} (Ctrl-C ends it)", flush=True)
@@ -105,7 +105,7 @@ NARROWEST = 16
 
 def say_study(results: StudyResults, folder: Path, figures: list[Path]) -> None:
     """Print what a study found, for a person."""
-    from workbench.studies.tuning.dashboard import OPEN, dashboard_command
+    from workbench.tuning.dashboard import OPEN, dashboard_command
 
     if results.holdout is not None:
         _say_front(results)
@@ -171,7 +171,7 @@ def _named_study(results: StudyResults) -> str:
 
 def held_out_sentences(results: StudyResults) -> list[str]:
     """Return what the comparison on the held-out workload came to, in words; none where nothing was held out."""
-    from workbench.studies.sentences import held_up
+    from workbench.statistics.sentences import held_up
 
     if results.held_out is None:
         return []
@@ -181,7 +181,7 @@ def held_out_sentences(results: StudyResults) -> list[str]:
 
 def _missing(results: StudyResults) -> list[str]:
     """Return what the comparison on fresh seeds lacks."""
-    from workbench.studies.summary import missing_notes
+    from workbench.statistics.summary import missing_notes
 
     return [] if results.holdout is None else missing_notes(results.holdout)
 
@@ -260,7 +260,7 @@ def _best_fact(results: StudyResults) -> dict[str, Any]:
 def _held_out_fact(results: StudyResults) -> dict[str, Any] | None:
     if results.held_out is None:
         return None
-    from workbench.studies.summary import summary
+    from workbench.statistics.summary import summary
 
     rows = summary(results.held_out).to_dict("records")
     return {"folder": str(results.held_out.folder), "sentences": held_out_sentences(results), "summary": rows}

@@ -25,13 +25,13 @@ import numpy as np
 import traitlets
 
 from workbench.dashboards import page
-from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.figures.estimates import Means, mean_curve, rests_on
 from workbench.figures.savings import DrainDifference, Histogram, drain_difference_data
 from workbench.metrics.measure import Measure
 from workbench.metrics.statistics import Steps
-from workbench.studies.statistics import Pairs, compare, pair
+from workbench.runs.run import PlannedPoint
+from workbench.statistics import Pairs, compare, pair
 from workbench.units import bytes_said
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from workbench.dashboards import page
 from workbench.dashboards.canvas import number
 from workbench.engines.kit.engine import Setup
 from workbench.errors import WorkbenchError
+from workbench.explain.decisions import OWN, Decision, decisions_of, first_difference
 from workbench.structures.bitmaps import unpacked
-from workbench.studies.decisions import OWN, Decision, decisions_of, first_difference
 
 ALL = ""
 _ASKS = (

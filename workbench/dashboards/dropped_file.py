@@ -21,13 +21,13 @@ import anywidget
 import ipywidgets as widgets
 import traitlets
 
+from workbench.advice.replay import Replayed, replay_sweep, replayed
 from workbench.dashboards import page
 from workbench.dashboards.canvas import in_unit
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.errors import StoreError, WorkbenchError
 from workbench.experiments.sweep import with_files
 from workbench.policies.policy import policies
-from workbench.studies.pool.replay import Replayed, replay_sweep, replayed
 from workbench.units import bytes_said
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_log import TorchLogs
@@ -252,9 +252,9 @@ class AdvicePanel(widgets.HTML, page.InThread):
 
 def _advice(snapshot: Dropped) -> tuple[str, str]:
     """Return the five lines, and all else; or in one sentence why there are none."""
-    from workbench.studies.torch_memory.advice import advice_or_still
-    from workbench.studies.torch_memory.holdings import Still
-    from workbench.studies.torch_memory.page import answer_of, rest_of
+    from workbench.advice.torch_memory.advice import advice_or_still
+    from workbench.advice.torch_memory.holdings import Still
+    from workbench.advice.torch_memory.page import answer_of, rest_of
 
     path = snapshot[0]
     try:

@@ -36,8 +36,8 @@ from workbench.dashboards.sidebar import Offers, Sidebar
 from workbench.dashboards.views import OpenedPoints, SeveralPolicies, setting_of
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, WorkbenchError
-from workbench.experiments.mechanism import mechanism
 from workbench.experiments.run_set import RunSet
+from workbench.mechanisms.mechanism import mechanism
 
 if TYPE_CHECKING:
     from workbench.dashboards.views import StudyView

@@ -28,20 +28,23 @@ from ipywidgets import Widget
 from workbench.dashboards import page
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, StoreError, WorkbenchError
-from workbench.experiments.mechanism import warm_up
-from workbench.experiments.notebooks.execution import STILL
-from workbench.experiments.plan import Plan, PlannedPoint, PlannedRun, make_plan, plan_different_runs, with_preset
+from workbench.experiments.plan import Plan, make_plan, plan_different_runs
 from workbench.experiments.results_folder import write_whole
-from workbench.experiments.run_set import RunSet, open_folder
+from workbench.experiments.run_set import RunSet
+from workbench.experiments.saved_results import open_folder
+from workbench.experiments.setups import with_preset
 from workbench.experiments.store import Row
 from workbench.experiments.sweep import read_sweep
-from workbench.experiments.worker import work
 from workbench.figures.panels import LineNames
 from workbench.levers import Spec
+from workbench.mechanisms.compilation import warm_up
+from workbench.notebooks.execution import STILL
+from workbench.runs.run import PlannedPoint, PlannedRun
+from workbench.runs.worker import work
 from workbench.strict_yaml import read_mapping
-from workbench.studies.tuning import open_study
-from workbench.studies.tuning.holdout import front_sweep
-from workbench.studies.tuning.storages import JOURNAL
+from workbench.tuning import open_study
+from workbench.tuning.holdout import front_sweep
+from workbench.tuning.storages import JOURNAL
 from workbench.workloads.workload import Workload
 
 if TYPE_CHECKING:

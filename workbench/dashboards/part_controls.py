@@ -20,10 +20,11 @@ from workbench.dashboards.dropped_file import DropZone
 from workbench.dashboards.paired_runs import Opening
 from workbench.dashboards.spec_controls import ChoiceControl, LeversControl, workloads
 from workbench.errors import InputError, WorkbenchError, wrong_value
-from workbench.experiments.mechanism import measures_of, mechanism, mechanisms
 from workbench.levers import Family, Lever, Spec
 from workbench.machine import preset, presets
 from workbench.machine.machine import Resource
+from workbench.mechanisms.measures import measures_of
+from workbench.mechanisms.mechanism import mechanism, mechanisms
 from workbench.policies.policy import policies, questions
 from workbench.workloads.workload import Generator, Workload
 from workbench.workloads.workload_key import read_workload, regimes

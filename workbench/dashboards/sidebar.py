@@ -32,10 +32,11 @@ from workbench.dashboards.sidebar_parts import (
 )
 from workbench.dashboards.spec_controls import ChoiceControl, LeversControl, control_for
 from workbench.errors import InputError, WorkbenchError
-from workbench.experiments.mechanism import Mechanism, WithOwn, measures_of
 from workbench.experiments.plan import setups_read
 from workbench.experiments.sweep import read_sweep
 from workbench.levers import Lever, Spec
+from workbench.mechanisms.measures import WithOwn, measures_of
+from workbench.mechanisms.mechanism import Mechanism
 from workbench.workloads.workload_key import generators
 
 MOST_SEEDS = 1000

@@ -14,14 +14,14 @@ import ipywidgets as widgets
 import numpy as np
 import traitlets
 
+from workbench.advice.torch_memory.lives import Lives, Moment
+from workbench.advice.torch_memory.snapshot import CardHistory, card_histories, failed_first
+from workbench.advice.torch_memory.trial import DEFAULTS, grid
 from workbench.dashboards import page
 from workbench.dashboards.canvas import CanvasWidget, PickingWidget, column, script
 from workbench.dashboards.dropped_file import reading_of
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import WorkbenchError
-from workbench.studies.torch_memory.lives import Lives, Moment
-from workbench.studies.torch_memory.snapshot import CardHistory, card_histories, failed_first
-from workbench.studies.torch_memory.trial import DEFAULTS, grid
 from workbench.units import bytes_said
 from workbench.workloads.allocations import ACTIONS
 

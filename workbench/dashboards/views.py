@@ -26,10 +26,10 @@ from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.results_folder import is_held
 from workbench.figures.savings import drain_difference_data
 from workbench.metrics.measure import Measure
-from workbench.studies.tuning import StudyResults, open_study
-from workbench.studies.tuning.results import INERT, ParallelAxis, parallel_axes
-from workbench.studies.tuning.storages import JOURNAL
-from workbench.studies.tuning.study import Trial
+from workbench.tuning import StudyResults, open_study
+from workbench.tuning.results import INERT, ParallelAxis, parallel_axes
+from workbench.tuning.storages import JOURNAL
+from workbench.tuning.study import Trial
 
 
 class OpenedPoints:

@@ -30,8 +30,8 @@ from workbench.docs.drawings import drawn
 from workbench.docs.markdown import ROOMS, Page, code, linked, ref, sections, toctree
 from workbench.docs.reference import results
 from workbench.errors import WorkbenchError
-from workbench.experiments.notebooks.execution import STILL
 from workbench.files import cache_home
+from workbench.notebooks.execution import STILL
 
 _MARK = re.compile(r"^\{\{(?P<what>\w+) (?P<rest>[^}]*)\}\}$", re.MULTILINE)
 TABLES: dict[str, Callable[[], str]] = {
@@ -209,7 +209,7 @@ _SWEEP = re.compile(r"sweeps/([\w/]+\.yaml)")
 
 def _revisions(text: str) -> list[tuple[str, str]]:
     """Return the engines that a text names, with their revisions."""
-    from workbench.experiments.mechanism import mechanism, mechanisms
+    from workbench.mechanisms.mechanism import mechanism, mechanisms
 
     return [(name, str(mechanism(name).revision)) for name in mechanisms() if re.search(rf"\b{name}\b", text)]
 

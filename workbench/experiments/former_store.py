@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import StoreError
-from workbench.experiments.row import Kept, origin_id
+from workbench.runs.row import Kept, origin_id
 
 FORMAT = 3
 """The newest format that such a file has; 2 brought moments and checksums, 3 origins."""

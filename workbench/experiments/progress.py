@@ -21,9 +21,9 @@ from typing import Any, Literal, NamedTuple, Protocol, TextIO
 
 from workbench.errors import StoreError
 from workbench.experiments.results_folder import has_store, is_held
-from workbench.experiments.row import Kept, Row
 from workbench.experiments.store import Store
 from workbench.process import working_clock
+from workbench.runs.row import Kept, Row
 
 SPAN_SECONDS = 30.0
 """The pace is that of the last so many seconds."""

@@ -1,10 +1,9 @@
-"""Runs repeated in a fresh process: what they depend on beside code, levers and seed shows as a difference.
+"""Runs repeated in a fresh process: what they depend on besides code, levers and seed shows as a difference.
 
-No list of what code may not read can be complete. So every new code of the user's is run twice: its first and its last
-seed, and of every point that is new one seed, are repeated beside the sweep, the last first, in a process with another
-hash seed, time zone, clock, working directory and number of threads. Until that agrees the rows of this code are
-*provisional*, then *checked*; where it differs they are withdrawn. What the code reads of files and of the environment
-is kept with the verdict and compared whenever its rows are looked up. And a run into a folder that holds rows repeats
+No list of what code may not read can be complete. So some runs of every new code of the user's are repeated during the
+sweep: its first and its last seed, and one seed of every new point, the last first. The process that repeats them has
+another hash seed, time zone, clock, working directory and number of threads. Until they agree, the rows of this code
+are *provisional*, then *checked*; if they differ, the rows are withdrawn. A run into a folder that holds rows repeats
 one in a hundred of them.
 """
 
@@ -19,22 +18,23 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from workbench.engines.kit.engine import Setup
+from workbench.digests import digest
 from workbench.errors import WorkbenchError
-from workbench.experiments.mechanism import Task
-from workbench.experiments.plan import Plan, PlannedPoint, PlannedRun
-from workbench.experiments.pools.worker_process import DIFFERENCES, Worker, WorkerDied, request_of
-from workbench.experiments.row import MeasuredBy, Row, canonical, digest, run_id
-from workbench.experiments.scheduler import Chunk, Requests
-from workbench.experiments.watchdog import SILENT
-from workbench.experiments.worker import Done
+from workbench.executors.bundles import Chunk, Requests
+from workbench.executors.worker_process import DIFFERENCES, Worker, WorkerDied, request_of
+from workbench.experiments.plan import Plan
 from workbench.identity.observed import Reads, declared_reads
+from workbench.runs.row import Row
+from workbench.runs.run import PlannedPoint, PlannedRun, Task, run_id
+from workbench.runs.watchdog import SILENT
+from workbench.runs.worker import Done
 
 if TYPE_CHECKING:
     from workbench.experiments.store import Store
-
+from workbench.experiments.checked_rows import _ids, _name, _points_by_code
+from workbench.experiments.verdicts import Verdict
 
 VARIABLE = "WORKBENCH_REPEAT"
 """In the environment, 0 turns repeating off where nobody says anything else."""
@@ -54,152 +54,10 @@ _NOT_DONE = re.compile(
 )
 """In what a run says that could not be repeated at all: that is no difference."""
 
-Outcome = Literal["agreed", "differs", "open"]
-
-
-class Verdict(NamedTuple):
-    """What became of the runs of some code that were repeated."""
-
-    outcome: Outcome
-    """`agreed`, `differs` (rows that were not withdrawn are to be repeated), or `open`: they could not be repeated, or
-    nothing can stand for what the code does."""
-    reason: str = ""
-    """Why not agreed, as a part of a sentence."""
-    reads: Reads = Reads()
-    """What the code read, as it was then."""
-    when: str = ""
-    runs: int = 0
-    """How many runs gave the same when they were repeated."""
-
-    def text(self) -> str:
-        """Return the verdict as a store keeps it.
-
-        >>> Verdict.read(Verdict("open", "it could not be repeated").text()).reason
-        'it could not be repeated'
-        """
-        return canonical({**self._asdict(), "reads": self.reads._asdict()})
-
-    @staticmethod
-    def read(text: str) -> Verdict:
-        """Return a verdict from its text."""
-        facts = json.loads(text)
-        reads = facts["reads"]
-        return Verdict(**{**facts, "reads": Reads(reads["files"], reads["variables"], tuple(reads["acts"]))})
-
 
 def repeats(repeat: bool | None) -> bool:
     """Return whether runs are repeated: as somebody says, else unless the environment has `WORKBENCH_REPEAT=0`."""
     return os.environ.get(VARIABLE, "1") != "0" if repeat is None else repeat
-
-
-def code_of(setup: Setup, measured: MeasuredBy) -> str:
-    """Return 32 hexadecimal digits for the user's code in a run, whatever its levers; empty where there is none."""
-    own = sorted(code for _, code in setup.code)
-    if not (own or setup.engine_code or measured.own):
-        return ""
-    return digest(canonical([setup.engine, setup.engine_code, own, measured.engine, dict(measured.own)]))
-
-
-def withdraw_stale(plan: Plan, store: Store) -> list[str]:
-    """Take back the rows whose code reads a file or a variable that has changed since; say so, a sentence each."""
-    messages, verdicts = [], store.verdicts()
-    for code, points in _points_by_code(plan).items():
-        known = verdicts.get(code)
-        if known is None or not (changed := known.reads.changed()):
-            continue
-        count = store.withdraw(_ids(plan, points), _stale(changed, name := _name(points[0])))
-        store.forget_verdict(code)
-        if count:
-            messages.append(f"{count} kept rows are done anew: {changed}, which {name} reads, is another than it was.")
-    return messages
-
-
-def _points_by_code(plan: Plan) -> dict[str, list[PlannedPoint]]:
-    """Return the points with code of the user's; measures of the package's own stand in its revision."""
-    measured, groups = plan.sweep.measured_by(), dict[str, list[PlannedPoint]]()
-    own = {name: code for name, code in measured.own.items() if not plan.sweep.own[name].built_in}
-    for point in plan.points:
-        if code := code_of(point.setup, MeasuredBy(measured.engine, own)):
-            groups.setdefault(code, []).append(point)
-    return groups
-
-
-def _ids(plan: Plan, points: Iterable[PlannedPoint]) -> list[str]:
-    return [run_id(point.id, seed) for point in points for seed in plan.sweep.seeds]
-
-
-def _name(point: PlannedPoint) -> str:
-    from workbench.experiments.user_code import name_of
-
-    classes = [name_of(cls) for cls, _ in point.setup.code]
-    return ", ".join(dict.fromkeys(classes)) or f"the code of your own in {point.setup.engine}"
-
-
-class Checked(NamedTuple):
-    """How many rows are of code of the user's of which a fresh process has confirmed some runs: not each row."""
-
-    rows: int = 0
-    """Rows of runs in which code of the user's was executed."""
-    checked: int = 0
-    """Those whose code gave the same when it was repeated."""
-    reasons: tuple[str, ...] = ()
-    """Why the others are not checked, a part of a sentence for each code."""
-    repeated: int = 0
-    """How many runs of the checked code gave the same when they were repeated."""
-
-    @property
-    def sentences(self) -> list[str]:
-        """Return what is to be said: nothing where no code of the user's was executed.
-
-        >>> Checked(8, 8, repeated=2).sentences
-        ['8 rows are of code of your own, all checked: 2 runs of it gave the same in a fresh process.']
-        >>> Checked(8, 4, ("Mine: not repeated yet",), 3).sentences
-        ['8 rows are of code of your own, 4 checked (3 runs gave the same in a fresh process); the others are \
-provisional (Mine: not repeated yet).']
-        """
-        if not self.rows:
-            return []
-        own = f"{self.rows} rows are of code of your own"
-        if self.checked == self.rows:
-            return [f"{own}, all checked: {self.repeated} runs of it gave the same in a fresh process."]
-        some = f" ({self.repeated} runs gave the same in a fresh process)" if self.checked else ""
-        return [f"{own}, {self.checked} checked{some}; the others are provisional ({'; '.join(self.reasons)})."]
-
-    def plain(self) -> dict[str, Any]:
-        """Return it as an entry of a manifest, and no entry where no code of the user's was executed."""
-        return {"checked": {**self._asdict(), "reasons": list(self.reasons)}} if self.rows else {}
-
-
-def standing(plan: Plan, store: Store, rows: Iterable[Row]) -> tuple[list[Row], Checked]:
-    """Return rows of a plan as they stand now, and how many are checked.
-
-    A row whose code reads a file or a variable that has changed since is withdrawn, though its store is not written to.
-    """
-    verdicts, groups = store.verdicts(), _points_by_code(plan)
-    if not groups:
-        return list(rows), Checked()
-    codes = {point.id: code for code, points in groups.items() for point in points}
-    changed = {code: verdicts[code].reads.changed() for code in groups if code in verdicts}
-    result, own, confirmed, reasons = [], 0, 0, dict[str, None]()
-    for row in rows:
-        code = codes.get(row.point, "")
-        if code and row.status == "done":
-            name = _name(groups[code][0])
-            if changed.get(code):
-                row = row._replace(status="withdrawn", error=_stale(changed[code], name), measures={}, measured="")
-            else:
-                known = verdicts.get(code)
-                own += 1
-                confirmed += known is not None and known.outcome == "agreed"
-                if known is None or known.outcome != "agreed":
-                    reasons[f"{name}: {known.reason if known is not None else 'not repeated yet'}"] = None
-        result.append(row)
-    repeated = sum(one.runs for code, one in verdicts.items() if code in groups and one.outcome == "agreed")
-    return result, Checked(own, confirmed, tuple(reasons), repeated if confirmed else 0)
-
-
-def _stale(changed: str, name: str) -> str:
-    return f"{changed}, which {name} reads, is not what it was when this row was kept; run the sweep again."
 
 
 _agreed: dict[str, Verdict] = {}

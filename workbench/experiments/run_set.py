@@ -1,47 +1,31 @@
 """The runs of a plan with their rows: the one value that tables, statistics, figures and exports start from.
 
 `only_points` takes some of its points, those that a few words name, with the baselines that they are compared with.
-
-A results folder holds them as the sweep as resolved, rows, table and provenance. It is opened in one way, whoever asks
-(`open_folder`): its runs, for its sweep as it was last run there. Where all its rows are of other runs than its sweep
-now means, a sentence says why, instead of nothing at all.
 """
 
 from __future__ import annotations
 
 import functools
-import io
-import json
 import math
-import platform
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import yaml
 
-from workbench.errors import InputError, StoreError, nearest_name, unknown_name
-from workbench.experiments.plan import Plan, PlannedPoint, make_plan
-from workbench.experiments.provenance import RowsOfOrigin, origins_of, origins_sentence, provenance
-from workbench.experiments.reproducibility import Checked, standing
+from workbench.errors import InputError, nearest_name, unknown_name
+from workbench.experiments.checked_rows import Checked, standing
+from workbench.experiments.origins import RowsOfOrigin, origins_of, origins_sentence
+from workbench.experiments.plan import Plan
 from workbench.experiments.results_folder import (
-    PROVENANCE,
     SWEEP,
-    TABLE,
-    TABLE_AS_CSV,
-    as_json,
-    has_store,
-    held,
-    write_own,
 )
-from workbench.experiments.row import MeasuredBy, Row, read_measured, run_id
 from workbench.experiments.store import Store
-from workbench.experiments.sweep import read_sweep, with_files
-from workbench.experiments.user_code import check_code
-from workbench.levers import Spec
+from workbench.mechanisms.measured_by import MeasuredBy, read_measured
+from workbench.runs.row import Row
+from workbench.runs.run import PlannedPoint, run_id
+from workbench.runs.user_code import check_code
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -257,7 +241,7 @@ def _last(path: str) -> str:
 
 
 MOST_NAMED = 8
-"""Of values that a refusal lists."""
+"""Upper bound on the number of values that a refusal lists."""
 
 
 def only_points(runs: RunSet, words: Sequence[str]) -> RunSet:
@@ -328,196 +312,3 @@ def _is(point: PlannedPoint, path: str, word: str) -> bool:
 def _same(value: Any, word: str) -> bool:
     """Return whether a value is a word, or a policy of that name with levers."""
     return value == word or (value.startswith(f"{word}(") and value.endswith(")"))
-
-
-def open_folder(folder: Path) -> RunSet:
-    """Return the runs that a folder holds; a measure that was edited since has no values.
-
-    Raises
-    ------
-    StoreError
-        It is no results folder, its store is damaged, or its rows are of another sweep.
-    """
-    if not has_store(folder) or not (folder / SWEEP).is_file():
-        raise StoreError(f"{folder} is not a results folder: it has no rows or no {SWEEP}.{_rooms(folder)}")
-    plan = make_plan(read_sweep(folder / SWEEP))
-    with closing(Store(folder, read_only=True)) as store:
-        refuse_stale(plan, store, folder)
-        plan.sweep.measured_by(anew=True)
-        return gather(plan, store, folder)
-
-
-def _rooms(folder: Path) -> str:
-    """Return a sentence that names the results folders inside a folder, such as that of the claims."""
-    inside = sorted(path.parent.name for path in folder.glob(f"*/{SWEEP}") if has_store(path.parent))
-    made = " `workbench run SWEEP.yaml` makes one and says where."
-    return f" It holds some: {', '.join(inside)}." if inside else made
-
-
-def run_kept(plan: Plan, folder: Path | None, run: Callable[[Plan, Store], float]) -> RunSet:
-    """Run what a folder does not hold yet, and keep it there as the results of a sweep; in memory without a folder.
-
-    Parameters
-    ----------
-    run : callable
-        Does what is missing of a plan in a store, and returns the seconds that it took.
-    """
-    if folder is None:
-        store = Store(None)
-        return gather(plan, store, None, run(plan, store))
-    with held(folder), closing(Store(folder, plan.sweep.name)) as store:
-        runs = gather(plan, store, folder, run(plan, store))
-        write_results(runs, folder)
-        return runs
-
-
-def write_results(runs: RunSet, folder: Path) -> None:
-    """Write the files beside the store, each whole or not at all."""
-    write_sweep(runs, folder)
-    write_own(folder / PROVENANCE, as_json(provenance(runs)))
-    write_table(runs, folder)
-
-
-def write_sweep(runs: RunSet, folder: Path) -> None:
-    """Write the sweep as it is run: with it, results can be looked at however the run ends."""
-    write_own(folder / SWEEP, yaml.safe_dump(resolved(runs), sort_keys=False, allow_unicode=True))
-
-
-def resolved(runs: RunSet) -> dict[str, Any]:
-    """Return the sweep as it was run, overrides applied, policies by name, paths of files made absolute."""
-    sweep = runs.plan.sweep
-    seeds = shortest(sweep.seeds) if sweep.until is None else sweep.said["seeds"]
-    config = {**named(sweep.said), "seeds": seeds}
-    if sweep.looks:
-        config["looks"] = list(sweep.looks)
-    return with_files(config, sweep.folder, lambda path: str(path.resolve()))
-
-
-def with_looks(plan: Plan, folder: Path) -> Plan:
-    """Return the plan with the numbers of seeds at which a folder has shown results of its comparisons.
-
-    An earlier run into the folder has shown them, as far as its points and seeds are some of these. Whoever adds seeds
-    until a verdict looks right has looked several times, and every p-value then answers for all of them.
-    """
-    before = _before(folder)
-    same = not {point.id for point in plan.points}.isdisjoint(before.get("points", {}))
-    seeds, sweep = before.get("seeds", []), plan.sweep
-    if not same or not before.get("rows") or sweep.until is not None or set(seeds).isdisjoint(sweep.seeds):
-        return plan
-    looks = {*sweep.looks, *before.get("looks", []), len(seeds)} - {len(sweep.seeds)}
-    return Plan(sweep._replace(looks=tuple(sorted(looks))), plan.points)
-
-
-def _before(folder: Path) -> dict[str, Any]:
-    """Return the provenance that an earlier run left in a folder, nothing where there is none that can be read."""
-    try:
-        before = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return before if isinstance(before, dict) else {}
-
-
-def write_table(runs: RunSet, folder: Path) -> Path:
-    """Return the table as Parquet, or as CSV where the optional part `store` is not installed."""
-    buffer = io.BytesIO()
-    try:
-        runs.table.to_parquet(buffer, index=False)
-    except ImportError:
-        write_own(folder / TABLE_AS_CSV, runs.table.to_csv(index=False))
-        return folder / TABLE_AS_CSV
-    write_own(folder / TABLE, buffer.getvalue())
-    return folder / TABLE
-
-
-def named(value: Any) -> Any:
-    """Return what a sweep says in plain types: policies and other specs by name, as YAML writes them."""
-    if isinstance(value, Spec):
-        return {value.name: value.plain()}
-    if isinstance(value, type) and issubclass(value, Spec):
-        return value.name
-    if isinstance(value, dict):
-        return {key: named(inner) for key, inner in value.items()}
-    return [named(inner) for inner in value] if isinstance(value, (list, tuple)) else value
-
-
-def shortest(seeds: list[int]) -> Any:
-    """Return the seeds as a sweep says them."""
-    in_a_row = seeds == list(range(seeds[0], seeds[0] + len(seeds)))
-    return {"first": seeds[0], "count": len(seeds)} if in_a_row else seeds
-
-
-def refuse_stale(plan: Plan, store: Store, folder: Path) -> None:
-    """Refuse a store that holds rows and none of a plan's.
-
-    Raises
-    ------
-    StoreError
-        The sentence says what named the rows otherwise, or names what is unlike in the kept point that is most like
-        one of the plan's.
-    """
-    wanted = {point.id for point in plan.points}
-    rows, known = 0, False
-    for row in store.kept():
-        rows, known = rows + 1, known or row.point in wanted
-    if rows and not known:
-        reason = _named_otherwise(store.origins().values()) or _unlike_points(plan, store)
-        raise StoreError(
-            f"none of the {rows} rows in {folder} is of its sweep as it reads now: {reason}; "
-            f"run it again with: workbench run {folder / 'sweep.yaml'} --out {folder}"
-        )
-
-
-def stale_sentence(plan: Plan, store: Store, done: Collection[str]) -> str:
-    """Say why nothing of a plan is kept in a folder that holds rows, where another version or another Python made them.
-
-    Empty where something is kept, where there are no rows, or where they are simply of another sweep. `done` holds the
-    ids of the runs that are done.
-    """
-    rows, reason = store.count(), _named_otherwise(store.origins().values())
-    if not rows or not reason or any(run.id in done for run in plan.runs()):
-        return ""
-    return f"none of the {rows} rows in this folder is kept for this sweep: {reason}"
-
-
-def _named_otherwise(origins: Iterable[str]) -> str:
-    """Return what names runs otherwise than this process: an older version, or another Python; else empty."""
-    made = {_minor(json.loads(text).get("python", "")) for text in origins}
-    here = _minor(platform.python_version())
-    if not made:
-        return "they were made by workbench 0.4 or older, which named runs otherwise"
-    if here in made:
-        return ""
-    return f"they were made under Python {', '.join(sorted(made))}, and this is {here}, which names runs otherwise"
-
-
-def _minor(version: str) -> str:
-    """Return the part of a version of Python with which compiled code may change.
-
-    >>> _minor("3.12.4")
-    '3.12'
-    """
-    return ".".join(version.split(".")[:2])
-
-
-def _unlike_points(plan: Plan, store: Store) -> str:
-    now = plan.points[0].setup.identity()
-    unlike = [list(_unlike(now, before)) for before in store.identities().values()]
-    paths = min(unlike, key=len, default=[])
-    if not unlike:
-        return "what they were is not known"
-    if not paths:
-        return f"the engine {now['engine']} gives other results since"
-    code = [path.split(".") for path in paths if path.endswith(".code")]
-    if code:
-        part, name = code[0][:2]
-        return f"the policy of {name} was edited since" if part == "policies" else f"the {part}'s code was edited since"
-    return f"{paths[0]} is another one since"
-
-
-def _unlike(now: Any, before: Any, path: str = "") -> Iterator[str]:
-    """Yield the dotted paths at which two identities differ; a policy's text stands under its slot."""
-    if isinstance(now, dict) and isinstance(before, dict):
-        for key in sorted({*now, *before}):
-            yield from _unlike(now.get(key), before.get(key), f"{path}.{key}" if path else key)
-    elif now != before:
-        yield path

@@ -16,22 +16,27 @@ from concurrent.futures import Executor
 from contextlib import closing
 
 from workbench.errors import WorkbenchError, wrong_value
-from workbench.experiments.failures import Echo, contain, held_back, noticed, raise_swallowed, routed
-from workbench.experiments.mechanism import Task, say_compiling
-from workbench.experiments.plan import Plan, PlannedRun
-from workbench.experiments.pools import cores, pool_of
+from workbench.executors import cores, pool_of
+from workbench.executors.bundles import Bundler, Chunk, Requests
+from workbench.executors.scheduler import Pool, Scheduler
+from workbench.experiments.checked_rows import withdraw_stale
+from workbench.experiments.plan import Plan
 from workbench.experiments.progress import Progress, usual_watcher
-from workbench.experiments.provenance import check_unedited, own_origin
-from workbench.experiments.reproducibility import Repeating, repeats, withdraw_stale
-from workbench.experiments.row import MeasuredBy, Row, lacking, read_measured
-from workbench.experiments.run_set import stale_sentence
-from workbench.experiments.scheduler import Bundler, Chunk, Pool, Requests, Scheduler
+from workbench.experiments.reproducibility import Repeating, repeats
+from workbench.experiments.saved_results import stale_sentence
 from workbench.experiments.store import Store
-from workbench.experiments.user_code import PointIds, has_own_code
-from workbench.experiments.watchdog import SILENT
-from workbench.experiments.worker import Done, Own, Runs, work_within
 from workbench.identity import one_moment
+from workbench.mechanisms.compilation import say_compiling
+from workbench.mechanisms.measured_by import MeasuredBy, lacking, read_measured
 from workbench.process import FIXED, VARIABLE, has_fixed_hash_seed, working_clock
+from workbench.runs.interrupts import held_back, noticed, raise_swallowed
+from workbench.runs.origin import check_unedited, own_origin
+from workbench.runs.output import Echo, contain, routed
+from workbench.runs.row import Row
+from workbench.runs.run import PlannedRun, Task
+from workbench.runs.user_code import PointIds, has_own_code
+from workbench.runs.watchdog import SILENT
+from workbench.runs.worker import Done, Own, Runs, work_within
 
 TRY_SECONDS = 1.0
 """How long runs are done in this process before it is decided whether workers pay off."""

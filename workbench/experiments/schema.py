@@ -12,10 +12,11 @@ from typing import Any
 
 from workbench.experiments.designs import Design
 from workbench.experiments.designs.ranges import RANGE_SCHEMA
-from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms, of_setup
 from workbench.experiments.seeds import Until
 from workbench.experiments.sweep import ESTIMANDS, KEYS, REQUIRED
 from workbench.machine.presets import preset_names
+from workbench.mechanisms.measures import of_setup
+from workbench.mechanisms.mechanism import Mechanism, mechanism, mechanisms
 from workbench.metrics.measure import Measure, Measures
 from workbench.policies.policy import policies
 from workbench.workloads.workload_key import workload_schema

@@ -24,9 +24,10 @@ from typing import Any
 
 from workbench.errors import StoreError
 from workbench.experiments.former_store import FORMAT, put_aside, read_former
-from workbench.experiments.reproducibility import Verdict
 from workbench.experiments.results_folder import FORMER, ROWS, SUFFIX, FileGuard
-from workbench.experiments.row import Kept, MeasuredBy, Row, better, kept, lacking, origin_id
+from workbench.experiments.verdicts import Verdict
+from workbench.mechanisms.measured_by import MeasuredBy, lacking
+from workbench.runs.row import Kept, Row, better, kept, origin_id
 
 LOOK_SECONDS = 1.0
 """How often a driver that keeps rows looks whether they are still at their path."""

@@ -13,18 +13,12 @@ from typing import Any, Literal, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.fronts import with_fronts
-from workbench.experiments.mechanism import (
-    MeasuredBy,
-    Mechanism,
-    OwnMeasure,
-    WithOwn,
-    measured_by,
-    mechanism,
-    mechanisms,
-    user_measures,
-)
 from workbench.experiments.seeds import Until, read_until
 from workbench.machine.presets import is_preset_file
+from workbench.mechanisms.measured_by import MeasuredBy, measured_by
+from workbench.mechanisms.measures import WithOwn, user_measures
+from workbench.mechanisms.mechanism import Mechanism, mechanism, mechanisms
+from workbench.mechanisms.user_measure import OwnMeasure
 from workbench.parts import entered_by_file, file_and_name, is_in_file
 from workbench.strict_yaml import checked_size, read_mapping
 from workbench.units import is_count
@@ -49,7 +43,7 @@ KEYS = {
 VARIED = ("machine", "workload", "policy", "options")
 """The keys under which `vary` may stand."""
 ESTIMANDS = ("median", "mean")
-"""What is judged of paired differences (`studies/statistics/comparison.py`)."""
+"""What is judged of paired differences (`statistics/comparison.py`)."""
 MEAN_FROM = 40
 """Seeds from which a mean can be judged."""
 REQUIRED = ("engine", "workload")

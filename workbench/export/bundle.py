@@ -25,13 +25,14 @@ from typing import Annotated, Any, Literal, TypedDict
 import msgspec
 
 from workbench.errors import InputError, StoreError
-from workbench.experiments.provenance import environment, provenance
+from workbench.experiments.provenance import provenance
 from workbench.experiments.results_folder import PROVENANCE, write_json
 from workbench.experiments.run_set import RunSet
 from workbench.export.content import MAIN, Content, Selection, check_unedited, content, in_order, selected, selection
 from workbench.export.drawings import drawings, write_figures
 from workbench.export.inputs import write_sweep
 from workbench.export.tex import Columns, style
+from workbench.runs.origin import environment
 
 
 def export(

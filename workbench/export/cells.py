@@ -6,14 +6,13 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
-from workbench.experiments.plan import PlannedPoint
-from workbench.experiments.row import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.figures.frame import words
 from workbench.figures.panels import panels
 from workbench.metrics.measure import Measure
-from workbench.studies.statistics import Interval, PairedComparison, holm
-from workbench.studies.summary import by_seed, comparison, point_mean
+from workbench.runs.run import PlannedPoint, run_id
+from workbench.statistics import Interval, PairedComparison, holm
+from workbench.statistics.summary import by_seed, comparison, point_mean
 
 
 class Place(NamedTuple):

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, wrong_value
-from workbench.experiments.mechanism import OwnMeasure
-from workbench.experiments.plan import Plan, PlannedPoint
+from workbench.experiments.plan import Plan
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import Sweep
 from workbench.export.cells import Place, RunSets, cells, places
@@ -28,10 +27,12 @@ from workbench.figures.estimates import measure_of
 from workbench.figures.frame import words
 from workbench.identity import current
 from workbench.levers import Spec, identity_of
+from workbench.mechanisms.user_measure import OwnMeasure
 from workbench.metrics.measure import Measure
 from workbench.parts.registry import file_of, module_of
-from workbench.studies.sentences import blocks, looks_note, too_few_seeds
-from workbench.studies.summary import missing_notes, saturation_notes
+from workbench.runs.run import PlannedPoint
+from workbench.statistics.sentences import blocks, looks_note, too_few_seeds
+from workbench.statistics.summary import missing_notes, saturation_notes
 
 MAIN, NUMBERS, ROWS, TABLES = "main.tex", "numbers.tex", "runs.csv", "tables"
 METHODS, REFERENCES = "methods.tex", "references.bib"

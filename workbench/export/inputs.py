@@ -22,7 +22,8 @@ import yaml
 
 from workbench.engines.kit.engine import Setup
 from workbench.experiments.results_folder import SWEEP
-from workbench.experiments.run_set import RunSet, named, shortest
+from workbench.experiments.run_set import RunSet
+from workbench.experiments.saved_results import named, shortest
 from workbench.experiments.sweep import with_files
 from workbench.export.citations import specs_in
 from workbench.figures.registry import FIGURES

@@ -12,8 +12,8 @@ from workbench.figures.frame import number, words
 from workbench.figures.panels import measure_words
 from workbench.levers import Spec
 from workbench.machine.presets import preset
-from workbench.studies.adaptive import looks_of
-from workbench.studies.summary import family_of
+from workbench.statistics.adaptive_seeds import looks_of
+from workbench.statistics.summary import family_of
 
 _HEAD = "% How it was done, in sentences made from the sweep; keys of \\cite are those of references.bib.\n"
 _TESTS = {

@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, WorkbenchError
-from workbench.experiments.mechanism import OwnMeasure, WithOwn, measures_of, mechanisms, of_setup
-from workbench.experiments.plan import Plan, PlannedPoint, make_plan
-from workbench.experiments.provenance import environment, origins_of
-from workbench.experiments.reproducibility import Checked
+from workbench.experiments.checked_rows import Checked
+from workbench.experiments.origins import origins_of
+from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.results_folder import PROVENANCE, SWEEP
-from workbench.experiments.row import Row, run_id
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import Sweep, read_sweep, said_by
 from workbench.export.bundle import FORMAT, MANIFEST, digest_of, drawn_with, plain
@@ -28,8 +26,14 @@ from workbench.export.drawings import FIGURES, Drawing, recipe_of
 from workbench.export.inputs import INPUTS
 from workbench.export.tex import style
 from workbench.figures.registry import FIGURES as KNOWN
+from workbench.mechanisms.measures import WithOwn, measures_of, of_setup
+from workbench.mechanisms.mechanism import mechanisms
+from workbench.mechanisms.user_measure import OwnMeasure
 from workbench.metrics.measure import Measure
-from workbench.studies.adaptive import settled
+from workbench.runs.origin import environment
+from workbench.runs.row import Row
+from workbench.runs.run import PlannedPoint, run_id
+from workbench.statistics.adaptive_seeds import settled
 
 RECOMPUTED, REDRAWN, READ, YOURS = "recomputed", "redrawn", "read", "yours"
 """What was done with a file: computed from the runs; drawn anew; what the runs are done from; a researcher's own."""

@@ -17,14 +17,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from workbench.digests import canonical
 from workbench.errors import InputError
-from workbench.experiments.row import Row, canonical
 from workbench.experiments.run_set import RunSet
 from workbench.export.cells import UNKNOWN, Cell, alone, half_width, p_value, to_place, with_interval, with_limits
 from workbench.export.tex import MacroNames, comment, escape, render
 from workbench.figures.frame import words
 from workbench.figures.panels import measure_label
 from workbench.metrics.measure import Measure
+from workbench.runs.row import Row
 
 SIGNIFICANT = 0.05
 ESTIMATES = {

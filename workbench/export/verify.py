@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, wrong_value
-from workbench.experiments.mechanism import OwnMeasure
-from workbench.experiments.plan import PlannedRun
-from workbench.experiments.row import Row
-from workbench.experiments.worker import work
 from workbench.export.bundle import FORMAT, changed, read_manifest
 from workbench.export.comparison import Change
 from workbench.export.content import MAIN, ROWS
 from workbench.export.recomputed import READ, RECOMPUTED, REDRAWN, YOURS, Computed, KeptRuns, absent, compute, kept_runs
 from workbench.export.tables import read_rows, with_origins
+from workbench.mechanisms.user_measure import OwnMeasure
+from workbench.runs.row import Row
+from workbench.runs.run import PlannedRun
+from workbench.runs.worker import work
 from workbench.streams import Streams
 
 

@@ -22,7 +22,7 @@ from workbench.parts import entered_by_file
 
 if TYPE_CHECKING:
     from workbench.experiments.run_set import RunSet
-    from workbench.studies.tuning.results import StudyResults
+    from workbench.tuning.results import StudyResults
 
 
 def figure(name: str, engine: str | None = None, where: str = "") -> Recipe:

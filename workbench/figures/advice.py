@@ -9,15 +9,15 @@ from zlib import crc32
 
 import numpy as np
 
+from workbench.advice.torch_memory.page import COLOURS
 from workbench.figures.registry import Column, on_paper, save
-from workbench.studies.torch_memory.page import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from workbench.studies.torch_memory.advice import Advice
-    from workbench.studies.torch_memory.holdings import Frame
+    from workbench.advice.torch_memory.advice import Advice
+    from workbench.advice.torch_memory.holdings import Frame
 
 PLACES = 600
 """Stretches of events of which the highest value is drawn."""
@@ -188,7 +188,7 @@ class Flames(NamedTuple):
 
 def flame_data(advice: Advice) -> Flames:
     """Return what the flame graph of an advice shows: the first card at the moment that the five lines are about."""
-    from workbench.studies.torch_memory.holdings import by_stack
+    from workbench.advice.torch_memory.holdings import by_stack
 
     card = advice.cards[0]
     whole = by_stack(card.moment(card.decisive), card.log)

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import WorkbenchError
-from workbench.experiments.provenance import origin
 from workbench.experiments.results_folder import write_json
-from workbench.experiments.run_set import named, resolved
+from workbench.experiments.saved_results import named, resolved
 from workbench.identity import digest_of
+from workbench.runs.origin import origin
 
 if TYPE_CHECKING:
     from workbench.experiments.run_set import RunSet
-    from workbench.studies.tuning.results import StudyResults
+    from workbench.tuning.results import StudyResults
 
 
 DRAWN = ".drawn.json"

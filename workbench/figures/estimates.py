@@ -14,10 +14,10 @@ from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_set import RunSet
 from workbench.figures.panels import Line, measure_words, panels, undefined, values
 from workbench.metrics.measure import Measure
-from workbench.studies.adaptive import looks_of
-from workbench.studies.statistics import Interval, PairedComparison, compare
-from workbench.studies.statistics.comparison import Better
-from workbench.studies.statistics.interval import t_quantile
+from workbench.statistics import Interval, PairedComparison, compare
+from workbench.statistics.adaptive_seeds import looks_of
+from workbench.statistics.comparison import Better
+from workbench.statistics.interval import t_quantile
 
 LEVEL = 0.95
 """The confidence level of every interval that a figure shows."""

@@ -25,7 +25,7 @@ from matplotlib.transforms import Bbox
 from workbench.figures.estimates import Means
 from workbench.figures.frame import key, words
 from workbench.figures.plot_style import SMALL, Sheet
-from workbench.studies.statistics import Interval
+from workbench.statistics import Interval
 
 COLOURS = ("#222222", "#D55E00", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")

@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, shown
-from workbench.experiments.plan import PlannedPoint
-from workbench.experiments.row import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.levers import Lever, Spec
 from workbench.metrics.measure import Measure
 from workbench.policies.policy import Policy
+from workbench.runs.run import PlannedPoint, run_id
 from workbench.units import is_count
 
 MOST_PANELS = 8

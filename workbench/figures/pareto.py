@@ -13,7 +13,7 @@ from workbench.figures.estimates import Means, chosen_measure, level_of, means_o
 from workbench.figures.panels import Panel, check_room, measure_label, panels, values
 from workbench.figures.registry import ANY, Column, below, on_paper, recipe
 from workbench.metrics.measure import Measure
-from workbench.studies.statistics import mean_interval
+from workbench.statistics import mean_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

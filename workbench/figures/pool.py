@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from workbench.experiments.row import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.figures.curves import Curve, Curves, Look, draw_curves
 from workbench.figures.estimates import without_limits
@@ -19,6 +18,7 @@ from workbench.figures.panels import common_seed, drawn_panels, heading, lines_a
 from workbench.figures.registry import Column, Recipe, below, on_paper, recipe
 from workbench.metrics.pool import cached, in_use, reserved
 from workbench.records.pool import FREE_OF_REFUSED, NEVER_ASKED, RELEASED, PoolRecord, ever_away, remote, stays_of
+from workbench.runs.run import run_id
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,12 +15,7 @@ import numpy as np
 from workbench.circuits import circuit_of
 from workbench.circuits.synthesis import synthesised
 from workbench.errors import unknown_name
-from workbench.figures.estimates import Means, means_of, without_limits
-from workbench.figures.panels import check_room
-from workbench.figures.registry import Calculation, Column, below, on_paper
-from workbench.policies.probes.question import Probe
-from workbench.policies.probes.shift_probe import GroupedRun, SampledRun
-from workbench.studies.probe_success import (
+from workbench.explain.probe_success import (
     LEVELS,
     Setting,
     failure,
@@ -29,6 +24,11 @@ from workbench.studies.probe_success import (
     simulated,
     under_report,
 )
+from workbench.figures.estimates import Means, means_of, without_limits
+from workbench.figures.panels import check_room
+from workbench.figures.registry import Calculation, Column, below, on_paper
+from workbench.policies.probes.question import Probe
+from workbench.policies.probes.shift_probe import GroupedRun, SampledRun
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from workbench.experiments.run_set import RunSet
-    from workbench.studies.tuning.results import StudyResults
+    from workbench.tuning.results import StudyResults
 
 
 ANY = "any"

@@ -13,6 +13,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
+from workbench.explain.remote_bound import OverBound, over_bound
 from workbench.figures.estimates import (
     Compared,
     Means,
@@ -26,9 +27,8 @@ from workbench.figures.estimates import (
 )
 from workbench.figures.panels import Line, check_room, heading, none_finished, panels
 from workbench.figures.registry import ANY, Column, below, on_paper, recipe
-from workbench.studies.pool.remote_bound import OverBound, over_bound
-from workbench.studies.statistics import Interval, median_interval
-from workbench.studies.statistics.comparison import ratios
+from workbench.statistics import Interval, median_interval
+from workbench.statistics.comparison import ratios
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

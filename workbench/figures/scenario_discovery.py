@@ -9,11 +9,11 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_set import RunSet
+from workbench.explain.discovery import Column as Lever
+from workbench.explain.discovery import Scenario, discover, interest_of
+from workbench.explain.discovery.scenario import box_condition, inside_of, points_word
 from workbench.figures.panels import axis_label, measure_words
 from workbench.figures.registry import ANY, Column, on_paper, recipe
-from workbench.studies.discovery import Column as Lever
-from workbench.studies.discovery import Scenario, discover, interest_of
-from workbench.studies.discovery.scenario import box_condition, inside_of, points_word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,7 +150,7 @@ def _beyond(what: str, one: Scenario) -> str:
 
 
 def _outcome(one: Scenario) -> str:
-    from workbench.studies.sentences import probability
+    from workbench.statistics.sentences import probability
 
     p = f"p {probability(one.p_adjusted)} of all searches among shuffled labels"
     if not one.is_box:

@@ -14,12 +14,12 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
+from workbench.explain.factorial import Effect, factorial
+from workbench.explain.sensitivity.analysis import Analysis, Of, analyse
+from workbench.explain.sensitivity.estimates import Effects, Indices
 from workbench.figures.estimates import Means, chosen_measure, without_limits
 from workbench.figures.panels import check_room, levers_on, measure_words
 from workbench.figures.registry import ANY, Column, below, on_paper, recipe
-from workbench.studies.factorial import Effect, factorial
-from workbench.studies.sensitivity.analysis import Analysis, Of, analyse
-from workbench.studies.sensitivity.estimates import Effects, Indices
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -296,7 +296,7 @@ class FactorialEffects(NamedTuple):
 
 
 def factorial_effects_data(runs: RunSet, measure: str | None = None) -> FactorialEffects:
-    """Compute main effects and interactions of pairs in every setting (`studies.factorial`).
+    """Compute main effects and interactions of pairs in every setting (`explain.factorial`).
 
     Parameters
     ----------

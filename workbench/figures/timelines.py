@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, unknown_name
-from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.figures.curves import WITHOUT_POWER
 from workbench.figures.panels import chosen_span, drawn_panels, heading, one_run_each, share_shown, undefined, values
 from workbench.figures.registry import Column, below, on_paper, recipe
 from workbench.metrics.dispatch_modules import has_heat, has_power, lanes, temperatures, within
 from workbench.metrics.dispatch_rows import makespan, releases
+from workbench.runs.run import PlannedPoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

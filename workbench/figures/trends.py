@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.errors import InputError, unknown_name
-from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.figures.curves import Curve, Curves, Look, draw_curves
 from workbench.figures.estimates import chosen_measure, level_of, means_of, measure_of
@@ -31,8 +30,9 @@ from workbench.figures.panels import (
 )
 from workbench.figures.registry import ANY, Recipe
 from workbench.metrics.measure import Measure
-from workbench.studies.statistics import mean_interval, median_interval, pair
-from workbench.studies.statistics.comparison import ratios
+from workbench.runs.run import PlannedPoint
+from workbench.statistics import mean_interval, median_interval, pair
+from workbench.statistics.comparison import ratios
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

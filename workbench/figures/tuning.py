@@ -16,12 +16,12 @@ from workbench.figures.estimates import means_of, without_limits
 from workbench.figures.pareto import Cloud, Pareto, cloud_of, draw
 from workbench.figures.registry import Column, OfStudy, on_paper
 from workbench.metrics.measure import Measure
-from workbench.studies.tuning.results import INERT
+from workbench.tuning.results import INERT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from workbench.studies.tuning.results import StudyResults
+    from workbench.tuning.results import StudyResults
 
 
 def study_front_data(results: StudyResults) -> Pareto | None:

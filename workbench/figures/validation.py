@@ -13,9 +13,9 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
+from workbench.explain.malloc_validation import Curve, LockFit, fitted
 from workbench.figures.panels import check_room, common_seed
 from workbench.figures.registry import Calculation, Column, below, on_paper, recipe
-from workbench.studies.malloc_validation import Curve, LockFit, fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def malloc_on_card_data(curves: Sequence[Curve] = ()) -> MallocOnCard:
     Parameters
     ----------
     curves : sequence of Curve
-        What `workbench.studies.malloc_validation.measured` found, of one card or of several.
+        What `workbench.explain.malloc_validation.measured` found, of one card or of several.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def malloc_on_card_data(curves: Sequence[Curve] = ()) -> MallocOnCard:
     if not curves:
         raise InputError(
             "malloc_on_card needs measured curves, of which none is shipped: measure them on your card by "
-            "workbench.studies.malloc_validation.measured('warp_lock', [32, 1024, 4096]) and give them as curves."
+            "workbench.explain.malloc_validation.measured('warp_lock', [32, 1024, 4096]) and give them as curves."
         )
     cards, ways = ([*dict.fromkeys(names)] for names in zip(*(curve[:2] for curve in curves), strict=True))
     check_room(len(cards), len(ways), MALLOC_ON_CARD_FIGURE.name)
@@ -111,9 +111,9 @@ EXAMPLE = """\
 import numpy as np
 
 import workbench as wb
-from workbench.studies.malloc_validation import Curve
+from workbench.explain.malloc_validation import Curve
 
-# On a machine with a card: curve = workbench.studies.malloc_validation.measured("warp_lock", [32, 64, 96, 128])
+# On a machine with a card: curve = workbench.explain.malloc_validation.measured("warp_lock", [32, 64, 96, 128])
 threads = np.array([32, 64, 96, 128])
 curve = Curve("four times made up", "warp_lock", threads, threads // 32, np.array([7.0, 9.5, 12.5, 16.0]))
 wb.figure("malloc_on_card", curves=[curve])"""

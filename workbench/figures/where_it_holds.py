@@ -11,7 +11,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.estimates import chosen_measure, gain_label
 from workbench.figures.panels import axis_label, check_room, outermost, words_of
 from workbench.figures.registry import ANY, Column, below, on_paper, recipe
-from workbench.studies.summary import ALPHA, Place, numbers, where_it_holds
+from workbench.statistics.summary import ALPHA, Place, numbers, where_it_holds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

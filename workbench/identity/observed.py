@@ -314,8 +314,8 @@ _BY_ITSELF = ("importlib", "linecache", "numba", "tokenize")
 code."""
 _OF_LINES = ("linecache", "tokenize")
 """Those of them that the user's code may call itself, to read a file."""
-_RUNS = "workbench.experiments"
-"""The room below which nothing on the stack is the run's any more."""
+_RUNS = ("workbench.runs", "workbench.executors", "workbench.experiments")
+"""The packages that execute runs: below their frames, nothing on the stack belongs to the run."""
 
 _observer = _Observer()
 

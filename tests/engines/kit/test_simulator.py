@@ -13,9 +13,9 @@ from tests.engines.toy_mechanism import FirstCome, LeastPatient, Slots, Till, Ti
 from workbench.engines.kit import Given, given
 from workbench.engines.kit.engine import Setup, defaults_of, question_of
 from workbench.errors import InputError, PolicyError
-from workbench.experiments.mechanism import Mechanism, enter
 from workbench.identity import current
 from workbench.machine import Machine
+from workbench.mechanisms.mechanism import Mechanism, enter
 from workbench.metrics.measure import Measure, declared
 
 

@@ -169,7 +169,7 @@ def test_nodes_in_which_everything_acts_on_everything_beside_the_twin(seed: int)
 
 
 LONGEST = {"workbench.api.blame"}
-"""Interpreted it takes most of a minute: tests/studies/test_blame.py blames smaller nodes in `make test`."""
+"""Interpreted it takes most of a minute: tests/explain/test_blame.py blames smaller nodes in `make test`."""
 
 
 @long_where_compiled

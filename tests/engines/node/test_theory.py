@@ -25,8 +25,8 @@ from workbench.machine import Board, Card, Link, Machine, NodeMachine, Translati
 from workbench.metrics.node import TIMES
 from workbench.policies.policy import read_policy
 from workbench.records.node import KIND, NodeRecord, messages_of
+from workbench.statistics import mean_interval
 from workbench.streams import Streams
-from workbench.studies.statistics import mean_interval
 from workbench.workloads.node import Allocate, Application, Applications, Kernel, Launch, Phase, Touch
 
 pytestmark = LONG_WHERE_COMPILED

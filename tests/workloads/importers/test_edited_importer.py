@@ -10,7 +10,7 @@ from tests.depth import long
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
-from workbench.experiments.worker import Task, work
+from workbench.runs.worker import Task, work
 from workbench.workloads.importers import enter_only, importers
 
 MODULE = """

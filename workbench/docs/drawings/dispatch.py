@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.docs.drawings.svg import Svg, first_run, policy_of
 from workbench.errors import WorkbenchError
-from workbench.experiments.mechanism import is_built_in, mechanism, mechanisms
+from workbench.mechanisms.mechanism import is_built_in, mechanism, mechanisms
 
 MAP = "0111100111111100"
 """The free map of specification 1's worked examples; 1 is a free segment."""

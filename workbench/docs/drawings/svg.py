@@ -8,9 +8,9 @@ from __future__ import annotations
 import html
 from typing import Any
 
-from workbench.experiments.mechanism import Mechanism, mechanism
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
+from workbench.mechanisms.mechanism import Mechanism, mechanism
 from workbench.policies.catalogue import load_all
 from workbench.policies.policy import read_policy
 

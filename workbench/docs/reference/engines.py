@@ -33,10 +33,11 @@ from workbench.docs.markdown import (
     table,
     titled,
 )
-from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms, of_setup
 from workbench.figures.registry import FIGURES
 from workbench.levers import Family, Spec
 from workbench.machine.presets import preset, preset_names
+from workbench.mechanisms.measures import of_setup
+from workbench.mechanisms.mechanism import Mechanism, mechanism, mechanisms
 from workbench.metrics.measure import Measure, Measures
 from workbench.policies.catalogue import load_all
 from workbench.policies.policy import Policy, base_of, policies, questions

@@ -13,13 +13,13 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from workbench.claims import known_claims
+from workbench.claims.claim import KINDS, Claim
 from workbench.docs import PICTURES, SWEEPS, VERDICT
 from workbench.docs.markdown import PAGES, Kind, Page, anchor, code, entry, prose, ref, sections, table, titled
 from workbench.docs.reference.engines import engine_refs
 from workbench.figures.registry import ANY, CALCULATIONS, FIGURES, STUDY_FIGURES
-from workbench.studies.claims import known_claims
-from workbench.studies.claims.claim import KINDS, Claim
-from workbench.studies.statistics import WORDS
+from workbench.statistics import WORDS
 
 GALLERY = PICTURES / "gallery"
 PICTURED_BY = {

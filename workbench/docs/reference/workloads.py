@@ -31,8 +31,8 @@ from workbench.docs.markdown import (
     titled,
 )
 from workbench.docs.reference.engines import engine_refs, generator_path
-from workbench.experiments.mechanism import mechanism, mechanisms
 from workbench.machine.presets import DOUBTFUL, MARKS, Preset, preset, preset_names
+from workbench.mechanisms.mechanism import mechanism, mechanisms
 from workbench.workloads.catalogue import catalogue
 from workbench.workloads.importers import Importer, importers
 from workbench.workloads.workload import KINDS, Generator

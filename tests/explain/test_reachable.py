@@ -1,0 +1,82 @@
+"""A family of comparisons that cannot reach its level is said to be one before anything runs."""
+
+import functools
+import json
+
+import pytest
+
+from tests.depth import thinned
+from tests.house.test_sweeps import ROOT, SWEEPS, case
+from workbench.api import planned
+from workbench.cli.main import main
+from workbench.statistics import compare, holm
+from workbench.statistics.summary import Family, family_of
+
+NAMED = {
+    "pool/cache.yaml": 40,
+    "pool/residency.yaml": 40,
+    "pool/full_card.yaml": 40,
+    "translation/kernels.yaml": 40,
+    "dispatch/probe_accuracy.yaml": 40,
+    "dispatch/unit_spread.yaml": 40,
+}
+"""Those that once had too few seeds."""
+
+
+@pytest.mark.parametrize("comparisons", [1, 7, 40, 288])
+def test_the_seeds_needed_are_the_fewest_with_which_the_clearest_data_are_significant(comparisons):
+    def p_holm(seeds):
+        clearest = compare([k + 100.0 for k in range(seeds)], [k % 3 for k in range(seeds)])
+        return holm({0: clearest.p_value, **dict.fromkeys(range(1, comparisons), 1.0)})[0]
+
+    needed = Family(comparisons, 2).seeds_needed
+    assert p_holm(needed) < 0.05 <= p_holm(needed - 1)
+    assert Family(comparisons, needed).reaches and not Family(comparisons, needed - 1).reaches
+
+
+@functools.cache
+def planned_family(path):
+    """The family of a shipped sweep, planned once for both tests."""
+    return family_of(planned(path))
+
+
+@pytest.mark.parametrize("path", thinned([*map(case, SWEEPS)], 99))
+def test_every_shipped_sweep_can_reach_its_level(path):
+    family = planned_family(path)
+    assert family.reaches, family.note
+
+
+@pytest.mark.parametrize(("name", "seeds"), thinned([pytest.param(*case) for case in NAMED.items()], 5))
+def test_the_six_that_could_not_have_the_seeds_they_need(name, seeds):
+    family = planned_family(ROOT / "sweeps" / name)
+    assert family.seeds == seeds >= family.seeds_needed
+
+
+def test_plan_says_so(tmp_path, capsys):
+    sweep = {
+        "engine": "shared_memory",
+        "workload": "bimodal",
+        "policy": {"placement": {"vary": ["first_fit", "best_fit"]}},
+        "baseline": {"placement": "first_fit"},
+        "measures": ["drain_cycles", "wear_gini"],
+        "seeds": 5,
+    }
+    file = tmp_path / "s.yaml"
+    file.write_text(json.dumps(sweep))
+    assert main(["plan", str(file)]) == 0
+    note = (
+        "cannot decide: 2 comparisons at 5 seeds have no corrected p below 0.05, the smallest is 0.12; it takes 7 seeds"
+    )
+    assert note in capsys.readouterr().out
+    assert main(["plan", str(file), "--json"]) == 0
+    family = json.loads(capsys.readouterr().out)["family"]
+    assert (family["comparisons"], family["reaches"], family["seeds_needed"]) == (2, False, 7)
+    assert main(["plan", str(file), "--set", "seeds=7"]) == 0
+    assert "cannot" not in capsys.readouterr().out
+
+
+def test_one_seed_is_no_sample_and_makes_no_family():
+    sweep = {"engine": "shared_memory", "workload": "bimodal", "measures": ["drain_cycles"]}
+    sweep |= {"policy": {"placement": {"vary": ["first_fit", "best_fit"]}}, "baseline": {"placement": "first_fit"}}
+    assert family_of(planned({**sweep, "seeds": 1})) == Family(0, 1)
+    assert family_of(planned({**sweep, "seeds": 2})) == Family(1, 2)

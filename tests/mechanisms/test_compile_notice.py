@@ -1,0 +1,263 @@
+"""The first use of an engine says that it is compiled, and about how long, before any rate, in every command."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+from contextlib import redirect_stderr
+from pathlib import Path
+
+import pytest
+import yaml
+
+import workbench as wb
+from tests.depth import compiled_only, thinned
+from tests.recorded_snapshots import Recorder
+from workbench import cli
+from workbench.cli.main import Command
+from workbench.compiled import kernel
+from workbench.experiments.progress import LogLines, Pace, Silent
+from workbench.mechanisms import compilation
+from workbench.process import COMPILING, working_clock
+
+SWEEP = {
+    "engine": "shared_memory",
+    "workload": {"regime": "large_uniform", "count": 20},
+    "policy": {"placement": {"vary": ["first_fit", "best_fit"]}},
+    "seeds": 2,
+    "measures": ["drain_cycles"],
+}
+STUDY = {
+    **SWEEP,
+    "policy": {"placement": {"tune": ["first_fit", "best_fit"]}},
+    "baseline": {"placement": "first_fit"},
+    "objectives": ["drain_cycles"],
+    "sampler": {"random": {"seed": 1}},
+    "trials": 4,
+    "holdout_seeds": 2,
+}
+del STUDY["measures"]
+DESIGN = {
+    **SWEEP,
+    "workload": {"regime": "large_uniform", "count": {"vary": {"from": 10, "to": 30}}},
+    "policy": {"placement": "first_fit"},
+    "design": {"morris": {"trajectories": 2, "seed": 1}},
+}
+SENTENCE = "compiling the engine shared_memory, once, about 10 s"
+
+
+@pytest.fixture
+def cold(monkeypatch, tmp_path):
+    """A process on a machine on which no engine has been run."""
+    monkeypatch.setattr(compilation, "_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(compilation, "_warm", set())
+    monkeypatch.setattr(compilation, "_said", set())
+    monkeypatch.setattr(compilation, "INTERPRETED", False)
+    monkeypatch.setattr(compilation, "_memory", lambda: tmp_path / "compile_seconds.json")
+    return tmp_path
+
+
+class Lines(Silent):
+    """What is said, in order, with the beginning of the runs between."""
+
+    def __init__(self):
+        self.lines = []
+
+    def say(self, line):
+        self.lines.append(line)
+
+    def begin(self, total, kept):
+        self.lines.append("begin")
+
+
+@pytest.mark.parametrize("options", [{"workers": 1}, {}, {"workers": 2, "executor": "threads"}], ids=str)
+def test_it_is_said_once_and_before_the_first_run(cold, options):
+    watch = Lines()
+    wb.run(SWEEP, progress=watch, **options)
+    wb.run(SWEEP, progress=watch, **options)
+    assert watch.lines == [SENTENCE, "begin", "begin"]
+
+
+def test_an_engine_that_is_compiled_is_not_announced(cold):
+    (cold / "cache").mkdir()
+    compilation._marker("shared_memory").touch()
+    watch = Lines()
+    wb.run(SWEEP, workers=1, progress=watch)
+    assert watch.lines == ["begin"]
+
+
+def test_where_a_measure_was_edited_it_is_not_said_that_the_engine_is_compiled(cold):
+    (cold / "cache").mkdir()
+    compilation._engine_marker("dispatch").touch()
+    messages = []
+    compilation.say_compiling("dispatch", messages.append)
+    assert messages == ["compiling the measures of the engine dispatch, once"]
+
+
+def test_interpreted_nothing_is_compiled_and_nothing_is_said(cold, monkeypatch):
+    monkeypatch.setattr(compilation, "INTERPRETED", True)
+    watch = Lines()
+    wb.run(SWEEP, workers=1, progress=watch)
+    assert watch.lines == ["begin"]
+
+
+def test_the_seconds_are_those_of_the_last_time_here(cold):
+    compilation._remember("shared_memory", 73.24)
+    compilation._remember("dispatch", 0.2)  # somebody else had compiled it: nothing is learned
+    assert json.loads((cold / "compile_seconds.json").read_text()) == {"shared_memory": 73.2}
+    messages = []
+    compilation.say_compiling("shared_memory", messages.append)
+    compilation.say_compiling("dispatch", messages.append)
+    compilation.say_compiling("toy", messages.append)
+    assert messages == [
+        "compiling the engine shared_memory, once, about 73 s",
+        "compiling the engine dispatch, once, about 40 s",
+        "compiling the engine toy, once",
+    ]
+    (cold / "compile_seconds.json").write_text("[not json")
+    assert compilation._seconds_here() == {}
+
+
+def test_every_engine_of_the_package_has_its_seconds():
+    from workbench.mechanisms.mechanism import mechanisms
+
+    assert set(compilation.USUAL_SECONDS) <= set(mechanisms())
+    assert {name for name in mechanisms() if name.startswith(tuple(compilation.USUAL_SECONDS))} == set(
+        compilation.USUAL_SECONDS
+    )
+
+
+def snapshot(folder):
+    """A little recorded memory."""
+    made = Recorder()
+    for size in (100_000, 200_000):
+        made.alloc(0, size)
+    (folder / "own.pickle").write_bytes(pickle.dumps(made.snapshot()))
+
+
+COMMANDS = {
+    "run": ["sweep.yaml", "--out", "out"],
+    "tune": ["study.yaml", "--out", "out"],
+    "claims": ["H1.1", "--seeds", "2"],
+    "explain sensitivity": ["design.yaml", "--out", "out"],
+    "trace replay": ["own.pickle", "--cache", "no_cache", "--machine", "dgx_1v"],
+}
+
+
+@pytest.mark.parametrize("name", thinned([*COMMANDS], 2))
+def test_a_command_that_runs_says_it_first_of_all(cold, capsys, monkeypatch, name):
+    monkeypatch.chdir(cold)
+    for file, message in (("sweep", SWEEP), ("study", STUDY), ("design", DESIGN)):
+        Path(f"{file}.yaml").write_text(yaml.safe_dump(message))
+    snapshot(cold)
+    assert cli.main([*name.split(), *COMMANDS[name], "--workers", "1"]) in (0, 1)
+    first = capsys.readouterr().err.splitlines()[0].removeprefix("compiling the engine ")
+    engines = {"pool": 35, "torch_allocator": 20}  # a replay runs both; which is first, who ran before it decides
+    expected = engines if name == "trace replay" else {"shared_memory": 10}
+    assert first in [f"{engine}, once, about {seconds} s" for engine, seconds in expected.items()]
+
+
+@pytest.mark.parametrize(
+    ("compiled", "marked", "said"),
+    [
+        ("workbench.engines.dispatch.loop", [], ["compiling the engine dispatch, once, about 40 s"]),
+        ("workbench.engines.shared_memory_loop", [], [SENTENCE]),
+        ("workbench.engines.dispatch.loop", ["dispatch"], ["compiling more of the engine dispatch, once"]),
+        ("workbench.metrics.pool", [], []),
+        ("workbench.structures.bitmaps", [], []),
+    ],
+)
+def test_whatever_a_command_compiles_beyond_plans_is_said_too(cold, capsys, monkeypatch, compiled, marked, said):
+    (cold / "cache").mkdir()
+    for engine in marked:
+        compilation._marker(engine).touch()
+
+    def run(given):
+        for _ in range(2):
+            COMPILING.compiles(compiled)
+        return 0
+
+    command = Command("bench", "Stands in for a command that compiles.", lambda parser: None, run)
+    monkeypatch.setattr(sys.modules["workbench.cli.main"], "find", lambda name: command)
+    assert cli.main(["bench"]) == 0
+    assert capsys.readouterr().err.splitlines() == said
+    COMPILING.compiles(compiled)  # after the command nobody is told
+    assert capsys.readouterr().err == ""
+
+
+@compiled_only
+def test_what_numba_compiles_is_reported_and_stops_the_clock():
+    modules, clocks = [], []
+
+    def tell(module):
+        modules.append(module)
+        clocks.append(working_clock())
+
+    def twice(number):
+        return 2 * number
+
+    before = COMPILING.seconds()
+    with COMPILING.told(tell):
+        fresh = kernel(twice)
+        assert fresh(4) == 8
+        fresh(5)
+    assert modules == [__name__]
+    assert COMPILING.seconds() > before
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_no_time_left_is_said_from_the_first_run():
+    clock = Clock()
+    pace = Pace(400, 0, clock)
+    clock.now += 47  # the engine is compiled
+    pace.count(failed=False)
+    assert pace.line() == "1 of 400 runs"
+    clock.now += 0.01  # of the same bundle
+    pace.count(failed=False)
+    assert pace.line() == "2 of 400 runs"
+    for _ in range(4):
+        clock.now += 0.5
+        pace.count(failed=False)
+    assert pace.line() == "6 of 400 runs, 2.0/s, 3 min 18 s left"
+
+
+def test_the_clock_of_a_pace_stands_still_while_this_process_compiles():
+    pace = Pace(10, 0)
+    assert pace._clock is working_clock
+    before = working_clock()
+    COMPILING.begins()
+    try:
+        first, second = working_clock(), working_clock()
+        assert first == pytest.approx(second, abs=1e-3)
+    finally:
+        COMPILING.ends()
+    assert working_clock() >= before
+
+
+def test_a_finished_tune_does_not_end_on_what_is_left(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.experiments.progress.LOG_SECONDS", 0.0)
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(STUDY))
+    with open(tmp_path / "log", "w") as log, redirect_stderr(log):
+        assert cli.main(["tune", str(tmp_path / "study.yaml"), "--out", str(tmp_path / "out"), "--workers", "1"]) == 0
+    lines = (tmp_path / "log").read_text().splitlines()
+    (last,) = [line for line in lines if "were not needed" in line]
+    assert last.startswith("4 runs, 4 of 8 were not needed")
+    assert "left" not in last
+
+
+def test_a_sweep_that_is_stopped_half_way_says_how_far_it_came(capsys):
+    watch = LogLines()
+    watch._next = 0.0
+    watch.begin(10, 0)
+    results = wb.run(SWEEP, workers=1)
+    for row in results.rows.values():
+        watch.advance(row)
+    watch.end()
+    assert capsys.readouterr().err.splitlines()[-1].startswith("4 of 10 runs")

@@ -1,0 +1,1 @@
+"""Advice from recorded memory: PyTorch's allocator, RMM's resources, and replays of what was requested."""

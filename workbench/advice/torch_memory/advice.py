@@ -1,0 +1,232 @@
+"""Which settings of PyTorch's allocator would have carried a recorded program, on which card: `workbench advise`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.advice.torch_memory.holdings import Still, still_of
+from workbench.advice.torch_memory.snapshot import (
+    CardHistory,
+    Read,
+    check_events,
+    failed_first,
+)
+from workbench.advice.torch_memory.trial import (
+    COSTS,
+    EXPANDABLE,
+    Trial,
+    grid,
+    on_card,
+    proposed,
+    tried,
+    with_smallest_card,
+)
+from workbench.engines.torch_allocator import state as rows
+from workbench.engines.torch_allocator.replay import MOST_BLOCKS, NOTHING_TO_COMPARE, Asking, planned_bytes
+from workbench.engines.torch_allocator.settings import AllocatorSettings
+from workbench.errors import InputError
+from workbench.records.torch_allocator import CallCosts
+from workbench.workloads.allocations import FREE_COMPLETED, OTHER, AllocatorLog
+from workbench.workloads.importers.source import Source, as_one_sentence
+from workbench.workloads.importers.torch_snapshot import read_snapshot
+
+if TYPE_CHECKING:
+    pass
+
+from workbench.advice.torch_memory.diagnosis import Diagnosis
+from workbench.advice.torch_memory.page import notebook_of, page_of
+from workbench.advice.torch_memory.sentences import five_lines, plain_advice, sentences_of
+
+TRIALS, FEWEST, ROWS_IN_ALL = 60, 8, 4_000_000
+"""How many settings Optuna proposes at most and at least; fewer of a long history, so that all have so many rows."""
+MOST_ROWS = 100_000
+"""Requests up to which the smallest card is looked for under every setting; above it under the best and the usual."""
+ENOUGH = 0.9
+"""The share of a recording that a replay must reproduce: below it there is no advice."""
+Say = Callable[[str], None]
+Log = tuple[str, AllocatorLog]
+"""The history of one card, and the file that it is from."""
+
+
+class Advice(Diagnosis):
+    """What memory snapshots say about the settings of PyTorch's allocator.
+
+    `best` is the setting to take, `table` has a row a setting, `exactness` says how much of the recording the replay
+    reproduced: what the advice rests on. `cards` begins with the card that failed; `lines` says it in five lines. In a
+    notebook it shows itself.
+    """
+
+    def lines(self) -> list[str]:
+        """Return the answer in five lines: which card and when, what it held, why, what to set, where it fits."""
+        return five_lines(self)
+
+    def plain(self) -> dict[str, Any]:
+        """Return everything as plain types, as `workbench advise --json` prints it."""
+        return plain_advice(self)
+
+    def sentences(self) -> list[str]:
+        """Return the five lines, and all else that came out, in words."""
+        return sentences_of(self)
+
+    def html(self) -> str:
+        """Return a page of its own that needs nothing else: five lines, curves, the map of segments, who holds what."""
+        return page_of(self)
+
+    def _repr_html_(self) -> str:
+        return notebook_of(self)
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def advise(
+    path: str | Path | Sequence[str | Path],
+    card_bytes: int | None = None,
+    say: Say | None = None,
+    costs: CallCosts = COSTS,
+) -> Advice:
+    """Try the settings of PyTorch's allocator on what memory snapshots recorded.
+
+    Parameters
+    ----------
+    path : str, Path or a sequence of them
+        Memory snapshots with a history, as `torch.cuda.memory._dump_snapshot` writes them; of several (ranks, steps)
+        one setting is looked for that serves all, and the card that fares worst comes first.
+    card_bytes : int, optional
+        Bytes of a card that the program should fit on.
+    say : callable, optional
+        Receives a sentence as soon as it is known how exactly the recording is replayed.
+    costs : CallCosts, optional
+        What the driver's calls cost, in nanoseconds; measure them on your card.
+
+    Returns
+    -------
+    Advice
+        `.best`, `.table`, `.exactness`, `.lines()` and more.
+
+    Raises
+    ------
+    InputError
+        A file is no memory snapshot, or holds no history, or its replay does not reproduce it.
+    """
+    paths = [str(it) for it in ([path] if isinstance(path, (str, Path)) else path)]
+    logs = [(it, log) for it in paths for log in _history(it)]
+    for it in paths:
+        check_events([log for file, log in logs if file == it], it)
+    return advise_logs(logs, card_bytes, say, costs)
+
+
+def _history(path: str, read: Read = read_snapshot) -> tuple[AllocatorLog, ...]:
+    from workbench.workloads.catalogue import trace_file
+
+    source = Source(trace_file(path))
+    if not source.head.startswith(b"\x80"):
+        raise InputError(
+            f"{path}: is no memory snapshot of PyTorch; write one with torch.cuda.memory._dump_snapshot, or see what "
+            "other caches would do with this trace: workbench trace replay."
+        )
+    with as_one_sentence(source, "torch_memory_snapshot"):
+        logs = read(source)
+    if not logs.of_allocator:
+        raise InputError(f"{path}: was made of a profile and does not tell the allocator's segments; take a snapshot.")
+    return logs.logs
+
+
+def advise_logs(
+    logs: Sequence[Log], card_bytes: int | None = None, say: Say | None = None, costs: CallCosts = COSTS
+) -> Advice:
+    """Try settings on histories that are read already, each with its file's name; see `advise`."""
+    cards = failed_first([CardHistory(log, file) for file, log in logs if np.any(log.events.action < OTHER)])
+    where = ", ".join(dict.fromkeys(file for file, _ in logs))
+    exactness = sum((card.replay.exactness for card in cards), NOTHING_TO_COMPARE)
+    if say is not None:
+        say(f"{where}: {exactness.allocs:,} allocations; replayed by PyTorch's rules: {exactness}.")
+    for card in cards:
+        _check_exactness(card)
+    requests = [card.requests for card in cards]
+    trials = _with_cards(_tried(requests, cards[0].own, costs), requests, cards[0].own, card_bytes)
+    return Advice(where, cards, trials, _planned(requests, trials), card_bytes, costs)
+
+
+def _check_exactness(card: CardHistory) -> None:
+    """Refuse to advise on what a replay does not reproduce."""
+    share = card.replay.exactness.share
+    if share < ENOUGH:
+        raise InputError(
+            f"{card.file}: the replay by PyTorch's rules reproduces {share:.1%} of what {card.name} recorded "
+            f"({card.replay.exactness}), and no advice rests on less than {ENOUGH:.0%}; was another allocator in use, "
+            "or a setting that the snapshot does not tell? What was recorded: workbench trace import."
+        )
+
+
+def _tried(requests: Sequence[Asking], own: AllocatorSettings, costs: CallCosts) -> list[Trial]:
+    """Return a trial of each setting of the grid, and of what Optuna proposes."""
+    known = {settings: tried(requests, settings, costs) for settings in grid(own)}
+    scores = {settings: _score(trial) for settings, trial in known.items()}
+
+    def score(settings: AllocatorSettings) -> tuple[int, int]:
+        known[settings] = tried(requests, settings, costs)
+        return _score(known[settings])
+
+    count = sum(len(one.requests.kind) for one in requests)
+    proposed(score, scores, min(max(ROWS_IN_ALL // max(count, 1), FEWEST), TRIALS))
+    return list(known.values())
+
+
+def _score(trial: Trial) -> tuple[int, int]:
+    return trial.reserved_peak_bytes, trial.driver_calls
+
+
+def _with_cards(
+    trials: list[Trial], requests: Sequence[Asking], own: AllocatorSettings, card_bytes: int | None
+) -> list[Trial]:
+    if card_bytes is not None:
+        trials = [on_card(trial, requests, card_bytes) for trial in trials]
+    few = sum(len(one.requests.kind) for one in requests) <= MOST_ROWS
+    first = min(trials, key=lambda trial: (trial.fits is False, *_score(trial), trial.is_simpler_by)).settings
+    looked = (few or trial.settings in (own, EXPANDABLE, first) for trial in trials)
+    return [with_smallest_card(it, requests) if look else it for it, look in zip(trials, looked, strict=True)]
+
+
+def _planned(requests: Sequence[Asking], trials: Sequence[Trial]) -> int:
+    """Return what a plan of addresses needs; of very many blocks the least that any setting reserved, which is one
+    too."""
+    least = min(trial.reserved_peak_bytes for trial in trials)
+    if max(int((one.requests.kind == rows.ALLOC).sum()) for one in requests) > MOST_BLOCKS:
+        return least
+    return min(sum(_plan_of(one) for one in requests), least)
+
+
+def _plan_of(replay: Asking) -> int:
+    requests = replay.requests
+    born = np.flatnonzero(requests.kind == rows.ALLOC)
+    gone = np.full(int(requests.handle.max(initial=0)) + 1, len(requests.kind))
+    ends = np.flatnonzero((requests.kind == rows.FREE) | (requests.kind == rows.COMPLETE))
+    gone[requests.handle[ends]] = ends
+    size = -(-np.maximum(requests.size[born], 1) // rows.MIN_BLOCK) * rows.MIN_BLOCK
+    return planned_bytes(born, gone[requests.handle[born]], size)
+
+
+def advice_or_still(
+    path: str | Path | Sequence[str | Path],
+    card_bytes: int | None = None,
+    say: Say | None = None,
+    costs: CallCosts = COSTS,
+    read: Read = read_snapshot,
+) -> Advice | Still:
+    """Return advice, or, of a snapshot with no history to replay, what its segments tell; as `advise` otherwise.
+
+    `read` reads the one file; who has read it already hands over what came of that.
+    """
+    if isinstance(path, (str, Path)):
+        logs = _history(str(path), read)
+        events = sum(int(np.count_nonzero(log.events.action <= FREE_COMPLETED)) for log in logs)
+        if events <= 1 and any(len(log.segments.size) for log in logs):
+            return still_of(logs, str(path))
+        check_events(logs, str(path))
+        return advise_logs([(str(path), log) for log in logs], card_bytes, say, costs)
+    return advise(path, card_bytes, say, costs)

@@ -1,0 +1,259 @@
+"""What replays of memory snapshots tell: trials of settings, holders, pins, curves, and the gain of freeing early."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from workbench.advice.torch_memory.holdings import Holder, Pin, SegmentMap, by_site, by_size, pins
+from workbench.advice.torch_memory.snapshot import (
+    CardHistory,
+    Failure,
+    Recorded,
+    SnapshotReplay,
+    recorded_of,
+)
+from workbench.advice.torch_memory.trial import (
+    COSTS,
+    EXPANDABLE,
+    Trial,
+    given_back_at_once,
+    tried,
+    with_smallest_card,
+)
+from workbench.engines.torch_allocator import state as rows
+from workbench.engines.torch_allocator.replay import NOTHING_TO_COMPARE, Exactness
+from workbench.engines.torch_allocator.settings import variable_of
+from workbench.errors import InputError
+from workbench.records.torch_allocator import CallCosts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEAST_GAIN = 0.01
+"""The share of the needed card that a setting must save to be worth a change, or another key."""
+
+
+class Curve(NamedTuple):
+    """Bytes over the events of a history."""
+
+    name: str
+    bytes: np.ndarray
+
+
+class WhatIf(NamedTuple):
+    """What would have been reserved if the program had given some of its blocks back as soon as it had them."""
+
+    line: str
+    """FILE:LINE that asked for them."""
+    blocks: int
+    bytes_at_peak: int
+    """What they took on the first card when it was decided."""
+    own: Trial
+    best: Trial
+    """The recorded and the best settings without them."""
+
+
+class Diagnosis:
+    """The trials of settings on memory snapshots, and who held what when it was decided.
+
+    `cards` begins with the card that failed. `exactness` says how much of the recording the replay reproduced.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        cards: Sequence[CardHistory],
+        trials: Sequence[Trial],
+        plan_bytes: int,
+        card_bytes: int | None,
+        costs: CallCosts = COSTS,
+    ) -> None:
+        self.path = path
+        self.cards = list(cards)
+        self.card_bytes = card_bytes
+        self.costs = costs
+        self.own_trial = next(trial for trial in trials if trial.settings == self.cards[0].own)
+        self.trials: list[Trial] = best_first(trials, self.own_trial, [card.failure for card in self.cards])
+        self.exactness: Exactness = sum((card.replay.exactness for card in self.cards), NOTHING_TO_COMPARE)
+        self.recorded: Recorded = recorded_of([card.replay.recording for card in self.cards])
+        self.active_peak_bytes = sum(int(card.requests.live.max(initial=0)) for card in self.cards)
+        self.offline_plan_bytes = plan_bytes
+
+    @property
+    def best(self) -> str:
+        """Return the value of PYTORCH_CUDA_ALLOC_CONF to set; empty = PyTorch's defaults."""
+        return self.best_trial.conf
+
+    @property
+    def best_trial(self) -> Trial:
+        """Return the setting to take: the recorded one, unless another needs a card that is 1 % smaller or carries what
+        failed; then expandable segments alone, unless another setting needs 1 % less still."""
+        return self.trials[0]
+
+    @property
+    def replay(self) -> SnapshotReplay:
+        """Return the histories, each replayed as it was recorded."""
+        return SnapshotReplay(tuple(card.replay for card in self.cards), self.exactness, self.recorded)
+
+    @property
+    def is_change(self) -> bool:
+        """Return whether the best setting is another than the recorded one."""
+        return self.best_trial.settings != self.own_trial.settings
+
+    @property
+    def variable(self) -> str:
+        """Return the environment variable that the recording's own PyTorch reads."""
+        return variable_of(self.cards[0].log.settings)
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether every history begins with an allocator that held nothing, so that nothing before it is
+        unknown."""
+        return all(card.replay.recording.is_whole for card in self.cards)
+
+    @property
+    def smallest_card_bytes(self) -> int | None:
+        """Return the smallest card on which the program runs under any of the settings."""
+        return min((it.smallest_card_bytes for it in self.trials if it.smallest_card_bytes is not None), default=None)
+
+    @property
+    def failures(self) -> list[Failure]:
+        """Return the requests that the recorded allocators could not serve."""
+        return [failure for card in self.cards for failure in card.failures]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Return a row a setting, the best first: what it reserves, driver calls, the smallest card, where it runs
+        out."""
+        import pandas as pd
+
+        return pd.DataFrame([_flat(trial) for trial in self.trials])
+
+    @cached_property
+    def segments(self) -> list[SegmentMap]:
+        """Return the segments with their live blocks of the first card when it was decided: before it failed, else when
+        most was reserved."""
+        return self.cards[0].segments(self.cards[0].decisive)
+
+    def holders(self) -> list[Holder]:
+        """Return who asked for what was live on the first card when it was decided."""
+        return by_site(self.segments)
+
+    def sizes(self) -> list[Holder]:
+        """Return what was live on the first card when it was decided, by classes of size."""
+        return by_size(self.segments)
+
+    def pins(self) -> list[Pin]:
+        """Return which live blocks kept free bytes of the first card from going back when it was decided."""
+        return pins(self.segments)
+
+    def curves(self) -> list[Curve]:
+        """Return the bytes over the events of the first card: live and reserved as recorded, reserved under the best
+        setting, or where that is the recorded one, under expandable segments or without."""
+        card = self.cards[0]
+        other = self.best_trial.settings if self.is_change else card.own.but(expandable_segments=False)
+        if other == card.own:
+            other = EXPANDABLE
+        return [
+            Curve("live", card.recorded.allocated[1:]),
+            Curve("reserved, recorded", card.recorded.reserved[1:]),
+            Curve(f"reserved, {other.conf or 'defaults'}", card.reserved(other)[1:]),
+        ]
+
+    def what_if_freed(self, line: str) -> WhatIf:
+        """Return what the peak and the smallest card would be if what a line of the program asks for went back at once.
+
+        Parameters
+        ----------
+        line : str
+            FILE:LINE, as of the holders: `model.py:39`, or with folders before it.
+
+        Raises
+        ------
+        InputError
+            No block was asked for there.
+        """
+        chosen = [_handles_of(card, line) for card in self.cards]
+        if not any(map(len, chosen)):
+            names = ", ".join(holder.name for holder in self.holders()[:3])
+            raise InputError(f"{self.path}: no block was asked for at {line}; most is held by {names}.")
+        requests = [given_back_at_once(card.requests, it) for card, it in zip(self.cards, chosen, strict=True)]
+        own, best = (
+            with_smallest_card(tried(requests, it.settings, self.costs), requests)
+            for it in (self.own_trial, self.best_trial)
+        )
+        held = sum(block.size for segment in self.segments for block in segment.blocks if is_at(block.site, line))
+        return WhatIf(line, sum(map(len, chosen)), held, own, best)
+
+
+def best_first(trials: Sequence[Trial], own: Trial, failures: Sequence[Failure | None]) -> list[Trial]:
+    """Return the setting to take, then the others: those that carry most of what failed first, on the smallest cards.
+
+    Parameters
+    ----------
+    own : Trial
+        The recorded settings.
+    failures : sequence of Failure or None
+        Of each card what it ran out of memory with.
+    """
+
+    def order(trial: Trial) -> tuple[Any, ...]:
+        short = _short(trial, failures)
+        return short, trial.needed_bytes, trial.reserved_peak_bytes, trial.driver_calls, trial.is_simpler_by
+
+    ordered = sorted(trials, key=order)
+    looked = [trial for trial in ordered if trial.smallest_card_bytes is not None] or ordered
+    most = [trial for trial in looked if _short(trial, failures) == _short(looked[0], failures)]
+    least = most[0].needed_bytes
+    alike = [trial for trial in most if trial.needed_bytes == least]
+    usual = [trial for trial in most if trial.settings == own.settings or trial.settings == EXPANDABLE]
+    near = [trial for trial in usual if trial.needed_bytes - least < LEAST_GAIN * trial.needed_bytes]
+    near.sort(key=lambda trial: trial.settings != own.settings)
+    best = near[0] if near else min(alike, key=lambda trial: trial.is_simpler_by)
+    return [best, *(trial for trial in ordered if trial is not best)]
+
+
+def _short(trial: Trial, failures: Sequence[Failure | None]) -> int:
+    """Return on how many cards a setting does not carry what was recorded, or would not on the named one."""
+    rooms = [None if failure is None else failure.room_bytes for failure in failures]
+    needs = [card.smallest_card_bytes or card.reserved_peak_bytes for card in trial.cards]
+    count = sum(room is not None and need > room for room, need in zip(rooms, needs, strict=True))
+    return count + (trial.fits is False)
+
+
+def is_at(site: str, line: str) -> bool:
+    """Return whether a place in a program is a line of it, whatever folders are named before the file.
+
+    >>> is_at("net/model.py:39 forward", "model.py:39"), is_at("net/model.py:390 forward", "model.py:39")
+    (True, False)
+    """
+    where = site.split(" ", 1)[0]
+    line = line.replace("\\", "/")
+    return where == line or where.endswith("/" + line) or line.endswith("/" + where)
+
+
+def _handles_of(card: CardHistory, line: str) -> np.ndarray:
+    """Return the blocks of a card, as its requests know them, that a line of the program asked for: int64[blocks]."""
+    is_there = np.array([is_at(site, line) for site in card.log.sites] + [False], bool)
+    requests, blocks, start = card.requests.requests, card.lives.blocks, card.replay.recording.start
+    before = blocks.born == 0
+    chosen = {int(at) for at in blocks.address[before][is_there[blocks.site[before]]]}
+    held = start.handle >= 0
+    early = [handle for at, handle in zip(start.address[held], start.handle[held], strict=True) if int(at) in chosen]
+    within = (requests.kind == rows.ALLOC) & (card.requests.event >= 0)
+    within[card.requests.refused] = False
+    late = np.flatnonzero(within)
+    late = late[is_there[card.log.events.site[card.requests.event[late]]]]
+    return np.concatenate([np.array(early, np.int64), requests.handle[late]])
+
+
+def _flat(trial: Trial) -> dict[str, Any]:
+    row = trial.row()
+    del row["cards"]
+    out = row.pop("runs_out")
+    flat = out if isinstance(out, dict) else {}
+    return {**row, "runs_out_at_event": flat.get("event"), "runs_out_asked_bytes": flat.get("asked_bytes")}

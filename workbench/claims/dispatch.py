@@ -1,0 +1,435 @@
+"""H3.1 to H3.18: what the source document asserts of its dispatcher, and one objection to it (spec 3, section 6).
+
+- H3.1 to H3.3: matching every channel against one report, and the marks that keep equal channels even (Em. 1).
+- H3.4: contiguous allocation against scattered blocks behind a table (¶64).
+- H3.5: priority windows against static priority, under a load of the highest priority that never ends (Em. 2).
+- H3.6 and H3.7: splitting what is stuck, and the priority of its parts (Em. 3).
+- H3.8 to H3.12: the probes, in `dispatch_probes`.
+- H3.13: waves spread over the units by a rotated table (Em. 8), against its literal formulas and other ways.
+- H3.14, H3.15 and H3.18: the choice of a module by what is left and by what has run (Em. 9 and 10).
+- H3.16 and H3.17: how long the recent past should be, and how much it should weigh (Em. 10 with Em. 9).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from workbench.claims.cases import (
+    ALL,
+    all_better,
+    always_better,
+    better,
+    either_better,
+    falling,
+    finite,
+    margin,
+    no_worse,
+    of,
+    point,
+    ratio,
+)
+from workbench.claims.claim import Claim, Evidence
+from workbench.claims.dispatch_probes import CLAIMS as OF_PROBES
+from workbench.claims.dispatch_setting import (
+    MACHINE,
+    MODULES,
+    POWER,
+    QUEUED,
+    REGISTERS,
+    SOONER,
+    experiment,
+    groups,
+)
+from workbench.experiments.run_set import RunSet
+from workbench.levers import read_spec
+from workbench.machine import Machine
+from workbench.machine.power import Power
+from workbench.policies.dispatch.choice.weighted_choice import InstructionCalibrator, ResourceCalibrator, Trial, metered
+from workbench.runs.run import PlannedPoint
+from workbench.statistics import Finding, fact
+
+MARGIN = margin("H3.1 first priority")
+"""By how much more the highest priority may wait for H3.1 to hold."""
+MATCHING_WORKLOADS = {
+    "priorities mixed in channels": "head_of_line",
+    "a channel a priority": {"regime": "head_of_line", "priority": {"uniform": [1, 4]}, "priority_by": "channel"},
+}
+"""One group in five needs most of a module; in the first, these are the urgent ones."""
+CHANNELS = [2, 4, 8, 16]
+ALIKE = groups(channels={"vary": CHANNELS}, waves=4, vgpr_blocks=8, sgpr_blocks=2, shared_segments=0, priority=1)
+"""Every group fits where any does: all channels compete all the time."""
+IN_TURN = (4, 16)
+ARRIVALS: dict[str, Any] = {"queued": QUEUED, "load 0.9": {"poisson_load": 0.9}}
+FAIR = {"vary": ["plain_random", "served_marks"]}
+
+
+def _head_of_line(evidence: Evidence) -> Iterator[Finding]:
+    for name, workload in MATCHING_WORKLOADS.items():
+        blocking = experiment(workload, selection={"vary": ["strict_blocking", "served_marks"]})
+        runs = evidence.runs(f"dispatch_head_of_line_{name.split()[0]}", blocking)
+        first, other = point(runs, selection="strict_blocking"), point(runs, selection="served_marks")
+        yield better(runs, first, other, "groups_per_kilocycle", name)
+        yield better(runs, first, other, "wait_mean_cycles[4]", name)
+        yield no_worse(runs, first, other, "wait_mean_cycles[1]", MARGIN, name)
+
+
+def _reports(evidence: Evidence) -> Iterator[Finding]:
+    """Yield cases head by head: every waiting head of every round needs a report of every module (¶40, ¶43)."""
+    runs = evidence.runs("dispatch_reports", experiment(groups(1000, channels={"vary": [2, 4, 16, 64]})))
+    for p in runs.points:
+        channels = int(p.coordinates["workload.channels"])
+        once = finite(runs, p, "probe_operations_per_dispatch")
+        each = finite(runs, p, "probe_operations_each_head_per_dispatch")
+        saved = 1 - sum(once.values()) / sum(each.values())
+        note = f"{saved:.1%} of the reports saved: {MODULES} a round, head by head up to {MODULES * channels}"
+        fewer = all(once[seed] < each[seed] for seed in once)
+        finding = fact(
+            f"{channels} channels", "fewer reports on every seed", fewer, estimate=saved, n=len(once), note=note
+        )
+        yield of(runs, finding, "reports saved", "share of those head by head")
+
+
+def _saves_time(evidence: Evidence) -> Iterator[Finding]:
+    """Yield the cases head by head: probes serve one head after the other, so a round takes as many cycles as there are
+    channels."""
+    for channels in IN_TURN:
+        for load, arrival in ARRIVALS.items():
+            each = {"round_cycles": {"vary": [1, channels]}}
+            name = f"dispatch_reports_in_turn_{channels}_{load.split()[0]}"
+            runs = evidence.runs(name, experiment(groups(1000, channels=channels, arrival=arrival), each))
+            once, in_turn = runs.points
+            yield from all_better(runs, in_turn, once, SOONER, f"{channels} channels, {load}")
+
+
+def _marks(evidence: Evidence) -> Iterator[Finding]:
+    runs = evidence.runs("dispatch_marks_alike", experiment(ALIKE, selection=FAIR))
+    for count in CHANNELS:
+        first, other = (point(runs, channels=count, selection=name) for name in FAIR["vary"])
+        yield better(runs, first, other, "service_variance", f"{count} channels that all fit")
+        gaps, bound = finite(runs, other, "service_gap_max"), 2 * count - 1
+        most = max(gaps.values())
+        note = f"the largest gap of {len(gaps)} seeds is {most:g}, the bound {bound}"
+        within = most <= bound
+        finding = fact(f"{count} channels, gap", "at most 2c - 1", within, estimate=most, n=len(gaps), note=note)
+        yield of(runs, finding, "service_gap_max")
+    mixed = evidence.runs("dispatch_marks_mixed", experiment(groups(arrival=QUEUED, priority=1), selection=FAIR))
+    first, other = (point(mixed, selection=name) for name in FAIR["vary"])
+    yield better(mixed, first, other, "service_variance", "4 channels of mixed groups")
+
+
+ALLOCATION_WORKLOADS = {
+    "small demands": groups(arrival=QUEUED),
+    "large demands": REGISTERS,
+}
+SCATTERED = {"paged_memory": {"access_penalty": 0}}
+"""Its accesses cost no time here: how much they cost is not known, and the claim must not rest on an assumption."""
+
+
+def _compared(evidence: Evidence, *measures: str, judge: Callable[..., Finding] = better) -> list[Finding]:
+    findings = []
+    for name, workload in ALLOCATION_WORKLOADS.items():
+        sweep = experiment(workload, placement={"vary": [SCATTERED, "nearest_boundary"]})
+        runs = evidence.runs(f"dispatch_scattered_{name.split()[0]}", sweep)
+        contiguous = point(runs, placement="nearest_boundary")
+        (scattered,) = (p for p in runs.points if p is not contiguous)
+        findings += [judge(runs, scattered, contiguous, measure, name) for measure in measures]
+    return findings
+
+
+SHORT, STARVATION_LONG = 2000, 8000
+"""Groups. What is bounded is nearly the same in a run of four times the length; what is not grows with it."""
+P99_GROWS, MAX_GROWS, UNBOUNDED = (margin(f"H3.5 {name}") for name in ("p99", "maximum", "unbounded"))
+"""By how much a bounded waiting may grow at most (a maximum over more groups is larger anyway), an unbounded one at
+least."""
+
+
+_PRIORITIES = ("static_priority", "priority_windows")
+
+
+def _starvation_runs(evidence: Evidence) -> RunSet:
+    workload = {"regime": "starvation", "count": {"vary": [SHORT, STARVATION_LONG]}}
+    return evidence.runs("dispatch_starvation", experiment(workload, priority={"vary": list(_PRIORITIES)}))
+
+
+def _starvation_points(runs: RunSet, count: int) -> tuple[PlannedPoint, PlannedPoint]:
+    static, windows = (point(runs, count=count, priority=name) for name in _PRIORITIES)
+    return static, windows
+
+
+def _bounded(evidence: Evidence) -> Iterator[Finding]:
+    runs = _starvation_runs(evidence)
+    (static, windows), (longer_static, longer) = (
+        _starvation_points(runs, SHORT),
+        _starvation_points(runs, STARVATION_LONG),
+    )
+    for measure, most in (("wait_p99_cycles[4]", P99_GROWS), ("wait_max_cycles[4]", MAX_GROWS)):
+        yield better(runs, longer_static, longer, measure, "windows against static")
+        grows = f"grows less than {most:g}-fold in a run four times as long"
+        yield ratio(runs, windows, longer, measure, (-ALL, most), grows, "windows")
+        grows = f"grows more than {UNBOUNDED:g}-fold in a run four times as long"
+        yield ratio(runs, static, longer_static, measure, (UNBOUNDED, ALL), grows, "static")
+
+
+def _costs(evidence: Evidence) -> list[Finding]:
+    runs = _starvation_runs(evidence)
+    points = _starvation_points(runs, STARVATION_LONG)
+    return [better(runs, *points, measure) for measure in ("wait_mean_cycles[1]", "makespan_cycles")]
+
+
+THRESHOLDS = [16, 64, 256, 1024, 4096]
+"""Spec 3, H3.6; the document's example is 256 (¶88)."""
+STUCK = {"regime": "stuck", "count": 2000, "duration": {"uniform": [1000, 10_000]}}
+"""Groups that run long enough for 4,096 rounds in a row to fail."""
+PRIORITIES = ["inherit", "lowest"]
+"""Of sub-groups; the lowest is the document's (¶97-98)."""
+SPLIT = {"split_when_stuck": {"priority": {"vary": PRIORITIES}, "threshold": {"vary": THRESHOLDS}}}
+
+
+def _splitting_points(evidence: Evidence) -> tuple[RunSet, dict[tuple[str, int], PlannedPoint], PlannedPoint]:
+    """Return the runs, the point of every priority and threshold, and the one that never splits."""
+    runs = evidence.runs("dispatch_splitting", experiment(STUCK, stuck={"vary": ["never_split", SPLIT]}))
+    never, *splitting = runs.points
+    return runs, dict(zip(itertools.product(PRIORITIES, THRESHOLDS), splitting, strict=True)), never
+
+
+def _relieves(evidence: Evidence) -> list[Finding]:
+    runs, split, never = _splitting_points(evidence)
+    measures = ("makespan_cycles", "failed_rounds")
+    return [
+        better(runs, never, split["lowest", n], measure, f"threshold {n}") for n in THRESHOLDS for measure in measures
+    ]
+
+
+def _lowest(evidence: Evidence, measure: str) -> list[Finding]:
+    """Return a case a threshold: a measure is better with the lowest priority for sub-groups than inherited."""
+    runs, split, _ = _splitting_points(evidence)
+    return [better(runs, split["inherit", n], split["lowest", n], measure, f"threshold {n}") for n in THRESHOLDS]
+
+
+WRITTEN = {
+    "rotated_split": {"as_written": True, "pointer": {"vary": ["tail", "head"]}, "reading": {"vary": ["A", "B"]}}
+}
+SPREADS = {"vary": ["rotated_split", "no_rotation", WRITTEN, "least_loaded"]}
+EVEN = groups(waves={"uniform": [1, 8]}, arrival=QUEUED)
+"""Spec 3, section 4: wx ~ U{1..8}."""
+MEASURES = ("unit_spread", "utilisation", "energy_joules")
+
+
+def _balanced(evidence: Evidence) -> Iterator[Finding]:
+    runs = evidence.runs("dispatch_units", experiment(EVEN, POWER, units=SPREADS))
+    rotated, *others = runs.points
+    for other in others:
+        yield from all_better(runs, other, rotated, MEASURES, f"against {other.coordinates['policy.units']}")
+
+
+def calibrated_residual() -> dict[str, Any]:
+    """Return most residual with calibrated weights, as the document's calibration finds them block by block (R79).
+
+    No power model of ours knows what a reserved block draws, so that the meter is an assumption: power in proportion to
+    the bytes that a block reserves, CONTEXT_BYTES for a slot.
+    """
+    machine = Machine.read(MACHINE)
+    bytes_of = {
+        "vgpr": 4 * machine.wave_size * machine.vgpr_granule,
+        "sgpr": 4 * machine.sgpr_granule,
+        "shared": machine.granule_bytes,
+    }
+    names = [resource.label for resource in machine.resources()]
+
+    def measure(trial: Trial) -> float:
+        held = zip(names, trial.demand, strict=True) if trial.demand else ()
+        return float(1 + trial.tasks * sum(amount * bytes_of.get(name, CONTEXT_BYTES) for name, amount in held))
+
+    weights = read_spec(ResourceCalibrator, {}).calibrate(measure, names).weights
+    return {"most_residual": {"weights": list(weights), "normalise": False}}
+
+
+CONTEXT_BYTES = 64
+"""Of a wave's or a workgroup's slot: program counter, masks, identifiers."""
+LOADS = {"load 0.5": {"poisson_load": 0.5}, "load 0.9": {"poisson_load": 0.9}, "all queued": QUEUED}
+RAW, NORMALISED = "most_residual(normalise=False)", "most_residual(normalise=True)"
+RESIDUAL = {"most_residual": {"normalise": {"vary": [False, True]}}}
+EMPTIEST_AT = (0.7, 0.9)
+
+
+def calibrated_recent(nx: Any = 1024) -> dict[str, Any]:
+    """Return least recent energy with the weights that the document's calibration finds (R79) for the power that is
+    drawn."""
+    weights = read_spec(InstructionCalibrator, {}).calibrate(metered(Power.read(POWER["power"]))).weights
+    return {"least_recent_energy": {"weights": list(weights), "nx": nx}}
+
+
+def _module_runs(evidence: Evidence, load: str) -> RunSet:
+    choices = {"vary": ["round_robin", calibrated_residual(), calibrated_recent()]}
+    return evidence.runs(f"dispatch_choice_{load}", experiment(groups(arrival=LOADS[load]), POWER, choice=choices))
+
+
+def _residual(evidence: Evidence) -> list[Finding]:
+    """Return the cases of evenness at part load, and of throughput where more waits than fits, for else it is that of
+    the arrivals."""
+    findings = []
+    for load in LOADS:
+        runs = _module_runs(evidence, load)
+        first, most, _ = runs.points
+        measures = ["utilisation_cv_over_time", "power_cv"] if load != "all queued" else ["groups_per_kilocycle"]
+        findings += [better(runs, first, most, measure, load) for measure in measures]
+    return findings
+
+
+def _recent(evidence: Evidence) -> list[Finding]:
+    findings = []
+    for load in LOADS:
+        runs = _module_runs(evidence, load)
+        *others, recent = runs.points
+        findings += [
+            better(runs, other, recent, measure, f"{load}, against {name}")
+            for name, other in zip(("round robin", "most residual"), others, strict=True)
+            for measure in ("power_cv", "temperature_spread_k")
+        ]
+    return findings
+
+
+def _emptiest(evidence: Evidence) -> list[Finding]:
+    findings = []
+    for load in EMPTIEST_AT:
+        workload = {"regime": "large_groups", "arrival": {"poisson_load": load}}
+        sweep = experiment(workload, choice={"vary": [RESIDUAL, "best_fit_module"]})
+        runs = evidence.runs(f"dispatch_emptiest_{load:g}", sweep)
+        best = point(runs, choice="best_fit_module")
+        findings += [
+            better(runs, point(runs, choice=rule), best, "large_refused_rate", f"load {load:g}, against {rule}")
+            for rule in (RAW, NORMALISED)
+        ]
+    return findings
+
+
+NX = [1 << k for k in range(4, 17, 2)]
+HISTORY_LONG = groups(6000, duration={"uniform": [1000, 10_000]}, arrival={"poisson_load": 0.7})
+"""Some 220,000 cycles, more than three times the longest past."""
+MIXED = (0.25, 0.5, 0.75)
+WAITING = groups(arrival={"poisson_load": 0.9})
+OBJECTIVES = ("power_cv", "wait_mean_cycles")
+"""What Em. 10 is for, and what a dispatcher is for."""
+
+
+def _trends(evidence: Evidence) -> Iterator[Finding]:
+    runs = evidence.runs("dispatch_nx", experiment(HISTORY_LONG, POWER, choice=calibrated_recent({"vary": NX})))
+    points = dict(zip(NX, runs.points, strict=True))
+    yield falling(runs, points, "power_cv")
+    yield falling(runs, points, "energy_prediction")
+
+
+def mixture(w: float) -> dict[str, Any]:
+    """Mix (1 - w) x what is left + w x little recent energy (E20)."""
+    return {"weighted_choice": {"choices": ["most_residual", calibrated_recent()], "weights": [1 - w, w]}}
+
+
+def _mixture_runs(evidence: Evidence) -> tuple[RunSet, Iterator[tuple[float, PlannedPoint, float, PlannedPoint]]]:
+    """Return the runs, and each mixture with its point beside either end with its."""
+    weights = (0.0, *MIXED, 1.0)
+    sweep = experiment(WAITING, POWER, choice={"vary": [mixture(w) for w in weights]})
+    runs = evidence.runs("dispatch_mixtures", sweep)
+    points = dict(zip(weights, runs.points, strict=True))
+    return runs, ((w, points[w], end, points[end]) for w in MIXED for end in (0.0, 1.0))
+
+
+def _mixtures(evidence: Evidence) -> Iterator[Finding]:
+    """Yield the cases of a Pareto statement: neither end is as good as a mixture in both objectives.
+
+    A mixture is on the front beside an end where it is better than it in one objective at least; that is what each
+    mixture must show against either end.
+    """
+    runs, pairs = _mixture_runs(evidence)
+    for w, here, end, there in pairs:
+        yield either_better(runs, there, here, OBJECTIVES, f"w = {w:g} is not dominated by w = {end:g}")
+
+
+def _both(evidence: Evidence) -> Iterator[Finding]:
+    """Yield every mixture against either end in each objective."""
+    runs, pairs = _mixture_runs(evidence)
+    for w, here, end, there in pairs:
+        yield from all_better(runs, there, here, OBJECTIVES, f"w = {w:g} against w = {end:g}")
+
+
+CLAIMS = [
+    Claim("H3.1", "matching all channels removes head-of-line blocking", "¶40", _head_of_line),
+    Claim(
+        "H3.2",
+        "one report a module serves all channels",
+        "¶40 and ¶43",
+        _reports,
+        kind="by_construction",
+        design="2 to 64 channels",
+    ),
+    Claim(
+        "H3.2b",
+        "one report for all channels saves time: the same groups end sooner and wait less than with a report a head",
+        "¶40 and ¶43",
+        _saves_time,
+        design="4 and 16 channels x everything queued and load 0.9, 2 measures",
+    ),
+    Claim("H3.3", "marks balance channels of equal priority", "¶59", _marks),
+    Claim(
+        "H3.4",
+        "contiguous allocation needs fewer pieces, each of which is a search and an address of its own",
+        "¶64 (R13)",
+        lambda e: _compared(e, "pieces_per_dispatch", judge=always_better),
+        costs=lambda e: _compared(e, "refused_by_fragmentation"),
+        kind="by_construction",
+        design="2 laws of demand",
+    ),
+    Claim(
+        "H3.4b",
+        "contiguous allocation executes faster than scattered blocks",
+        "¶64 (R13)",
+        lambda e: _compared(e, "makespan_cycles"),
+        design="2 laws of demand",
+    ),
+    Claim("H3.5", "windows bound the waiting of the lowest priority", "¶82", _bounded, costs=_costs),
+    Claim("H3.6", "splitting stuck groups relieves blocking", "¶91 and ¶100", _relieves),
+    Claim(
+        "H3.7",
+        "with the lowest priority for sub-groups whole groups wait less than with the inherited one",
+        "¶98",
+        lambda e: _lowest(e, "wait_unsplit_mean_cycles"),
+        costs=lambda e: _lowest(e, "utilisation"),
+    ),
+    *OF_PROBES,
+    Claim(
+        "H3.13",
+        "the rotated split balances units, raises utilisation and lowers energy",
+        "¶224 and ¶236",
+        _balanced,
+        design="against no rotation, the four written forms and the least loaded unit, 3 measures",
+    ),
+    Claim(
+        "H3.14",
+        "most residual with calibrated weights balances modules better than round robin",
+        "¶238, ¶246 and ¶258",
+        _residual,
+        design="loads 0.5 and 0.9, and everything queued",
+    ),
+    Claim(
+        "H3.15",
+        "least recent energy gives more even power and heat than most residual and round robin",
+        "¶12, ¶261 and ¶283",
+        _recent,
+    ),
+    Claim("H3.16", "a longer past balances more and foretells less", "¶279", _trends),
+    Claim(
+        "H3.17",
+        "mixtures of both are on the Pareto front: neither end is as good in power balance and waiting",
+        "¶283",
+        _mixtures,
+        costs=_both,
+        design="w = 0.25, 0.5 and 0.75 against w = 0 and 1, 2 objectives",
+    ),
+    Claim(
+        "H3.18",
+        "the emptiest module fragments capacity: best fit refuses large groups less often",
+        "objection of spec 3 to ¶246",
+        _emptiest,
+    ),
+]

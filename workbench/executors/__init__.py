@@ -1,0 +1,58 @@
+"""Where runs are done: processes, threads, a cluster, or an executor that the user hands in.
+
+How much of this machine may be used.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import Executor
+
+from workbench.errors import InputError, unknown_name
+from workbench.executors.scheduler import Pool
+
+KINDS = ("processes", "threads", "local:4", "tcp://HOST:PORT")
+
+
+def pool_of(executor: Executor | str | None, workers: int | None) -> Pool:
+    """Return the pool that somebody asks for.
+
+    Parameters
+    ----------
+    executor : Executor or str, optional
+        `processes` (also left out), `threads`, the address of a Dask cluster, or anything that submits as
+        `concurrent.futures` does.
+    workers : int, optional
+        How many processes or threads; left out, one a core.
+
+    Raises
+    ------
+    InputError
+        There is no such kind, or workers are counted for a cluster, which has its own.
+    WorkbenchError
+        An optional part is not installed, or a cluster cannot be used.
+    """
+    if executor is None or executor == "processes":
+        from workbench.executors.processes import Processes
+
+        return Processes(max(workers or cores(), 1))
+    if executor == "threads":
+        from workbench.executors.processes import Threads
+
+        return Threads(max(workers or cores(), 1))
+    if workers is not None:
+        raise InputError("workers are counted for processes and threads; a cluster or an executor has its own.")
+    if not isinstance(executor, str):
+        from workbench.executors.cluster import Given
+
+        return Given(executor)
+    if ":" not in executor:
+        raise unknown_name("", "executor", executor, KINDS)
+    from workbench.executors.cluster import Cluster
+
+    return Cluster(executor)
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,290 @@
+"""Hand bundles of runs to a pool, collect their rows, and say which run is to blame when a worker dies or hangs.
+
+A run is suspected when its worker died, or did not answer, while it was under way; it is then tried alone. What else
+was in its bundle is simply done again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
+from typing import NamedTuple, Protocol
+
+from workbench.engines.kit.engine import Setup
+from workbench.errors import WorkbenchError
+from workbench.executors.bundles import Bundler, Chunk
+from workbench.runs.crashes import CrashPolicy, Death, WorkerFailure
+from workbench.runs.faults import fault
+from workbench.runs.interrupts import is_own
+from workbench.runs.row import Row
+from workbench.runs.watchdog import Board, Report, Reporter
+from workbench.runs.worker import Done, failed
+
+LOOK_SECONDS = 1.0
+"""How often the driver looks at its workers while nothing ends."""
+
+SLACK_SECONDS = 5.0
+"""How much later than the limit the driver gives a worker up: usually it says itself that a run does not end."""
+
+START_SECONDS = 180.0
+"""How long a worker may take to start and to open what it is sent."""
+
+NO_ANSWER = "the run did not end within {limit:g} s, and its worker did not answer (stopped, or in native code)."
+
+MOST_UNHEARD = 3
+"""A bundle that was lost so often without a report was perhaps begun where nobody can report."""
+
+
+class Pool(Protocol):
+    """Workers that do bundles of runs."""
+
+    @property
+    def width(self) -> int:
+        """Return how many bundles should be under way at once."""
+
+    @property
+    def reports(self) -> bool:
+        """Return whether every worker is known to report the runs that it begins."""
+
+    def submit(self, chunk: Chunk, limit: float, report: Reporter) -> Future[Done]:
+        """Have a bundle done, no run longer than a limit in seconds; raises BrokenExecutor when the pool is broken."""
+
+    def death(self, problem: BaseException, pid: int) -> Death | None:
+        """Return what a future's exception tells of the end of a worker, whose process last reported as `pid`.
+
+        None if it is of another kind. Raises WorkbenchError if the pool is lost.
+        """
+
+    def end(self, future: Future[Done], pid: int) -> bool:
+        """End the worker that does a bundle and does not answer; return False if that is not this pool's to do.
+
+        The future then ends by the death of its worker.
+        """
+
+    def replace(self, worker: str) -> None:
+        """Replace a worker in which a run goes on that nobody waits for."""
+
+    def look(self) -> None:
+        """Refuse to wait on when the workers are gone for good (WorkbenchError)."""
+
+    def leave(self, under_way: Sequence[Future[Done]]) -> None:
+        """Leave a sweep that ended, or was stopped while something was under way."""
+
+
+class _Bundle(NamedTuple):
+    """A bundle under way."""
+
+    chunk: Chunk
+    reporter: Reporter
+    quarantined: bool
+    """Whether it is one suspect, with nothing beside it."""
+
+
+class _Suspect(NamedTuple):
+    chunk: Chunk
+    ready_at: float
+
+
+class Scheduler:
+    """The bundles of one sweep, in one pool."""
+
+    def __init__(self, bundler: Bundler, pool: Pool, limit: float) -> None:
+        self._bundler, self._pool, self._limit = bundler, pool, limit
+        self._board = Board()
+        self._under_way: dict[Future[Done], _Bundle] = {}
+        self._again: deque[Chunk] = deque()
+        self._suspects: deque[_Suspect] = deque()
+        self._late: dict[Future[Done], int] = {}
+        """The futures whose worker was given up -> the process that was."""
+        self._began: dict[Future[Done], float] = {}
+        """When a bundle was handed to a worker that has reported nothing yet."""
+        self._crashes = CrashPolicy()
+        self._unheard: Counter[str] = Counter()
+        """Deaths of bundles of which nothing had been reported."""
+        self._judges_from = 0.0
+
+    @property
+    def under_way(self) -> list[Future[Done]]:
+        """Return what was submitted and not collected."""
+        return list(self._under_way)
+
+    def submit(self) -> bool:
+        """Submit until enough is under way, a suspect alone; return False when all is done."""
+        if any(bundle.quarantined for bundle in self._under_way.values()):
+            return True
+        if suspect := self._ready_suspect():
+            if not self._under_way:
+                self._suspects.remove(suspect)
+                self._start(suspect.chunk, quarantined=True)
+            return True
+        width = self._pool.width
+        while len(self._under_way) < width and (chunk := self._next(width)) is not None:
+            self._start(chunk)
+        return bool(self._under_way or self._suspects)
+
+    def _ready_suspect(self) -> _Suspect | None:
+        now = time.monotonic()
+        return next((suspect for suspect in self._suspects if suspect.ready_at <= now), None)
+
+    def _next(self, width: int) -> Chunk | None:
+        return self._again.popleft() if self._again else self._bundler.next(width)
+
+    def _start(self, chunk: Chunk, quarantined: bool = False) -> None:
+        reporter = self._board.reporter()
+        future: Future[Done] = Future()
+        try:
+            future = self._pool.submit(chunk, self._limit, reporter)
+        except WorkbenchError:
+            raise
+        except BrokenExecutor as problem:
+            future.set_exception(problem)
+        except BaseException as problem:  # of a user's object that is not to be pickled
+            if is_own(problem):
+                raise
+            if len(chunk.setups) > 1:
+                self._board.release(reporter)
+                for part in chunk.by_point():
+                    self._start(part)
+                return
+            ((_, setup),) = chunk.setups.items()
+            future.set_result(Done(_unsent(chunk, setup, problem)))
+        self._under_way[future] = _Bundle(chunk, reporter, quarantined)
+
+    def wait(self) -> None:
+        """Wait until something ends, or it is time to look again."""
+        began = time.monotonic()
+        patience = self._patience(began)
+        if not self._under_way:
+            time.sleep(patience)
+        elif not wait(self._under_way, patience, FIRST_COMPLETED).done:
+            self._pool.look()
+        lost = time.monotonic() - began - patience
+        if lost > LOOK_SECONDS:  # this process was stopped, and perhaps its workers with it: they get their time back
+            self._judges_from = time.monotonic() + min(lost, self._limit) + SLACK_SECONDS
+
+    def _patience(self, now: float) -> float:
+        ready = [suspect.ready_at - now for suspect in self._suspects if suspect.ready_at > now]
+        return max(min([LOOK_SECONDS, *ready]), 0.001)
+
+    def collect(self) -> Iterator[Done]:
+        """Yield what came of the bundles that ended; give those up whose workers do not answer."""
+        for future in [future for future in self._under_way if future.done()]:
+            bundle = self._under_way.pop(future)
+            report = self._board.read(bundle.reporter)
+            self._board.release(bundle.reporter)
+            problem = CancelledError() if future.cancelled() else future.exception()
+            if problem is None:
+                yield self._succeeded(bundle, future.result())
+            elif verdict := self._verdict(bundle, future, report, problem):
+                yield Done([failed(bundle.chunk.tasks[0], verdict)])
+            self._late.pop(future, None)
+            self._began.pop(future, None)
+        for future, bundle, report in list(self._overdue()):
+            self._late[future] = report.pid
+            if not self._pool.end(future, report.pid):
+                del self._under_way[future], self._late[future]  # its place stays taken: the worker may come back
+                yield self._given_up(bundle.chunk, report.run)
+
+    def _given_up(self, chunk: Chunk, run: int) -> Done:
+        """Blame a run whose worker nobody may end, without another attempt: it would cost one more worker."""
+        self._again.extend(chunk.without([run]))
+        return Done([failed(chunk.tasks[run], self._no_answer())])
+
+    def _succeeded(self, bundle: _Bundle, done: Done) -> Done:
+        self._bundler.learn(done.rows)
+        self._again.extend(bundle.chunk.after(len(done.rows)))
+        if done.stuck:
+            self._pool.replace(done.worker)
+        return done
+
+    def _verdict(
+        self, bundle: _Bundle, future: Future[Done], report: Report | None, problem: BaseException
+    ) -> str | None:
+        """Return the sentence that blames the run of a bundle; where none is to blame yet, have the bundle done again.
+
+        What was under way is suspected and tried alone; the rest is simply done again.
+        """
+        try:
+            death = self._pool.death(problem, report.pid if report else 0)
+        except WorkbenchError as lost:
+            raise self._lost_with(lost, bundle, report) from None
+        if death is None:
+            raise _no_death(problem)
+        first = bundle.chunk.tasks[0].id
+        if report is None:
+            self._unheard[first] += 1
+        if report is None and (self._pool.reports or self._unheard[first] <= MOST_UNHEARD):
+            self._again.append(bundle.chunk)  # none of its runs had begun
+        elif not bundle.quarantined:
+            self._suspect(bundle.chunk, _suspected(bundle.chunk, report, death))
+        elif future in self._late:
+            return self._no_answer()
+        elif sentence := self._crashes.add(first, death):
+            return sentence
+        else:
+            self._suspects.append(_Suspect(bundle.chunk, time.monotonic() + death.pause_seconds))
+        return None
+
+    def _lost_with(self, lost: WorkbenchError, bundle: _Bundle, report: Report | None) -> WorkbenchError:
+        """Return the error for a pool that is lost, which names the runs that were under way: one of them did it."""
+        others = ((other, self._board.read(other.reporter)) for other in self._under_way.values())
+        begun = [
+            (one.chunk, report_text.run) for one, report_text in [(bundle, report), *others] if report_text is not None
+        ]
+        named = ", ".join(chunk.told(run) for chunk, run in begun)
+        return WorkbenchError(f"{lost} Under way when it was lost: {named}.") if named else lost
+
+    def _suspect(self, chunk: Chunk, indices: range) -> None:
+        """Suspect runs of a bundle; have the others done again."""
+        self._again.extend(chunk.without(indices))
+        self._suspects.extend(_Suspect(one, 0.0) for one in chunk.only(indices))
+
+    def _no_answer(self) -> str:
+        return NO_ANSWER.format(limit=self._limit)
+
+    def _overdue(self) -> Iterable[tuple[Future[Done], _Bundle, Report]]:
+        now = time.monotonic()
+        if now < self._judges_from:
+            return
+        for future, bundle in self._under_way.items():
+            report = self._board.read(bundle.reporter)
+            if report is None and self._pool.reports and future.running():
+                report = Report(0, 0, self._began.setdefault(future, now) + START_SECONDS)
+            if report is not None and now > report.deadline + SLACK_SECONDS and self._late.get(future) != report.pid:
+                yield future, bundle, report
+
+    def close(self) -> None:
+        """Leave what is under way."""
+        self._pool.leave(self.under_way)
+        self._board.close()
+
+
+def _suspected(chunk: Chunk, report: Report | None, death: Death) -> range:
+    """Return which runs of a bundle are suspected: the one under way, or each where it is not known which was.
+
+    Where the worker lives and could not go on, the run before may be the cause; before the first of a bundle that was
+    one of another bundle, which is done.
+    """
+    if report is None:
+        return range(len(chunk.tasks))
+    if not death.counts and report.run == 0:
+        return range(0)
+    return range(max(report.run - bool(death.why), 0), report.run + 1)
+
+
+def _unsent(chunk: Chunk, setup: Setup, problem: BaseException) -> list[Row]:
+    error = f"the setup cannot be sent to a worker: {fault(problem, setup)}"
+    return [failed(task, error) for task in chunk.tasks]
+
+
+def _no_death(problem: BaseException) -> WorkbenchError:
+    """Return the error for what is neither a run's fault nor a worker's death: no run can be done there."""
+    return (
+        problem
+        if isinstance(problem, WorkbenchError)
+        else WorkbenchError(
+            f"a worker cannot do a run: {problem if isinstance(problem, WorkerFailure) else fault(problem)}"
+        )
+    )

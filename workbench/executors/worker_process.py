@@ -1,0 +1,302 @@
+"""One worker process: how it is started, the socket to it, and the program that it runs until its driver is gone.
+
+Runs are repeated in a process that differs from the driver in all that no run may depend on (environment, clock), so
+that what does depend on it shows.
+"""
+
+from __future__ import annotations
+
+import datetime
+import fcntl
+import json
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import WorkbenchError
+from workbench.identity.observed import observe
+from workbench.process import ENVIRONMENT, FIXED, VARIABLE
+from workbench.runs.crashes import WorkerFailure
+from workbench.runs.faults import fault
+from workbench.runs.worker import fit_or_told, work_in_worker
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+WORKER_ENVIRONMENT = {**dict.fromkeys(_THREADS, "1"), **ENVIRONMENT}
+"""What a worker has in its environment: there are as many workers as cores, each does its arithmetic in one thread, and
+a set of texts has the same order in all of them."""
+
+WORKERS_OWN = {*WORKER_ENVIRONMENT, "NUMBA_CACHE_DIR", "TZ"}
+"""What stays as a worker was started with it."""
+
+LOOK_SECONDS = 0.5
+"""How often a worker that says nothing is looked at: a copy of it may hold its socket open."""
+
+END_SECONDS = 5.0
+"""How long the end of a process is waited for; one that waits for a device cannot be ended."""
+
+_PROGRAM = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from workbench.executors.worker_process import serve
+serve(*map(int, sys.argv[2:]))
+"""
+
+
+def request_of(arguments: tuple[Any, ...]) -> bytes:
+    """Return what a worker is asked for: the arguments of `work_in_worker`, with the driver's environment as it is now.
+
+    A worker may have been started long before, and what the user's code reads of the environment is the driver's.
+    """
+    return pickle.dumps(({name: value for name, value in os.environ.items() if name not in WORKERS_OWN}, arguments))
+
+
+class WorkerDied(Exception):
+    """A worker process ended before it had answered."""
+
+    def __init__(self, status: int | None) -> None:
+        super().__init__(f"a worker process ended with status {status}")
+        self.status = status
+
+
+class Worker:
+    """One process, and the socket to it."""
+
+    def __init__(self, elsewhere: Path | None = None) -> None:
+        """Start it: as all workers are, or in another folder and with all else that no run may depend on otherwise."""
+        ours, theirs = socket.socketpair()
+        lifeline, self._held = os.pipe()
+        self.given_up = False
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - read when the process does not become ready
+        handed = [theirs.fileno(), lifeline]
+        path = json.dumps([os.path.abspath(one) if elsewhere else one for one in sys.path if isinstance(one, str)])
+        flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+        numbers = [*handed, os.getpid(), int(elsewhere is not None)]
+        command = [sys.executable, *flags, "-c", _PROGRAM, path, *map(str, numbers)]
+        self._process = subprocess.Popen(
+            command,
+            pass_fds=handed,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._errors,
+            env={**os.environ, **(WORKER_ENVIRONMENT if elsewhere is None else environment_elsewhere())},
+            cwd=elsewhere,
+        )
+        os.close(lifeline)
+        theirs.close()
+        self._connection = Connection(ours.detach())
+
+    def ready(self) -> None:
+        """Wait until it can be asked.
+
+        Raises
+        ------
+        WorkerDied
+            It was killed meanwhile.
+        WorkbenchError
+            It cannot start.
+        """
+        try:
+            self._receive()
+        except WorkerDied as died:
+            if died.status is not None and died.status > 0:
+                self._errors.seek(0)
+                lines = self._errors.read().decode(errors="replace").strip().splitlines()
+                message = lines[-1] if lines else f"status {died.status}"
+                raise WorkbenchError(f"a worker process cannot start: {message}") from None
+            raise
+        finally:
+            self._errors.close()
+
+    def ask(self, request: bytes) -> Any:
+        """Have a bundle done; raises WorkerDied if the process ends meanwhile, or is given up."""
+        try:
+            self._connection.send_bytes(request)
+        except OSError:
+            raise WorkerDied(self._status()) from None
+        return pickle.loads(self._receive())
+
+    def _receive(self) -> bytes:
+        try:
+            while not self._connection.poll(LOOK_SECONDS):
+                if self.given_up or (self._process.poll() is not None and not self._connection.poll()):
+                    raise WorkerDied(self._status())
+            return self._connection.recv_bytes()
+        except (OSError, EOFError):
+            raise WorkerDied(self._status()) from None
+
+    def _status(self) -> int | None:
+        """Return how the process ended; None for one that does not."""
+        self.close()
+        with suppress(subprocess.TimeoutExpired):
+            return self._process.wait(0.0 if self.given_up else END_SECONDS)
+        self.kill()
+        return None
+
+    def kill(self) -> None:
+        """End the process at once, and wait for nothing: one that waits for a device ends when that answers."""
+        self.given_up = True
+        self._process.kill()
+
+    def close(self) -> None:
+        """Hang up: the process ends when it has nothing to do."""
+        with suppress(OSError):
+            self._connection.close()
+            os.close(self._held)
+
+
+READY = b"ready"
+
+
+def serve(socket: int, lifeline: int, driver: int, elsewhere: int = 0) -> None:
+    """Do what comes through a socket, and end with the driver, however it ends and whatever a run does then.
+
+    Parameters
+    ----------
+    socket : int
+        The descriptor of a socket to the driver.
+    lifeline : int
+        The descriptor of a pipe that the driver holds open.
+    driver : int
+        The driver's process.
+    elsewhere : {0, 1}
+        Whether runs are repeated here, under a clock that is ahead.
+    """
+    _die_with(lifeline, driver)
+    if elsewhere:
+        shift_clock()
+    observe()
+    connection = Connection(socket)
+    connection.send_bytes(READY)
+    be_quiet()
+    with suppress(EOFError, OSError):
+        while True:
+            connection.send_bytes(pickle.dumps(_reply(connection.recv_bytes())))
+
+
+def _reply(request: bytes) -> Any:
+    """Return what came of a bundle, or the error that says why none of it can be done here."""
+    try:
+        with fit_or_told():
+            variables, arguments = pickle.loads(request)
+            _take_over(variables)
+            return work_in_worker(*arguments)
+    except WorkerFailure as problem:
+        return problem
+    except WorkbenchError as problem:
+        return WorkbenchError(str(problem))
+    except BaseException as problem:
+        return WorkbenchError(f"a worker cannot do a run: {fault(problem)}")
+
+
+def _take_over(variables: Mapping[str, str]) -> None:
+    """Have the environment of the driver, but for what is a worker's own."""
+    for name in os.environ.keys() - variables.keys() - WORKERS_OWN:
+        del os.environ[name]
+    for name, value in variables.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value
+
+
+def be_quiet() -> None:
+    """Leave Ctrl-C to the driver, and send what native code and copies of this process print nowhere.
+
+    What Python code prints in a run is captured before.
+    """
+    with suppress(ValueError):  # not the main thread
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+    os.close(nowhere)
+
+
+def _die_with(lifeline: int, driver: int) -> None:
+    """Have the system kill this process when the pipe's other end closes; a thread looks too, where it cannot."""
+    with suppress(OSError, AttributeError, ValueError):
+        fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+
+    def watch() -> None:
+        while os.getppid() == driver:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+AHEAD_SECONDS = 1009 * 86400 + 5 * 3600 + 17 * 60 + 23
+"""By how much the clock of such a process is ahead: another year, month, day of the week, hour, minute and second."""
+
+_COUNT_ON_DATES = ("cftime", "dateutil", "pandas", "polars", "psycopg2", "pyarrow", "pytz", "sqlalchemy", "xarray")
+"""Packages whose compiled code, or that of what they import, takes Python's own class of dates for granted."""
+
+DIFFERENCES = "another hash seed, time zone, clock, working directory and number of threads"
+"""What such a process has, as a part of a sentence."""
+
+
+def environment_elsewhere() -> dict[str, str]:
+    """Return what stands in the environment of such a process; machine code of the engines is kept where it is.
+
+    >>> environment_elsewhere()["PYTHONHASHSEED"] == FIXED
+    False
+    """
+    zone = "Pacific/Kiritimati" if os.environ.get("TZ") != "Pacific/Kiritimati" else "America/Caracas"
+    kept = {name: os.path.abspath(place) for name in ("NUMBA_CACHE_DIR",) if (place := os.environ.get(name))}
+    return {**dict.fromkeys(_THREADS, "2"), VARIABLE: str(int(FIXED) + 1), "TZ": zone, **kept}
+
+
+def shift_clock(seconds: int = AHEAD_SECONDS) -> None:
+    """Set the clock of this process ahead, for all that Python code asks for the time of day."""
+    now, now_ns = time.time, time.time_ns
+    time.time = lambda: now() + seconds
+    time.time_ns = lambda: now_ns() + seconds * 10**9
+    for name in ("localtime", "gmtime", "ctime"):
+        setattr(time, name, _of_shifted(getattr(time, name)))
+    strftime, asctime, localtime = time.strftime, time.asctime, time.localtime
+    time.strftime = lambda text, when=None: strftime(text, localtime() if when is None else when)
+    time.asctime = lambda when=None: asctime(localtime() if when is None else when)
+    ahead = datetime.timedelta(seconds=seconds)
+    original = datetime.datetime
+
+    class Shifted(original):  # type: ignore[misc,valid-type]
+        """A date with its time, whose `now` is ahead."""
+
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return super().now(tz) + ahead
+
+        @classmethod
+        def today(cls) -> Any:
+            return cls.now()
+
+        @classmethod
+        def utcnow(cls) -> Any:
+            return cls.now(datetime.UTC).replace(tzinfo=None)
+
+    class Restoring:
+        """Gives the class back before a package is imported that counts on Python's own."""
+
+        def find_spec(self, name: str, *more: Any) -> None:
+            if name in _COUNT_ON_DATES:
+                vars(datetime)["datetime"] = original
+
+    sys.meta_path.insert(0, Restoring())
+    Shifted.__name__ = Shifted.__qualname__ = original.__name__
+    Shifted.__module__ = original.__module__
+    vars(datetime)["datetime"] = Shifted
+
+
+def _of_shifted(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda seconds=None: function(time.time() if seconds is None else seconds)

@@ -1,9 +1,0 @@
-"""Notebooks as experiments: each run once for every combination of its parameters.
-
-run_notebooks(...)  check parameters, run what is missing, mark each output with where it comes from, keep an index of
-                    what came out  -> NotebookBatch
-headline(...)       numbers of a notebook that become columns of that index
-"""
-
-from workbench.experiments.notebooks.batch import NotebookBatch, run_notebooks
-from workbench.experiments.notebooks.execution import NotebookRun, headline

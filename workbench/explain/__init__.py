@@ -1,0 +1,1 @@
+"""Why results come out as they do: blame, sensitivity, discovery, decisions, and bounds for every policy."""

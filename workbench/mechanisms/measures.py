@@ -1,0 +1,110 @@
+"""The measures that a sweep of an engine may name besides the engine's own: entered, in files, or of a setup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import InputError, at, unknown_name
+from workbench.mechanisms.mechanism import mechanism, mechanisms
+from workbench.mechanisms.user_measure import DECLARATION, OwnMeasure
+from workbench.metrics.measure import Measure
+from workbench.parts import from_file, is_in_file
+from workbench.parts.registry import Registry
+
+
+class WithOwn(Mapping[str, Measure]):
+    """The measures of an engine together with the user's, which are found by the way a sweep says them too."""
+
+    def __init__(self, known: Mapping[str, Measure], own: Mapping[str, OwnMeasure]) -> None:
+        self._known = known
+        self._own = {name: one.declared for name, one in own.items()}
+        self._said = {one.said: one.declared for one in own.values() if one.said}
+
+    def __getitem__(self, name: str) -> Measure:
+        return self._own.get(name) or self._said.get(name) or self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._known
+        yield from self._own
+
+    def __len__(self) -> int:
+        return len(self._known) + len(self._own)
+
+
+_registries: dict[str, Registry[OwnMeasure]] = {}
+"""By the name of the engine."""
+
+
+def add_measure(engine: str, function: OwnMeasure) -> OwnMeasure:
+    """Enter a measure for an engine, which sweeps, studies and figures then name; entered again, the later one counts.
+
+    Parameters
+    ----------
+    engine : str
+        Whose records it is a function of.
+    function : OwnMeasure
+        A function under `@measure(unit=..., better=..., description=...)`.
+
+    Raises
+    ------
+    InputError
+        There is no such engine, the function is not declared, or the engine has another measure of that name.
+
+    Examples
+    --------
+    >>> @measure(unit="segments", better="neither", description="the longest request")
+    ... def longest_request(record):
+    ...     return record.length.max()
+    >>> add_measure("shared_memory", longest_request).name
+    'longest_request'
+    >>> from workbench.parts import remove
+    >>> remove("measure", "longest_request")
+    """
+    if not isinstance(function, OwnMeasure):
+        name = getattr(function, "__name__", repr(function))
+        raise InputError(f"{name} needs its unit and which direction is better: put {DECLARATION} above it.")
+    _refuse_taken(engine, function.name, "")
+    return measures_of(engine).joined(function)
+
+
+def measures_of(engine: str) -> Registry[OwnMeasure]:
+    """Return the measures that the user entered for an engine."""
+    if engine not in _registries:
+        if engine not in mechanisms():
+            raise unknown_name("", "engine", engine, mechanisms())
+        _registries[engine] = Registry("measure", f"measure of {engine}", named_by="name")
+    return _registries[engine]
+
+
+def of_setup(engine: str) -> dict[str, OwnMeasure]:
+    """Return the measures of an engine that are computed of a setup, such as the area of its policies' circuits.
+
+    >>> list(of_setup("shared_memory"))
+    ['area_gates', 'levels', 'registers', 'relative_area', 'relative_delay']
+    """
+    from workbench.mechanisms.circuit_measures import MEASURES
+
+    return MEASURES.get(engine, {})
+
+
+def _refuse_taken(engine: str, name: str, where: str) -> None:
+    if name in mechanism(engine, where).measures or name in of_setup(engine):
+        raise InputError(at(where, f"{name} is already a measure of {engine}; choose another function name."))
+
+
+def measure_in_file(name: str, engine: str, folder: Path, where: str) -> OwnMeasure:
+    """Return the measure that `FILE.py:NAME` names, as `workbench.parts.registry` does; errors as of that."""
+    own_measure: OwnMeasure = from_file(name, folder, where, "measure", lambda value: isinstance(value, OwnMeasure))
+    _refuse_taken(engine, own_measure.name, where)
+    return own_measure._replace(said=name)
+
+
+def user_measures(engine: str, names: Iterable[Any], folder: Path, where: str) -> dict[str, OwnMeasure]:
+    """Return what a sweep of an engine may name beside its measures of records: those of setups that it does name, the
+    user's that were entered, and the user's in files that it names."""
+    names = [name for name in names if isinstance(name, str)]
+    in_files = (measure_in_file(name, engine, folder, where) for name in names if is_in_file(name))
+    of_setups = {name: one for name, one in of_setup(engine).items() if name in names}
+    return {**of_setups, **measures_of(engine), **{one.name: one for one in in_files}}

@@ -1,0 +1,302 @@
+"""Run one notebook with parameters, papermill behind one function of ours, and read the numbers that it records.
+
+A headline is what a notebook says in one line: numbers for the table of a batch, read from its output.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from workbench.errors import StoreError, wrong_value
+from workbench.experiments.results_folder import is_unedited, write_own
+from workbench.notebooks.tasks import Task
+
+Status = Literal["done", "failed", "kept", "edited"]
+_NOT_THE_AUTHORS = {"injected-parameters", "papermill-error-cell-tag"}
+STILL = "WORKBENCH_STILL"
+"""The variable that tells kernels of a batch that nobody watches: a dashboard leaves a picture in its place."""
+MARK = "workbench"
+"""The key of the output's metadata that says where it comes from."""
+
+
+def output(folder: Path, task: Task) -> Path:
+    """Return where the output of a task goes."""
+    return folder / f"{task.name}.ipynb"
+
+
+class NotebookRun(NamedTuple):
+    """One notebook of a batch, run or kept."""
+
+    task: Task
+    status: Status
+    """`kept`: an earlier batch had finished it; `edited`: so it had, and somebody has edited the output since."""
+    output: Path
+    seconds: float
+    """What it took to run, in this batch or, if kept, in the earlier one."""
+    cell: int = 0
+    """Which cell failed, counted from 1 as the notebook has them; 0 when none did."""
+    error: str = ""
+    """The cell's first line and its exception, in one line."""
+
+
+def failed_output(folder: Path, task: Task) -> Path:
+    """Return where the output of a task goes that fails."""
+    return folder / f"{task.name}.failed.ipynb"
+
+
+def partial_output(folder: Path, task: Task) -> Path:
+    """Return where a notebook is written while it runs."""
+    return folder / f".{task.name}.partial.ipynb"
+
+
+def kept(folder: Path, task: Task) -> NotebookRun | None:
+    """Return the run of a task whose whole output a folder holds, with the seconds it took then; None if there is
+    none."""
+    import nbformat
+
+    path = output(folder, task)
+    if not path.is_file():
+        return None
+    try:
+        mark = nbformat.read(path, as_version=4).metadata.get(MARK, {})
+    except Exception:  # whatever is there, it is not an output of ours
+        return None
+    if mark.get("run_id") != task.id:
+        return None
+    return NotebookRun(task, "kept" if is_unedited(path) else "edited", path, float(mark.get("seconds", 0.0)))
+
+
+class Ended(NamedTuple):
+    """What became of a notebook, before its output has its name."""
+
+    task: Task
+    partial: Path
+    seconds: float
+    cell: int
+    error: str
+
+
+class Kernels:
+    """The kernels of a batch, which can be ended all at once, those too that are about to start."""
+
+    def __init__(self) -> None:
+        self._started: list[Any] = []
+        self.stopped = False
+
+    def stop(self) -> None:
+        """End every kernel with what it has started: each is the first of a process group."""
+        self.stopped = True
+        for manager in self._started:
+            _kill(manager)
+
+    def manager(self) -> type:
+        """Return the class of kernel managers that enter here what they start."""
+        from jupyter_client.manager import AsyncKernelManager
+
+        kernels = self
+
+        class Entered(AsyncKernelManager):
+            """A manager whose kernel ends with the batch."""
+
+            async def start_kernel(self, **given: Any) -> None:  # type: ignore[override]  # as its own base has it
+                kernels._started.append(self)
+                await self._async_start_kernel(**given)
+                if kernels.stopped:
+                    _kill(self)
+
+        return Entered
+
+
+def _kill(manager: Any) -> None:
+    process = getattr(manager.provisioner, "pid", None)
+    if process is not None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process, signal.SIGKILL)
+
+
+def execute(task: Task, folder: Path, kernels: Kernels) -> Ended:
+    """Run a notebook into `.NAME.partial.ipynb`; safe in several threads at once.
+
+    Widgets' state is not stored: one figure of plotly would add 5 MB to every output.
+
+    Raises
+    ------
+    StoreError
+        The folder cannot be written.
+    """
+    import papermill
+    from nbclient.exceptions import DeadKernelError
+
+    notebook, partial = task.notebook, partial_output(folder, task)
+    began, cell, error = time.perf_counter(), 0, ""
+    try:
+        papermill.execute_notebook(
+            _literally(notebook.path),
+            _literally(partial),
+            parameters=task.parameters,
+            resources={"metadata": {"path": str(notebook.path.parent.resolve())}},  # `cwd` would move this process
+            kernel_manager_class=kernels.manager(),
+            progress_bar=False,
+            log_output=False,
+            store_widget_state=False,
+            extra_arguments=_quiet(notebook.kernel),
+        )
+    except papermill.PapermillExecutionError as problem:
+        cell, error = _failing_cell(partial), _sentence(problem)
+    except DeadKernelError:
+        cell, error = _failing_cell(partial), "the kernel died"
+    except RuntimeError as problem:  # what jupyter_client raises of a kernel that never answers
+        error = f"the kernel did not start: {' '.join(str(problem).split())}"
+    except TimeoutError:  # which is an OSError, but not one of the folder's
+        cell, error = _failing_cell(partial), "the kernel did not answer in time"
+    except OSError as problem:
+        partial.unlink(missing_ok=True)
+        raise StoreError(f"{folder} cannot be written: {problem.strerror}.") from None
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    return Ended(task, partial, time.perf_counter() - began, cell, error)
+
+
+def settled(ended: Ended, folder: Path, provenance: dict[str, Any]) -> NotebookRun:
+    """Return a run whose output has appeared whole, marked with where it comes from, or as `NAME.failed.ipynb`."""
+    import nbformat
+
+    task, partial, seconds, cell, error = ended
+    target = failed_output(folder, task) if error else output(folder, task)
+    notebook = {"notebook": task.notebook.path.name, "notebook_digest": task.notebook.digest}
+    own = {"run_id": task.id, "parameters": task.parameters, "error": error, "cell": cell, "seconds": round(seconds, 3)}
+    node = nbformat.read(partial, as_version=4)
+    node.metadata[MARK] = {**notebook, **provenance, **own}
+    write_own(target, nbformat.writes(node))
+    partial.unlink()
+    if not error:
+        failed_output(folder, task).unlink(missing_ok=True)
+    return NotebookRun(task, "failed" if error else "done", target, seconds, cell, error)
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Tell the kernels that are started meanwhile that nobody watches them."""
+    before = os.environ.get(STILL)
+    os.environ[STILL] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(STILL, None)
+        else:
+            os.environ[STILL] = before
+
+
+def _literally(path: Path) -> str:
+    """Return a path of which papermill, which puts parameters into braces, makes the path itself."""
+    return str(path).replace("{", "{{").replace("}", "}}")
+
+
+def _quiet(kernel: str) -> list[str]:
+    """Return what keeps Python's kernel from talking on the terminal; another kernel is told nothing."""
+    from jupyter_client.kernelspec import get_kernel_spec
+
+    return ["--Application.log_level=CRITICAL"] if "ipykernel_launcher" in get_kernel_spec(kernel).argv else []
+
+
+def _failing_cell(partial: Path) -> int:
+    import nbformat
+
+    cells = nbformat.read(partial, as_version=4).cells
+    own = [cell for cell in cells if not _NOT_THE_AUTHORS & {*cell.metadata.get("tags", [])}]
+    places = (k for k, cell in enumerate(own, 1) if cell.metadata.get("papermill", {}).get("exception"))
+    return next(places, 0)
+
+
+def _sentence(problem: Any) -> str:
+    line = next((line.strip() for line in problem.source.splitlines() if line.strip()), "")
+    return f"{line[:80]}: {problem.ename}: {' '.join(str(problem.evalue).split())}"
+
+
+MIME = "application/vnd.workbench.headline+json"
+"""The key in a cell's output under which a notebook keeps its headline numbers, as pairs: files sort what has keys."""
+
+Headline = bool | int | float | str
+
+
+def headline(**values: Any) -> None:
+    """Show numbers below a notebook's cell, and record them as columns of the index of a batch.
+
+    A name that is recorded again has its last value. `workbench notebook` writes them into `index.html` and
+    `index.csv`, one column a name, one row a notebook; outside a notebook they are printed.
+
+    Parameters
+    ----------
+    values : numbers or texts by name
+        Units go into names: `saved_percent`, `drain_cycles`.
+
+    Raises
+    ------
+    InputError
+        A value is no number, text, True or False.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> wb.headline(saved_percent=12.34567, policy="best_fit", runs=1200)
+    saved_percent 12.35, policy best_fit, runs 1,200
+    >>> wb.headline(runs=[1, 2])
+    Traceback (most recent call last):
+    workbench.errors.InputError: headline: runs must be a number, a text, True or False. Got [1, 2].
+    """
+    plain = {name: _plain(name, value) for name, value in values.items()}
+    text = ", ".join(f"{name} {readable(value)}" for name, value in plain.items())
+    if "IPython" in sys.modules and sys.modules["IPython"].get_ipython() is not None:
+        from IPython.display import display
+
+        display({"text/plain": text, MIME: [[name, value] for name, value in plain.items()]}, raw=True)
+    else:
+        print(text)
+
+
+def headlines(node: Any) -> dict[str, Headline]:
+    """Return the headline numbers that an executed notebook has recorded, by name, in their first order."""
+    values: dict[str, Headline] = {}
+    for recorded in (output.data[MIME] for output in _displayed(node) if MIME in output.data):
+        if isinstance(recorded, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in recorded):
+            values.update({str(name): value for name, value in recorded if isinstance(value, Headline)})
+    return values
+
+
+def readable(value: Headline) -> str:
+    """Return a number as a table shows it.
+
+    >>> readable(1200), readable(0.123456), readable(123456.7), readable(True), readable("best_fit")
+    ('1,200', '0.1235', '123,457', 'true', 'best_fit')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+    return value
+
+
+def _plain(name: str, value: Any) -> Headline:
+    """Return a value in one of JSON's types; a number that JSON does not know is a text."""
+    if hasattr(value, "item") and getattr(value, "size", 1) == 1:
+        value = value.item()
+    if not isinstance(value, Headline):
+        raise wrong_value("headline", name, "must be a number, a text, True or False", value)
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _displayed(node: Any) -> Iterator[Any]:
+    for cell in node.cells:
+        yield from (output for output in cell.get("outputs", []) if "data" in output)

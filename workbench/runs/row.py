@@ -1,0 +1,75 @@
+"""A row: one run's outcome under the run's id, with what computed it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from workbench.digests import digest
+
+ORIGIN_DIGITS = 16
+
+
+class Row(NamedTuple):
+    """One run's outcome."""
+
+    id: str
+    point: str
+    seed: int
+    status: str
+    """`done`, `failed`, or `withdrawn`: it was done, and a run that was repeated gave something else."""
+    error: str
+    """One sentence, empty when done."""
+    seconds: float
+    measures: dict[str, float]
+    origin: str = ""
+    """Canonical JSON of what computed it (`origin.own_origin`); empty = unknown, as in stores of format 2."""
+    measured: str = ""
+    """Digest of the code that computed its measures; empty = unknown."""
+
+
+class Kept(NamedTuple):
+    """A row as a store keeps it: plain values, the measures as one text, the origin by its id."""
+
+    id: str
+    point: str
+    seed: int
+    status: str
+    error: str
+    seconds: float
+    measures: str
+    at: float | None
+    """Seconds since 1970 when it was kept; None in stores of format 1."""
+    origin: str = ""
+    """The id of an entry in the store's table of origins; empty = unknown."""
+    measured: str = ""
+
+    def row(self, origins: Mapping[str, str]) -> Row:
+        """Return the row, given the texts of the store's origins; an origin that is not among them is unknown."""
+        return Row(*self[:6], json.loads(self.measures), origins.get(self.origin, ""), self.measured)
+
+
+def origin_id(text: str) -> str:
+    """Return the id of an origin: a digest of its text, and empty where it is unknown.
+
+    >>> origin_id('{"python":"3.11.2"}'), origin_id("")
+    ('ef5ed846c7ba47ee', '')
+    """
+    return digest(text)[:ORIGIN_DIGITS] if text else ""
+
+
+def kept(row: Row, at: float, origin: str) -> Kept:
+    """Return a row as it is kept at a moment, with the id of its origin."""
+    return Kept(*row[:5], float(row.seconds), json.dumps(row.measures), at, origin, row.measured)
+
+
+def better(new: Kept, old: Kept | None) -> bool:
+    """Return True if a row replaces another one of the same run.
+
+    A failure may be tried again. A run that is done stays as it is, unless other code measured the new one, or it is
+    withdrawn.
+    """
+    if old is None or old.status != "done" or new.status == "withdrawn":
+        return True
+    return new.status == "done" and new.measured != old.measured

@@ -1,0 +1,45 @@
+"""From paired runs to a claim that holds or does not: one estimand a verdict, its exact test, families, cases.
+
+compare(...)           two policies on the same seeds: the median paired difference  -> PairedComparison
+median_within(...)     as good as equal within a band; ratio_within of two sides     -> Equivalence
+superior(...)          what either says about a claim; also equivalent, fact, every, some  -> Finding
+over_cases(...)        a claim over the cases of its design              -> holds, holds_where, ..., contradicted
+holm, false_discovery  what p-values are worth among many
+Looks(...)             what they are worth when data are looked at more than once
+"""
+
+from workbench.statistics.comparison import (
+    Band,
+    Equivalence,
+    Estimand,
+    PairedComparison,
+    compare,
+    median_within,
+    ratio_within,
+)
+from workbench.statistics.finding import (
+    WORDS,
+    Finding,
+    OverCases,
+    Side,
+    Word,
+    equivalent,
+    every,
+    fact,
+    over_cases,
+    some,
+    superior,
+)
+from workbench.statistics.interval import (
+    Interval,
+    Looks,
+    Pairs,
+    false_discovery,
+    holm,
+    least_p,
+    mean_interval,
+    median_interval,
+    pair,
+    proportion_interval,
+    sign_p,
+)

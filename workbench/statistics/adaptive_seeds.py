@@ -1,0 +1,215 @@
+"""Adaptive seeds: paired seeds are added until the intervals are narrow, twice in a row.
+
+run_plan(...)    do what is missing of a plan; a sweep with `seeds: {until: ...}` is run look by look   -> seconds
+settled(runs)    the same runs, cut to the seeds at which the rule stops                     -> Plan
+stop(runs)       where it stopped, and which points are wider than was asked                 -> Stop
+looks_of(runs)   the looks that every interval and p-value of a sweep answers for            -> Looks
+
+Looks are at fixed numbers of seeds and decide by the rows alone, so a driver that dies and begins anew comes to the
+same end, with the same runs, whatever the number and kind of its workers. The rule looks at widths alone and never at
+where an interval lies, so nothing is corrected for looking often: it cannot wait for an interval to look right, and its
+intervals and p-values are those of one look. What would be wrong is a width that is small by luck: it has to be small
+at two looks in a row (`benchmarks/statistics` shows how often the intervals at the stop hold the truth). Whoever runs
+more seeds into a folder after its results were shown has looked twice.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from concurrent.futures import Executor
+from typing import NamedTuple
+
+from workbench.experiments.plan import Plan
+from workbench.experiments.progress import Progress, Silent, complete
+from workbench.experiments.run_set import RunSet, gather
+from workbench.experiments.runner import LIMIT_SECONDS, run_missing
+from workbench.experiments.seeds import Bound, Until, bound_of
+from workbench.experiments.store import Store
+from workbench.runs.row import Row
+from workbench.runs.run import PlannedPoint, run_id
+from workbench.statistics import Estimand, Interval, compare
+from workbench.statistics.interval import Looks
+
+
+def run_plan(
+    plan: Plan,
+    store: Store,
+    workers: int | None = None,
+    executor: Executor | str | None = None,
+    progress: Progress | None = None,
+    limit_seconds: float = LIMIT_SECONDS,
+    repeat: bool | None = None,
+) -> float:
+    """Run what is missing, as `run_missing` of the runner; with adaptive seeds, what is missing and needed.
+
+    Returns the seconds that it took.
+    """
+    until = plan.sweep.until
+    if until is None:
+        return run_missing(plan, store, workers, executor, progress, limit_seconds, repeat)
+    watch, seconds, before_narrow = _Once(progress or Silent(), plan, store), 0.0, False
+    try:
+        for before, count in itertools.pairwise((0, *until.looks)):
+            batch = cut(plan, slice(before, count))
+            again = False if before else repeat  # what is kept at later looks was done just now
+            seconds += run_missing(batch, store, workers, executor, watch, limit_seconds, again)
+            narrow = all(width.narrow for width in widths(gather(plan, store), count))
+            if narrow and before_narrow:
+                break
+            before_narrow = narrow
+        watch.complete()
+    finally:
+        watch.over()
+    return seconds
+
+
+class _Once(Silent):
+    """Watches many batches as one sweep, of as many runs as there may be."""
+
+    def __init__(self, watch: Progress, plan: Plan, store: Store) -> None:
+        self._watch, self._plan, self._store, self._begun = watch, plan, store, False
+
+    def say(self, line: str) -> None:
+        self._watch.say(line)
+
+    def begin(self, total: int, kept: int) -> None:
+        done = self._store.done(self._plan.sweep.measured_by())
+        all_kept = sum(run.id in done for run in self._plan.runs())
+        self._store.driven(len(self._plan), all_kept)
+        if not self._begun:
+            self._watch.begin(len(self._plan), all_kept)
+            self._begun = True
+
+    def advance(self, row: Row) -> None:
+        self._watch.advance(row)
+
+    def complete(self) -> None:
+        complete(self._watch)
+
+    def over(self) -> None:
+        """Note that the last batch ended."""
+        self._watch.end()
+
+
+LEVEL = 0.95
+
+
+def half_width(interval: Interval) -> float:
+    """Return half the width of an interval; infinite where it has no limits, as with fewer than 6 seeds."""
+    half = (interval.high - interval.low) / 2
+    return math.inf if math.isnan(half) else half
+
+
+class Width(NamedTuple):
+    """How well the difference of a point to its baseline is known."""
+
+    point: PlannedPoint
+    half_width: float
+    limit: float
+    """What was asked for, in the measure's unit."""
+    n: int
+    """Pairs."""
+
+    @property
+    def narrow(self) -> bool:
+        """Return whether it is known as well as was asked."""
+        return self.half_width <= self.limit
+
+
+def cut(plan: Plan, some: slice) -> Plan:
+    """Return the same plan with some of its seeds."""
+    return Plan(plan.sweep._replace(seeds=plan.sweep.seeds[some]), plan.points)
+
+
+def widths(runs: RunSet, count: int) -> list[Width]:
+    """Return how well every difference to a baseline is known after so many seeds."""
+    sweep = runs.plan.sweep
+    assert sweep.until is not None
+    bound = bound_of(sweep.until, sweep.mechanism.measures[sweep.until.measure])
+    first = RunSet(cut(runs.plan, slice(0, count)), runs.rows.values())
+    baselines = {point.id: _finite(first, point) for point in first.points if point.baseline is None}
+    sides = ((p, baselines[str(p.baseline)], _finite(first, p)) for p in first.points if p.baseline is not None)
+    return [_width(*both, bound, sweep.estimand) for both in sides]
+
+
+def _finite(runs: RunSet, point: PlannedPoint) -> dict[int, float]:
+    until = runs.plan.sweep.until
+    assert until is not None
+    return {seed: value for seed, value in runs.values(point, until.measure).items() if math.isfinite(value)}
+
+
+def _width(
+    point: PlannedPoint, baseline: dict[int, float], other: dict[int, float], bound: Bound, estimand: Estimand
+) -> Width:
+    if not baseline.keys() & other.keys():
+        return Width(point, math.inf, 0.0, 0)
+    one = compare(baseline, other, level=LEVEL, estimand=estimand)
+    return Width(point, half_width(one.interval), bound.limit(one.baseline_mean), one.n)
+
+
+class Stop(NamedTuple):
+    """Where a sweep with adaptive seeds stopped."""
+
+    until: Until
+    seeds: int
+    looks: int
+    """How often it was looked."""
+    widths: list[Width]
+    """One a point that has a baseline."""
+
+    @property
+    def wide(self) -> list[Width]:
+        """Return the points that are known less well than was asked."""
+        return [width for width in self.widths if not width.narrow]
+
+    @property
+    def sentence(self) -> str:
+        """Return what there is to say of it."""
+        goal = f"{self.until.measure} to {self.until.half_width.strip()}"
+        looked = f"{self.seeds} seeds after {self.looks} of {len(self.until.looks)} looks"
+        if not self.wide:
+            return f"{looked}: every point is known as well as was asked ({goal})"
+        end = "the most there may be" if self.seeds >= self.until.at_most else "stopped on the way"
+        widest = max(self.wide, key=lambda width: width.half_width / width.limit if width.limit else math.inf)
+        known = f"{len(self.wide)} of {len(self.widths)} points are known less well than was asked ({goal})"
+        return f"{looked}, {end}: {known}; the widest is {widest.half_width:.3g} where {widest.limit:.3g} was asked"
+
+
+def stop(runs: RunSet) -> Stop:
+    """Return where a sweep with adaptive seeds stopped, by its rows.
+
+    Its seeds are those of the second of two looks in a row at which every point is known as well as was asked, or of
+    the last look whose runs all ended.
+    """
+    until = runs.plan.sweep.until
+    assert until is not None
+    ended = 1 + sum(1 for _ in itertools.takewhile(lambda count: _ended(runs, count), until.looks[1:]))
+    narrow = False
+    for done, count in enumerate(until.looks[:ended], start=1):
+        stopped = Stop(until, count, done, widths(runs, count))
+        if narrow and not stopped.wide:
+            break
+        narrow = not stopped.wide
+    return stopped
+
+
+def settled(runs: RunSet) -> Plan:
+    """Return the plan of a sweep, cut to the seeds at which its rule stops; of a sweep with fixed seeds, as it is."""
+    if runs.plan.sweep.until is None:
+        return runs.plan
+    return cut(runs.plan, slice(0, stop(runs).seeds))
+
+
+def _ended(runs: RunSet, count: int) -> bool:
+    seeds = runs.plan.sweep.seeds[:count]
+    both = itertools.product(runs.points, seeds)
+    return len(seeds) == count and all(run_id(point.id, seed) in runs.rows for point, seed in both)
+
+
+def looks_of(runs: RunSet) -> Looks:
+    """Return the numbers of seeds at which results were seen: those that the folder knows of, and that of now.
+
+    With adaptive seeds it is the last alone: their rule looks at widths.
+    """
+    return Looks(tuple(sorted({*runs.plan.sweep.looks, max(len(runs.seeds), 1)})))

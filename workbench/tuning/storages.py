@@ -1,0 +1,340 @@
+"""The places of a study's trials: a journal in its results folder, or a database that many machines reach.
+
+The journal is in Optuna's format, which `optuna-dashboard` opens too. A database is for clusters: any machine that
+reaches it can look at the study, or go on with it. One driver at a time owns the study, and it alone proposes; runs may
+be done anywhere. In PostgreSQL the owner holds a lock of its session, which goes with its connection however that ends;
+beside an SQLite file it holds a file lock.
+"""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import json
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+
+from workbench.errors import StoreError, missing_extra, shown
+from workbench.experiments.results_folder import refuse_link, write_json, write_whole
+from workbench.tuning.study import StorageAddress, Study, hidden
+from workbench.tuning.trial_store import quiet, refuse_another
+
+if TYPE_CHECKING:
+    import optuna
+    from optuna.storages import RDBStorage
+
+    from workbench.tuning.optuna_extensions import JournalFile
+
+
+JOURNAL, STATE_FILE, IDENTITY_FILE = "study.journal", "sampler.pickle", "study.json"
+
+
+class Journal:
+    """The trials of a study in a folder."""
+
+    def __init__(self, folder: Path, study: Study, identity: Mapping[str, Any]) -> None:
+        """Open the study of a folder, or begin one, with what makes it the same study, in plain types.
+
+        Raises
+        ------
+        StoreError
+            The folder holds another study, or its files are damaged.
+        """
+        self._folder = folder
+        _claim(folder / IDENTITY_FILE, identity)
+        self._file, self._study = _open_journal(folder / JOURNAL, study)
+
+    def trials(self) -> list[optuna.trial.FrozenTrial]:
+        return list(self._study.get_trials(deepcopy=False))
+
+    def add(self, trial: optuna.trial.FrozenTrial) -> None:
+        with self._in_one_sentence():
+            self._study.add_trial(trial)
+
+    def sync(self) -> None:
+        with self._in_one_sentence():
+            self._file.sync()
+
+    def state(self) -> bytes | None:
+        try:
+            return (self._folder / STATE_FILE).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def put_state(self, content: bytes) -> None:
+        write_whole(self._folder / STATE_FILE, content)
+
+    def close(self) -> None:
+        with suppress(OSError):
+            self._file.close()
+
+    @property
+    def where(self) -> str:
+        return str(self._folder / STATE_FILE)
+
+    @contextmanager
+    def _in_one_sentence(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as problem:
+            raise StoreError(f"{self._folder / JOURNAL} cannot be written: {problem.strerror}.") from None
+
+
+def _claim(path: Path, identity: Mapping[str, Any]) -> None:
+    """Say which study a folder holds, or refuse one that holds another."""
+    if not path.exists():
+        write_json(path, identity)
+        return
+    try:
+        kept = json.loads(path.read_text())
+    except (OSError, ValueError):
+        raise StoreError(f"{path} is damaged, so nobody knows which study the folder holds; choose another.") from None
+    refuse_another(kept, identity, str(path.parent), "choose another folder")
+
+
+def _open_journal(path: Path, study: Study) -> tuple[JournalFile, optuna.Study]:
+    import optuna
+
+    from workbench.tuning.optuna_extensions import JournalFile
+
+    _mend(path)
+    try:
+        with quiet():
+            file = JournalFile(str(path))
+            opened = _created(optuna.storages.JournalStorage(file), study.name, study)
+            if opened.metric_names is None:
+                _name_objectives(opened, study)
+            file.sync()
+            return file, opened
+    except OSError as problem:
+        raise StoreError(f"{path} cannot be written: {problem.strerror}.") from None
+    except (ValueError, KeyError, TypeError) as problem:
+        raise StoreError(f"{path} is no journal of a study: {shown(problem)}.") from None
+
+
+def _created(storage: optuna.storages.BaseStorage, name: str, study: Study) -> optuna.Study:
+    """Return Optuna's study of a name, begun if there is none."""
+    import optuna
+
+    directions = [one.direction for one in study.objectives]
+    with quiet():
+        return optuna.create_study(storage=storage, study_name=name, directions=directions, load_if_exists=True)
+
+
+def _name_objectives(opened: optuna.Study, study: Study) -> None:
+    with quiet():
+        opened.set_metric_names([one.measure.name for one in study.objectives])
+
+
+def journal_storage(path: Path) -> optuna.storages.JournalStorage:
+    """Open the journal as Optuna's storage, for those who look at it."""
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+
+    return JournalStorage(JournalFileBackend(str(path)))
+
+
+def _mend(path: Path) -> None:
+    """Take away what a driver that died may leave: its lock on the journal, and a last line that is not whole.
+
+    Only the holder of the folder comes here, so nobody else is writing.
+    """
+    path.with_name(f"{path.name}.lock").unlink(missing_ok=True)
+    refuse_link(path)
+    if path.exists():
+        content = path.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        if whole < len(content):
+            with open(path, "r+b") as journal:
+                journal.truncate(whole)
+
+
+IDENTITY, STATE, DRIVER = "workbench:study", "workbench:sampler", "workbench:driver"
+PATIENCE_SECONDS = 60.0
+"""How long a driver waits for a database that went away while a study is under way."""
+HANDOVER_SECONDS = 5.0
+"""How long a server may take to notice that the driver before this one is gone."""
+
+_Found = TypeVar("_Found")
+
+
+class Database:
+    """The trials of a study in a database."""
+
+    def __init__(self, study: Study, storage: StorageAddress, identity: Mapping[str, Any]) -> None:
+        """Open the study of a database, or begin one, and own it; `identity` is what makes it the same study.
+
+        Raises
+        ------
+        StoreError
+            The database cannot be reached, another driver owns the study, or it is another study.
+        """
+        self._place = storage
+        self._name = storage.study
+        self._owned: Any = None
+        with self._in_one_sentence():
+            self._rows = open_database(storage)
+            self._own()
+            self._study = self._opened(study, identity)
+        self._kept = len(self.trials())
+
+    def _opened(self, study: Study, identity: Mapping[str, Any]) -> optuna.Study:
+        opened = _created(self._rows, self._name, study)
+        self._id = opened._study_id
+        attributes = self._rows.get_study_system_attrs(self._id)
+        if IDENTITY in attributes:
+            cure = "name another with storage: {url: , study: NAME}"
+            refuse_another(json.loads(attributes[IDENTITY]), identity, self.where, cure)
+        elif self._rows.get_all_trials(self._id, deepcopy=False):
+            raise StoreError(f"{self.where} was not begun by the workbench; name another study.")
+        else:
+            _name_objectives(opened, study)
+            self._say(IDENTITY, json.dumps(identity))
+        self._say(DRIVER, f"process {os.getpid()} on {socket.gethostname()}")
+        return opened
+
+    def trials(self) -> list[optuna.trial.FrozenTrial]:
+        with self._in_one_sentence():
+            return list(self._study.get_trials(deepcopy=False))
+
+    def add(self, trial: optuna.trial.FrozenTrial) -> None:
+        """Keep one trial more; what became of one that was being kept when the database went away is looked up."""
+
+        tried = False
+
+        def once() -> None:
+            nonlocal tried
+            if not tried or self._rows.get_n_trials(self._id) == self._kept:
+                tried = True
+                self._study.add_trial(trial)
+
+        self._patiently(once)
+        self._kept += 1
+
+    def sync(self) -> None:
+        """Do nothing: a trial that was added is committed."""
+
+    def state(self) -> bytes | None:
+        text = self._patiently(lambda: self._rows.get_study_system_attrs(self._id).get(STATE))
+        return None if text is None else base64.b64decode(text)
+
+    def put_state(self, content: bytes) -> None:
+        self._patiently(lambda: self._say(STATE, base64.b64encode(content).decode()))
+
+    def close(self) -> None:
+        """Let others own the study."""
+        with suppress(Exception):
+            self._owned.close()
+        self._rows.engine.dispose()
+
+    @property
+    def where(self) -> str:
+        return f"{self._place.shown}: {self._name!r}"
+
+    def _say(self, key: str, value: str) -> None:
+        self._rows.set_study_system_attr(self._id, key, value)
+
+    def _patiently(self, act: Callable[[], _Found]) -> _Found:
+        """Do something, again and again while the database is away, and only while the study is still ours."""
+        from sqlalchemy.exc import SQLAlchemyError
+
+        until = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                self._still_own()
+                return act()
+            except (SQLAlchemyError, _storage_error()):
+                if time.monotonic() >= until:
+                    with self._in_one_sentence():
+                        raise
+                time.sleep(0.5)
+
+    def _own(self) -> None:
+        file = self._place.file
+        self._owned = _file_lock(f"{file}.driver", self.where) if file else self._session_lock()
+
+    def _session_lock(self) -> Any:
+        from sqlalchemy import text
+
+        session = self._rows.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        query = text("SELECT pg_try_advisory_lock(hashtext(:study))")
+        until = time.monotonic() + HANDOVER_SECONDS
+        while not session.execute(query, {"study": f"workbench:{self._name}"}).scalar():
+            if time.monotonic() >= until:
+                session.close()
+                raise StoreError(f"{self.where} is in use by {self._owner()}; wait for it or name another study.")
+            time.sleep(0.05)
+        return session
+
+    def _owner(self) -> str:
+        with suppress(Exception):
+            study = self._rows.get_study_id_from_name(self._name)
+            return str(self._rows.get_study_system_attrs(study).get(DRIVER, "another driver"))
+        return "another driver"
+
+    def _still_own(self) -> None:
+        """Lock the study anew if the session that held the lock is gone."""
+        from sqlalchemy import text
+        from sqlalchemy.exc import SQLAlchemyError
+
+        if self._place.file:
+            return
+        try:
+            self._owned.execute(text("SELECT 1"))
+        except SQLAlchemyError:
+            with suppress(Exception):
+                self._owned.invalidate()
+                self._owned.close()
+            self._own()
+
+    @contextmanager
+    def _in_one_sentence(self) -> Iterator[None]:
+        from sqlalchemy.exc import SQLAlchemyError
+
+        try:
+            yield
+        except (SQLAlchemyError, _storage_error(), OSError) as problem:
+            cause = getattr(problem, "orig", None) or problem.__cause__ or problem
+            first = hidden(str(cause).strip().splitlines()[0]) if str(cause).strip() else type(cause).__name__
+            raise StoreError(f"the storage {self._place.shown} cannot be used: {shown(first, 200)}.") from None
+
+
+def open_database(storage: StorageAddress) -> RDBStorage:
+    """Open the database as Optuna's storage; lost connections are noticed before they are used.
+
+    A server whose databases have no encoding (SQL_ASCII) would answer in bytes, which SQLAlchemy cannot read.
+    """
+    from optuna.storages import RDBStorage
+
+    options = {} if storage.file else {"client_encoding": "utf8"}
+    try:
+        with quiet():
+            return RDBStorage(storage.driven, engine_kwargs={"pool_pre_ping": True, "connect_args": options})
+    except ImportError:
+        raise missing_extra(f"the storage {storage.shown}", "postgresql") from None
+
+
+def _storage_error() -> type[Exception]:
+    from optuna.exceptions import StorageInternalError
+
+    return StorageInternalError
+
+
+def _file_lock(path: str, where: str) -> TextIO:
+    lock = open(path, "a+")  # noqa: SIM115 - held until the study is closed
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        holder = lock.read().strip() or "another driver"
+        lock.close()
+        raise StoreError(f"{where} is in use by {holder}; wait for it or name another study.") from None
+    lock.truncate(0)
+    lock.write(f"process {os.getpid()} on {socket.gethostname()}\n")
+    lock.flush()
+    return lock

@@ -1,0 +1,284 @@
+"""A study as its file describes it, one trial of it, and the address of the database that keeps its trials.
+
+A study is a sweep whose choices are made by a sampler. `storage: postgresql://user@host/base` keeps its trials in a
+database; without it they are in the journal of its folder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.experiments.setups import read_setup
+from workbench.experiments.sweep import KEYS, Sweep, checked_sweep, override, read_seeds, said_by
+from workbench.levers import Spec
+from workbench.runs.run import PlannedPoint, point_id
+from workbench.runs.user_code import with_code
+from workbench.tuning.objectives import (
+    Constraint,
+    Objective,
+    Pruning,
+    read_constraints,
+    read_objectives,
+    read_pruning,
+)
+from workbench.tuning.samplers import ByOptuna, Sampler, read_sampler
+from workbench.tuning.space import Dimension, Levers, dimensions, draw, read_space
+
+STUDY_KEYS = {
+    "objectives": "which measures are tuned for: names, or {measure: NAME, direction: minimize or maximize}",
+    "constraints": "bounds that measures must keep, such as {wait_p99_cycles: {most: 5000}}",
+    "sampler": "who proposes, such as {nsga2: {population: 40, seed: 1}}, or by Optuna's name and arguments",
+    "trials": "how many combinations are tried",
+    "pruning": "when a hopeless trial is given up, such as {after: 2, margin: 0.05}; off unless said",
+    "holdout_seeds": "fresh seeds on which the best combinations are run again, and the one to take is chosen",
+    "report_seeds": "further seeds on which that one is compared with the baseline; as many unless said",
+    "storage": "where trials are kept: a journal in the results folder unless a database is named",
+}
+_NOT_OF_A_STUDY = ("figures", "measures", "vary")
+MOST_TRIALS = 1_000_000
+_PASSWORD = re.compile(r"(?<=://)(?P<user>[^:/@]*):[^@]*@")
+
+
+class StorageAddress(NamedTuple):
+    """A study in a database."""
+
+    url: str
+    study: str
+    """Its name there."""
+
+    @property
+    def shown(self) -> str:
+        """Return the address as people may see it: without a password."""
+        return hidden(self.url)
+
+    @property
+    def file(self) -> Path | None:
+        """Return the file of an SQLite database."""
+        return Path(self.url.removeprefix("sqlite:///")) if self.url.startswith("sqlite:") else None
+
+    @property
+    def driven(self) -> str:
+        """Return the address with the driver that the workbench installs."""
+        return self.url.replace("postgresql://", "postgresql+psycopg://", 1)
+
+
+def hidden(text: str) -> str:
+    """Return a text whose addresses lack their passwords.
+
+    >>> hidden("postgresql://ada:secret@cluster/tuning")
+    'postgresql://ada@cluster/tuning'
+    """
+    return _PASSWORD.sub(r"\g<user>@", text)
+
+
+class Study(NamedTuple):
+    """A study as it was read."""
+
+    name: str
+    sweep: Sweep
+    """Everything but the choices; `said` still holds every `tune`."""
+    said: dict[str, Any]
+    """The whole mapping."""
+    space: Levers
+    objectives: tuple[Objective, ...]
+    constraints: tuple[Constraint, ...]
+    sampler: Sampler | ByOptuna
+    trials: int
+    pruning: Pruning | None
+    holdout_seeds: list[int]
+    report_seeds: list[int]
+    storage: StorageAddress | None
+    """The database that keeps the trials; None = the journal of the results folder."""
+
+
+def read_study(source: str | Path | Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> Study:
+    """Read a study file (or a mapping), apply overrides by dotted path, and check all of it.
+
+    Raises
+    ------
+    InputError
+        A key, measure, sampler, policy or lever is unknown, a range is not allowed, nothing is tuned, the sampler does
+        not serve such a study, or the seeds of the last comparison are not fresh.
+    """
+    config, where, folder, name = said_by(source)
+    where = "study" if isinstance(source, Mapping) else where
+    for path, value in (overrides or {}).items():
+        override(config, path, value, where)
+    _check_keys(config, where)
+    sweep = _sweep(config, name if where != "study" else "study", where, folder)
+    if sweep.until is not None:
+        raise InputError(at(where, "seeds.until has no place in a study: every trial has the same seeds."))
+    space = read_space(sweep)
+    if not any(dimensions(space)):
+        raise InputError(at(where, "nothing is tuned; write {tune: true} or {tune: [...]} at a policy or a lever."))
+    objectives = read_objectives(config["objectives"], sweep, where)
+    constraints = read_constraints(config.get("constraints", {}), sweep, where)
+    measures = [one.measure.name for one in objectives] + [one.measure.name for one in constraints]
+    sampler = read_sampler(config["sampler"], "sampler", where)
+    sampler.check_study(len(objectives), len(constraints), list(dimensions(space)), where)
+    used = {"is tuned on": sweep.seeds}
+    holdout = _fresh_seeds(config, "holdout_seeds", used, 20, where)
+    used["is one of holdout_seeds"] = holdout
+    return Study(
+        name=sweep.name,
+        sweep=sweep._replace(measures=list(dict.fromkeys(measures))),
+        said=config,
+        space=space,
+        objectives=objectives,
+        constraints=constraints,
+        sampler=sampler,
+        trials=read_trials(config.get("trials", 100), where),
+        pruning=read_pruning(config.get("pruning"), len(sweep.seeds), where),
+        holdout_seeds=holdout,
+        report_seeds=_fresh_seeds(config, "report_seeds", used, len(holdout), where),
+        storage=read_storage(config.get("storage"), sweep.name, where),
+    )
+
+
+def read_trials(given: object, where: str = "") -> int:
+    """Return how many trials are asked for."""
+    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= MOST_TRIALS:
+        raise wrong_value(where, "trials", f"must be a whole number from 1 to {MOST_TRIALS}", given)
+    return given
+
+
+def _check_keys(config: Mapping[str, Any], where: str) -> None:
+    known = {key: says for key, says in {**KEYS, **STUDY_KEYS}.items() if key not in _NOT_OF_A_STUDY}
+    for key in config:
+        if key not in known:
+            raise unknown_name(where, "key", key, known)
+    for key in ("objectives", "sampler"):
+        if key not in config:
+            raise InputError(at(where, f"the key {key} is missing ({STUDY_KEYS[key]})."))
+
+
+def _sweep(config: Mapping[str, Any], name: str, where: str, folder: Path) -> Sweep:
+    kept = {key: value for key, value in config.items() if key in KEYS}
+    return checked_sweep(kept, name, where, folder, _named_measures(config))
+
+
+def _named_measures(config: Mapping[str, Any]) -> list[Any]:
+    """Return whatever stands where an objective or a constraint names its measure."""
+    objectives = config["objectives"] if isinstance(config["objectives"], list) else []
+    named = [one.get("measure") if isinstance(one, Mapping) else one for one in objectives]
+    return [*named, *(config.get("constraints") or ())]
+
+
+def _fresh_seeds(
+    config: Mapping[str, Any], key: str, used: Mapping[str, list[int]], count: int, where: str
+) -> list[int]:
+    """Return the seeds that a key gives, or so many after those that are used already, by what they are used for."""
+    given = config.get(key, count)
+    if isinstance(given, int) and not isinstance(given, bool):
+        given = {"first": max(map(max, used.values())) + 1, "count": given}
+    try:
+        seeds = read_seeds(given)
+    except InputError as wrong:
+        raise InputError(at(where, f"{key}: {wrong}")) from None
+    for use, others in used.items():
+        both = sorted(set(seeds) & set(others))
+        if both:
+            raise InputError(at(where, f"{key} must be fresh: seed {both[0]} {use}."))
+    return seeds
+
+
+class Proposal(NamedTuple):
+    """What a trial tries."""
+
+    said: dict[str, Any]
+    """Machine, options and policy as a sweep says them."""
+    chosen: dict[str, Any]
+    """The value of every dimension that matters, by path."""
+
+
+class Trial(NamedTuple):
+    """A trial that is over."""
+
+    number: int
+    proposal: Proposal
+    point: str
+    """The id of its point: trials that try the same have the same, and share their runs."""
+    values: tuple[float, ...] | None
+    """One an objective, the mean over the seeds; None when it failed or was given up."""
+    error: str
+    """Why it failed, in one sentence."""
+    limits: tuple[float, ...] = ()
+    """One a constraint, the mean of its measure over the seeds; empty when there are no values."""
+    beaten_by: int | None = None
+    """The trial that made this one hopeless, if it was given up."""
+
+    @property
+    def status(self) -> str:
+        """Return `done`, `failed` or `pruned`."""
+        if self.values is not None:
+            return "done"
+        return "failed" if self.beaten_by is None else "pruned"
+
+    def feasible(self, constraints: Sequence[Constraint]) -> bool:
+        """Return whether it is done and keeps every constraint."""
+        kept = zip(constraints, self.limits, strict=False)
+        return self.values is not None and all(one.kept_by(value) for one, value in kept)
+
+
+def proposed(study: Study, choose: Any) -> Proposal:
+    """Return what is tried when `choose` answers each dimension."""
+    chosen: dict[str, Any] = {}
+
+    def remembered(dimension: Dimension) -> Any:
+        chosen[dimension.path] = choose(dimension)
+        return chosen[dimension.path]
+
+    return Proposal(draw(study.space, remembered), chosen)
+
+
+def planned(study: Study, proposal: Proposal, workload: Any) -> PlannedPoint:
+    """Return the point of a proposal: the same, with the same name, as an ordinary sweep would have."""
+    setup = read_setup(study.sweep, {**proposal.said, "workload": workload})
+    name = point_id(setup.identity(), study.sweep.mechanism.revision)
+    return PlannedPoint(name, with_code(setup), {}, None)
+
+
+def shown(value: Any) -> Any:
+    """Return a chosen value as a table shows it."""
+    return value.short() if isinstance(value, Spec) else value
+
+
+_KEYS = ("url", "study")
+_KINDS = ("postgresql", "sqlite")
+_URL = re.compile(r"(?P<kind>postgres(?:ql)?|sqlite)(?:\+\w+)?://(?P<rest>.+)")
+_EXPECTED = "must be sqlite:///FILE or postgresql://USER@HOST/BASE, or be left out for a journal in the results folder"
+
+
+def read_storage(given: Any, name: str, where: str) -> StorageAddress | None:
+    """Read the storage of a study file: an address, or `{url: , study: NAME}` where a name is taken; None = a journal.
+
+    Raises
+    ------
+    InputError
+        It is no address of a database that the workbench can use; the sentence holds no password.
+
+    Examples
+    --------
+    >>> read_storage("sqlite:///study.db", "dispatch", "")
+    StorageAddress(url='sqlite:///study.db', study='dispatch')
+    """
+    if given is None:
+        return None
+    config = given if isinstance(given, Mapping) else {"url": given}
+    for key in config:
+        if key not in _KEYS:
+            raise unknown_name(at(where, "storage"), "key", key, _KEYS)
+    url, study = config.get("url"), config.get("study", name)
+    if not isinstance(study, str) or not study.strip():
+        raise wrong_value(where, "storage.study", "must be the name of a study", study)
+    match = _URL.fullmatch(url) if isinstance(url, str) else None
+    if match is None:
+        raise wrong_value(where, "storage", _EXPECTED, hidden(url) if isinstance(url, str) else url)
+    if match["kind"] == "sqlite" and not match["rest"].startswith("/"):
+        raise InputError(at(where, f"storage: an SQLite file is named after three slashes: sqlite:///{match['rest']}"))
+    kind = "sqlite" if match["kind"] == "sqlite" else "postgresql"
+    return StorageAddress(f"{kind}://{match['rest']}", study)

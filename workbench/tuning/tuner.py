@@ -1,0 +1,287 @@
+"""Tune a study, keep it in its folder, and open it again, also while another process tunes it.
+
+`tune` tries what a study file leaves open, keeps every run, and says what is best on seeds that no trial has seen. A
+folder keeps beside the store of runs the study itself, its trials, its front, and a sweep file for each point of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from workbench.errors import StoreError
+from workbench.experiments.fronts import STUDY, TRIALS
+from workbench.experiments.plan import make_plan
+from workbench.experiments.progress import complete, usual_watcher
+from workbench.experiments.results_folder import FILES, SWEEP, held, write_own
+from workbench.experiments.run_set import RunSet, gather
+from workbench.experiments.runner import Progress
+from workbench.experiments.saved_results import named, open_folder, run_kept, write_results
+from workbench.experiments.store import Store
+from workbench.experiments.sweep import with_files
+from workbench.tuning.driver import Crew, Evaluator, conduct, trial_of
+from workbench.tuning.front import BEST, keep_points, on_front
+from workbench.tuning.holdout import FOLDER, REPORT, HoldOut, check_fresh, different, front_sweep, report_plan
+from workbench.tuning.objectives import costs_of
+from workbench.tuning.results import StudyResults
+from workbench.tuning.space import plain
+from workbench.tuning.storages import JOURNAL, Database, Journal, journal_storage
+from workbench.tuning.study import Study, Trial, hidden, planned, proposed, read_study, read_trials
+from workbench.tuning.trial_store import Storage, TrialStore, quiet
+from workbench.workloads.workload_key import read_workload
+
+
+def tune(
+    study: str | Path | Mapping[str, Any],
+    out: str | Path | None = None,
+    trials: int | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    *,
+    set: Mapping[str, Any] | None = None,
+    executor: Executor | str | None = None,
+    hold_out: str | Mapping[str, Any] | None = None,
+) -> StudyResults:
+    """Try combinations of policies and levers, run the best of them on fresh seeds, and report the one to take on
+    further ones beside the baseline.
+
+    Every evaluation is an ordinary run, kept in the same store under the same name as a sweep would give it. A study
+    that is interrupted, or asked for more trials, goes on exactly as if it had never stopped.
+
+    Parameters
+    ----------
+    study : path or mapping
+        A study file (`sweeps/tune/`): the keys of a sweep with `{tune: ...}` where something is chosen, and
+        `objectives`, `constraints`, `sampler`, `trials`, `pruning`, `holdout_seeds`, `storage`.
+    out : path, optional
+        A folder that keeps runs, trials and sampler; without one they live in memory. With `storage: postgresql://...`
+        trials and sampler are in that database instead.
+    trials : int, optional
+        How many, those that are kept included, instead of what the study says.
+    workers, executor, progress
+        As in `workbench.run`.
+    set : mapping, optional
+        Overrides by dotted path; a value may be a policy, also one defined in a notebook.
+    hold_out : str or mapping, optional
+        A workload that is not tuned on, such as a regime, or a trace by name or path: there the best is compared with
+        the baseline at the end (`held_out` of the results), on runs that the study never saw.
+
+    Returns
+    -------
+    StudyResults
+        With `best`, the sweep of the point to take, and `front`, one of each point, which `workbench.run` takes.
+
+    Raises
+    ------
+    InputError
+        The study is not valid; nothing has been run and nothing written.
+    StoreError
+        The folder or the database holds another study or a sweep, cannot be used, or another driver has it.
+
+    Examples
+    --------
+    >>> found = tune({"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 2,
+    ...               "policy": {"placement": {"tune": ["first_fit", "last_fit", "next_fit"]}},
+    ...               "baseline": {"placement": "first_fit"}, "objectives": ["drain_cycles"],
+    ...               "sampler": {"random": {"seed": 1}}, "trials": 6, "holdout_seeds": 3})
+    >>> len(found.trials), bool(found.pareto.best.any())
+    (6, True)
+    >>> sorted(found.best["baseline"]), found.best["seeds"]
+    (['placement'], {'first': 5, 'count': 3})
+    """
+    requested = read_study(study, set)
+    if trials is not None:
+        requested = requested._replace(trials=read_trials(trials))
+    sweep = requested.sweep
+    wants = sweep.mechanism.engine.workload_kind
+    workload = read_workload(sweep.said["workload"], "workload", sweep.where, sweep.folder, wants)
+    identity = _identity(requested, workload)
+    other = None if hold_out is None else HoldOut(requested, hold_out)
+    if other is not None:  # mistakes are found before anything runs, by the plan of the start
+        other.plan(proposed(requested, lambda dimension: dimension.start), workload)
+    crew = Crew(workers, executor, progress or usual_watcher())
+    if out is None:
+        return _compared(_tuned(requested, workload, identity, Store(None), None, crew), other, workload, crew)
+    with held(Path(out), STUDY_FILES) as folder, closing(Store(folder, f"study {requested.name}")) as store:
+        results = _tuned(requested, workload, identity, store, folder, crew)
+        keep_results(results, folder)
+        return _compared(results, other, workload, crew)
+
+
+def _identity(study: Study, workload: Any) -> dict[str, Any]:
+    """Return what makes a study the same study; plans its start too, so that mistakes are found before anything
+    runs."""
+    start = proposed(study, lambda dimension: dimension.start)
+    make_plan(front_sweep(study, [start]))
+    with quiet():
+        study.sampler.make(study.space)
+    planned_start = planned(study, start, workload).setup
+    check_fresh(study, planned_start)
+    setup = planned_start.identity()
+    more = {
+        "constraints": [one.plain() for one in study.constraints],
+        "pruning": study.pruning.plain() if study.pruning else None,
+    }
+    return {
+        **{key: setup[key] for key in ("format", "python", "streams", "engine")},
+        "engine_revision": study.sweep.mechanism.revision,
+        "measures": study.sweep.measured_by(anew=True).text,
+        "workload": setup["workload"],
+        "search_space": plain(study.space),
+        "objectives": [[objective.measure.name, objective.direction] for objective in study.objectives],
+        "sampler": {study.sampler.name: study.sampler.plain()},
+        "seeds": study.sweep.seeds,
+        **{key: value for key, value in more.items() if value},
+    }
+
+
+def storage_of(study: Study, folder: Path | None, identity: Mapping[str, Any]) -> Storage | None:
+    """Return where the trials are kept; without a folder and a database, nowhere."""
+    if study.storage is not None:
+        return Database(study, study.storage, identity)
+    return None if folder is None else Journal(folder, study, identity)
+
+
+def _tuned(
+    study: Study, workload: Any, identity: Mapping[str, Any], store: Store, folder: Path | None, crew: Crew
+) -> StudyResults:
+    began = time.perf_counter()
+    with closing(TrialStore(storage_of(study, folder, identity))) as trial_store:
+        if folder is not None:
+            keep_study(study, folder)
+        evaluator, watch = Evaluator(study, store, crew), crew.watch
+        trials = max(study.trials, len(trial_store.trials))
+        watch.begin(trials * len(study.sweep.seeds), len(trial_store.trials) * len(study.sweep.seeds))
+        try:
+            done, tuner_seconds = conduct(study, trial_store, evaluator, workload, trials)
+            complete(watch)
+        finally:
+            watch.end()
+    best = _best_of(study, done)
+    results = StudyResults(study, done, best, None, folder)
+    if best:
+        plan = make_plan(front_sweep(study, [trial.proposal for trial in best]))
+        results.holdout = gather(plan, store, folder, crew.run(plan, store))
+        report = report_plan(study, results.front.trials[results.front.chosen].proposal, workload)
+        results.report = None if report is None else run_kept(report, folder and folder / REPORT, crew.run)
+    results.seconds, results.tuner_seconds = time.perf_counter() - began, tuner_seconds
+    return results
+
+
+def _compared(results: StudyResults, hold_out: HoldOut | None, workload: Any, crew: Crew) -> StudyResults:
+    """Return the results with the best beside the baseline on a workload that was held out."""
+    if hold_out is None or results.holdout is None:
+        return results
+    began = time.perf_counter()
+    plan = hold_out.plan(results.front.trials[results.front.chosen].proposal, workload)
+    folder = results.folder and results.folder / FOLDER / hold_out.name
+    results.held_out = run_kept(plan, folder, crew.run)
+    results.seconds += time.perf_counter() - began
+    return results
+
+
+def open_study(folder: str | Path) -> StudyResults:
+    """Return what a study has come to; nothing is run and nothing written.
+
+    Parameters
+    ----------
+    folder : path
+        Its results folder. Of a study that is tuned just now the trials so far are there, without a front on fresh
+        seeds (`holdout` is None).
+
+    Raises
+    ------
+    StoreError
+        It is no results folder of a study, its trials are in a database, or its files are damaged.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import workbench as wb
+    >>> study = {"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 2,
+    ...          "policy": {"placement": {"tune": ["first_fit", "last_fit"]}}, "baseline": {"placement": "first_fit"},
+    ...          "objectives": ["drain_cycles"], "sampler": {"random": {"seed": 1}}, "trials": 4, "holdout_seeds": 2}
+    >>> with TemporaryDirectory() as folder:
+    ...     tuned = wb.tune(study, folder)
+    ...     wb.open_study(folder).trials.equals(tuned.trials)
+    True
+    """
+    place = Path(folder)
+    if not (place / STUDY).is_file():
+        raise StoreError(f"{place} is no results folder of a tuning study: it has no {STUDY}.")
+    study = read_study(place / STUDY)
+    if not (place / JOURNAL).is_file():
+        where = "in a database: workbench tune STUDY --dashboard shows them" if study.storage else "missing"
+        raise StoreError(f"{place}: the trials of the study are {where}.")
+    trials = _saved_trials(study, place / JOURNAL)
+    best = _best_of(study, trials)
+    results = StudyResults(study, trials, best, _saved_holdout(place, best), place)
+    if results.holdout is not None and (place / REPORT / SWEEP).is_file():
+        runs, chosen = open_folder(place / REPORT), results.front.trials[results.front.chosen]
+        results.report = runs if chosen.point in {point.id for point in runs.points} else None
+    return results
+
+
+def _saved_trials(study: Study, journal: Path) -> list[Trial]:
+    import optuna
+
+    try:
+        with quiet():
+            kept = optuna.load_study(study_name=None, storage=journal_storage(journal)).get_trials(deepcopy=False)
+        return [trial_of(study, frozen) for frozen in kept if frozen.state.is_finished()]
+    except (KeyError, ValueError, TypeError) as problem:
+        raise StoreError(f"{journal} is no journal of the study beside it ({problem}).") from None
+
+
+def _best_of(study: Study, trials: list[Trial]) -> list[Trial]:
+    """Return the first trial of each outcome that keeps the constraints and that no other beats in every objective."""
+    done = [trial for trial in trials if trial.values is not None and trial.feasible(study.constraints)]
+    costs = [costs_of(trial.values or (), study.objectives) for trial in done]
+    if not costs:
+        return []
+    return different([trial for trial, is_best in zip(done, on_front(np.array(costs)), strict=True) if is_best])
+
+
+def _saved_holdout(folder: Path, best: list[Trial]) -> RunSet | None:
+    """Return the runs on fresh seeds; None where they are not of this front, as the study is tuned on."""
+    if not (folder / SWEEP).is_file():
+        return None
+    runs = open_folder(folder)
+    known = {point.id for point in runs.points}
+    return runs if all(trial.point in known for trial in best) else None
+
+
+FRONT, HISTORY, LEVERS = "front.csv", "hypervolume.csv", "importances.csv"
+STUDY_FILES = (*FILES, STUDY, TRIALS, HISTORY, LEVERS, FRONT, BEST)
+"""What a study leaves beside its store."""
+
+
+def keep_results(results: StudyResults, folder: Path) -> None:
+    """Write what belongs beside the store: the trials, the front, and the hold-out sweep with its table."""
+    write_own(folder / TRIALS, results.trials.to_csv(index=False))
+    write_own(folder / HISTORY, results.hypervolume.to_csv(index=False))
+    write_own(folder / LEVERS, results.importances.to_csv(index=False))
+    if results.holdout is not None:
+        write_own(folder / FRONT, results.pareto.to_csv(index=False))
+        write_results(results.holdout, folder)
+        keep_points(results.front, results.best, folder)
+
+
+def keep_study(study: Study, folder: Path) -> None:
+    """Write the study as it is tuned: with it, the trials can be looked at while it goes on, and however it ends."""
+    config = with_files(named(study.said), study.sweep.folder, lambda path: str(path.resolve()))
+    if "storage" in config:
+        config["storage"] = _without_password(config["storage"])
+    write_own(folder / STUDY, yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
+
+
+def _without_password(storage: Any) -> Any:
+    """Return what is kept of an address; the password comes from the environment (PGPASSWORD) or ~/.pgpass."""
+    return {**storage, "url": hidden(storage["url"])} if isinstance(storage, Mapping) else hidden(storage)
