@@ -112,6 +112,7 @@ class Eviction(Policy, abstract=True):
         >>> LRU().order(inserted="abcd", touched="a")
         ['b', 'c', 'd', 'a']
         """
+        # Imported here: a run's id digests what is global, and a set by hand decides no run.
         from workbench.policies.translation.eviction.plain_set import PlainSet
 
         names, used = _entries("inserted", inserted), _entries("touched", touched)
