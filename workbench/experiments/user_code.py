@@ -30,7 +30,7 @@ from workbench.errors import InputError, PolicyError, missing_extra
 from workbench.experiments.mechanism import OwnMeasure, enter, is_built_in, measured_by, mechanism
 from workbench.experiments.row import Revision, canonical, digest
 from workbench.identity import FORMAT, PYTHON, Snapshot, current, snapshot
-from workbench.identity.code import owner_of
+from workbench.identity.owner import owner_of
 from workbench.identity.values import lock_maker
 from workbench.levers import Spec, identity_of
 from workbench.policies.policy import Policy
