@@ -22,7 +22,17 @@ from workbench.levers import lever
 from workbench.machine.node import NodeMachine
 from workbench.policies.policy import read_policy
 from workbench.records.node import NodeRecord
-from workbench.workloads.node import Allocate, Application, Applications, Free, Kernel, Launch, Phase, Step, Touch
+from workbench.workloads.application import (
+    Allocate,
+    Application,
+    Applications,
+    Free,
+    Kernel,
+    Launch,
+    Phase,
+    Step,
+    Touch,
+)
 from workbench.workloads.workload import Workload
 
 CARDS, MODULES, TOUCHES = 4, 16, 10

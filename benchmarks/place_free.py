@@ -10,7 +10,8 @@ from benchmarks.reference import native
 from benchmarks.row import fastest, row
 from workbench.compiled import kernel, left, right
 from workbench.policies.placement import FirstFit, NearestBoundary
-from workbench.policies.placement.question import PLACE, PlacementView, ReadyPlacement
+from workbench.policies.placement.question import PLACE, ReadyPlacement
+from workbench.policies.placement.view import PlacementView
 from workbench.structures.bitmaps import mark_free, mark_taken
 
 UNITS, SEGMENTS, STEPS = 64, 128, 10_000_000

@@ -1,4 +1,4 @@
-"""Within these rooms no two files import each other, not even for their types, nor inside a function."""
+"""Within these packages no two files import each other, not even for their types, nor inside a function."""
 
 from __future__ import annotations
 
@@ -9,20 +9,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-ROOMS = (
-    "machine",
-    "levers",
-    "engines/kit",
-    "engines/shared_memory",
-    "engines/malloc",
-    "engines/dispatch",
-    "engines/pool",
-)
+ROOMS = ("circuits", "engines", "identity", "levers", "machine", "policies", "workloads")
 
 
 def files(room: str) -> list[Path]:
-    folder = ROOT / "workbench" / room
-    return sorted(folder.rglob("*.py")) if folder.is_dir() else sorted(folder.parent.glob(f"{folder.name}*.py"))
+    return sorted((ROOT / "workbench" / room).rglob("*.py"))
 
 
 def module(file: Path) -> str:

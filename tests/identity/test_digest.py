@@ -10,7 +10,7 @@ import scipy.sparse
 
 from tests.identity.table import ALIKE, CASES, Case, by_levers, edited, policy
 from workbench.errors import InputError
-from workbench.identity import digest_of, one_moment, snapshot, values
+from workbench.identity import digest_of, guards, one_moment, snapshot
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -77,17 +77,17 @@ def swapped(table, *places):
         lambda table: table.__setitem__(200_000, 3),
         lambda table: table.__setitem__(-1, 3),
         lambda table: swapped(table, 7, 9),  # within a row of what is summed
-        lambda table: swapped(table, 7, 7 + 3 * values._WIDTH),  # within a column
+        lambda table: swapped(table, 7, 7 + 3 * guards._WIDTH),  # within a column
         lambda table: table.sort(),
         lambda table: table.__setitem__([0, 1, 4096, 4097], [0, 1, 1, 0]),  # a graph whose degrees stay
     ],
 )
 def test_a_large_table_is_digested_once_a_plan_and_every_edit_is_seen_at_a_glance(edit, monkeypatch):
     table = np.random.default_rng(1).integers(0, 2, 512 * 512)
-    table[[0, 1, 4096, 4097, 7, 9, 7 + 3 * values._WIDTH]] = 1, 0, 0, 1, 1, 0, 0
+    table[[0, 1, 4096, 4097, 7, 9, 7 + 3 * guards._WIDTH]] = 1, 0, 0, 1, 1, 0, 0
     taken = snapshot(answer := lambda: table[3])
     with monkeypatch.context() as patch:
-        patch.setattr(values, "_digest_of_array", lambda array: pytest.fail("digested again"))
+        patch.setattr(guards, "digest_of_array", lambda array: pytest.fail("digested again"))
         assert taken.changed() == ""
         edit(table)
         assert taken.changed() != ""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from workbench.policies.dispatch.choice.question import ChoiceNotice
-from workbench.policies.placement.question import PlacementNotice
+from workbench.policies.placement.view import PlacementNotice
 
 
 def words(free: list[bool]) -> np.ndarray:

@@ -27,7 +27,7 @@ from workbench.policies.policy import read_policy
 from workbench.records.node import KIND, WORDS, NodeRecord, who_of
 from workbench.records.pool import OUTCOMES
 from workbench.records.translation import SERVED_BY
-from workbench.workloads import node as ours
+from workbench.workloads import application as ours
 
 CLASSES = ("move", "load", "store", "matrix", "compare", "jump")
 WINDOWS: Any = {"priority_windows": {"shortest": 64}}

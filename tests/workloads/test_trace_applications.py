@@ -14,7 +14,7 @@ from workbench.api import planned, run
 from workbench.errors import InputError
 from workbench.machine import Board, Card, Machine, NodeMachine, TranslationMachine
 from workbench.streams import Streams
-from workbench.workloads.node import Allocate, Free, Kernel, Launch
+from workbench.workloads.application import Allocate, Free, Kernel, Launch
 from workbench.workloads.trace_applications import TraceApplications
 
 NODE = NodeMachine(

@@ -16,7 +16,7 @@ from workbench.circuits.vectors import Case, Step, asked
 from workbench.errors import InputError, wrong_value
 from workbench.gates import ONE, ZERO
 from workbench.policies.arguments import whole
-from workbench.policies.placement.question import MOST_SEGMENTS
+from workbench.policies.placement.free_map import MOST_SEGMENTS
 from workbench.policies.probes.question import Probe
 from workbench.policies.probes.rival_gates import reported, root_of, step
 from workbench.policies.probes.shared_gates import fields, following, loaded, mask, shifted

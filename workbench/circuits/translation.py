@@ -23,7 +23,7 @@ from workbench.circuits.netlist import (
 from workbench.circuits.registry import Maker, sizes_within
 from workbench.circuits.vectors import Case, Step
 from workbench.policies.translation.cores import degree
-from workbench.policies.translation.eviction.sharing import PlainSet
+from workbench.policies.translation.eviction.plain_set import PlainSet
 from workbench.streams import Streams
 
 DIRECTORY_STEPS = 40

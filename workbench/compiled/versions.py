@@ -22,7 +22,7 @@ from numba.np.ufunc.ufuncbuilder import UFuncDispatcher
 from workbench.compiled.kernel import INTERPRETED
 from workbench.errors import PolicyError
 from workbench.identity import Snapshot, current, digest_of, look, still, tell_of_snapshots
-from workbench.identity.code import owner_of
+from workbench.identity.owner import owner_of
 from workbench.parts.registry import executed_within
 
 Compiled = tuple[int, Any]

@@ -14,7 +14,8 @@ import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, inlined, kernel
 from workbench.engines.kit import FINE, STOP, column, fail, log, made, numbered, raised, wrong
-from workbench.policies.placement.question import PLACE, REFUSED, TOLD, PlacementNotice, PlacementView, ReadyPlacement
+from workbench.policies.placement.question import PLACE, TOLD, ReadyPlacement
+from workbench.policies.placement.view import REFUSED, PlacementNotice, PlacementView
 from workbench.structures.bitmaps import all_free, is_free, mark_free, mark_taken, next_free
 from workbench.structures.timetable import NEVER, Timetable, new_timetable, next_due, put, take
 

@@ -28,7 +28,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
-from workbench.identity.code import installed_folders, owner_of
+from workbench.identity.owner import installed_folders, owner_of
 from workbench.identity.snapshot import current
 
 MOST = 1000

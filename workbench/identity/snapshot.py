@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from workbench.identity.values import Guards
+from workbench.identity.guards import Guards
 from workbench.identity.walk import Walk
 
 T = TypeVar("T")
@@ -109,8 +109,8 @@ def digest_of(*things: Any) -> str:
 def snapshot(*things: Any) -> Snapshot:
     """Return the digest of some things with what it was taken from; parameters and errors as of `digest_of`."""
     taken = look(*things)
-    anew = [tell(taken) for tell in _told]
-    return look(*things) if any(anew) else taken
+    changed = [listener(taken) for listener in _listeners]
+    return look(*things) if any(changed) else taken
 
 
 def look(*things: Any) -> Snapshot:
@@ -120,7 +120,7 @@ def look(*things: Any) -> Snapshot:
     return Snapshot(Walk(_sub, things[0] if len(things) == 1 else None), *things)
 
 
-_told: list[Callable[[Snapshot], bool]] = []
+_listeners: list[Callable[[Snapshot], bool]] = []
 
 
 def tell_of_snapshots(listener: Callable[[Snapshot], bool]) -> None:
@@ -128,7 +128,7 @@ def tell_of_snapshots(listener: Callable[[Snapshot], bool]) -> None:
 
     Where it returns that it changed something, another snapshot is taken.
     """
-    _told.append(listener)
+    _listeners.append(listener)
 
 
 def current(thing: Any) -> Snapshot:

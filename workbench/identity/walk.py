@@ -3,49 +3,33 @@
 from __future__ import annotations
 
 import builtins
-import contextlib
 import dataclasses
 import functools
 import hashlib
 import importlib.util
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import msgspec
 
-from workbench.errors import InputError
-from workbench.identity.code import (
-    DOC,
+from workbench.identity.bytecode import DOC, Reference, parsed
+from workbench.identity.guards import MISSING, content
+from workbench.identity.numba_values import is_numba, numba_value, overloads
+from workbench.identity.owner import (
     Owner,
-    Reference,
     label,
     module_of_class,
     owner_of,
     owner_of_class,
     owner_of_function,
-    package_of,
-    parsed,
-    unseen,
     will_be_installed,
 )
-from workbench.identity.values import (
-    MISSING,
-    VALUES,
-    Guards,
-    attached,
-    content,
-    is_numba,
-    is_random,
-    note_content,
-    numba_value,
-    other_value,
-    overloads,
-    refused,
-    undigestible,
-)
+from workbench.identity.refusal import is_random, unseen
+from workbench.identity.transcript import Transcript
+from workbench.identity.values import VALUES, attached, other_value, undigestible
 
 _NOT_CODE = ("__dict__", "__weakref__", "__init_subclass__", "__subclasshook__")
 _NOTES = (
@@ -70,41 +54,18 @@ _DESCRIBES = "__describes__"
 """The attribute of a class that names those of its attributes that say nothing about what is executed."""
 
 
-class Walk:
-    """Writes down what it passes as one text; functions and classes are passed once and named by their turn.
+class Walk(Transcript):
+    """Writes down what it passes; functions and classes are passed once and named by their turn.
 
-    Of names it takes what they stand for at this moment. What the user's code refers to is noted in `guards`. The
-    workbench's own is digested by `sub` where it is not the root (`parts`); what it refers to is noted in `package`.
+    Of names it takes what they stand for at this moment.
     """
 
     def __init__(self, sub: Callable[[Any], str] | None, root: Any = None) -> None:
-        self.guards = Guards()
-        self.lenient = sub is None or owner_of(getattr(root, "__module__", None)) == "workbench"
-        """Whether what has no digest counts by its kind alone, as decoders of files do: among the workbench's own."""
-        self.package = Guards()
-        self.parts: list[tuple[Any, str]] = []
-        """What was digested by `sub`, each with its digest."""
-        self.tokens: list[str] = []
-        self.compiled: list[Any] = []
-        """The user's compiled functions."""
-        self.functions: list[FunctionType] = []
-        """The user's functions."""
-        self.caches: list[Any] = []
-        """The user's functions that keep what they returned."""
-        self.modules: dict[str, set[str]] = {}
-        """Of each of the user's modules that something was taken from, the attributes that were read from it."""
-        self._sub = sub
-        self._root = root
+        super().__init__(sub, root)
         self._turns: dict[int, int] = {}
-        self._noting = not self.lenient
         self._waiting: deque[tuple[Any, bool, Callable[[Any], None]]] = deque()
         self._kept: list[Any] = []
         self._reads_texts = self._reads_annotations = self._reads_subclasses = False
-        self._within: list[str] = []
-        self._passed: Any = None
-        self._open: dict[int, int] = {}
-        self.within_installed = 0
-        """In how many objects of installed packages the walk is: what these draw from shows when runs are repeated."""
 
     def digest(self, *things: Any) -> str:
         """Walk and return 32 hexadecimal digits of BLAKE2b."""
@@ -150,25 +111,6 @@ class Walk:
         self.put("docstrings", again())
         self.guards.value(again, again(), DOC)
 
-    def put(self, kind: str, text: str = "") -> None:
-        """Write one thing down; with its length, so that no two texts can be read as one another."""
-        self.tokens.append(f"{kind}{len(text)}:{text}")
-
-    def inside(self, name: str, go: Callable[..., Any], *arguments: Any) -> None:
-        """Call something; refusals then say that they were met under a name."""
-        self._within.append(name)
-        go(*arguments)
-        self._within.pop()
-
-    @property
-    def shown(self) -> str:
-        """Return where the walk is, in words: `MyFit.answer: AIM`."""
-        return ": ".join(self._within)
-
-    def refuse(self, value: Any, what: str = "", cure: str = "") -> InputError:
-        """Return the sentence that refuses a value which no digest can stand for."""
-        return refused(self._within, value, what, cure, self._passed)
-
     def value(self, value: Any) -> None:
         """Write a value down, or what a function or a class is made of."""
         self._check(value)
@@ -192,64 +134,10 @@ class Walk:
         """Return whether what is passed now is the workbench's own, whose functions and modules may be renamed."""
         return not self._noting
 
-    @property
-    def notes(self) -> Guards | None:
-        """Return where what is passed now is noted, None where it need not be."""
-        return self.guards if self._noting else self.package if self.lenient else None
-
     def _check(self, value: Any, bare: bool = False) -> None:
         """Refuse what the user's code may not read."""
         if self._noting and (why := unseen(value, bare)):
             raise self.refuse(value, why.what, why.cure)
-
-    @contextlib.contextmanager
-    def once(self, value: Any) -> Iterator[bool]:
-        """Hold a value open within this context; yield False where it was already, so that it holds itself."""
-        if id(value) in self._open:
-            self.put("itself", str(len(self._open) - self._open[id(value)]))
-            yield False
-            return
-        self._open[id(value)] = len(self._open)
-        try:
-            yield True
-        finally:
-            del self._open[id(value)]
-
-    def changed_by(self, again: Callable[[], Any], digest: Any, value: Any) -> None:
-        """Note a value that holds no others, by what gives its digest."""
-        if not self._open and self._noting:
-            self.guards.value(again, digest, self.shown)
-        else:
-            self.note(value)
-
-    def changeable(self, value: Any, write: Callable[[Walk, Any], None]) -> None:
-        """Write down a value that can change while it stays the same object, and note it."""
-        outermost = not self._open
-        with self.once(value) as first:
-            if first:
-                write(self, value)
-        if outermost and self._noting:
-            again = functools.partial(_digest_of_value, self._sub, self._root, write, value)
-            self.guards.value(again, again(), self.shown)
-        else:
-            self.note(value)
-
-    def note(self, value: Any) -> None:
-        """Note what a value of the workbench's own holds."""
-        if self.lenient and not self._noting:
-            note_content(self.package, value, self.shown)
-
-    def alone(self, value: Any) -> str:
-        """Return the digest of a value by itself, wherever it stands."""
-        walk = Walk(self._sub, self._root)
-        result = walk.digest(value)
-        self.package.include(walk.package)
-        self.parts += walk.parts
-        return result
-
-    def named(self, module: str, name: str) -> None:
-        """Write down something of an installed package by its name."""
-        self.put("installed", f"{package_of(module)}/{module}.{name}")
 
     def turn(self, thing: Any, noting: bool, go: Callable[[Any], None]) -> None:
         """Write down the turn at which something is passed; it is passed after all that came before."""
@@ -292,15 +180,13 @@ class Walk:
         with self.once(function) as first:
             if first:
                 self.value(list(function.registry.items()))
-        if (notes := self.notes) is not None:
-            again = functools.partial(_addresses, function.registry)
-            notes.value(again, again(), self.shown)
+        again = functools.partial(_addresses, function.registry)
+        self.notes.value(again, again(), self.location)
 
     def _walk_function(self, function: FunctionType) -> None:
         code = parsed(function.__code__)
         self.put("code", code.nameless if self._named_by_place else code.digest)
-        if (notes := self.notes) is not None:
-            notes.function(function)
+        self.notes.function(function)
         if self._noting:
             self.functions.append(function)
             names = code.attributes.union(reference.name for reference in code.references)
@@ -324,8 +210,7 @@ class Walk:
         self.value(value)
 
     def _cell(self, cell: CellType, name: str, references: tuple[Reference, ...]) -> None:
-        if (notes := self.notes) is not None:
-            notes.cell(cell, self.shown)
+        self.notes.cell(cell, self.location)
         self.put("cell")
         value = content(cell)
         if isinstance(value, ModuleType):
@@ -341,15 +226,18 @@ class Walk:
             return
         namespace = function.__globals__
         value = namespace.get(reference.name, MISSING)
-        if (notes := self.notes) is not None:
-            notes.name(namespace, reference.name, value, self.shown)
+        self.notes.name(namespace, reference.name, value, self.location)
         if value is MISSING:
             value = getattr(builtins, reference.name, MISSING)
         self.put("name", "" if self._named_by_place and value is not MISSING else reference.name)
         if reference.bare:
             self._check(_at_the_end(value, reference.chain), bare=True)
+        self._read(value, reference.chain)
+
+    def _read(self, value: Any, names: tuple[str, ...]) -> None:
+        """Write down a value, of a module the attributes that are read from it."""
         if isinstance(value, ModuleType):
-            self.chain(value, reference.chain)
+            self.chain(value, names)
         else:
             self.value(value)
 
@@ -360,28 +248,23 @@ class Walk:
             name = importlib.util.resolve_name(reference.name, package or None)
             self.put("import", "" if self._named_by_place else name.rpartition(".")[2])
             if owner_of(name) in ("workbench", "machinery"):
-                self.put(
-                    "machinery",
-                    " ".join(reference.chain) if self._named_by_place else f"{name} {' '.join(reference.chain)}",
-                )
+                names = " ".join(reference.chain)
+                self.put("machinery", names if self._named_by_place else f"{name} {names}")
                 return
             anything: Any = function
             load = anything.__builtins__["__import__"]
-            if load is builtins.__import__ and will_be_installed(name):
-                for attribute in reference.chain or ("",):
-                    self._outside(name, (attribute,))
-                return
-            module = load(name, space, None, ("__name__",), 0)
+            by_name = load is builtins.__import__ and will_be_installed(name)
+            module = None if by_name else load(name, space, None, ("__name__",), 0)
         except ImportError as problem:
             raise self.refuse(reference.name, f"which cannot be imported ({problem})") from None
-        if owner_of(module.__name__) == "installed":
+        if module is None or owner_of(module.__name__) == "installed":
             for attribute in reference.chain or ("",):
                 self._outside(name, (attribute,))
             return
         if not reference.chain:  # then what is bound is the outermost package
-            names = module.__name__.split(".")
-            for count in range(len(names)):
-                self.chain(sys.modules[".".join(names[: count + 1])], ())
+            parts = module.__name__.split(".")
+            for count in range(len(parts)):
+                self.chain(sys.modules[".".join(parts[: count + 1])], ())
         for attribute in reference.chain:
             self.chain(module, (attribute,))
 
@@ -406,15 +289,11 @@ class Walk:
             value = sys.modules.get(f"{module.__name__}.{name}", MISSING)
         if value is MISSING and module.__name__ == "workbench":  # whose words are imported when they are first used
             value = getattr(module, name, MISSING)
-        if (notes := self.notes) is not None:
-            notes.name(vars(module), name, value, self.shown)
+        self.notes.name(vars(module), name, value, self.location)
         if value is MISSING and (requested := vars(module).get("__getattr__")) is not None:
             read.add("__getattr__")
             self.value(requested)
-        if isinstance(value, ModuleType):
-            self.chain(value, tuple(rest))
-        else:
-            self.value(value)
+        self._read(value, tuple(rest))
 
     def _outside(self, module: str, names: tuple[str, ...]) -> None:
         """Write down something of an installed module by its name; refuse what draws from a state that it hides."""
@@ -451,8 +330,7 @@ class Walk:
             self._by_owner(cls, owner_of_class(cls), module_of_class(cls), self._walk_type)
 
     def _walk_type(self, cls: type) -> None:
-        if (notes := self.notes) is not None:
-            notes.type(cls)
+        self.notes.type(cls)
         self.put("class", cls.__name__)
         if type(cls) is not type:
             self.value(type(cls))
@@ -475,11 +353,9 @@ class Walk:
             self.value([getattr(one, "factory", one) for one in cls.__struct_defaults__])
 
     def _attributes(self, space: Mapping[str, Any], wanted: Callable[[str, Any], bool]) -> None:
-        notes = self.notes
         for name, value in sorted(space.items()):
             if wanted(name, value):
-                if notes is not None:
-                    notes.name(space, name, value, ": ".join((*self._within, name)))
+                self.notes.name(space, name, value, ": ".join((*self._within, name)))
                 self.inside(name, self._attribute, name, value)
 
 
@@ -499,12 +375,3 @@ def _at_the_end(value: Any, names: tuple[str, ...]) -> Any:
 
 def _addresses(registry: Mapping[Any, Any]) -> str:
     return " ".join(f"{id(cls)}:{id(function)}" for cls, function in registry.items())
-
-
-def _digest_of_value(
-    sub: Callable[[Any], str] | None, root: Any, write: Callable[[Walk, Any], None], value: Any
-) -> str:
-    walk = Walk(sub, root)
-    with walk.once(value):
-        write(walk, value)
-    return walk.digest()

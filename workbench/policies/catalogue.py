@@ -20,11 +20,9 @@ from workbench.policies.policy import Policy, base_of, policies, questions
 
 def load_all() -> None:
     """Import every room of policies, so that the catalogue is whole."""
-    import workbench.policies as rooms
-
-    for room in pkgutil.iter_modules(rooms.__path__):
+    for room in pkgutil.iter_modules([str(Path(__file__).parent)]):
         if room.ispkg:
-            importlib.import_module(f"{rooms.__name__}.{room.name}")
+            importlib.import_module(f"{__package__}.{room.name}")
 
 
 def policy_rows(question: str | None = None) -> list[dict[str, Any]]:

@@ -29,7 +29,7 @@ from workbench.digests import canonical, digest
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, PolicyError, missing_extra
 from workbench.identity import FORMAT, PYTHON, Snapshot, current, snapshot
-from workbench.identity.code import owner_of
+from workbench.identity.owner import owner_of
 from workbench.identity.values import lock_maker
 from workbench.levers import Spec, identity_of
 from workbench.mechanisms.measured_by import measured_by

@@ -17,7 +17,7 @@ import numpy as np
 from workbench.errors import InputError, at, nearest_name
 from workbench.levers import Family, Spec
 from workbench.streams import Streams
-from workbench.workloads.node import Applications
+from workbench.workloads.application import Applications
 from workbench.workloads.pool_requests import PoolRequests, TensorRequests
 
 KINDS = ("workgroups", "groups", "accesses", "mallocs", "pool_requests", "tensor_requests", "applications")

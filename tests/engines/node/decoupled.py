@@ -28,7 +28,7 @@ from workbench.engines.translation import Translation
 from workbench.machine.node import NodeMachine
 from workbench.policies.policy import Policy, read_policy
 from workbench.records.node import KIND, who_of
-from workbench.workloads.node import Allocate, Application, Applications, Kernel, Launch, Phase, Step, Touch
+from workbench.workloads.application import Allocate, Application, Applications, Kernel, Launch, Phase, Step, Touch
 from workbench.workloads.workload import Groups, Mallocs
 
 CARDS, MODULES, GROUPS, KERNELS = 2, 4, 5, 3

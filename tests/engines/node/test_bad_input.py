@@ -22,18 +22,8 @@ from workbench.engines.node.pool_part import _check_pages
 from workbench.errors import InputError, PolicyError
 from workbench.policies.malloc import BlockAggregated
 from workbench.policies.pool.cache import PytorchCaching, SplitAndCoalesce
-from workbench.workloads.node import (
-    Allocate,
-    Application,
-    Free,
-    Kernel,
-    Launch,
-    Phase,
-    Step,
-    Touch,
-    Wait,
-    check_applications,
-)
+from workbench.workloads.application import Allocate, Application, Free, Kernel, Launch, Phase, Step, Touch, Wait
+from workbench.workloads.application_check import check_applications
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,9 @@ from workbench.api import planned
 from workbench.engines.node.engine import Node
 from workbench.machine import Board, Card, NodeMachine
 from workbench.streams import Streams
+from workbench.workloads.application import Applications
+from workbench.workloads.application_plan import Plan
 from workbench.workloads.catalogue import catalogue
-from workbench.workloads.node import Applications, Plan
 from workbench.workloads.synthetic.laws import Constant
 
 pytestmark = LONG_WHERE_COMPILED

@@ -22,7 +22,7 @@ from workbench.engines.node.memory import map_run, open_mapping
 from workbench.engines.node.state import Run
 from workbench.engines.node.touches import bytes_touched, page_simulated, pages_simulated
 from workbench.records.node import KIND, messages_of
-from workbench.workloads.node import Allocate, Application, Touch
+from workbench.workloads.application import Allocate, Application, Touch
 
 pytestmark = LONG_WHERE_COMPILED
 

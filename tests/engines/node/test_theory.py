@@ -27,7 +27,7 @@ from workbench.policies.policy import read_policy
 from workbench.records.node import KIND, NodeRecord, messages_of
 from workbench.statistics import mean_interval
 from workbench.streams import Streams
-from workbench.workloads.node import Allocate, Application, Applications, Kernel, Launch, Phase, Touch
+from workbench.workloads.application import Allocate, Application, Applications, Kernel, Launch, Phase, Touch
 
 pytestmark = LONG_WHERE_COMPILED
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from workbench.errors import InputError
 from workbench.policies.placement import FirstFit, NearestBoundary
-from workbench.policies.placement.question import as_bits, as_text, as_words
+from workbench.policies.placement.free_map import as_bits, as_text, as_words
 
 
 @given(st.lists(st.booleans(), min_size=2, max_size=300))

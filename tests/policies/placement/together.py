@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tests.depth import FAR, LONG
 from tests.oracles.placement import Twin
-from workbench.policies.placement.question import Placement, PlacementNotice, PlacementView
+from workbench.policies.placement.question import Placement
+from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.policies.scenes import KEPT, Speaker
 from workbench.structures.bitmaps import mark_free, mark_taken, packed
 

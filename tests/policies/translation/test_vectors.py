@@ -18,7 +18,8 @@ from workbench.policies.translation import (
     degree,
     record_bits,
 )
-from workbench.policies.translation.eviction.sharing import ENDLESS, PlainSet, choose_victim
+from workbench.policies.translation.eviction.plain_set import PlainSet
+from workbench.policies.translation.eviction.victim import ENDLESS, choose_victim
 from workbench.records.translation import ACCESS, SERVED_BY
 
 FOUR = {"cores": 4, "private_entries": 4, "shared_entries": 16}

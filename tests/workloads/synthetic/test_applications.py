@@ -7,7 +7,7 @@ import pytest
 
 from workbench.machine import Board
 from workbench.streams import Streams
-from workbench.workloads.node import Launch
+from workbench.workloads.application import Launch
 from workbench.workloads.workload_key import read_generator, regimes
 
 

@@ -28,7 +28,8 @@ from workbench.engines.dispatch.state import COUNT, FAULT, LOWEST, NONE, RANDOM,
 from workbench.engines.kit.faults import fail
 from workbench.policies.dispatch.choice.question import HELD, SCORE, ChoiceView, PagesNotice
 from workbench.policies.dispatch.priority import RANK, PriorityView
-from workbench.policies.dispatch.selection.question import SELECT, SelectionView
+from workbench.policies.dispatch.selection.question import SELECT
+from workbench.policies.dispatch.selection.view import SelectionView
 from workbench.structures.rng import below
 
 ask_rank = RANK.ask

@@ -8,7 +8,8 @@ from workbench.compiled import NO_ANSWER, RAISED, Answer, inlined, kernel, noinl
 from workbench.engines.dispatch.channels import group_of, of_module
 from workbench.engines.dispatch.state import COUNT, FAULT, NONE, OWN, Columns, Policies, Rules, Shape, State
 from workbench.engines.kit.faults import fail
-from workbench.policies.placement.question import PLACE, REFUSED, TOLD, PlacementNotice, PlacementView, ReadyPlacement
+from workbench.policies.placement.question import PLACE, TOLD, ReadyPlacement
+from workbench.policies.placement.view import REFUSED, PlacementNotice, PlacementView
 from workbench.structures.bitmaps import count_free, is_free, mark_free, mark_taken, next_free
 
 ask_placement = PLACE.ask

@@ -35,7 +35,8 @@ from workbench.engines.malloc.state import (
     Run,
     State,
 )
-from workbench.policies.placement.question import PLACE, TOLD, PlacementNotice, PlacementView
+from workbench.policies.placement.question import PLACE, TOLD
+from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.structures.bitmaps import is_free, mark_free, mark_taken
 from workbench.structures.run_tree import highest_start, lowest_start, lowest_start_from, renew
 from workbench.structures.timetable import next_due, put, take

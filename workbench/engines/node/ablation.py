@@ -21,7 +21,7 @@ from workbench.machine.node import NodeMachine
 from workbench.machine.translation import TranslationMachine
 from workbench.policies.policy import Policy
 from workbench.streams import Streams
-from workbench.workloads.node import Application, Applications, Kernel, Launch, Step
+from workbench.workloads.application import Application, Applications, Kernel, Launch, Step
 
 NOTHING = "nothing"
 _TRANSLATION = ("private_cycles", "shared_cycles", "level_cycles", "hop_cycles", "link_cycles")

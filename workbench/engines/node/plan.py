@@ -20,7 +20,17 @@ import numpy as np
 from workbench.compiled import kernel
 from workbench.errors import InputError
 from workbench.structures.rng import NEAR, sums_of
-from workbench.workloads.node import PATTERNS, Allocate, Application, Applications, Free, Kernel, Launch, Touch, Wait
+from workbench.workloads.application import (
+    PATTERNS,
+    Allocate,
+    Application,
+    Applications,
+    Free,
+    Kernel,
+    Launch,
+    Touch,
+    Wait,
+)
 from workbench.workloads.workload import Mallocs
 
 ALLOCATES, FREES, LAUNCHES, WAITS = range(4)

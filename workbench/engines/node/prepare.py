@@ -37,7 +37,8 @@ from workbench.levers import Spec
 from workbench.machine.machine import USUAL
 from workbench.streams import Streams
 from workbench.structures.timetable import NEVER
-from workbench.workloads.node import Allocate, Applications, Kernel, Launch, check_applications
+from workbench.workloads.application import Allocate, Applications, Kernel, Launch
+from workbench.workloads.application_check import check_applications
 from workbench.workloads.workload import MOST_PRIORITIES, Groups
 
 LEVELS = 4

@@ -13,7 +13,8 @@ import numpy as np
 from workbench.compiled import NO_ANSWER, RAISED, addresses, kernel, noinline, routine
 from workbench.engines.pool.options import Case
 from workbench.engines.pool.state import COUNT, FAULT, POOLS, Driver, Rules, State, stopped
-from workbench.policies.placement.question import PLACE, TOLD, PlacementNotice, PlacementView
+from workbench.policies.placement.question import PLACE, TOLD
+from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.policies.pool.cache import APART, BUDDIES
 from workbench.policies.pool.idle import BYTES, EACH, IN_USE, NEWER, OLDER
 from workbench.structures.bitmaps import all_free, is_free, mark_free, mark_taken

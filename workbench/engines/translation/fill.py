@@ -19,8 +19,9 @@ from workbench.engines.translation.lookup import NOWHERE, find, forget_place, no
 from workbench.engines.translation.network import NO_NOTE, forward, send
 from workbench.engines.translation.state import COUNT, FAULT, Run
 from workbench.engines.translation.statistics import ONE_MESSAGE, count_messages, log
-from workbench.policies.translation.eviction.question import INCOMING, TOUCHED, IncomingView, ReadyEviction, TouchView
-from workbench.policies.translation.eviction.sharing import ENDLESS, choose_victim
+from workbench.policies.translation.eviction.question import INCOMING, TOUCHED, ReadyEviction
+from workbench.policies.translation.eviction.victim import ENDLESS, choose_victim
+from workbench.policies.translation.eviction.view import IncomingView, TouchView
 from workbench.policies.translation.fill import FILL, REFUSED, TOLD, FillNotice, FillView
 from workbench.policies.translation.locate import DIRECTORY
 from workbench.records import translation as kinds

@@ -12,7 +12,9 @@ from workbench.policies.arguments import seed_of, truths, whole
 from workbench.policies.malloc.heap import BitmapArena, HeapPolicy
 from workbench.policies.malloc.serve import Serve, checked_bytes
 from workbench.policies.placement.fit import FirstFit
-from workbench.policies.placement.question import REFUSED, Placement, PlacementNotice, as_text
+from workbench.policies.placement.free_map import as_text
+from workbench.policies.placement.question import Placement
+from workbench.policies.placement.view import REFUSED, PlacementNotice
 from workbench.structures.bitmaps import all_free, mark_free, mark_taken
 
 MOST_GRANULES = 1 << 24

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, Literal, Protocol, get_args
+
+import numpy as np
 
 from workbench.errors import InputError
 from workbench.policies.arguments import one_of, seed_of, whole
-from workbench.policies.placement.question import (
-    FEWEST_SEGMENTS,
-    MOST_SEGMENTS,
-    REFUSED,
-    Placement,
-    PlacementNotice,
-    as_text,
-)
+from workbench.policies.placement.free_map import FEWEST_SEGMENTS, MOST_SEGMENTS, as_text
+from workbench.policies.placement.view import REFUSED, PlacementNotice
 from workbench.structures.bitmaps import all_free, mark_free, mark_taken, next_free
 
 Release = Literal["strict", "lenient"]
 """What may be given back: exactly a live grant, or any range (spec 1, E12)."""
+
+
+class Placer(Protocol):
+    """What an allocator needs of its placement policy."""
+
+    @property
+    def layout(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    def admitted(self, length: int, segments: int) -> int: ...
+    def ask(self, words: np.ndarray, segments: int, length: int, memory: np.ndarray) -> int: ...
+    def parameters(self) -> np.ndarray: ...
+    def start_memory(self, segments: int, seed: int) -> np.ndarray: ...
+    def tell(self, name: str, notice: Any) -> None: ...
 
 
 class Allocator:
@@ -46,7 +56,7 @@ class Allocator:
     workbench.errors.InputError: [11, 16) is not a live grant; there are [0, 3).
     """
 
-    def __init__(self, policy: Placement, segments: int, release: Release = "strict", seed: int = 0) -> None:
+    def __init__(self, policy: Placer, segments: int, release: Release = "strict", seed: int = 0) -> None:
         if policy.layout == "compacting":
             raise InputError(f"{policy.name} moves live ranges, so their addresses cannot be handed out; use its base.")
         self.segments = whole("segments", segments, FEWEST_SEGMENTS, MOST_SEGMENTS)

@@ -19,7 +19,7 @@ import numpy as np
 
 from workbench.errors import wrong_value
 from workbench.policies.arguments import whole
-from workbench.policies.placement.question import MOST_SEGMENTS, Bits, Encoding, as_words, bits_text, check_length
+from workbench.policies.placement.free_map import MOST_SEGMENTS, Bits, Encoding, as_words, bits_text, check_length
 from workbench.structures.bitmaps import unpacked
 
 

@@ -16,7 +16,9 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.policies.contract import SEED, Contract
-from workbench.policies.placement.question import REFUSED, Placement, PlacementNotice, PlacementView, as_text
+from workbench.policies.placement.free_map import as_text
+from workbench.policies.placement.question import Placement
+from workbench.policies.placement.view import REFUSED, PlacementNotice, PlacementView
 from workbench.policies.scenes import ANSWER, KEPT, Asked, Say, Scenes, Speaker, compiled, walk
 from workbench.structures.bitmaps import all_free, mark_free, mark_taken, unpacked
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from workbench.compiled import kernel
 from workbench.levers import lever
-from workbench.policies.placement.question import REFUSED, Placement, PlacementNotice, PlacementView
+from workbench.policies.placement.question import Placement
+from workbench.policies.placement.view import REFUSED, PlacementNotice, PlacementView
 from workbench.structures.bitmaps import NOWHERE, first_start, last_start
 
 DISTANCE, TIE = 0, 1

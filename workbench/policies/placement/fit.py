@@ -13,7 +13,8 @@ import numpy as np
 
 from workbench.errors import wrong_value
 from workbench.levers import lever
-from workbench.policies.placement.question import REFUSED, Layout, Placement, PlacementNotice, PlacementView
+from workbench.policies.placement.question import Layout, Placement
+from workbench.policies.placement.view import REFUSED, PlacementNotice, PlacementView
 from workbench.streams import Streams
 from workbench.structures.bitmaps import (
     NOWHERE,

@@ -13,7 +13,8 @@ import numpy as np
 
 from workbench.compiled import kernel, leading_zeros, trailing_zeros
 from workbench.levers import lever
-from workbench.policies.placement.question import REFUSED, Placement, PlacementNotice, PlacementView
+from workbench.policies.placement.question import Placement
+from workbench.policies.placement.view import REFUSED, PlacementNotice, PlacementView
 from workbench.structures.bitmaps import NOWHERE, first_start, is_free, next_taken, order_of, run_start, smallest_block
 
 SUBCLASSES, OWN_CLASS = 0, 1

@@ -2,30 +2,26 @@
 
 An answer takes a `PlacementView`, which holds what the hardware sees: not the queue, not the future, not the score. A
 policy that must know what became of its answers also defines `granted(see)` and `released(see)`, which take a
-`PlacementNotice` after the free map has changed. People write a free map as a string of 0 and 1, segment 0 on the left,
-or as an array of bool.
+`PlacementNotice` after the free map has changed. `free_map` reads a free map as people write it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import MEMORY, PARAMS, Answer, Question, number, readable, view
-from workbench.errors import InputError, wrong_value
+from workbench.compiled import Answer, Question
+from workbench.errors import InputError
 from workbench.policies.arguments import whole
+from workbench.policies.placement.free_map import MOST_SEGMENTS, Bits, Encoding, as_text, as_words, check_length
+from workbench.policies.placement.view import REFUSED, PlacementNotice, PlacementView
 from workbench.policies.policy import Policy
 from workbench.structures import bitmaps
-from workbench.structures.bitmaps import packed, unpacked
 
 if TYPE_CHECKING:
     from workbench.policies.placement.allocator import Allocator, Release
-
-
-REFUSED = -1
-"""The answer that says: does not fit now."""
 
 Layout = Literal["contiguous", "scattered", "compacting"]
 """What a grant may be: one range; any free segments; one range after live ranges were moved together."""
@@ -33,61 +29,12 @@ Layout = Literal["contiguous", "scattered", "compacting"]
 Notice = Callable[..., Any]
 """A plain function that is told of a grant or a release and returns nothing."""
 
-
-@view
-class PlacementView(NamedTuple):
-    """What the hardware sees: not the queue, not the future, not the score."""
-
-    free: np.ndarray = readable("uint64", "words", "the free map (see `free_map`), after this cycle's releases")
-    segments: int = number("how many segments the memory has")
-    length: int = number("how many contiguous segments are asked for, from 1 to `segments`")
-    levers: Any = PARAMS
-    memory: np.ndarray = MEMORY
-
-    def __str__(self) -> str:
-        """Return the question in words."""
-        plural = "s" * (self.length > 1)
-        return f"{self.length} segment{plural} in the state {as_text(self.free, self.segments)}"
-
-
-def as_text(words: np.ndarray, segments: int) -> str:
-    """Return words as a string, segment 0 on the left."""
-    return bits_text(unpacked(words, segments))
-
-
-def bits_text(bits: np.ndarray) -> str:
-    """Return booleans as a string, the first on the left.
-
-    >>> bits_text(np.array([False, True, True]))
-    '011'
-    """
-    return "".join("1" if bit else "0" for bit in bits)
-
-
 PLACE = Question(
     "placement",
     PlacementView,
     answers="the first segment of the range to grant, or -1: the request does not fit now",
     wrong="answered {answer}, which is not the start of a free range; -1 says that a request does not fit now",
 )
-
-
-@view
-class PlacementNotice(NamedTuple):
-    """A grant or a release, told after the free map has changed."""
-
-    free: np.ndarray = readable("uint64", "words", "the free map, after the grant or the release")
-    segments: int = number("how many segments the memory has")
-    start: int = number("the first segment of the range")
-    length: int = number("how many segments the range has")
-    levers: Any = PARAMS
-    memory: np.ndarray = MEMORY
-
-    def __str__(self) -> str:
-        """Return what is told in words."""
-        return f"[{self.start}, {self.start + self.length}) in the state {as_text(self.free, self.segments)}"
-
-
 TOLD = Question("placement notice", PlacementNotice, returns="nothing")
 
 
@@ -160,6 +107,7 @@ class Placement(Policy, abstract=True):
         >>> memory.take(3), memory.take(5), memory.free_map
         (0, 3, '0000000011111111')
         """
+        # Imported here: a run's id digests what is global, and a memory by hand decides no run.
         from workbench.policies.placement.allocator import Allocator
 
         return Allocator(self, segments, release, seed)
@@ -221,62 +169,3 @@ class Placement(Policy, abstract=True):
 
     def _encoding(self) -> Encoding:
         return getattr(self, "encoding", "free1")
-
-
-Bits = str | Sequence[bool] | np.ndarray
-Encoding = Literal["free1", "free0"]
-FEWEST_SEGMENTS, MOST_SEGMENTS = 2, 4096
-
-
-def as_bits(given: Bits) -> np.ndarray:
-    """Return the state as a boolean array; underscores and blanks in a string are passed over.
-
-    >>> as_bits("01_1").tolist()
-    [False, True, True]
-
-    Raises
-    ------
-    InputError
-        It is neither a string of 0 and 1 nor a row of booleans, or it has not 2 to 4,096 segments.
-    """
-    bits = _from_text(given) if isinstance(given, str) else _from_array(given)
-    if not FEWEST_SEGMENTS <= len(bits) <= MOST_SEGMENTS:
-        raise wrong_value("", "a free map", f"must have {FEWEST_SEGMENTS} to {MOST_SEGMENTS} segments", len(bits))
-    return bits
-
-
-def as_words(given: Bits, encoding: Encoding, length: int) -> tuple[np.ndarray, int]:
-    """Return the free map in words and its number of segments, after checking both and the length that is asked for."""
-    bits = as_bits(given)
-    check_length(length, len(bits))
-    return packed(bits if encoding == "free1" else ~bits), len(bits)
-
-
-def check_length(length: int, segments: int) -> None:
-    """Refuse a length that no state of the memory could serve (spec 1, E1).
-
-    >>> check_length(17, 16)
-    Traceback (most recent call last):
-    workbench.errors.InputError: length must be a whole number from 1 to 16. Got 17. Nearest: 16.
-    """
-    whole = isinstance(length, (int, np.integer)) and not isinstance(length, bool)
-    if not whole or not 1 <= length <= segments:
-        nearest = min(max(length, 1), segments) if whole else None
-        raise wrong_value("", "length", f"must be a whole number from 1 to {segments}", length, nearest)
-
-
-def _from_text(given: str) -> np.ndarray:
-    text = given.replace("_", "").replace(" ", "")
-    if set(text) - {"0", "1"}:
-        raise wrong_value("", "a free map", "must be a string of 0 and 1, segment 0 on the left", given)
-    return np.frombuffer(text.encode(), np.uint8) == ord("1")
-
-
-def _from_array(given: Sequence[bool] | np.ndarray) -> np.ndarray:
-    try:
-        values = np.asarray(given)
-    except (ValueError, TypeError, OverflowError):
-        values = np.zeros(0, object)
-    if values.ndim != 1 or values.dtype.kind not in "biu" or not np.isin(values, (0, 1)).all():
-        raise wrong_value("", "a free map", "must be a string of 0 and 1, or a row of booleans", given)
-    return values.astype(bool)

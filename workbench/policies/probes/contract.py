@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.policies.contract import Contract
-from workbench.policies.placement.question import as_text, bits_text
+from workbench.policies.placement.free_map import as_text, bits_text
 from workbench.policies.probes.question import Probe, ProbeView
 from workbench.policies.scenes import Asked, Scenes
 from workbench.streams import Streams

@@ -19,7 +19,7 @@ from workbench.compiled import ALL_BITS, NO_BITS, kernel, leading_zeros, left, r
 from workbench.gates import Netlist
 from workbench.levers import lever
 from workbench.policies.arguments import whole
-from workbench.policies.placement.question import MOST_SEGMENTS
+from workbench.policies.placement.free_map import MOST_SEGMENTS
 from workbench.policies.probes.gate_list import GateList, ProbeCost
 from workbench.policies.probes.question import Probe, ProbeView
 from workbench.policies.probes.rival_gates import one_step, reported, root_of, scanned

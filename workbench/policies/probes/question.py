@@ -16,7 +16,7 @@ import numpy as np
 from workbench.compiled import PARAMS, Answer, Question, number, readable, view
 from workbench.errors import InputError
 from workbench.policies.arguments import whole
-from workbench.policies.placement.question import MOST_SEGMENTS, Bits, Encoding, as_text, as_words
+from workbench.policies.placement.free_map import MOST_SEGMENTS, Bits, Encoding, as_text, as_words
 from workbench.policies.policy import Policy
 from workbench.policies.probes.gate_list import GateList, ProbeCost
 

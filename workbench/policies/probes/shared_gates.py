@@ -31,7 +31,7 @@ import numpy as np
 from workbench.errors import wrong_value
 from workbench.gates import AND, ONE, OR, SEARCH, ZERO, Netlist
 from workbench.policies.arguments import listed, whole
-from workbench.policies.placement.question import MOST_SEGMENTS, Bits, Encoding, as_bits, bits_text
+from workbench.policies.placement.free_map import MOST_SEGMENTS, Bits, Encoding, as_bits, bits_text
 
 Direction = Literal["right", "left"]
 Padding = Literal["zero", "occupied"]

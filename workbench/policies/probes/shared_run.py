@@ -10,7 +10,7 @@ import numpy as np
 from workbench.errors import wrong_value
 from workbench.levers import lever
 from workbench.policies.arguments import listed, wholes
-from workbench.policies.placement.question import MOST_SEGMENTS, Bits, as_bits
+from workbench.policies.placement.free_map import MOST_SEGMENTS, Bits, as_bits
 from workbench.policies.probes.exact_probes import longest_free_run
 from workbench.policies.probes.gate_list import GateList
 from workbench.policies.probes.question import Probe, ProbeView, Schedule

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from workbench.gates import DECODE, ONE, ZERO, Netlist
-from workbench.policies.placement.question import bits_text
+from workbench.policies.placement.free_map import bits_text
 from workbench.policies.probes.gate_list import GateList
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from workbench.compiled import kernel
 from workbench.errors import wrong_value
 from workbench.levers import lever
-from workbench.policies.placement.question import Bits
+from workbench.policies.placement.free_map import Bits
 from workbench.policies.probes.exact_probes import longest_free_run
 from workbench.policies.probes.gate_list import GateList
 from workbench.policies.probes.question import Probe, ProbeView

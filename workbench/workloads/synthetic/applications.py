@@ -11,7 +11,9 @@ from typing import Any
 
 from workbench.levers import lever
 from workbench.streams import Streams
-from workbench.workloads.node import Application, Applications, Plan, StreamPlan, Touch, check_applications
+from workbench.workloads.application import Application, Applications, Touch
+from workbench.workloads.application_check import check_applications
+from workbench.workloads.application_plan import Plan, StreamPlan
 from workbench.workloads.pool_requests import gpus_of
 from workbench.workloads.synthetic.instructions import Instructions, NoInstructions
 from workbench.workloads.synthetic.laws import Law, LogUniform, PowersOfTwo

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tests.depth import FAR
 from tests.oracles.dispatch_selection import Dice, Waiting
-from workbench.policies.dispatch.selection.question import NOBODY, Selection, SelectionView, rounds
+from workbench.policies.dispatch.selection.question import Selection, rounds
+from workbench.policies.dispatch.selection.view import NOBODY, SelectionView
 from workbench.policies.scenes import KEPT, Speaker, plain
 
 LEVELS = 4

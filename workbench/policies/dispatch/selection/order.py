@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.compiled import kernel
 from workbench.levers import lever
-from workbench.policies.dispatch.selection.question import NOBODY, Selection, SelectionView
+from workbench.policies.dispatch.selection.question import Selection
 from workbench.policies.dispatch.selection.turns import (
     ANY_RANK,
     ByChannel,
@@ -22,6 +22,7 @@ from workbench.policies.dispatch.selection.turns import (
     oldest_candidate,
     rank_limit,
 )
+from workbench.policies.dispatch.selection.view import NOBODY, SelectionView
 
 
 class StrictPriority(Selection):

@@ -13,41 +13,19 @@ What every policy owes, in a test file, for policies of this package or not:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import MEMORY, PARAMS, Answer, Question, number, readable, view
+from workbench.compiled import Answer, Question
 from workbench.policies.contract import Contract
+from workbench.policies.dispatch.selection.view import NOBODY, SelectionView
 from workbench.policies.policy import Policy
 from workbench.policies.scenes import KEPT, Asked, Scenes, Speaker, plain
 from workbench.streams import Streams
 
 if TYPE_CHECKING:
     from workbench.policies.dispatch.selection.rounds import Rounds
-
-
-NOBODY = -1
-"""The answer that says: dispatch nothing in this round."""
-
-
-@view
-class SelectionView(NamedTuple):
-    """The groups at the heads of their channels; arrays may be longer than `count`."""
-
-    cycle: int = number("the cycle of the round")
-    count: int = number("how many groups wait at the heads of their channels")  # type: ignore[assignment]
-    channel: np.ndarray = readable("int64", "groups", "the channel of each, not decreasing")
-    priority: np.ndarray = readable(
-        "int64", "groups", "the static priority of each, 1 = highest; where nobody has one, 1"
-    )
-    rank: np.ndarray = readable("int64", "groups", "what the priority policy says of each: the lowest is most urgent")
-    fits: np.ndarray = readable("int64", "groups", "1 where at least one module has room for it now, else 0")
-    waited: np.ndarray = readable("int64", "groups", "cycles since each arrived")
-    waves: np.ndarray = readable("int64", "groups", "waves of each")
-    levers: Any = PARAMS
-    memory: np.ndarray = MEMORY
-
 
 SELECT = Question(
     "selection",
@@ -91,6 +69,7 @@ class Selection(Policy, abstract=True):
         >>> [rounds.pick(0, 1, 2) for _ in range(4)]
         [0, 1, 2, 0]
         """
+        # Imported here: a run's id digests what is global, and rounds by hand decide no run.
         from workbench.policies.dispatch.selection.rounds import Rounds
 
         return Rounds(self, channels, levels, seed)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from workbench.errors import wrong_value
 from workbench.policies.arguments import MOST, MOST_LEVELS, MOST_UNITS, MOST_WAVES, seed_of, truths, whole
-from workbench.policies.dispatch.selection.question import NOBODY, Selection, SelectionView
+from workbench.policies.dispatch.selection.view import NOBODY, SelectionView
 
 
 class Head(NamedTuple):
@@ -24,6 +25,15 @@ class Head(NamedTuple):
     waves: int = 1
 
 
+class Chooser(Protocol):
+    """What rounds need of the policy that they try out."""
+
+    def check_run(self, channels: int, levels: int) -> None: ...
+    def parameters(self) -> np.ndarray: ...
+    def plain_answer(self) -> Callable[[Any], int]: ...
+    def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray: ...
+
+
 class Rounds:
     """One run of a selection policy, round by round.
 
@@ -35,7 +45,7 @@ class Rounds:
     2
     """
 
-    def __init__(self, policy: Selection, channels: int, levels: int = 4, seed: int = 0) -> None:
+    def __init__(self, policy: Chooser, channels: int, levels: int = 4, seed: int = 0) -> None:
         channels, levels = whole("channels", channels, 1, MOST_UNITS), whole("levels", levels, 1, MOST_LEVELS)
         policy.check_run(channels, levels)
         self.policy, self.channels, self.levels = policy, channels, levels

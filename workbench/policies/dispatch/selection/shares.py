@@ -13,7 +13,7 @@ import numpy as np
 from workbench.compiled import kernel
 from workbench.levers import lever
 from workbench.policies.arguments import lever_path, refuse_wrong_count
-from workbench.policies.dispatch.selection.question import NOBODY, Selection, SelectionView
+from workbench.policies.dispatch.selection.question import Selection
 from workbench.policies.dispatch.selection.turns import (
     ByChannel,
     best_rank,
@@ -24,6 +24,7 @@ from workbench.policies.dispatch.selection.turns import (
     rank_limit,
     seek,
 )
+from workbench.policies.dispatch.selection.view import NOBODY, SelectionView
 from workbench.streams import Streams
 from workbench.structures.rng import below
 

@@ -12,7 +12,8 @@ import numpy as np
 from workbench.compiled import kernel
 from workbench.levers import lever
 from workbench.policies.arguments import lever_path, refuse_wrong_count
-from workbench.policies.dispatch.selection.question import NOBODY, Selection, SelectionView
+from workbench.policies.dispatch.selection.question import Selection
+from workbench.policies.dispatch.selection.view import NOBODY, SelectionView
 
 LAST = 0
 """Memory: the channel that was served last, -1 at first."""

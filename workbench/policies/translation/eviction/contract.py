@@ -17,8 +17,9 @@ import numpy as np
 
 from workbench.policies.contract import SEED, Contract
 from workbench.policies.scenes import Asked, Scenes
-from workbench.policies.translation.eviction.question import Eviction, EvictionView
-from workbench.policies.translation.eviction.sharing import PlainSet
+from workbench.policies.translation.eviction.plain_set import PlainSet
+from workbench.policies.translation.eviction.question import Eviction
+from workbench.policies.translation.eviction.view import EvictionView
 from workbench.structures.set_assoc import NONE
 
 

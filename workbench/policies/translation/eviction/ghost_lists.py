@@ -14,7 +14,8 @@ import numpy as np
 
 from workbench.compiled import kernel
 from workbench.levers import lever
-from workbench.policies.translation.eviction.question import Eviction, EvictionView, IncomingView, TouchView
+from workbench.policies.translation.eviction.question import Eviction
+from workbench.policies.translation.eviction.view import EvictionView, IncomingView, TouchView
 from workbench.structures.set_assoc import NEWER, NONE, ROW
 
 PAGE, SEEN, CHOOSES, KEEPS, FROM, TARGET, WAYS = range(7)

@@ -14,44 +14,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import MEMORY, PARAMS, Answer, Question, kernel, number, readable, view
+from workbench.compiled import Answer, Question, kernel
 from workbench.errors import unknown_name, wrong_value
 from workbench.policies.arguments import listed, seed_of
 from workbench.policies.policy import Policy
+from workbench.policies.translation.eviction.view import EvictionView, IncomingView, TouchView
 from workbench.structures.bitmaps import count_cores
 from workbench.structures.set_assoc import PAGE, ROW
-
-
-@view
-class EvictionView(NamedTuple):
-    """One full set; its entries are `first` to `first + ways - 1`, all of them in use."""
-
-    nth: int = number("which candidate of this eviction is asked for, 0 = the policy's first choice")
-    previous: int = number("the entry that was proposed before it, -1 for the first")
-    at: int = number("the number of the set, over all TLBs that the policy serves, from 0")
-    first: int = number("the set's first entry")
-    ways: int = number("how many entries the set has")
-    newest: int = number("the entry that was used last")
-    oldest: int = number("the entry that has not been used for longest")
-    earliest: int = number("the entry that came first")
-    entries: np.ndarray = readable(
-        "int64",
-        "entries * ROW",
-        "numbers of each entry (see `entry_sets`): `entries[entry * ROW + NEWER]` is the entry that "
-        "was used next after it, OLDER the one before, LATER the one that came next, PAGE its page",
-    )
-    holders: np.ndarray = readable(
-        "uint64",
-        "pages * words",
-        "the bitmaps of the directory; `degree(entries, holders, spread, base, words, entry)` counts how many cores "
-        "hold an entry's page, the local one included; 1 where there is no directory",
-    )
-    spread: int = number("words from one page's bitmap to the next")
-    base: int = number("where the bitmaps of this TLB begin")
-    words: int = number("words of a bitmap; 0 = there is no directory")
-    levers: Any = PARAMS
-    memory: np.ndarray = MEMORY
-
 
 EVICT = Question(
     "eviction",
@@ -59,36 +28,7 @@ EVICT = Question(
     answers="the entry that is proposed",
     wrong="answered an entry that is not in the set that is full",
 )
-
-
-@view
-class TouchView(NamedTuple):
-    """An entry that is used."""
-
-    entry: int = number("the entry")
-    at: int = number("the number of its set, over all TLBs that the policy serves, from 0")
-    first: int = number("the set's first entry")
-    ways: int = number("how many entries the set has")
-    fresh: int = number("1 = it is inserted, 0 = it is hit")
-    levers: Any = PARAMS
-    memory: np.ndarray = MEMORY
-
-
 TOUCHED = Question("eviction notice", TouchView, returns="nothing")
-
-
-@view
-class IncomingView(NamedTuple):
-    """A page that comes in, before an entry is asked for where the set is full."""
-
-    page: int = number("the page, as `entries[entry * ROW + PAGE]` will have it")
-    at: int = number("the number of its set, over all TLBs that the policy serves, from 0")
-    first: int = number("the set's first entry")
-    ways: int = number("how many entries the set has")
-    levers: Any = PARAMS
-    memory: np.ndarray = MEMORY
-
-
 INCOMING = Question("eviction incoming", IncomingView, returns="nothing")
 
 PLAIN_BASE, NEXT_BATCH, LOWEST_DEGREE, LOOP = range(4)
@@ -172,7 +112,8 @@ class Eviction(Policy, abstract=True):
         >>> LRU().order(inserted="abcd", touched="a")
         ['b', 'c', 'd', 'a']
         """
-        from workbench.policies.translation.eviction.sharing import PlainSet
+        # Imported here: a run's id digests what is global, and a set by hand decides no run.
+        from workbench.policies.translation.eviction.plain_set import PlainSet
 
         names, used = _entries("inserted", inserted), _entries("touched", touched)
         if not names or any(names.count(name) > 1 for name in names):

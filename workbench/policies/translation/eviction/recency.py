@@ -11,7 +11,8 @@ import numpy as np
 
 from workbench.compiled import kernel
 from workbench.levers import lever
-from workbench.policies.translation.eviction.question import Eviction, EvictionView, TouchView
+from workbench.policies.translation.eviction.question import Eviction
+from workbench.policies.translation.eviction.view import EvictionView, TouchView
 from workbench.streams import Streams
 from workbench.structures.rng import below
 from workbench.structures.set_assoc import LATER, NEWER, NONE, OLDER, ROW

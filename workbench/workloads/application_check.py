@@ -1,268 +1,28 @@
-"""What applications ask of a whole node: streams of steps and their kernels, as values (spec 6, section 4, R5 to R7).
-
-A generator writes an application down with a `Plan`, one call a step. What is refused before anything runs is said in
-one sentence, with the step that is wrong (`check_applications`).
-"""
+"""The check of applications: one that cannot run is refused in one sentence, which names the step that is wrong."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from collections.abc import Iterator
 
 import numpy as np
 
 from workbench.errors import InputError, unknown_name, wrong_value
-from workbench.streams import Streams
-from workbench.workloads.synthetic.laws import Law
-
-if TYPE_CHECKING:
-    from workbench.workloads.synthetic.instructions import Instructions
-
-
-Pattern = Literal["slice", "halo", "shared", "gather", "stride"]
-PATTERNS: tuple[str, ...] = get_args(Pattern)
-NO_INSTRUCTIONS = (0, 0, 0, 0, 0, 0)
-
-
-@dataclass(frozen=True)
-class Touch:
-    """A tensor that the groups of a phase touch, and which of its bytes each group does, whatever its pages are.
-
-    With B bytes and G groups, `slice` of group g is bytes floor(gB/G) to floor((g+1)B/G) - 1; `halo` adds `halo` bytes
-    on each side, cut at the ends; `shared` is all of them; `stride` is `count` elements of `element_bytes` E, which
-    begin at (g + k `stride`) E mod B for k < `count`; `gather` draws `count` elements by Zipf(`skew`), in a permutation
-    that is drawn once a tensor. An element is cut at the tensor's end. What a group touches are the pages that hold one
-    of its bytes, in the order of first use; what of it passes a link are the distinct lines that do.
-
-    >>> Touch(0, "halo", halo=16384)
-    Touch(tensor=0, pattern='halo', halo=16384, stride=1, count=4, element_bytes=128, skew=1.0, bytes=None)
-    """
-
-    tensor: int
-    """The tensor's number among its application's."""
-    pattern: Pattern = "slice"
-    halo: int = 1
-    """Bytes on each side."""
-    stride: int = 1
-    """Elements from one to the next."""
-    count: int = 4
-    """Elements of a group, of `stride` and `gather`."""
-    element_bytes: int = 128
-    skew: float = 1.0
-    """Of `gather`."""
-    bytes: int | None = None
-    """That a group moves; without it the lines that it touches."""
-
-
-@dataclass(frozen=True, eq=False)
-class Phase:
-    """What the groups of a kernel do between two answers: they compute, then they touch and allocate."""
-
-    cycles: np.ndarray
-    """int64[groups], cycles of compute."""
-    touches: tuple[Touch, ...] = ()
-    mallocs: tuple[int, ...] = ()
-    """Bytes that the lanes of a wave ask the device heap for in one call; every wave asks for the same."""
-    instructions: tuple[int, ...] = NO_INSTRUCTIONS
-    """Of a whole group, by class (spec 3, R78)."""
-
-
-@dataclass(frozen=True, eq=False)
-class Kernel:
-    """A kernel: how many groups, what each holds while it runs, and its phases."""
-
-    groups: int
-    phases: tuple[Phase, ...]
-    waves: int = 4
-    demand: Mapping[str, int] = field(default_factory=dict)
-    """Blocks by the name of a resource: a wave's of a unit's resource, a group's of a module's."""
-    independent: bool = False
-    """Whether the waves of a group may run apart."""
-    names: tuple[int, ...] = ()
-    """Tensors that it names beside those that it touches."""
-
-    @property
-    def tensors(self) -> tuple[int, ...]:
-        """Return the tensors that the kernel names, each once, in the order in which it first touches them."""
-        touched = (touch.tensor for phase in self.phases for touch in phase.touches)
-        return tuple(dict.fromkeys((*touched, *self.names)))
-
-
-@dataclass(frozen=True)
-class Allocate:
-    """Ask the pool for a tensor."""
-
-    tensor: int
-    bytes: int
-
-
-@dataclass(frozen=True)
-class Free:
-    """Give a tensor back."""
-
-    tensor: int
-
-
-@dataclass(frozen=True)
-class Launch:
-    """Put a kernel forward when the step before it has ended and its tensors are granted."""
-
-    kernel: Kernel
-
-
-@dataclass(frozen=True)
-class Wait:
-    """Wait until another stream of the application has ended so many of its steps."""
-
-    stream: int
-    steps: int
-
-
-Step = Allocate | Free | Launch | Wait
-
-
-@dataclass(frozen=True)
-class Application:
-    """A process: where and when it starts, how urgent it is, and what its streams do, each in order."""
-
-    streams: tuple[tuple[Step, ...], ...]
-    home: int = 0
-    """The place of its card among the board's GPUs."""
-    priority: int = 1
-    """1 = the most urgent."""
-    arrival: int = 0
-    """The cycle at which its streams begin."""
-
-    def steps(self, kind: type) -> list[Step]:
-        """Return all steps of one kind, stream by stream."""
-        return [step for stream in self.streams for step in stream if isinstance(step, kind)]
-
-
-Applications = tuple[Application, ...]
-"""What runs on a node, in the order of the applications' numbers."""
-
-
-class Plan:
-    """An application that is being written; cycles of compute are drawn as it is.
-
-    The cycles of a phase are the ranks of a stream named after application, stream, kernel and phase, one a group: they
-    depend on no policy, and on no other kernel (spec 6, E6).
-
-    Parameters
-    ----------
-    number : int
-        The application's, among all of them.
-    streams : Streams
-        Of the seed.
-    home, priority, arrival : int
-        See `Application`.
-
-    Examples
-    --------
-    >>> from workbench.workloads.synthetic.laws import Constant
-    >>> plan = Plan(0, Streams(1))
-    >>> stream = plan.stream()
-    >>> grid = stream.allocate(1 << 20)
-    >>> stream.launch(groups=4, cycles=Constant(value=100), touches=[Touch(grid, "halo")])
-    >>> stream.free(grid)
-    >>> [type(step).__name__ for step in plan.application().streams[0]]
-    ['Allocate', 'Launch', 'Free']
-    """
-
-    def __init__(self, number: int, streams: Streams, home: int = 0, priority: int = 1, arrival: int = 0) -> None:
-        self.number = number
-        self._draws = streams
-        self._place = {"home": home, "priority": priority, "arrival": arrival}
-        self._streams: list[StreamPlan] = []
-        self._tensors = 0
-
-    def stream(self) -> StreamPlan:
-        """Return a further stream, which has no step yet."""
-        self._streams.append(StreamPlan(self, len(self._streams)))
-        return self._streams[-1]
-
-    def application(self) -> Application:
-        """Return the application as it is written so far."""
-        return Application(tuple(tuple(stream.steps) for stream in self._streams), **self._place)
-
-    def next_tensor(self) -> int:
-        """Return the number of a further tensor."""
-        self._tensors += 1
-        return self._tensors - 1
-
-    def cycles(self, law: Law, groups: int, *path: int) -> np.ndarray:
-        """Draw the cycles of a phase: int64[groups]."""
-        return law.draw(self._draws.uniforms(self._name("compute", path), groups))
-
-    def demand(self, laws: Mapping[str, Law], *path: int) -> dict[str, int]:
-        """Draw what a kernel asks of each resource."""
-        return {
-            name: int(law.draw(self._draws.uniforms(self._name(f"demand {name}", path), 1))[0])
-            for name, law in laws.items()
-        }
-
-    def instructions(self, kind: Instructions | None, waves: int, cycles: np.ndarray, *path: int) -> tuple[int, ...]:
-        """Draw what each group of a phase executes, by class, as a group that takes the mean of its cycles."""
-        if kind is None:
-            return NO_INSTRUCTIONS
-        streams = self._draws.within(self._name("instructions", path))
-        mean = np.array([round(float(cycles.mean()))], np.int64)
-        (counts,) = kind.counts(np.array([waves], np.int64), mean, np.array([0.5]), streams)
-        return tuple(counts.tolist())
-
-    def _name(self, what: str, path: tuple[int, ...]) -> str:
-        return f"{what} {'/'.join(map(str, (self.number, *path)))}"
-
-
-class StreamPlan:
-    """A stream of a plan."""
-
-    def __init__(self, plan: Plan, number: int) -> None:
-        self.number = number
-        self.steps: list[Step] = []
-        self._plan = plan
-        self._kernels = 0
-
-    def allocate(self, size: int) -> int:
-        """Ask for a tensor of so many bytes; return its number."""
-        tensor = self._plan.next_tensor()
-        self.steps.append(Allocate(tensor, size))
-        return tensor
-
-    def free(self, *tensors: int) -> None:
-        """Give tensors back, one after the other."""
-        self.steps += map(Free, tensors)
-
-    def launch(
-        self,
-        groups: int,
-        cycles: Law,
-        touches: Sequence[Touch] = (),
-        mallocs: Sequence[int] = (),
-        phases: int = 1,
-        waves: int = 4,
-        demand: Mapping[str, Law] | None = None,
-        instructions: Instructions | None = None,
-        **more: Any,
-    ) -> None:
-        """Put a kernel forward, all of whose phases are alike but for what is drawn; its demand is drawn by laws."""
-        each = list[Phase]()
-        for phase in range(phases):
-            path = self.number, self._kernels, phase
-            drawn = self._plan.cycles(cycles, groups, *path)
-            executed = self._plan.instructions(instructions, waves, drawn, *path)
-            each.append(Phase(drawn, tuple(touches), tuple(mallocs), executed))
-        asked = self._plan.demand(demand or {}, self.number, self._kernels)
-        self._kernels += 1
-        self.steps.append(Launch(Kernel(groups, tuple(each), waves, asked, **more)))
-
-    def wait_for(self, other: StreamPlan) -> None:
-        """Wait until another stream has done all that it has been given so far."""
-        self.steps.append(Wait(other.number, len(other.steps)))
-
+from workbench.workloads.application import (
+    NO_INSTRUCTIONS,
+    PATTERNS,
+    Allocate,
+    Application,
+    Applications,
+    Free,
+    Kernel,
+    Launch,
+    Phase,
+    Step,
+    Touch,
+    Wait,
+)
 
 MOST_CYCLES, MOST_BYTES = 1 << 55, 1 << 42
 """That all groups compute together; of a tensor."""

@@ -1,0 +1,177 @@
+"""Who wrote a module, a function or a class: the workbench, the author of an installed package, or the user."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import importlib.util
+import os
+import site
+import sys
+import sysconfig
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any, Literal
+
+Owner = Literal["user", "workbench", "machinery", "installed"]
+
+MACHINERY = ("compiled", "errors", "identity", "levers", "policies.policy")
+"""The packages that read, check, compile and call: no part of any one policy. An engine's `revision` stands for it."""
+
+_MAKERS = ("abc", "dataclasses", "enum", "types", "typing")
+"""Modules of Python's that make classes which say that they are theirs."""
+_WALKED = "compiled.bits"
+_DEPENDENCIES = ("llvmlite", "msgspec", "numba", "numpy", "optuna", "pandas", "scipy", "yaml")
+"""What the workbench itself stands on: its versions are named by the origin of every row, so by no id."""
+
+
+def owner_of(module: str | None) -> Owner:
+    """Return who wrote a module; what belongs to none that can be found is the user's.
+
+    >>> owner_of("math"), owner_of("numpy.linalg"), owner_of("workbench.levers.spec"), owner_of("__main__")
+    ('installed', 'installed', 'machinery', 'user')
+    """
+    if not module:
+        return "user"
+    if module.startswith("namedtuple_"):  # what Python writes for a named tuple says no more than its fields
+        return "machinery"
+    top, _, within = module.partition(".")
+    if top == "workbench":
+        return "machinery" if within != _WALKED and _is_within(within, MACHINERY) else "workbench"
+    return "installed" if is_installed(module) else "user"
+
+
+def module_of_class(cls: type) -> str:
+    """Return the module that a class says it is of; that of a Cython function's says so of its objects alone.
+
+    >>> module_of_class(dict)
+    'builtins'
+    """
+    return cls.__module__ if isinstance(cls.__module__, str) else "builtins"
+
+
+def owner_of_function(function: FunctionType) -> Owner:
+    """Return who wrote a function; `functools.wraps` names it as of another module, so where it looks up names counts.
+
+    >>> import functools
+    >>> owner_of_function(functools.wraps), owner_of_function(owner_of)
+    ('installed', 'machinery')
+    """
+    home = function.__globals__.get("__name__")
+    owner = owner_of(function.__module__ or home)
+    return owner if owner == "user" or home is None else "user" if owner_of(home) == "user" else owner
+
+
+def owner_of_class(cls: type) -> Owner:
+    """Return who wrote a class; one that is made by a function of Python's is named as of that function's module.
+
+    >>> import fractions, types
+    >>> owner_of_class(types.new_class("Aim")), owner_of_class(fractions.Fraction)
+    ('user', 'installed')
+    """
+    owner = owner_of(module_of_class(cls))
+    if owner == "user" or (owner == "installed" and _is_of_its_module(cls)):
+        return owner
+    functions = [part for part in vars(cls).values() if isinstance(part, FunctionType)]
+    made = owner == "installed" and cls.__module__ in _MAKERS
+    return "user" if made or any(owner_of_function(part) == "user" for part in functions) else owner
+
+
+def _is_of_its_module(cls: type) -> bool:
+    member: Any = sys.modules.get(module_of_class(cls))
+    for name in cls.__qualname__.split("."):
+        member = getattr(member, name, None)
+    return member is cls
+
+
+def label(module: str | None, name: str) -> str:
+    """Return a name that a digest has for something: with its module, unless that is one of the workbench's own rooms,
+    which move.
+
+    >>> label("workbench.levers.lever", "lever"), label("math", "sin")
+    ('lever', 'math.sin')
+    """
+    return name if str(module).partition(".")[0] == "workbench" else f"{module}.{name}"
+
+
+def is_installed(module: str) -> bool:
+    """Return whether a module belongs to Python or to an installed package."""
+    if module in ("__main__", "__mp_main__"):
+        return False
+    if module in sys.builtin_module_names:
+        return True
+    loaded = sys.modules.get(module)
+    if loaded is None:
+        top = sys.modules.get(module.partition(".")[0])
+        return top is not None and top is not loaded and "." in module and is_installed(module.partition(".")[0])
+    return _lies_installed(_place_of(loaded))
+
+
+def will_be_installed(module: str) -> bool:
+    """Return whether a module, which need not be imported yet, belongs to Python or to an installed package.
+
+    >>> will_be_installed("scipy.stats"), will_be_installed("no_such_module")
+    (True, False)
+    """
+    top = module.partition(".")[0]
+    if top in _DEPENDENCIES or top in sys.stdlib_module_names:
+        return True
+    if module in sys.modules:
+        return is_installed(module)
+    spec = importlib.util.find_spec(top)
+    return spec is not None and _lies_installed(
+        str(spec.origin or next(iter(spec.submodule_search_locations or ()), ""))
+    )
+
+
+def package_of(module: str) -> str:
+    """Return how an id names an installed package: with its version, unless the workbench needs the package too.
+
+    >>> package_of("numpy.linalg"), package_of("math")
+    ('numpy', 'math')
+    """
+    top = module.partition(".")[0]
+    if top in _DEPENDENCIES or top in sys.builtin_module_names or top in sys.stdlib_module_names:
+        return top
+    return f"{top} {_version(top)}"
+
+
+def _is_within(module: str, rooms: tuple[str, ...]) -> bool:
+    return any(module == room or module.startswith(f"{room}.") for room in rooms)
+
+
+def _place_of(module: ModuleType) -> str:
+    """Return where a module lies; `frozen` where it is part of Python itself, empty where nowhere."""
+    place = getattr(module, "__file__", None)
+    if place is None:
+        paths = list(getattr(module, "__path__", ()))
+        origin = getattr(getattr(module, "__spec__", None), "origin", None)
+        return str(paths[0]) if paths else origin if origin in ("built-in", "frozen") else ""
+    return str(place)
+
+
+@functools.lru_cache(4096)
+def _lies_installed(place: str) -> bool:
+    if place in ("built-in", "frozen"):
+        return True
+    return bool(place) and any(Path(os.path.abspath(place)).is_relative_to(folder) for folder in installed_folders())
+
+
+@functools.cache
+def installed_folders() -> tuple[Path, ...]:
+    """Return the folders of the standard library and of installed packages."""
+    paths = sysconfig.get_paths()
+    named = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    more = [*site.getsitepackages(), site.getusersitepackages(), os.path.dirname(os.__file__)]
+    return tuple(Path(os.path.abspath(path)) for path in dict.fromkeys([*named, *more]))
+
+
+@functools.cache
+def _version(top: str) -> str:
+    if isinstance(message := getattr(sys.modules.get(top), "__version__", None), str):
+        return message
+    try:
+        return importlib.metadata.version(top)
+    except importlib.metadata.PackageNotFoundError:
+        names = importlib.metadata.packages_distributions().get(top, [])
+        return importlib.metadata.version(names[0]) if names else "unknown"
