@@ -10,7 +10,7 @@ import yaml
 
 import workbench as wb
 from tests.depth import thinned
-from workbench.dashboards import check_name, page
+from workbench.dashboards import check_name, elements
 from workbench.dashboards.paired_runs import PairedRuns, SaveBox, read_saved, saved_as
 from workbench.dashboards.sidebar import Sidebar
 from workbench.dashboards.views import setting_of
@@ -137,8 +137,8 @@ def test_a_name_that_is_markup_is_shown_letter_by_letter(tmp_path, monkeypatch):
 
 
 def test_every_text_gets_into_a_page_by_one_way():
-    """Nobody but `page` escapes, in one place, and nobody else writes its two kinds of sentences by hand."""
-    for file in Path(page.__file__).parent.rglob("*.py"):
+    """Nobody but `elements` escapes, in one place, and nobody else writes its two kinds of sentences by hand."""
+    for file in Path(elements.__file__).parent.rglob("*.py"):
         source = file.read_text()
-        at_home = int(file.name == "page.py")
+        at_home = int(file.name == "elements.py")
         assert [source.count(word) for word in ("html.escape", '"wb-fine"', '"wb-mistake"')] == [at_home] * 3, file

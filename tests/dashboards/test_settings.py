@@ -9,7 +9,7 @@ import pytest
 
 import workbench as wb
 from tests.depth import long, thinned
-from workbench.dashboards.page import History, as_link, differences, from_link
+from workbench.dashboards.settings import History, as_link, differences, from_link
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanism

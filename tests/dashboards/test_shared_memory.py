@@ -14,7 +14,7 @@ from tests.work_counts import instructions
 from workbench.dashboards import paired_dashboard
 from workbench.dashboards.page import Heartbeat
 from workbench.dashboards.paired_runs import PairedRuns
-from workbench.dashboards.voila_server import ALONE
+from workbench.dashboards.served_notebook import ALONE
 from workbench.errors import InputError
 
 

@@ -10,11 +10,9 @@ from __future__ import annotations
 import asyncio
 import hmac
 import os
-import secrets
 import threading
-import time
 import webbrowser
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -28,11 +26,9 @@ from traitlets import Integer, default
 from voila.app import Voila
 from voila.tornado.handler import TornadoVoilaHandler
 
-from workbench.dashboards import page
-from workbench.dashboards.voila_server import MOST_PAGES, TOKEN
+from workbench.dashboards.elements import escaped
+from workbench.dashboards.page_access import MOST_PAGES, TOKEN, Pages, full
 
-TICKET_SECONDS = 30.0
-"""How long a page may take from its ticket to its kernel."""
 GONE_SECONDS, LOOK_SECONDS = 120, 10
 """How long a kernel that is not at work lives on without a page, and how often that is looked up. A page that is closed
 ends its kernel at once; this is for browsers that crash and computers that sleep."""
@@ -41,70 +37,6 @@ CLOSED = (
     "`workbench open dashboard` has printed in its terminal."
 )
 _beginning: ContextVar[str] = ContextVar("the ticket of the page whose kernel begins", default="")
-
-
-class Pages:
-    """The pages that are open or about to be, no more at once than a limit.
-
-    Examples
-    --------
-    >>> pages = Pages(1, alive={"kernel"}.__contains__)
-    >>> ticket = pages.admit()
-    >>> pages.admit() is None, pages.begin(ticket), pages.begin(ticket)
-    (True, True, False)
-    >>> pages.attach(ticket, "kernel")
-    >>> pages.leave("kernel")
-    >>> len(pages)
-    0
-    """
-
-    def __init__(self, most: int, alive: Callable[[str], object], clock: Callable[[], float] = time.monotonic) -> None:
-        """Take as `alive` what says whether there is such a kernel."""
-        self.most, self._alive, self._clock = most, alive, clock
-        self._tickets: dict[str, float] = {}
-        """Until when each is valid."""
-        self._kernels: dict[str, str] = {}
-        """Of each ticket that was used; empty while the kernel begins."""
-
-    def __len__(self) -> int:
-        """Return how many pages there are, tickets that are still valid included."""
-        now = self._clock()
-        self._tickets = {ticket: until for ticket, until in self._tickets.items() if now < until}
-        known = self._kernels.items()
-        self._kernels = {ticket: kernel for ticket, kernel in known if not kernel or self._alive(kernel)}
-        return len(self._tickets) + len(self._kernels)
-
-    def admit(self) -> str | None:
-        """Return a ticket for one more page; None where there are as many as may be."""
-        if len(self) >= self.most:
-            return None
-        ticket = secrets.token_urlsafe(16)
-        self._tickets[ticket] = self._clock() + TICKET_SECONDS
-        return ticket
-
-    def begin(self, ticket: str) -> bool:
-        """Return whether a kernel may begin with a ticket, which is used up by that."""
-        valid = self._clock() < self._tickets.pop(ticket, 0.0)
-        if valid:
-            self._kernels[ticket] = ""
-        return valid
-
-    def attach(self, ticket: str, kernel: str) -> None:
-        """Note the kernel that has begun with a ticket."""
-        self._kernels[ticket] = kernel
-
-    def kernel_of(self, ticket: str) -> str:
-        """Return the kernel that has begun with a ticket; empty where none has."""
-        return self._kernels.get(ticket, "")
-
-    def discard(self, ticket: str) -> None:
-        """Forget a page whose kernel did not begin."""
-        if not self.kernel_of(ticket):
-            self._kernels.pop(ticket, None)
-
-    def leave(self, kernel: str) -> None:
-        """Forget the page of a kernel that is about to end."""
-        self._kernels = {ticket: other for ticket, other in self._kernels.items() if other != kernel}
 
 
 class PageKernels(AsyncMappingKernelManager):
@@ -192,16 +124,6 @@ class PageHandler(TornadoVoilaHandler):
             await self.kernel_manager.shutdown_kernel(kernel, now=True)
 
 
-def full(most: int) -> str:
-    """Return what is said to a page for which there is no place.
-
-    >>> full(1)
-    '1 page of this dashboard is open, as many as may be at once (--pages): close one, then open this one again.'
-    """
-    are = f"{most} pages of this dashboard are" if most > 1 else "1 page of this dashboard is"
-    return f"{are} open, as many as may be at once (--pages): close one, then open this one again."
-
-
 class Keeper(IdentityProvider):
     """Who is let in: whoever brings the token, or the cookie that was given for it."""
 
@@ -268,7 +190,7 @@ class Server(Voila):
     def launch_browser(self) -> None:
         """Send the user's browser to the page by a file that nobody else can read: others see a command's arguments."""
         file = Path(self.connection_dir, "open.html")
-        refresh = f'<meta http-equiv="refresh" content="0;url={page.text(self.display_url)}">'
+        refresh = f'<meta http-equiv="refresh" content="0;url={escaped(self.display_url)}">'
         file.write_text(refresh, encoding="utf-8")
         threading.Thread(target=webbrowser.open, args=(file.as_uri(), 2), daemon=True).start()
 

@@ -24,7 +24,7 @@ import ipywidgets as widgets
 import numpy as np
 import traitlets
 
-from workbench.dashboards import page
+from workbench.dashboards.elements import escaped
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.figures.estimates import Means, mean_curve, rests_on
@@ -387,7 +387,7 @@ def measures_table(runs: RunSet, names: Sequence[str], points: Sequence[PlannedP
 
     Means and median differences are over the seeds at which both are defined; a difference above 0 is for the better.
     """
-    sides = map(page.text, names)
+    sides = map(escaped, names)
     head = "".join(
         f"<th>{word}</th>" for word in ("measure", *sides, "median difference, 95 % interval", "better / worse")
     )
@@ -401,7 +401,7 @@ def _rows(runs: RunSet, points: Sequence[PlannedPoint]) -> Iterator[str]:
         if values[0].keys() & values[1].keys():
             pairs = pair(*values)
             means = "".join(f"<td>{in_unit(side.mean(), measure.unit)}</td>" for side in (pairs.baseline, pairs.other))
-            named = f'<td title="{page.text(measure.description)}">{_named(measure)}</td>'
+            named = f'<td title="{escaped(measure.description)}">{_named(measure)}</td>'
             yield f"<tr>{named}{means}{_difference(pairs, measure)}</tr>"
 
 
@@ -411,7 +411,7 @@ def _finite(runs: RunSet, point: PlannedPoint, name: str) -> dict[int, float]:
 
 def _named(measure: Measure) -> str:
     arrow = {"lower": "↓", "higher": "↑", "neither": ""}[measure.better]
-    return f"{page.text(measure.label)} {arrow}".rstrip()
+    return f"{escaped(measure.label)} {arrow}".rstrip()
 
 
 def _difference(pairs: Pairs, measure: Measure) -> str:

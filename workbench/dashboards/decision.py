@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import ipywidgets as widgets
 import numpy as np
 
-from workbench.dashboards import page
+from workbench.dashboards.background import InThread
 from workbench.dashboards.canvas import number
+from workbench.dashboards.elements import alert, escaped, narrow_button, small_print
 from workbench.engines.kit.engine import Setup
 from workbench.errors import WorkbenchError
 from workbench.structures.bitmaps import unpacked
@@ -30,14 +31,14 @@ Runs = Callable[[], tuple[Sequence[str], Sequence[Setup], int]]
 """Gives the names of both sides, their setups, and the seed."""
 
 
-class WhyPanel(widgets.VBox, page.InThread):
+class WhyPanel(widgets.VBox, InThread):
     """A button that runs both sides; a slider over the decisions; words and a picture of either side's."""
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
         self._names: Sequence[str] = ("", "")
         self._kept: list[list[Decision]] = [[], []]
-        self.begin = page.narrow_button(
+        self.begin = narrow_button(
             "step through the decisions", "run both sides of the drawn seed in plain Python", self._go
         )
         self.begin.layout.width = "auto"
@@ -47,12 +48,12 @@ class WhyPanel(widgets.VBox, page.InThread):
             0, 0, 0, description="decision", readout=False, layout={"flex": "1 1 200px", "width": "auto"}
         )
         self.place.observe(lambda _: self._show(), "value")
-        self.back = page.narrow_button("◀", "the decision before", lambda: self.step(-1))
-        self.forth = page.narrow_button("▶", "the next decision", lambda: self.step(1))
-        self.part = page.narrow_button(
+        self.back = narrow_button("◀", "the decision before", lambda: self.step(-1))
+        self.forth = narrow_button("▶", "the next decision", lambda: self.step(1))
+        self.part = narrow_button(
             "first difference", "the first decision at which the sides part", self.go_to_difference
         )
-        self.words, self.sides = widgets.HTML(page.fine(_ASKS)), [widgets.HTML(), widgets.HTML()]
+        self.words, self.sides = widgets.HTML(small_print(_ASKS)), [widgets.HTML(), widgets.HTML()]
         for side in self.sides:
             side.add_class("wb-decision")
         self.moves = widgets.HBox([self.back, self.forth, self.part, self.place])
@@ -70,14 +71,14 @@ class WhyPanel(widgets.VBox, page.InThread):
         """Go to the first decision at which the two sides part."""
         number = first_difference(*self._filtered_sides())
         if number is None:
-            self.words.value = page.fine("The two sides do not part in the decisions that are kept.")
+            self.words.value = small_print("The two sides do not part in the decisions that are kept.")
         else:
             self.place.value = min(number, self.place.max)
             self._show()
 
     def _go(self) -> None:
         if self._working is None or not self._working.is_alive():
-            self.words.value = page.fine("Both sides run in plain Python, which takes some seconds ...")
+            self.words.value = small_print("Both sides run in plain Python, which takes some seconds ...")
             self._begin(self._run)
 
     def _run(self) -> None:
@@ -87,7 +88,7 @@ class WhyPanel(widgets.VBox, page.InThread):
         except WorkbenchError as mistake:
             self._kept = [[], []]
             self._filtered()
-            self.words.value = page.mistake(mistake)
+            self.words.value = alert(mistake)
             return
         self._names, self._kept = names, kept
         questions = sorted({decision.question for side in kept for decision in side})
@@ -108,11 +109,11 @@ class WhyPanel(widgets.VBox, page.InThread):
         sides, at = self._filtered_sides(), self.place.value
         if not any(sides):
             answered = any(self._kept)
-            self.words.value = page.fine(
+            self.words.value = small_print(
                 "Neither side was asked anything." if not answered else "Nobody was asked this."
             )
         else:
-            self.words.value = page.fine(_where(sides, at))
+            self.words.value = small_print(_where(sides, at))
         for name, side, panel in zip(self._names, sides, self.sides, strict=True):
             panel.value = _side(name, side, at)
 
@@ -126,9 +127,11 @@ def _where(sides: Sequence[Sequence[Decision]], at: int) -> str:
 
 
 def _side(name: str, side: Sequence[Decision], at: int) -> str:
-    title = f"<h4>{page.text(name)}</h4>"
+    title = f"<h4>{escaped(name)}</h4>"
     if at >= len(side):
-        return title + page.fine("No such decision on this side." if side else "This side decides without being asked.")
+        return title + small_print(
+            "No such decision on this side." if side else "This side decides without being asked."
+        )
     return f"{title}{decision_picture(side[at])}{decision_words(side[at])}"
 
 
@@ -201,7 +204,7 @@ def _box(x: float, y: float, wide: float, high: float, fill: str) -> str:
 
 
 def _text(x: float, y: float, words: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="10" fill="currentColor">{page.text(words)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="10" fill="currentColor">{escaped(words)}</text>'
 
 
 def _svg(high: float, inside: str) -> str:
@@ -215,9 +218,9 @@ MOST_SHOWN = 12
 
 def decision_words(decision: Decision) -> str:
     """Return what a page says of a decision."""
-    who = f"<b>{page.text(decision.policy)}</b> is asked: {page.text(decision.question)}."
-    rule = f"<p>{page.text(decision.rule)}</p>" if decision.rule else ""
-    return f"<p>{who}</p>{rule}<p><b>{page.text(answer_words(decision))}</b></p>{_table(decision)}"
+    who = f"<b>{escaped(decision.policy)}</b> is asked: {escaped(decision.question)}."
+    rule = f"<p>{escaped(decision.rule)}</p>" if decision.rule else ""
+    return f"<p>{who}</p>{rule}<p><b>{escaped(answer_words(decision))}</b></p>{_table(decision)}"
 
 
 def answer_words(decision: Decision) -> str:
@@ -298,7 +301,7 @@ def candidates(decision: Decision, field: str, values: dict[str, Any] | None = N
 
 def _table(decision: Decision) -> str:
     rows = "".join(
-        f"<tr><td>{page.text(name)}</td><td>{_short(value)}</td><td>{page.text(decision.about[name])}</td></tr>"
+        f"<tr><td>{escaped(name)}</td><td>{_short(value)}</td><td>{escaped(decision.about[name])}</td></tr>"
         for name, value in {**decision.saw, **decision.wrote}.items()
         if name != "free" or "segments" not in decision.saw
     )

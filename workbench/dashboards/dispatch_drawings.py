@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from workbench.dashboards import page
 from workbench.dashboards.canvas import CanvasWidget, column, curve, note, script
+from workbench.dashboards.elements import escaped
 from workbench.figures.timelines import Strips, strips
 from workbench.metrics.dispatch_rows import makespan, running_over_time, waiting_over_time
 from workbench.records.dispatch import DispatchRecord
@@ -249,5 +249,5 @@ def _box(x: float, y: float, width: float, height: float, fill: str, line: str =
 
 def _svg(shapes: Iterable[str], words: str) -> str:
     size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="100%" height="{HEIGHT}" preserveAspectRatio="none"'
-    text = page.text(words)
+    text = escaped(words)
     return f'<svg {size} role="img" aria-label="{text}">{"".join(shapes)}</svg><p>{text}</p>'

@@ -22,7 +22,7 @@ from workbench.dashboards.dispatch_drawings import (
     windows_drawing,
 )
 from workbench.dashboards.lever_cards import BOTH, CardLever, Change, State, nearest_of
-from workbench.dashboards.page import Setting, found, look_up, path_of, put
+from workbench.dashboards.settings import Setting, look_up, path_of, put, value_of
 from workbench.errors import InputError
 from workbench.levers import Lever
 from workbench.machine import Machine
@@ -152,7 +152,7 @@ class OfPolicy(CardLever):
 
     def state(self, setting: Setting, side: str) -> State:
         policy = effective(setting, side, self.slot)
-        value = found(policy, self.lever.name)
+        value = value_of(policy, self.lever.name)
         name = _name(policy).replace("_", " ")
         same = side == "other" and setting["other"][self.slot] == SAME
         if value is None:
@@ -177,7 +177,7 @@ class OfPolicy(CardLever):
     def _nearest(self, setting: Setting, got: Any, near: Any) -> Iterator[tuple[Any, Change]]:
         value = list(near) if isinstance(near, tuple) else near
         own = [side for side in self.sides if setting[side][self.slot] != SAME]
-        held = {side: found(setting[side][self.slot], self.lever.name) for side in own}
+        held = {side: value_of(setting[side][self.slot], self.lever.name) for side in own}
         wrong = [
             side
             for side, one in held.items()
@@ -191,7 +191,7 @@ class OfPolicy(CardLever):
         return {f"{_PATHS[side]}.{self.slot}": SAME if side == "other" and _name(left) in _PLAIN else left}
 
     def can_turn_off(self, setting: Setting, side: str) -> bool:
-        return found(setting[side][self.slot], self.lever.name) is not None
+        return value_of(setting[side][self.slot], self.lever.name) is not None
 
     def offers(self, setting: Setting, side: str) -> Sequence[float]:
         return self.allowed(setting) if self.allowed else ()
@@ -215,7 +215,7 @@ def seven_levers() -> list[CardLever]:
             off=_ungrouped,
             usual=lambda setting, _: _usual_groups(setting),
             draw=lambda setting, probes: groups_drawing(
-                vgpr_blocks(setting), [found(probe, "groups") or 0 for probe in probes]
+                vgpr_blocks(setting), [value_of(probe, "groups") or 0 for probe in probes]
             ),
             allowed=groups_allowed,
         ),
@@ -249,7 +249,7 @@ def seven_levers() -> list[CardLever]:
             on=lambda before, rounds: _within_backfill(before, {SplitWhenStuck.name: {"threshold": rounds}}),
             off=lambda before: _within_backfill(before, NeverSplit.name),
             usual=lambda *_: SplitWhenStuck.levers["threshold"].default,
-            draw=lambda _, policies: rounds_drawing([found(one, "threshold") or 0 for one in policies]),
+            draw=lambda _, policies: rounds_drawing([value_of(one, "threshold") or 0 for one in policies]),
         ),
         OfPolicy(
             letter="nx",
@@ -259,7 +259,7 @@ def seven_levers() -> list[CardLever]:
             on=lambda _, nx: {"least_recent_energy": {"nx": nx}},
             off=lambda _: "most_residual",
             usual=lambda *_: LeastRecentEnergy.levers["nx"].default,
-            draw=lambda _, policies: history_drawing([found(one, "nx") or 0 for one in policies]),
+            draw=lambda _, policies: history_drawing([value_of(one, "nx") or 0 for one in policies]),
         ),
     ]
 
@@ -302,7 +302,7 @@ class Sampling(OfPolicy):
 
     def state(self, setting: Setting, side: str) -> State:
         seen = super().state(setting, side)
-        groups = found(effective(setting, side, "probe"), "groups")
+        groups = value_of(effective(setting, side, "probe"), "groups")
         most = groups or vgpr_blocks(setting)
         words = f"{seen.words}, in groups" if seen.on and groups else seen.words
         return seen._replace(value=[length for length in seen.value if length <= most], words=words)
@@ -318,7 +318,7 @@ class Sampling(OfPolicy):
             return
         for side in self.sides:
             policy = setting[side][self.slot]
-            lengths = found(policy, self.lever.name) if policy != SAME else None
+            lengths = value_of(policy, self.lever.name) if policy != SAME else None
             if lengths is not None:
                 value = self._long_enough(setting, side, self.state(setting, side).value)
                 yield value, self.change(setting, side, value)
@@ -328,7 +328,7 @@ class Sampling(OfPolicy):
         return list(nearest), self._long_enough(setting, side, nearest)
 
     def _long_enough(self, setting: Setting, side: str, lengths: Sequence[int]) -> list[int]:
-        groups = found(effective(setting, side, self.slot), "groups")
+        groups = value_of(effective(setting, side, self.slot), "groups")
         ends = {groups} if groups else set(probed_blocks(setting).values())
         longer = sorted({*lengths, *ends})
         return longer if not wrong_lengths(longer) else list(stepped(longer))
@@ -360,14 +360,14 @@ def _ungrouped(before: Any) -> Any:
 
 def _sampled(before: Any, lengths: Sequence[int]) -> Any:
     if _name(before) == GroupedRun.name:
-        groups = found(before, "groups")
+        groups = value_of(before, "groups")
         return _shift_probe(GroupedSampledRun.name, before, groups=groups, run_lengths=lengths)
     return _shift_probe(SampledRun.name, before, run_lengths=lengths)
 
 
 def _unsampled(before: Any) -> Any:
     if _name(before) == GroupedSampledRun.name:
-        return _shift_probe(GroupedRun.name, before, groups=found(before, "groups"))
+        return _shift_probe(GroupedRun.name, before, groups=value_of(before, "groups"))
     return _shift_probe(ExactRun.name, before)
 
 
@@ -384,7 +384,7 @@ def _usual_groups(setting: Setting) -> int:
 
 def _report(probe: Any, blocks: int) -> Callable[[int], int]:
     """Return what a probe reports of a free run that begins with a group."""
-    size, lengths = blocks // (found(probe, "groups") or blocks), found(probe, "run_lengths")
+    size, lengths = blocks // (value_of(probe, "groups") or blocks), value_of(probe, "run_lengths")
 
     def report(run: int) -> int:
         groups = run // size
@@ -395,13 +395,13 @@ def _report(probe: Any, blocks: int) -> Callable[[int], int]:
 
 def _lengths_of(setting: Setting, policy: Any) -> list[int]:
     """Return the windows of a priority policy; none of one without."""
-    lengths = found(policy, "lengths")
+    lengths = value_of(policy, "lengths")
     return [] if lengths is None else lengths or _windows(setting)
 
 
 def _lengths(setting: Setting, probe: Any) -> list[int]:
     """Return the powers and their halves up to as many blocks, or groups of blocks, as a probe tells apart."""
-    return list(powers_and_halfway(found(probe, "groups") or vgpr_blocks(setting)))
+    return list(powers_and_halfway(value_of(probe, "groups") or vgpr_blocks(setting)))
 
 
 def _windows(setting: Setting) -> list[int]:
@@ -446,7 +446,7 @@ def groups_allowed(setting: Mapping[str, Any]) -> list[int]:
 
 def blocks_allowed(setting: Mapping[str, Any]) -> list[int]:
     """Return the numbers of vector register blocks that the groups of both sides divide and every workgroup fits."""
-    cut = {found(setting[side]["probe"], "groups") for side in ("baseline", "other")} - {None}
+    cut = {value_of(setting[side]["probe"], "groups") for side in ("baseline", "other")} - {None}
     least = largest_share(setting)
     steps = range(1, MOST_BLOCKS + 1) if cut else [*range(1, 65), *range(66, 129, 2), *range(132, MOST_BLOCKS + 1, 4)]
     kept = (blocks for blocks in sorted({*steps, least}) if blocks >= least)

@@ -21,8 +21,9 @@ import anywidget
 import ipywidgets as widgets
 import traitlets
 
-from workbench.dashboards import page
+from workbench.dashboards.background import InThread
 from workbench.dashboards.canvas import in_unit
+from workbench.dashboards.elements import escaped, small_print
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.errors import StoreError, WorkbenchError
 from workbench.experiments.sweep import with_files
@@ -209,7 +210,7 @@ def _logs_of(snapshot: Dropped) -> TorchLogs:
     return read_snapshot(Source(Path(snapshot[0])))
 
 
-class AdvicePanel(widgets.HTML, page.InThread):
+class AdvicePanel(widgets.HTML, InThread):
     """The caches of the trace that is looked at; empty for any other workload.
 
     Of a snapshot `answer` is another widget with the five lines alone, `rest` one with all that they rest on.
@@ -234,14 +235,14 @@ class AdvicePanel(widgets.HTML, page.InThread):
             return
         self._shown = requests
         self.answer.value = self.rest.value = ""
-        self.value = "" if requests is None else page.fine("Trying other caches on this trace ...")
+        self.value = "" if requests is None else small_print("Trying other caches on this trace ...")
         if requests is not None:
             self._begin(self._advise, requests)
 
     def _advise(self, requests: tuple[str, str]) -> None:
         path = requests[0]
         if is_snapshot_file(path):
-            self.answer.value = page.fine("Trying settings of PyTorch's allocator on this snapshot ...")
+            self.answer.value = small_print("Trying settings of PyTorch's allocator on this snapshot ...")
             answer, rest = _advice(requests)
             if requests == self._shown:
                 self.answer.value, self.rest.value = answer, rest
@@ -260,9 +261,9 @@ def _advice(snapshot: Dropped) -> tuple[str, str]:
     try:
         result = advice_or_still(path, read=reading_of(snapshot))
     except WorkbenchError as mistake:
-        return page.fine(str(mistake).replace(path, Path(path).name)), ""
+        return small_print(str(mistake).replace(path, Path(path).name)), ""
     if isinstance(result, Still):
-        lines = [page.text(line.replace(path, Path(path).name)) for line in result.sentences()]
+        lines = [escaped(line.replace(path, Path(path).name)) for line in result.sentences()]
         return "".join(f"<p>{line}</p>" for line in lines), ""
     return answer_of(result), f"<h4>PyTorch's own settings</h4>{rest_of(result).replace(path, Path(path).name)}"
 
@@ -290,7 +291,7 @@ def caches_of(path: str) -> str:
         results = PairedRuns(replay_sweep(path, caches=[name for name in CACHES if name in known])).advance(math.inf)
         return caches_table(replayed(results))  # which reads the file once more: it is gone where its page was closed
     except WorkbenchError as mistake:
-        return page.fine(str(mistake).replace(path, Path(path).name))
+        return small_print(str(mistake).replace(path, Path(path).name))
 
 
 def caches_table(rows: Sequence[Replayed]) -> str:
@@ -303,7 +304,7 @@ def caches_table(rows: Sequence[Replayed]) -> str:
 
 
 def _cells(row: Replayed) -> Iterable[str]:
-    yield page.text(row.policy.replace("_", " "))
+    yield escaped(row.policy.replace("_", " "))
     yield in_unit(row.reserved_peak_bytes, "bytes")
     yield in_unit(row.active_peak_bytes, "bytes")
     yield _share(row.fragmentation)

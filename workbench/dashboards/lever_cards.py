@@ -17,9 +17,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import ipywidgets as widgets
 
-from workbench.dashboards import page
+from workbench.dashboards.background import Later
 from workbench.dashboards.controls import Control, LengthsControl, NumberControl, NumbersControl
-from workbench.dashboards.page import Later, Setting, put
+from workbench.dashboards.elements import alert, escaped
+from workbench.dashboards.settings import Setting, put
 from workbench.dashboards.sidebar import Sidebar
 from workbench.dashboards.spec_controls import control_for
 from workbench.errors import WorkbenchError
@@ -170,7 +171,7 @@ class Card:
     def __init__(self, lever: CardLever, moved: Listener, turned_off: Listener) -> None:
         """Call `moved` and `turned_off` with the letter of the lever and the side."""
         self.lever = lever
-        letter, title = page.text(lever.letter), page.text(lever.title)
+        letter, title = escaped(lever.letter), escaped(lever.title)
         head = widgets.HTML(f"<b>{letter}</b> {title}", tooltip=lever.lever.description)
         head.add_class("wb-card-head")
         self.drawing = widgets.HTML()
@@ -201,7 +202,7 @@ class Card:
         buttons = [widgets.Button(description=words) for words, _ in cures]
         for button, (_, mend) in zip(buttons, cures, strict=True):
             button.on_click(lambda _, mend=mend: mend())
-        self.refusal.children = [widgets.HTML(page.mistake(sentence)), *buttons]
+        self.refusal.children = [widgets.HTML(alert(sentence)), *buttons]
 
 
 class CardSide:
@@ -222,7 +223,7 @@ class CardSide:
 
     def show(self, state: State, offers: Sequence[float], can_turn_off: bool) -> None:
         """Show a state and where the slider stops; nobody is called."""
-        self.words.value = f"<b>{page.text(self._side)}</b> {page.text(state.words)}"
+        self.words.value = f"<b>{escaped(self._side)}</b> {escaped(state.words)}"
         self.own = can_turn_off
         self.switch.description, way = ("×", "off") if can_turn_off else ("on", "on, with the value below,")
         self.switch.tooltip = f"turn it {way} on this side"

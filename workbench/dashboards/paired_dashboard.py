@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as widgets
 import yaml
 
-from workbench.dashboards import page
+from workbench.dashboards.background import Later
 from workbench.dashboards.canvas import HistogramPanel, measures_table
 from workbench.dashboards.decision import WhyPanel
+from workbench.dashboards.elements import alert, button, escaped, small_print
 from workbench.dashboards.lever_cards import LeverCards
+from workbench.dashboards.page import Address, Heartbeat, Toolbar
 from workbench.dashboards.paired_runs import (
     Answer,
     Opening,
@@ -32,6 +34,7 @@ from workbench.dashboards.paired_runs import (
     widened,
 )
 from workbench.dashboards.part_controls import CatalogueWatch
+from workbench.dashboards.settings import History, Setting, as_link, differences, from_link
 from workbench.dashboards.sidebar import Offers, Sidebar
 from workbench.dashboards.views import OpenedPoints, SeveralPolicies, setting_of
 from workbench.engines.kit.engine import Setup
@@ -73,7 +76,7 @@ class PairedDashboard(widgets.HBox):
         self.heading.add_class("wb-top")
         self.status, self.table = widgets.HTML(), widgets.HTML()
         self.status.add_class("wb-status")
-        self.stop = page.button("stop", "do not run the seeds that are left", self._stop)
+        self.stop = button("stop", "do not run the seeds that are left", self._stop)
         self.stop.add_class("wb-stop")
         self._offer_stop(False)
         self.save = SaveBox(f"{opening.engine}.yaml")
@@ -90,20 +93,20 @@ class PairedDashboard(widgets.HBox):
         self.cards = LeverCards(opening.cards(), self.sidebar, self._try)
         above = [self.heading, self.cards.widget] if self.cards.cards else []
         beside = [] if above else [self.heading]
-        self.heartbeat = page.Heartbeat()
+        self.heartbeat = Heartbeat()
         right = widgets.VBox(
             [*beside, self.opened, self.heartbeat, widgets.HBox([self.status, self.stop]), self.board],
             layout={"flex": "4 1 480px", "min_width": "0"},
         )
         self.opened_with = self.sidebar.setting()
-        self.history, self._note_rest = page.History(self.opened_with), page.Later(self._note)
-        self.tools = page.Toolbar(
+        self.history, self._note_rest = History(self.opened_with), Later(self._note)
+        self.tools = Toolbar(
             undo=lambda: self.show(self.history.undo()),
             redo=lambda: self.show(self.history.redo()),
             reset=lambda: self.show(self.opened_with),
         )
         self.tools.allow(undo=False, redo=False, reset=False)
-        self.address = page.Address(self._follow)
+        self.address = Address(self._follow)
         self.sidebar.widget.children = [self.tools.widget, *self.sidebar.widget.children]
         super().__init__([style, self.first, *above, self.sidebar.widget, right, self.address])
         self.add_class("wb-dashboard")
@@ -112,7 +115,7 @@ class PairedDashboard(widgets.HBox):
         self.study: StudyView | None = None
         self._runs: PairedRuns | None = None
         self._warm = False
-        self._rest, self._offers = page.Later(self._continue), Offers(self.sidebar)
+        self._rest, self._offers = Later(self._continue), Offers(self.sidebar)
         self._watch = CatalogueWatch(self._defined)
         self.sidebar.on_change(self.update)
         self.folded.observe(self._write_sweep, "selected_index")
@@ -141,7 +144,7 @@ class PairedDashboard(widgets.HBox):
             self.cards.accept()
             self._write_sweep()
 
-    def show(self, setting: page.Setting) -> None:
+    def show(self, setting: Setting) -> None:
         """Show a setting as if it had been turned to; one that is not valid is a sentence, and changes nothing."""
         with self._mistakes_said(stale=False):
             self.sidebar.show(setting)
@@ -164,7 +167,7 @@ class PairedDashboard(widgets.HBox):
         self.opened.children = [points.widget, *self._study_of(saved, points)]
         self.sidebar.show(setting_of(self.sidebar, saved, saved.points[0]))
         self.opened_with = self.sidebar.setting()
-        self.history = page.History(self.opened_with)
+        self.history = History(self.opened_with)
         self.heartbeat.begin(self.update)
 
     def _study_of(self, saved: Saved, points: OpenedPoints) -> list[widgets.Widget]:
@@ -208,7 +211,7 @@ class PairedDashboard(widgets.HBox):
         runs = PairedRuns(self.sidebar.said())
         return runs.names, [point.setup for point in runs.points], int(self.sidebar.drawn.plain())
 
-    def _try(self, setting: page.Setting) -> None:
+    def _try(self, setting: Setting) -> None:
         """Refuse a setting that cannot be run; nothing is shown."""
         PairedRuns(self.sidebar.said_of(setting)).records(int(setting["drawn_seed"]))
 
@@ -220,7 +223,7 @@ class PairedDashboard(widgets.HBox):
     def _follow(self, link: str) -> None:
         """Show the setting that the page's address names."""
         with self._mistakes_said(stale=False):
-            self.show(page.from_link(self.opened_with, link))
+            self.show(from_link(self.opened_with, link))
 
     def _note(self) -> None:
         """Keep the setting for undo, and write it into the page's address."""
@@ -229,11 +232,11 @@ class PairedDashboard(widgets.HBox):
         except InputError:
             return  # a value that is none has no place in a line of settings
         self.history.note(setting)
-        link = page.as_link(page.differences(self.opened_with, {**setting, **self._lasting_workload(setting)}))
+        link = as_link(differences(self.opened_with, {**setting, **self._lasting_workload(setting)}))
         self.address.setting = link
         self.tools.allow(self.history.can_undo, self.history.can_redo, bool(link))
 
-    def _lasting_workload(self, setting: page.Setting) -> page.Setting:
+    def _lasting_workload(self, setting: Setting) -> Setting:
         """Return the workload under a name that outlives the page, where the address is to give it back."""
         if not self.address.alone:
             return {}
@@ -319,19 +322,19 @@ class PairedDashboard(widgets.HBox):
             yield
         except WorkbenchError as mistake:
             message = str(mistake).removeprefix("sweep: ")  # there is no file that the sentence could be about
-            self.status.value = page.mistake(message)
+            self.status.value = alert(message)
             if stale:
                 self.sidebar.mark(message)
                 self.cards.refuse(message)
                 self.board.add_class("wb-stale")
 
     def _say(self, sentence: str) -> None:
-        self.status.value = page.fine(sentence)
+        self.status.value = small_print(sentence)
 
 
 def heading(opening: Opening) -> str:
     """Return what a page says before anything else: a title, what one sees, and what the colours mean, as HTML."""
-    title, seen = page.text(opening.title), page.text(opening.seen)
+    title, seen = escaped(opening.title), escaped(opening.seen)
     return f'<div class="wb-heading"><h2>{title}</h2><p>{seen}</p><p class="wb-legend">{_LEGEND}</p></div>'
 
 

@@ -25,7 +25,7 @@ import ipywidgets as widgets
 import numpy as np
 from ipywidgets import Widget
 
-from workbench.dashboards import page
+from workbench.dashboards.elements import alert, button, escaped
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, StoreError, WorkbenchError
 from workbench.experiments.mechanism import warm_up
@@ -370,7 +370,7 @@ class SaveBox:
     def __init__(self, name: str) -> None:
         self.text = widgets.Textarea(disabled=True, rows=16, layout={"width": "auto"})
         self.name = widgets.Text(name, description="file", layout={"width": "auto", "flex": "1 1 auto"})
-        self.save = page.button("save", "write the sweep to this file", self._save)
+        self.save = button("save", "write the sweep to this file", self._save)
         self.words = widgets.HTML()
         line = widgets.HBox([self.name, self.save])
         self.widget = widgets.VBox([self.text, line, self.words])
@@ -378,10 +378,10 @@ class SaveBox:
     def _save(self) -> None:
         try:
             path = saved_as(self.name.value, self.text.value)
-            file = page.text(path)
+            file = escaped(path)
             self.words.value = f"Saved as {file}. To see it again: workbench open dashboard {file}"
         except WorkbenchError as mistake:
-            self.words.value = page.mistake(mistake)
+            self.words.value = alert(mistake)
 
 
 def saved_as(name: str, text: str) -> Path:

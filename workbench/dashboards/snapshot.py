@@ -14,9 +14,10 @@ import ipywidgets as widgets
 import numpy as np
 import traitlets
 
-from workbench.dashboards import page
+from workbench.dashboards.background import InThread
 from workbench.dashboards.canvas import CanvasWidget, PickingWidget, column, script
 from workbench.dashboards.dropped_file import reading_of
+from workbench.dashboards.elements import alert, escaped, narrow_button, small_print
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import WorkbenchError
 from workbench.studies.torch_memory.lives import Lives, Moment
@@ -30,7 +31,7 @@ _WIDE = {"width": "auto", "flex": "1 1 240px"}
 _WHOLE = {"description_width": "initial"}
 
 
-class MemoryHistoryPanel(widgets.VBox, page.InThread):
+class MemoryHistoryPanel(widgets.VBox, InThread):
     """Curves, a slider over the events, and the map of segments; nothing is shown of what is no snapshot.
 
     Reading a snapshot takes a moment, so a thread does it; one that is no longer looked at by then is passed over.
@@ -56,9 +57,9 @@ class MemoryHistoryPanel(widgets.VBox, page.InThread):
             0, 0, 0, description="after event", layout={**_WIDE, "flex": "1 1 300px"}, style=_WHOLE
         )
         self.place.observe(lambda _: self._show_moment(), "value")
-        self.back = page.narrow_button("◀", "the event before", lambda: self.step(-1))
-        self.forth = page.narrow_button("▶", "the next event", lambda: self.step(1))
-        self.decisive = page.narrow_button("", "the moment that the lines above are about", self.go_to_decisive)
+        self.back = narrow_button("◀", "the event before", lambda: self.step(-1))
+        self.forth = narrow_button("▶", "the next event", lambda: self.step(1))
+        self.decisive = narrow_button("", "the moment that the lines above are about", self.go_to_decisive)
         self.curves, self.map = MemoryCurvesPanel(self._pick), SegmentMapPanel()
         self.replayed = widgets.HBox([self.card, self.settings, self.own])
         self.moves = widgets.HBox([self.back, self.forth, self.decisive, self.place, self.colour])
@@ -77,7 +78,7 @@ class MemoryHistoryPanel(widgets.VBox, page.InThread):
         self._hide()
         if snapshot is not None:
             self.layout.display = None
-            self.words.value = page.fine("Reading what the snapshot recorded ...")
+            self.words.value = small_print("Reading what the snapshot recorded ...")
             self._begin(self._read, snapshot)
 
     def step(self, by: int) -> None:
@@ -109,7 +110,7 @@ class MemoryHistoryPanel(widgets.VBox, page.InThread):
         if snapshot != self._shown:
             return
         if not cards:
-            self.words.value = page.fine(mistake) if mistake else ""
+            self.words.value = small_print(mistake) if mistake else ""
             return
         self._cards = cards
         self._fill(lambda: _set(self.card, [(f"GPU {one.log.device}", k) for k, one in enumerate(cards)]))
@@ -153,7 +154,7 @@ class MemoryHistoryPanel(widgets.VBox, page.InThread):
         try:
             chosen = AllocatorSettings.parse(self.own.value) if self.own.value.strip() else self.settings.value
         except WorkbenchError as wrong:
-            self.words.value = page.mistake(wrong)
+            self.words.value = alert(wrong)
             return
         replayed = one.reserved(chosen)
         self.words.value = f"{_exactness(one)}{_peaks(one, replayed, chosen)}"
@@ -201,14 +202,14 @@ def _exactness(one: CardHistory) -> str:
             "<p>This snapshot holds no history, so there is no curve over time: the map shows the moment at which it "
             "was taken. Call torch.cuda.memory._record_memory_history() first to record one.</p>"
         )
-    return f"<p>Replayed under its own settings: {page.text(one.replay.exactness)}.</p>"
+    return f"<p>Replayed under its own settings: {escaped(one.replay.exactness)}.</p>"
 
 
 def _peaks(one: CardHistory, replayed: Any, chosen: AllocatorSettings | None) -> str:
     recorded, under = int(one.recorded.reserved.max()), int(replayed.max())
     anew = chosen is not None and not one.replay.recording.is_whole
     start = " The replay starts with what was live before the history, laid out anew." if anew else ""
-    name = page.text(_name(chosen, one.own))
+    name = escaped(_name(chosen, one.own))
     return (
         f"<p>{one.name}: reserved at most {bytes_said(recorded)} recorded, {bytes_said(under)} under {name}.{start}</p>"
     )

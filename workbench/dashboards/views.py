@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import ipywidgets as widgets
 import numpy as np
 
-from workbench.dashboards import page
+from workbench.dashboards.background import Later, has_loop
 from workbench.dashboards.canvas import MultiplesPanel, PickingWidget, PointsPanel, number, script
-from workbench.dashboards.page import Later, has_loop
+from workbench.dashboards.elements import alert, button, escaped, small_print
 from workbench.dashboards.paired_runs import PairedRuns, Saved, SavedPoint
 from workbench.dashboards.sidebar import MOST_SEEDS, Sidebar
 from workbench.dashboards.sidebar_parts import SAME
@@ -42,7 +42,7 @@ class OpenedPoints:
         self.names.layout.width = "auto"
         self.names.observe(self._picked, "value")
         title = widgets.HTML()
-        title.value = f"<b>Opened: {page.text(saved.title)}.</b> A point that is chosen sets every lever."
+        title.value = f"<b>Opened: {escaped(saved.title)}.</b> A point that is chosen sets every lever."
         inside: list[widgets.Widget] = [title, self.names]
         places = [point.values for point in saved.points]
         self.picture = PointsPanel(self.pick)
@@ -130,8 +130,8 @@ class SeveralPolicies:
         self.slot = widgets.Dropdown(options=words, value=start, description="slot")
         self.slot.observe(lambda _: self._offer(), "value")
         self.names = widgets.SelectMultiple(rows=8, description="policies", layout={"width": "auto"})
-        self.begin = page.button("compare", "run them all at the seeds of this page", self.compare)
-        self.words = widgets.HTML(page.fine(f"Choose two to {MOST_POLICIES} policies (Ctrl or Shift for several)."))
+        self.begin = button("compare", "run them all at the seeds of this page", self.compare)
+        self.words = widgets.HTML(small_print(f"Choose two to {MOST_POLICIES} policies (Ctrl or Shift for several)."))
         self.picture = MultiplesPanel(self._pick)
         self._runs: PairedRuns | None = None
         self._kept: list[Any] = []
@@ -199,7 +199,7 @@ class SeveralPolicies:
         self.picture.show(difference, list(range(len(difference.panels))))
         left = runs.asked - runs.done
         done = f"{runs.done} of {runs.asked}" if left else f"{runs.done}"
-        self.words.value = page.fine(f"{done} seeds, each policy against the baseline. Click one to see it large.")
+        self.words.value = small_print(f"{done} seeds, each policy against the baseline. Click one to see it large.")
         if left:
             self._rest.start(0)
 
@@ -217,7 +217,7 @@ class SeveralPolicies:
     def _say_mistake(self, mistake: WorkbenchError) -> None:
         self.picture.clear()
         message = str(mistake).removeprefix("sweep: ")
-        self.words.value = page.mistake(message)
+        self.words.value = alert(message)
 
 
 LOOK_SECONDS = 2.0
@@ -297,7 +297,7 @@ class StudyView:
 
     def draw(self) -> None:
         """Draw all of it."""
-        self.progress.value = page.fine(_counted(self.results, self.is_tuned_now))
+        self.progress.value = small_print(_counted(self.results, self.is_tuned_now))
         self._draw_points()
         goal = str(self.goal.value)
         rows, floor = self.shares.get(goal, ([], 0.0))
@@ -317,7 +317,7 @@ class StudyView:
         pale = [[values[one.name] for one in measures] for values in every]
         names = [f"trial {trial.number}" for trial in front]
         self.points.show([one.label for one in measures], places, names, self.chosen, pale)
-        self.note.value = page.fine(note)
+        self.note.value = small_print(note)
 
     def _places(self, measures: list[Measure]) -> tuple[list[list[float]], str]:
         """Return where the points of the front lie, on fresh seeds where they were run there, and what to say of it."""
