@@ -11,8 +11,8 @@ import pytest
 
 import workbench as wb
 from workbench.dashboards.malloc import OPENING, MallocPanels
+from workbench.dashboards.opening import NothingToChoose
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import NothingToChoose
 from workbench.errors import InputError
 
 

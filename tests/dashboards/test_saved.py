@@ -11,9 +11,11 @@ import yaml
 import workbench as wb
 from tests.depth import thinned
 from workbench.dashboards import check_name, elements
-from workbench.dashboards.paired_runs import PairedRuns, SaveBox, read_saved, saved_as
+from workbench.dashboards.opened_points import setting_of
+from workbench.dashboards.paired_runs import PairedRuns
+from workbench.dashboards.save_box import SaveBox, saved_as
+from workbench.dashboards.saved_sweep import read_saved
 from workbench.dashboards.sidebar import Sidebar
-from workbench.dashboards.views import setting_of
 from workbench.errors import InputError, StoreError
 from workbench.experiments.mechanism import mechanism
 

@@ -10,8 +10,9 @@ import numpy as np
 from workbench.dashboards.canvas import IntervalsPanel, NotedPanel, NotedPanels, Side
 from workbench.dashboards.dispatch_drawings import DispatchTimelinePanel, dispatch_scene
 from workbench.dashboards.dispatch_levers import seven_levers
+from workbench.dashboards.opening import Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import Notes, Opening, PairedRuns
+from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.engines.dispatch import Dispatch
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet

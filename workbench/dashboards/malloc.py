@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.dashboards.canvas import IntervalsPanel, NotedPanel, NotedPanels, Side, beside, sampled
+from workbench.dashboards.opening import NothingToChoose, Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import NothingToChoose, Opening
 from workbench.engines.malloc import Malloc
 from workbench.figures.estimates import without_limits
 from workbench.machine import Machine

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from workbench.dashboards.canvas import IntervalsPanel, NotedPanel, NotedPanels, Side, shares_of
+from workbench.dashboards.opening import NothingToChoose, Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import NothingToChoose, Opening
 from workbench.figures.estimates import without_limits
 from workbench.machine.board import CardsAlike, board_line
 from workbench.machine.node import NodeMachine

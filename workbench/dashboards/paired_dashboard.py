@@ -10,40 +10,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import ipywidgets as widgets
 import yaml
+from ipywidgets import Widget
 
 from workbench.dashboards.background import Later
 from workbench.dashboards.canvas import HistogramPanel, measures_table
 from workbench.dashboards.decision import WhyPanel
 from workbench.dashboards.elements import alert, button, escaped, small_print
 from workbench.dashboards.lever_cards import LeverCards
+from workbench.dashboards.opened_points import OpenedPoints, setting_of
+from workbench.dashboards.opening import Opening, with_further_slots
 from workbench.dashboards.page import Address, Heartbeat, Toolbar
-from workbench.dashboards.paired_runs import (
-    Answer,
-    Opening,
-    PairedRuns,
-    Panels,
-    SaveBox,
-    Saved,
-    SavedPoint,
-    is_wanted,
-    static_view,
-    widened,
-)
+from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.dashboards.part_controls import CatalogueWatch
+from workbench.dashboards.save_box import SaveBox
+from workbench.dashboards.saved_sweep import SavedPoint, SavedSweep
 from workbench.dashboards.settings import History, Setting, as_link, differences, from_link
+from workbench.dashboards.several_policies import SeveralPolicies
 from workbench.dashboards.sidebar import Offers, Sidebar
-from workbench.dashboards.views import OpenedPoints, SeveralPolicies, setting_of
+from workbench.dashboards.static_view import is_unwatched, static_view
+from workbench.dashboards.study_view import StudyView
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.run_set import RunSet
-
-if TYPE_CHECKING:
-    from workbench.dashboards.views import StudyView
+from workbench.workloads.workload import Workload
 
 COARSE_SECONDS = 0.08
 """How long the runs of one move may take; what is left follows when the lever rests."""
@@ -62,12 +56,41 @@ _LEGEND = (
 _STYLE = Path(__file__).with_name("dashboard.css")
 
 
+class Panels(Protocol):
+    """The pictures of an engine's runs, below the histogram that every dashboard has."""
+
+    @property
+    def widgets(self) -> Sequence[Widget]:
+        """Return the widgets from top to bottom."""
+
+    @property
+    def notes(self) -> Notes:
+        """Return what the pictures need of every run beside its measures."""
+
+    def show_seed(self, names: Sequence[str], records: Sequence[Any], view: Any) -> None:
+        """Show one run of either side."""
+
+    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: Any) -> None:
+        """Show all that has been run."""
+
+
+class Answer(Protocol):
+    """What a page opens with once a file was dropped into it, above all else."""
+
+    @property
+    def widgets(self) -> Sequence[Widget]:
+        """Return the widgets from top to bottom."""
+
+    def show(self, workload: Workload) -> bool:
+        """Show what a workload says by itself, whatever the policies; return whether it says anything."""
+
+
 class PairedDashboard(widgets.HBox):
     """The widget that `wb.dashboard(...)` returns."""
 
     def __init__(self, opening: Opening, panels: Panels, answer: Answer | None = None) -> None:
         """Take as `answer` what a file that is dropped says by itself."""
-        opening = widened(opening)
+        opening = with_further_slots(opening)
         self.sidebar = Sidebar(mechanism(opening.engine), opening)
         self.histogram, self.panels, self.answer = HistogramPanel(), panels, answer
         self.first = widgets.VBox([], layout={"display": "none"})
@@ -125,7 +148,11 @@ class PairedDashboard(widgets.HBox):
     def _repr_mimebundle_(self, **choices: Any) -> Any:
         """Return what a notebook shows: the widget, and where nobody watches a picture in its place."""
         bundle = super()._repr_mimebundle_(**choices)
-        return {**(bundle or {}), **static_view(self.sidebar)} if is_wanted() else bundle
+        return (
+            {**(bundle or {}), **static_view(self.sidebar.said(), self.sidebar.measure.plain())}
+            if is_unwatched()
+            else bundle
+        )
 
     def update(self) -> None:
         """Run and show what the sidebar says; a mistake is one sentence above the panels, which stay as they were."""
@@ -150,7 +177,7 @@ class PairedDashboard(widgets.HBox):
             self.sidebar.show(setting)
             self.update()
 
-    def open_with(self, saved: Saved) -> None:
+    def open_with(self, saved: SavedSweep) -> None:
         """Show the first point of a sweep, of results or of a study's front, and let one choose among all.
 
         Raises
@@ -170,11 +197,10 @@ class PairedDashboard(widgets.HBox):
         self.history = History(self.opened_with)
         self.heartbeat.begin(self.update)
 
-    def _study_of(self, saved: Saved, points: OpenedPoints) -> list[widgets.Widget]:
+    def _study_of(self, saved: SavedSweep, points: OpenedPoints) -> list[widgets.Widget]:
         """Return the view of the study whose front was opened; nothing where it is no study."""
         if saved.study is None:
             return []
-        from workbench.dashboards.views import StudyView
 
         def clicked(point: str) -> None:
             place = next((k for k, one in enumerate(saved.points) if one.id == point), None)

@@ -17,7 +17,7 @@ import ipywidgets as widgets
 
 from workbench.dashboards.controls import Control, NumberControl, mark, marked, row
 from workbench.dashboards.dropped_file import DropZone
-from workbench.dashboards.paired_runs import Opening
+from workbench.dashboards.opening import Opening
 from workbench.dashboards.spec_controls import ChoiceControl, LeversControl, workloads
 from workbench.errors import InputError, WorkbenchError, wrong_value
 from workbench.experiments.mechanism import measures_of, mechanism, mechanisms

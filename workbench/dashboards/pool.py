@@ -13,8 +13,9 @@ import numpy as np
 
 from workbench.dashboards.canvas import CanvasWidget, NotedPanel, NotedPanels, column, curve, script, shares_of
 from workbench.dashboards.dropped_file import AdvicePanel, snapshot_of
+from workbench.dashboards.opening import NothingToChoose, Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import NothingToChoose, Opening, PairedRuns
+from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.snapshot import MemoryHistoryPanel
 from workbench.engines.pool import Pool
 from workbench.experiments.run_set import RunSet

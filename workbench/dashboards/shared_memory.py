@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from workbench.dashboards.canvas import CanvasWidget, column, curve, note, script
+from workbench.dashboards.opening import NothingToChoose, Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import Notes, NothingToChoose, Opening, PairedRuns
+from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.machine import Machine

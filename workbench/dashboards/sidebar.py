@@ -18,7 +18,7 @@ import ipywidgets as widgets
 
 from workbench.dashboards.background import Later, has_loop
 from workbench.dashboards.controls import Control, NameControl, NumberControl, nearest_stop, words
-from workbench.dashboards.paired_runs import Opening
+from workbench.dashboards.opening import Opening
 from workbench.dashboards.part_controls import BlocksControl, MachineControl, WorkloadControl
 from workbench.dashboards.sidebar_parts import (
     FirstLevers,

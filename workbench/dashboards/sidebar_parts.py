@@ -15,7 +15,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.dashboards.controls import Control, label_of, row
-from workbench.dashboards.paired_runs import Opening
+from workbench.dashboards.opening import Opening
 from workbench.dashboards.spec_controls import ChoiceControl
 from workbench.engines.kit.engine import Engine
 from workbench.levers import Lever

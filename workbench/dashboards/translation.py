@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.dashboards.canvas import NotedPanel, NotedPanels, shares_of
+from workbench.dashboards.opening import NothingToChoose, Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import NothingToChoose, Opening
 from workbench.engines.translation import Translation
 from workbench.figures.curves import load_between, pages_percent
 from workbench.figures.translation import served_percent

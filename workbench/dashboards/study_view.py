@@ -1,8 +1,6 @@
-"""Views beside the pair of a dashboard: the points of an opened file, several policies, a tuning study.
+"""A tuning study, watched while it is tuned and judged when it is done.
 
-Of the points of a file or folder one is shown. Up to eight policies of one slot stand against the baseline, at the same
-seeds. A study is watched while it is tuned and judged when it is done: its front over parallel axes, how its best grew,
-and shares of its levers.
+Its front over parallel axes, how its best grew, and shares of its levers.
 """
 
 from __future__ import annotations
@@ -17,214 +15,39 @@ import ipywidgets as widgets
 import numpy as np
 
 from workbench.dashboards.background import Later, has_loop
-from workbench.dashboards.canvas import MultiplesPanel, PickingWidget, PointsPanel, number, script
-from workbench.dashboards.elements import alert, button, escaped, small_print
-from workbench.dashboards.paired_runs import PairedRuns, Saved, SavedPoint
-from workbench.dashboards.sidebar import MOST_SEEDS, Sidebar
-from workbench.dashboards.sidebar_parts import SAME
-from workbench.errors import InputError, WorkbenchError
+from workbench.dashboards.canvas import PickingWidget, PointsPanel, script
+from workbench.dashboards.elements import small_print
 from workbench.experiments.results_folder import is_held
-from workbench.figures.savings import drain_difference_data
 from workbench.metrics.measure import Measure
 from workbench.studies.tuning import StudyResults, open_study
 from workbench.studies.tuning.results import INERT, ParallelAxis, parallel_axes
 from workbench.studies.tuning.storages import JOURNAL
 from workbench.studies.tuning.study import Trial
 
-
-class OpenedPoints:
-    """A drop-down of the points, and a picture of what is known of them in which one is clicked."""
-
-    def __init__(self, saved: Saved, chosen: Callable[[SavedPoint], None]) -> None:
-        self.saved, self._chosen = saved, chosen
-        options = [(_words(saved, point), k) for k, point in enumerate(saved.points)]
-        self.names = widgets.Dropdown(options=options, description=f"{len(options)} points")
-        self.names.layout.width = "auto"
-        self.names.observe(self._picked, "value")
-        title = widgets.HTML()
-        title.value = f"<b>Opened: {escaped(saved.title)}.</b> A point that is chosen sets every lever."
-        inside: list[widgets.Widget] = [title, self.names]
-        places = [point.values for point in saved.points]
-        self.picture = PointsPanel(self.pick)
-        known = sum(all(map(math.isfinite, place)) for place in places)
-        if saved.study is None and len(saved.measures) == 2 and known > 1:
-            self.picture.show(saved.measures, places, [point.label for point in saved.points], 0)
-            inside.append(self.picture)
-        self.widget = widgets.VBox(inside)
-        self.widget.add_class("wb-opened")
-
-    def pick(self, place: int) -> None:
-        """Choose a point, as a click into the picture does."""
-        self.names.value = place
-
-    def _picked(self, _change: object) -> None:
-        place = self.names.value
-        self.picture.choose(place)
-        self._chosen(self.saved.points[place])
-
-
-def _words(saved: Saved, point: SavedPoint) -> str:
-    known = [
-        f"{label} {number(value)}"
-        for label, value in zip(saved.measures, point.values, strict=True)
-        if math.isfinite(value)
-    ]
-    return f"{point.label}: {', '.join(known)}" if known else point.label
-
-
-def setting_of(sidebar: Sidebar, saved: Saved, point: SavedPoint) -> dict[str, Any]:
-    """Return the setting of a page that shows a point beside its baseline.
-
-    Raises
-    ------
-    InputError
-        The two sides differ in something that the page has once for both.
-    """
-    one, two = point.baseline, point.other
-    for part in ("machine", "workload", "options"):
-        if getattr(one, part) != getattr(two, part):
-            raise InputError(f"{saved.title}: {point.label} has another {part} than its baseline; a page has one.")
-    policies = sidebar.policies
-    for slot in policies.common:
-        if one.policies[slot] != two.policies[slot]:
-            raise InputError(f"{saved.title}: {point.label} has another {slot} than its baseline; this page has one.")
-    alone = len(policies.compared) == 1
-    aliases = {slot: default for slot, default in policies.slots.items() if default in policies.slots}
-    own = {slot: _named(one.policies, slot, aliases) for slot in policies.slots}
-    other = {
-        slot: two.policies[slot] if alone or two.policies[slot] != one.policies[slot] else SAME
-        for slot in policies.compared
-    }
-    return {
-        **sidebar.setting(),
-        "machine": one.machine if saved.machine is None else saved.machine,
-        "workload": one.workload,
-        "options": one.options,
-        "seeds": min(saved.seeds, MOST_SEEDS),
-        "baseline": {slot: own[slot] for slot in policies.compared},
-        "other": other,
-        "common": {slot: own[slot] for slot in policies.common},
-    }
-
-
-def _named(policies: Any, slot: str, aliases: dict[str, str]) -> Any:
-    """Return the policy of a slot, or the name of the slot whose policy it takes."""
-    alias = aliases.get(slot)
-    return alias if alias is not None and policies[alias] == policies[slot] else policies[slot]
-
-
-MOST_POLICIES = 8
-"""Policies beside the baseline."""
-SLICE_SECONDS = 0.25
-
-
-class SeveralPolicies:
-    """A slot, a list of its policies, and a small histogram of each; a click makes one the other side."""
-
-    def __init__(self, sidebar: Sidebar, chosen: Callable[[], None]) -> None:
-        """Call `chosen` when a click has made a policy the other side."""
-        self._sidebar, self._chosen = sidebar, chosen
-        slots = list(sidebar.policies.compared)
-        start = next((slot for slot in slots if sidebar.policies.other[slot].names.value), slots[0])
-        words = [(slot.replace("_", " "), slot) for slot in slots]
-        self.slot = widgets.Dropdown(options=words, value=start, description="slot")
-        self.slot.observe(lambda _: self._offer(), "value")
-        self.names = widgets.SelectMultiple(rows=8, description="policies", layout={"width": "auto"})
-        self.begin = button("compare", "run them all at the seeds of this page", self.compare)
-        self.words = widgets.HTML(small_print(f"Choose two to {MOST_POLICIES} policies (Ctrl or Shift for several)."))
-        self.picture = MultiplesPanel(self._pick)
-        self._runs: PairedRuns | None = None
-        self._kept: list[Any] = []
-        self._rest = Later(self._continue)
-        left = widgets.VBox([self.slot, self.names, self.begin], layout={"flex": "0 1 260px"})
-        right = widgets.VBox([self.words, self.picture], layout={"flex": "1 1 320px", "min_width": "0"})
-        self.widget = widgets.HBox([left, right])
-        self.widget.add_class("wb-several")
-        self._offer()
-
-    def compare(self) -> None:
-        """Run what is chosen; the picture grows as seeds are done."""
-        self._rest.cancel()
-        try:
-            self._runs = PairedRuns(self._said())
-            self._show(SLICE_SECONDS)
-        except WorkbenchError as mistake:
-            self._say_mistake(mistake)
-
-    def stop(self) -> None:
-        """Run no more."""
-        self._rest.cancel()
-
-    def _offer(self) -> None:
-        """Offer the policies of the slot; its baseline stands beside all of them anyway."""
-        control = self._sidebar.policies.baseline[self.slot.value]
-        offered = [(words, name) for words, name in control.names.options if name not in self._sidebar.policies.slots]
-        self.names.options = offered
-        self.names.value = [name for _, name in offered if name != control.names.value][:4]
-
-    def _said(self) -> dict[str, Any]:
-        """Return the sweep: the baseline's policies everywhere, but several in the slot."""
-        slot, policies = self.slot.value, self._sidebar.policies
-        own = policies.baseline[slot].plain()
-        self._kept = [self._policy(slot, name) for name in self.names.value if self._policy(slot, name) != own]
-        if not 1 <= len(self._kept) <= MOST_POLICIES:
-            raise InputError(
-                f"choose 1 to {MOST_POLICIES} policies that are not the baseline's. Got {len(self._kept)}."
-            )
-        everywhere = {one: control.plain() for one, control in {**policies.baseline, **policies.common}.items()}
-        varied = {**everywhere, slot: {"vary": [own, *self._kept]}}
-        return {**self._sidebar.said(), "policy": varied, "baseline": {slot: own}}
-
-    def _policy(self, slot: str, name: str) -> Any:
-        """Return a policy as either side has it, else with its defaults."""
-        for side in (self._sidebar.policies.other, self._sidebar.policies.baseline):
-            if side[slot].names.value == name:
-                return side[slot].plain()
-        return name
-
-    def _continue(self) -> None:
-        try:
-            self._show(SLICE_SECONDS)
-        except WorkbenchError as mistake:
-            self._say_mistake(mistake)
-
-    def _show(self, seconds: float) -> None:
-        runs = self._runs
-        if runs is None:
-            return
-        run_set = runs.advance(seconds)
-        if run_set.failures:
-            raise WorkbenchError(f"{run_set.failures[0].error}")
-        difference = drain_difference_data(run_set, self._sidebar.measure.plain())
-        self.picture.show(difference, list(range(len(difference.panels))))
-        left = runs.asked - runs.done
-        done = f"{runs.done} of {runs.asked}" if left else f"{runs.done}"
-        self.words.value = small_print(f"{done} seeds, each policy against the baseline. Click one to see it large.")
-        if left:
-            self._rest.start(0)
-
-    def _pick(self, place: int) -> None:
-        """Make a policy the other side, alone."""
-        if place >= len(self._kept):
-            return
-        policies = self._sidebar.policies
-        same = {
-            slot: policies.baseline[slot].plain() if len(policies.compared) == 1 else "" for slot in policies.compared
-        }
-        policies.show({"other": {**same, self.slot.value: self._kept[place]}})
-        self._chosen()
-
-    def _say_mistake(self, mistake: WorkbenchError) -> None:
-        self.picture.clear()
-        message = str(mistake).removeprefix("sweep: ")
-        self.words.value = alert(message)
-
-
 LOOK_SECONDS = 2.0
 """How often a study that is tuned just now is looked at."""
 LEVERS = "importances.csv"
 """What a study that is done keeps of its levers' shares."""
 MOST_LEVERS = 10
+
+
+class Shares(NamedTuple):
+    """What the levers of a study share in one goal."""
+
+    title: str
+    rows: Sequence[tuple[str, float]]
+    floor: float
+    """What a lever that changes nothing reaches."""
+
+
+class Growth(NamedTuple):
+    """How the best of a study grew, trial by trial."""
+
+    title: str
+    label: str
+    values: Sequence[float]
+    trials: int
+    """How many there are to be."""
 
 
 class StudyView:
@@ -382,25 +205,6 @@ def _counted(results: StudyResults, is_tuned_now: bool) -> str:
     words = "".join(f", {count} {word}" for word, count in further.items() if count)
     rest = "; it is tuned just now, and this page follows" if is_tuned_now else ""
     return f"{len(results.found)} of {trials} trials{words}, {len(results.best_trials)} on the front{rest}."
-
-
-class Shares(NamedTuple):
-    """What the levers of a study share in one goal."""
-
-    title: str
-    rows: Sequence[tuple[str, float]]
-    floor: float
-    """What a lever that changes nothing reaches."""
-
-
-class Growth(NamedTuple):
-    """How the best of a study grew, trial by trial."""
-
-    title: str
-    label: str
-    values: Sequence[float]
-    trials: int
-    """How many there are to be."""
 
 
 class StudyPanel(PickingWidget):
