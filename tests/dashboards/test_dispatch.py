@@ -13,9 +13,9 @@ import workbench as wb
 from tests.depth import long, thinned
 from tests.oracles.dispatch_measures import dispatches, makespan, waits
 from workbench.dashboards import dispatch_drawings
-from workbench.dashboards.canvas import FAR_APART, Side, intervals_scene
 from workbench.dashboards.dispatch import OPENING, DispatchView, power_note, resources_line
 from workbench.dashboards.dispatch_drawings import dispatch_scene
+from workbench.dashboards.interval_panels import FAR_APART, Side, intervals_scene
 from workbench.dashboards.sidebar import Sidebar
 from workbench.engines.dispatch import Dispatch
 from workbench.experiments.mechanism import mechanism

@@ -10,7 +10,7 @@ import pytest
 
 import workbench as wb
 from tests.depth import thinned
-from workbench.dashboards.canvas import difference_words
+from workbench.dashboards.difference_panels import difference_words
 from workbench.dashboards.paired_dashboard import heading
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.figures.savings import drain_difference_data

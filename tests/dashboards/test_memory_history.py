@@ -9,7 +9,7 @@ import pytest
 
 from tests.oracles.torch_allocator import MIB, Rules
 from tests.recorded_torch import Recorder, exercised
-from workbench.dashboards.dropped_file import AdvicePanel, snapshot_of, trace_of
+from workbench.dashboards.advice_panel import AdvicePanel, snapshot_of, trace_of
 from workbench.dashboards.pool import SnapshotAnswer
 from workbench.dashboards.snapshot import (
     AGE_KEY,
@@ -238,7 +238,7 @@ def test_a_dropped_snapshot_is_read_once_for_its_advice_and_its_history(made, tm
         return whole(content, where)
 
     monkeypatch.setattr(torch_snapshot, "_logs", noting)
-    monkeypatch.setattr("workbench.dashboards.dropped_file.caches_of", lambda _: "")
+    monkeypatch.setattr("workbench.dashboards.advice_panel.caches_of", lambda _: "")
     answer = SnapshotAnswer(AdvicePanel())
     assert answer.show(TracePool(trace=str(place)))
     answer.history.wait()

@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 
 import workbench as wb
 from workbench.dashboards import canvas, shared_memory
-from workbench.dashboards.canvas import HistogramPanel, histogram_scene, measures_table, number, sampled
+from workbench.dashboards.canvas import sampled
+from workbench.dashboards.difference_panels import HistogramPanel, histogram_scene
+from workbench.dashboards.elements import number
+from workbench.dashboards.measures_table import measures_table
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.shared_memory import TimePanels, time_scene
 from workbench.figures.savings import drain_difference_data

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import workbench as wb
-from workbench.dashboards.canvas import Side, intervals_scene
+from workbench.dashboards.interval_panels import Side, intervals_scene
 from workbench.dashboards.sidebar import Sidebar
 from workbench.dashboards.translation import OPENING, hierarchy_line, latency_note, load_note
 from workbench.engines.translation import Translation

@@ -14,8 +14,7 @@ import ipywidgets as widgets
 import numpy as np
 
 from workbench.dashboards.background import InThread
-from workbench.dashboards.canvas import number
-from workbench.dashboards.elements import alert, escaped, narrow_button, small_print
+from workbench.dashboards.elements import alert, escaped, narrow_button, number, small_print
 from workbench.engines.kit.engine import Setup
 from workbench.errors import WorkbenchError
 from workbench.structures.bitmaps import unpacked

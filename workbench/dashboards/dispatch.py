@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from workbench.dashboards.canvas import IntervalsPanel, NotedPanel, NotedPanels, Side
 from workbench.dashboards.dispatch_drawings import DispatchTimelinePanel, dispatch_scene
 from workbench.dashboards.dispatch_levers import seven_levers
+from workbench.dashboards.interval_panels import IntervalsPanel, NotedPanel, NotedPanels, Side
 from workbench.dashboards.opening import Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import Notes, PairedRuns

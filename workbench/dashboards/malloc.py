@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.dashboards.canvas import IntervalsPanel, NotedPanel, NotedPanels, Side, beside, sampled
+from workbench.dashboards.canvas import sampled
+from workbench.dashboards.interval_panels import IntervalsPanel, NotedPanel, NotedPanels, Side, beside
 from workbench.dashboards.opening import NothingToChoose, Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
 from workbench.engines.malloc import Malloc

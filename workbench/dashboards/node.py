@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from workbench.dashboards.canvas import IntervalsPanel, NotedPanel, NotedPanels, Side, shares_of
+from workbench.dashboards.interval_panels import IntervalsPanel, NotedPanel, NotedPanels, Side, shares_of
 from workbench.dashboards.opening import NothingToChoose, Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
 from workbench.figures.estimates import without_limits

@@ -8,8 +8,8 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.dashboards.canvas import PointsPanel, number
-from workbench.dashboards.elements import escaped
+from workbench.dashboards.canvas import PointsPanel
+from workbench.dashboards.elements import escaped, number
 from workbench.dashboards.saved_sweep import SavedPoint, SavedSweep
 from workbench.dashboards.sidebar import MOST_SEEDS, Sidebar
 from workbench.dashboards.sidebar_parts import SAME

@@ -17,10 +17,11 @@ import yaml
 from ipywidgets import Widget
 
 from workbench.dashboards.background import Later
-from workbench.dashboards.canvas import HistogramPanel, measures_table
 from workbench.dashboards.decision import WhyPanel
+from workbench.dashboards.difference_panels import HistogramPanel
 from workbench.dashboards.elements import alert, button, escaped, small_print
 from workbench.dashboards.lever_cards import LeverCards
+from workbench.dashboards.measures_table import measures_table
 from workbench.dashboards.opened_points import OpenedPoints, setting_of
 from workbench.dashboards.opening import Opening, with_further_slots
 from workbench.dashboards.page import Address, Heartbeat, Toolbar

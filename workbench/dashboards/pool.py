@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from workbench.dashboards.canvas import CanvasWidget, NotedPanel, NotedPanels, column, curve, script, shares_of
-from workbench.dashboards.dropped_file import AdvicePanel, snapshot_of
+from workbench.dashboards.advice_panel import AdvicePanel, snapshot_of
+from workbench.dashboards.canvas import CanvasWidget, column, curve, script
+from workbench.dashboards.interval_panels import NotedPanel, NotedPanels, shares_of
 from workbench.dashboards.opening import NothingToChoose, Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import PairedRuns

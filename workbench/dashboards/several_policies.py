@@ -8,7 +8,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.dashboards.background import Later
-from workbench.dashboards.canvas import MultiplesPanel
+from workbench.dashboards.difference_panels import MultiplesPanel
 from workbench.dashboards.elements import alert, button, small_print
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.sidebar import Sidebar

@@ -14,9 +14,9 @@ import ipywidgets as widgets
 import numpy as np
 import traitlets
 
+from workbench.dashboards.advice_panel import reading_of
 from workbench.dashboards.background import InThread
 from workbench.dashboards.canvas import CanvasWidget, PickingWidget, column, script
-from workbench.dashboards.dropped_file import reading_of
 from workbench.dashboards.elements import alert, escaped, narrow_button, small_print
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import WorkbenchError

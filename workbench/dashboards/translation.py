@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.dashboards.canvas import NotedPanel, NotedPanels, shares_of
+from workbench.dashboards.interval_panels import NotedPanel, NotedPanels, shares_of
 from workbench.dashboards.opening import NothingToChoose, Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
 from workbench.engines.translation import Translation
