@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import workbench as wb
-from workbench.dashboards.part_controls import CatalogueWatch, users_own
+from workbench.dashboards.catalogue_watch import CatalogueWatch, users_own
 from workbench.dashboards.sidebar import MeasureControl
 from workbench.experiments.mechanism import mechanism
 from workbench.parts import remove

@@ -9,9 +9,10 @@ from functools import partial
 import pytest
 
 import workbench as wb
-from workbench.dashboards import sidebar as offers
+from workbench.dashboards import offers
 from workbench.dashboards.controls import NameControl, NumberControl
-from workbench.dashboards.sidebar import Offers, Sidebar, catalogues, choosing, drop_downs, marking, narrow, sliders
+from workbench.dashboards.offers import Offers, catalogues, choosing, drop_downs, marking, narrow, sliders
+from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanism
 from workbench.levers import Lever

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.dashboards.dispatch import OPENING
-from workbench.dashboards.sidebar_parts import PoliciesControl
+from workbench.dashboards.policies_control import PoliciesControl
 from workbench.experiments.mechanism import mechanism
 
 

@@ -10,9 +10,9 @@ import ipywidgets as widgets
 
 from workbench.dashboards.canvas import PointsPanel
 from workbench.dashboards.elements import escaped, number
+from workbench.dashboards.policies_control import SAME
 from workbench.dashboards.saved_sweep import SavedPoint, SavedSweep
 from workbench.dashboards.sidebar import MOST_SEEDS, Sidebar
-from workbench.dashboards.sidebar_parts import SAME
 from workbench.errors import InputError
 
 

@@ -17,21 +17,22 @@ import yaml
 from ipywidgets import Widget
 
 from workbench.dashboards.background import Later
+from workbench.dashboards.catalogue_watch import CatalogueWatch
 from workbench.dashboards.decision import WhyPanel
 from workbench.dashboards.difference_panels import HistogramPanel
 from workbench.dashboards.elements import alert, button, escaped, small_print
 from workbench.dashboards.lever_cards import LeverCards
 from workbench.dashboards.measures_table import measures_table
+from workbench.dashboards.offers import Offers
 from workbench.dashboards.opened_points import OpenedPoints, setting_of
 from workbench.dashboards.opening import Opening, with_further_slots
 from workbench.dashboards.page import Address, Heartbeat, Toolbar
 from workbench.dashboards.paired_runs import Notes, PairedRuns
-from workbench.dashboards.part_controls import CatalogueWatch
 from workbench.dashboards.save_box import SaveBox
 from workbench.dashboards.saved_sweep import SavedPoint, SavedSweep
 from workbench.dashboards.settings import History, Setting, as_link, differences, from_link
 from workbench.dashboards.several_policies import SeveralPolicies
-from workbench.dashboards.sidebar import Offers, Sidebar
+from workbench.dashboards.sidebar import Sidebar
 from workbench.dashboards.static_view import is_unwatched, static_view
 from workbench.dashboards.study_view import StudyView
 from workbench.engines.kit.engine import Setup
