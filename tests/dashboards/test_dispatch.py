@@ -12,9 +12,9 @@ import yaml
 import workbench as wb
 from tests.depth import long, thinned
 from tests.oracles.dispatch_measures import dispatches, makespan, waits
-from workbench.dashboards import dispatch_drawings
+from workbench.dashboards import dispatch_timeline
 from workbench.dashboards.dispatch import OPENING, DispatchView, power_note, resources_line
-from workbench.dashboards.dispatch_drawings import dispatch_scene
+from workbench.dashboards.dispatch_timeline import dispatch_scene
 from workbench.dashboards.interval_panels import FAR_APART, Side, intervals_scene
 from workbench.dashboards.sidebar import Sidebar
 from workbench.engines.dispatch import Dispatch
@@ -192,7 +192,7 @@ def test_a_strip_holds_every_dispatch_to_the_modules_shown(records):
 
 
 def test_of_a_long_run_the_beginning_is_drawn_and_that_is_said(records, monkeypatch):
-    monkeypatch.setattr(dispatch_drawings, "MOST_DISPATCHES", 40)
+    monkeypatch.setattr(dispatch_timeline, "MOST_DISPATCHES", 40)
     scene = dispatch_scene(["a", "b"], records, "channel", (0, 4))
     whole = max(map(makespan, records))
     assert scene["until"] < whole

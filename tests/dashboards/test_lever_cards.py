@@ -10,9 +10,11 @@ import pytest
 
 import workbench as wb
 from tests.depth import long, thinned
+from workbench.dashboards.card_question import BOTH
 from workbench.dashboards.dispatch import OPENING
-from workbench.dashboards.dispatch_levers import blocks_allowed, seven_levers, waves_allowed
-from workbench.dashboards.lever_cards import BOTH, LeverCards
+from workbench.dashboards.dispatch_levers import seven_levers
+from workbench.dashboards.dispatch_limits import blocks_allowed, waves_allowed
+from workbench.dashboards.lever_cards import LeverCards
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanism

@@ -10,18 +10,10 @@ import pytest
 from tests.oracles.torch_allocator import MIB, Rules
 from tests.recorded_torch import Recorder, exercised
 from workbench.dashboards.advice_panel import AdvicePanel, snapshot_of, trace_of
+from workbench.dashboards.memory_curves import Line, curves_scene, highest
+from workbench.dashboards.memory_history import MemoryHistoryPanel
 from workbench.dashboards.pool import SnapshotAnswer
-from workbench.dashboards.snapshot import (
-    AGE_KEY,
-    ROWS,
-    Line,
-    MemoryHistoryPanel,
-    age_fills,
-    curves_scene,
-    highest,
-    map_scene,
-    places_of,
-)
+from workbench.dashboards.segment_map import AGE_KEY, ROWS, age_fills, map_scene, places_of
 from workbench.studies.torch_memory.snapshot import CardHistory
 from workbench.workloads.importers import torch_snapshot
 from workbench.workloads.importers.source import Source

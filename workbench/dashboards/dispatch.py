@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from workbench.dashboards.dispatch_drawings import DispatchTimelinePanel, dispatch_scene
 from workbench.dashboards.dispatch_levers import seven_levers
+from workbench.dashboards.dispatch_timeline import DispatchTimelinePanel, dispatch_scene
 from workbench.dashboards.interval_panels import IntervalsPanel, NotedPanel, NotedPanels, Side
 from workbench.dashboards.opening import Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
@@ -23,11 +23,6 @@ from workbench.levers import Spec, lever
 from workbench.machine import Machine
 from workbench.metrics.dispatch_modules import has_power, module_power, spread_after
 from workbench.records.dispatch import DispatchRecord
-
-
-def dispatch_dashboard() -> PairedDashboard:
-    """Make the dashboard that opens with the first claim of the source document: does matching help those that wait?"""
-    return PairedDashboard(OPENING, DispatchPanels())
 
 
 class DispatchView(Spec):
@@ -46,53 +41,6 @@ class DispatchView(Spec):
         """
         first = min(self.first_module, modules - 1)
         return first, min(first + self.modules, modules)
-
-
-class DispatchPanels(NotedPanels):
-    """Who runs where over time, how long each priority waits, how even the units and the modules are."""
-
-    def __init__(self) -> None:
-        nothing = "Power is off; options: power: class power."
-        self.timeline, self.waits, self.spread = DispatchTimelinePanel(), IntervalsPanel(), IntervalsPanel()
-        self.power = NotedPanel("Power", "module", "power (W)", power_note, nothing=nothing)
-        super().__init__([self.waits, self.spread, self.power], of_seed=[self.timeline])
-
-    @property
-    def notes(self) -> Notes:
-        return {**super().notes, "spread": spread_after}
-
-    def show_seed(self, names: Sequence[str], records: Sequence[DispatchRecord], view: DispatchView) -> None:
-        self.timeline.put(dispatch_scene(names, records, view.colours, view.span(records[0].modules)))
-
-    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: DispatchView) -> None:
-        super().show_runs(runs, run_set, view)
-        self._show_waits(run_set, view)
-        self._show_spread(runs)
-
-    def _show_waits(self, runs: RunSet, view: DispatchView) -> None:
-        try:
-            data = waits_by_priority_data(runs, f"wait_{view.waiting}_cycles")
-        except InputError as undefined:
-            self.waits.say(str(undefined))
-            return
-        sides = [Side(place, line.x, line.means) for place, line in enumerate(data.lines)]
-        self.waits.show("Waiting", "priority", data.y_label, sides)
-
-    def _show_spread(self, runs: PairedRuns) -> None:
-        noted = runs.noted("spread")
-        rounds = places(min(len(one) for side in noted for one in side))
-        if not len(rounds):
-            self.spread.say("Some module was given nothing: there is no spread of its units to show.")
-            return
-        sides = [
-            Side(k, rounds, mean_curve(np.stack([one[rounds - 1] for one in side]))) for k, side in enumerate(noted)
-        ]
-        self.spread.show("Units", "dispatches to a module", "spread (waves)", sides, doubling=True)
-
-
-def power_note(record: DispatchRecord) -> np.ndarray:
-    """Return the power of each module, averaged over the run: float64[modules], empty where power was not simulated."""
-    return module_power(record) if has_power(record) else np.empty(0)
 
 
 def resources_line(machine: Machine) -> str:
@@ -146,3 +94,55 @@ OPENING = Opening(
     cards=seven_levers,
 )
 """The document's dispatcher on both sides, but one side lets nobody pass whom the most urgent group keeps waiting."""
+
+
+def dispatch_dashboard() -> PairedDashboard:
+    """Make the dashboard that opens with the first claim of the source document: does matching help those that wait?"""
+    return PairedDashboard(OPENING, DispatchPanels())
+
+
+class DispatchPanels(NotedPanels):
+    """Who runs where over time, how long each priority waits, how even the units and the modules are."""
+
+    def __init__(self) -> None:
+        nothing = "Power is off; options: power: class power."
+        self.timeline, self.waits, self.spread = DispatchTimelinePanel(), IntervalsPanel(), IntervalsPanel()
+        self.power = NotedPanel("Power", "module", "power (W)", power_note, nothing=nothing)
+        super().__init__([self.waits, self.spread, self.power], of_seed=[self.timeline])
+
+    @property
+    def notes(self) -> Notes:
+        return {**super().notes, "spread": spread_after}
+
+    def show_seed(self, names: Sequence[str], records: Sequence[DispatchRecord], view: DispatchView) -> None:
+        self.timeline.put(dispatch_scene(names, records, view.colours, view.span(records[0].modules)))
+
+    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: DispatchView) -> None:
+        super().show_runs(runs, run_set, view)
+        self._show_waits(run_set, view)
+        self._show_spread(runs)
+
+    def _show_waits(self, runs: RunSet, view: DispatchView) -> None:
+        try:
+            data = waits_by_priority_data(runs, f"wait_{view.waiting}_cycles")
+        except InputError as undefined:
+            self.waits.say(str(undefined))
+            return
+        sides = [Side(place, line.x, line.means) for place, line in enumerate(data.lines)]
+        self.waits.show("Waiting", "priority", data.y_label, sides)
+
+    def _show_spread(self, runs: PairedRuns) -> None:
+        noted = runs.noted("spread")
+        rounds = places(min(len(one) for side in noted for one in side))
+        if not len(rounds):
+            self.spread.say("Some module was given nothing: there is no spread of its units to show.")
+            return
+        sides = [
+            Side(k, rounds, mean_curve(np.stack([one[rounds - 1] for one in side]))) for k, side in enumerate(noted)
+        ]
+        self.spread.show("Units", "dispatches to a module", "spread (waves)", sides, doubling=True)
+
+
+def power_note(record: DispatchRecord) -> np.ndarray:
+    """Return the power of each module, averaged over the run: float64[modules], empty where power was not simulated."""
+    return module_power(record) if has_power(record) else np.empty(0)

@@ -1,18 +1,25 @@
-"""The seven levers of the source document's dispatcher, each with its policy (spec 3, section 2).
-
-And what each of them may be, given the others: where a card's slider stops.
-"""
+"""The seven levers of the source document's dispatcher, each with its policy (spec 3, section 2)."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from workbench.dashboards.dispatch_drawings import (
-    FILLS,
+from workbench.dashboards.card_question import BOTH, CardLever, Change, State
+from workbench.dashboards.cures import nearest_of
+from workbench.dashboards.dispatch_limits import (
+    blocks_allowed,
+    groups_allowed,
+    largest_share,
+    probed_blocks,
+    vgpr_blocks,
+    waves_allowed,
+)
+from workbench.dashboards.dispatch_timeline import FILLS
+from workbench.dashboards.lever_drawings import (
     blocks_drawing,
     groups_drawing,
     history_drawing,
@@ -21,7 +28,6 @@ from workbench.dashboards.dispatch_drawings import (
     waves_drawing,
     windows_drawing,
 )
-from workbench.dashboards.lever_cards import BOTH, CardLever, Change, State, nearest_of
 from workbench.dashboards.settings import Setting, look_up, path_of, put, value_of
 from workbench.errors import InputError
 from workbench.levers import Lever
@@ -35,13 +41,11 @@ from workbench.policies.probes.shift_probe import (
     GroupedRun,
     GroupedSampledRun,
     SampledRun,
-    dividing,
     powers_and_halfway,
     stepped,
     wrong_lengths,
 )
 from workbench.workloads.synthetic.laws import Law
-from workbench.workloads.synthetic.random_groups import RandomGroups, laws_of
 
 _PATHS = {"baseline": "policy", "other": "other"}
 _PLAIN = (ExactRun.name, "static_priority", NeverSplit.name, "most_residual")
@@ -50,6 +54,69 @@ SAME = ""
 """What stands for the baseline's policy on the other side."""
 LEVELS = 4
 """Priorities of a workload whose law does not say how many."""
+
+
+def seven_levers() -> list[CardLever]:
+    """Make N, M, Z, the sampled lengths, the windows, the threshold and nx, in the order of their cards."""
+    return [
+        Blocks(),
+        Waves(),
+        OfPolicy(
+            letter="Z",
+            title="groups of blocks",
+            slot="probe",
+            lever=GroupedRun.levers["groups"],
+            on=_grouped,
+            off=_ungrouped,
+            usual=lambda setting, _: _usual_groups(setting),
+            draw=lambda setting, probes: groups_drawing(
+                vgpr_blocks(setting), [value_of(probe, "groups") or 0 for probe in probes]
+            ),
+            allowed=groups_allowed,
+        ),
+        Sampling(
+            letter="k",
+            title="sampled run lengths",
+            slot="probe",
+            lever=SampledRun.levers["run_lengths"],
+            on=_sampled,
+            off=_unsampled,
+            usual=_lengths,
+            draw=lambda setting, probes: sampling_drawing(
+                vgpr_blocks(setting), [_report(probe, vgpr_blocks(setting)) for probe in probes]
+            ),
+        ),
+        OfPolicy(
+            letter="t",
+            title="priority windows (cycles)",
+            slot="priority",
+            lever=PriorityWindows.levers["lengths"],
+            on=lambda _, lengths: {"priority_windows": {"lengths": lengths}},
+            off=lambda _: "static_priority",
+            usual=lambda setting, _: _windows(setting),
+            draw=lambda setting, policies: windows_drawing([_lengths_of(setting, one) for one in policies], FILLS),
+        ),
+        OfPolicy(
+            letter="G",
+            title="failed rounds to split",
+            slot="stuck",
+            lever=SplitWhenStuck.levers["threshold"],
+            on=lambda before, rounds: _within_backfill(before, {SplitWhenStuck.name: {"threshold": rounds}}),
+            off=lambda before: _within_backfill(before, NeverSplit.name),
+            usual=lambda *_: SplitWhenStuck.levers["threshold"].default,
+            draw=lambda _, policies: rounds_drawing([value_of(one, "threshold") or 0 for one in policies]),
+        ),
+        OfPolicy(
+            letter="nx",
+            title="cycles of history",
+            slot="choice",
+            lever=LeastRecentEnergy.levers["nx"],
+            on=lambda _, nx: {"least_recent_energy": {"nx": nx}},
+            off=lambda _: "most_residual",
+            usual=lambda *_: LeastRecentEnergy.levers["nx"].default,
+            draw=lambda _, policies: history_drawing([value_of(one, "nx") or 0 for one in policies]),
+        ),
+    ]
 
 
 class Blocks(CardLever):
@@ -201,102 +268,6 @@ class OfPolicy(CardLever):
         return self.draw(setting, both[:1] if both[0] == both[1] else both)
 
 
-def seven_levers() -> list[CardLever]:
-    """Make N, M, Z, the sampled lengths, the windows, the threshold and nx, in the order of their cards."""
-    return [
-        Blocks(),
-        Waves(),
-        OfPolicy(
-            letter="Z",
-            title="groups of blocks",
-            slot="probe",
-            lever=GroupedRun.levers["groups"],
-            on=_grouped,
-            off=_ungrouped,
-            usual=lambda setting, _: _usual_groups(setting),
-            draw=lambda setting, probes: groups_drawing(
-                vgpr_blocks(setting), [value_of(probe, "groups") or 0 for probe in probes]
-            ),
-            allowed=groups_allowed,
-        ),
-        Sampling(
-            letter="k",
-            title="sampled run lengths",
-            slot="probe",
-            lever=SampledRun.levers["run_lengths"],
-            on=_sampled,
-            off=_unsampled,
-            usual=_lengths,
-            draw=lambda setting, probes: sampling_drawing(
-                vgpr_blocks(setting), [_report(probe, vgpr_blocks(setting)) for probe in probes]
-            ),
-        ),
-        OfPolicy(
-            letter="t",
-            title="priority windows (cycles)",
-            slot="priority",
-            lever=PriorityWindows.levers["lengths"],
-            on=lambda _, lengths: {"priority_windows": {"lengths": lengths}},
-            off=lambda _: "static_priority",
-            usual=lambda setting, _: _windows(setting),
-            draw=lambda setting, policies: windows_drawing([_lengths_of(setting, one) for one in policies], FILLS),
-        ),
-        OfPolicy(
-            letter="G",
-            title="failed rounds to split",
-            slot="stuck",
-            lever=SplitWhenStuck.levers["threshold"],
-            on=lambda before, rounds: _within_backfill(before, {SplitWhenStuck.name: {"threshold": rounds}}),
-            off=lambda before: _within_backfill(before, NeverSplit.name),
-            usual=lambda *_: SplitWhenStuck.levers["threshold"].default,
-            draw=lambda _, policies: rounds_drawing([value_of(one, "threshold") or 0 for one in policies]),
-        ),
-        OfPolicy(
-            letter="nx",
-            title="cycles of history",
-            slot="choice",
-            lever=LeastRecentEnergy.levers["nx"],
-            on=lambda _, nx: {"least_recent_energy": {"nx": nx}},
-            off=lambda _: "most_residual",
-            usual=lambda *_: LeastRecentEnergy.levers["nx"].default,
-            draw=lambda _, policies: history_drawing([value_of(one, "nx") or 0 for one in policies]),
-        ),
-    ]
-
-
-def drawn_in(law: Any, most: int) -> Any:
-    """Return a law whose largest number is another one; what would lie above it is drawn in.
-
-    >>> drawn_in({"uniform": {"low": 8, "high": 16}}, 4)
-    {'uniform': {'low': 4, 'high': 4}}
-    >>> both = {"bimodal": {"small_share": 0.8, "small": {"low": 1, "high": 4}, "large": {"low": 24, "high": 32}}}
-    >>> drawn_in(both, 20)["bimodal"]["large"], drawn_in(both, 3)
-    ({'low': 20, 'high': 20}, {'uniform': {'low': 1, 'high': 3}})
-    """
-    ((name, levers),) = law.items()
-    law_read = Law.read(law)
-    largest = law_read.largest
-    lowest = re.sub("high$", "low", largest)
-    if largest:
-        tried = put(levers, largest, most)
-        tried = put(tried, lowest, min(look_up(levers, lowest), most)) if lowest != largest else tried
-        try:
-            if Law.read({name: tried}).span()[1] == most:
-                return {name: tried}
-        except InputError:
-            pass  # two ranges would overlap
-    return {"uniform": {"low": min(law_read.span()[0], most), "high": most}}
-
-
-def effective(setting: Setting, side: str, slot: str) -> Any:
-    """Return the policy that a side has in a slot, in plain types: the baseline's where the other has none."""
-    return setting[side][slot] if setting[side][slot] != SAME else setting["baseline"][slot]
-
-
-def _name(policy: Any) -> str:
-    return policy if isinstance(policy, str) else next(iter(policy))
-
-
 class Sampling(OfPolicy):
     """The run lengths of a probe; those that the resource is too short for are not built, and not seen."""
 
@@ -332,6 +303,39 @@ class Sampling(OfPolicy):
         ends = {groups} if groups else set(probed_blocks(setting).values())
         longer = sorted({*lengths, *ends})
         return longer if not wrong_lengths(longer) else list(stepped(longer))
+
+
+def drawn_in(law: Any, most: int) -> Any:
+    """Return a law whose largest number is another one; what would lie above it is drawn in.
+
+    >>> drawn_in({"uniform": {"low": 8, "high": 16}}, 4)
+    {'uniform': {'low': 4, 'high': 4}}
+    >>> both = {"bimodal": {"small_share": 0.8, "small": {"low": 1, "high": 4}, "large": {"low": 24, "high": 32}}}
+    >>> drawn_in(both, 20)["bimodal"]["large"], drawn_in(both, 3)
+    ({'low': 20, 'high': 20}, {'uniform': {'low': 1, 'high': 3}})
+    """
+    ((name, levers),) = law.items()
+    law_read = Law.read(law)
+    largest = law_read.largest
+    lowest = re.sub("high$", "low", largest)
+    if largest:
+        tried = put(levers, largest, most)
+        tried = put(tried, lowest, min(look_up(levers, lowest), most)) if lowest != largest else tried
+        try:
+            if Law.read({name: tried}).span()[1] == most:
+                return {name: tried}
+        except InputError:
+            pass  # two ranges would overlap
+    return {"uniform": {"low": min(law_read.span()[0], most), "high": most}}
+
+
+def effective(setting: Setting, side: str, slot: str) -> Any:
+    """Return the policy that a side has in a slot, in plain types: the baseline's where the other has none."""
+    return setting[side][slot] if setting[side][slot] != SAME else setting["baseline"][slot]
+
+
+def _name(policy: Any) -> str:
+    return policy if isinstance(policy, str) else next(iter(policy))
 
 
 def _waves(setting: Setting) -> Any:
@@ -409,76 +413,3 @@ def _windows(setting: Setting) -> list[int]:
     law = setting["workload"].get("random_groups", {}).get("priority")
     levels = Law.read(law).span()[1] if law else LEVELS
     return [PriorityWindows.levers["shortest"].default * (levels - place) for place in range(levels)]
-
-
-MOST_BLOCKS = 512
-"""Where the slider of N ends; the box beside it takes all that the machine's lever does."""
-
-
-def vgpr_blocks(setting: Mapping[str, Any]) -> int:
-    """Return N of a setting: the blocks of vector registers of each SIMD.
-
-    >>> vgpr_blocks({"machine": {"preset": "patent_dispatch"}})
-    128
-    """
-    return probed_blocks(setting)["vgpr"]
-
-
-def probed_blocks(setting: Mapping[str, Any]) -> dict[str, int]:
-    """Return the blocks of every resource whose longest free run is probed, by its label.
-
-    >>> probed_blocks({"machine": {"preset": "patent_dispatch"}})
-    {'vgpr': 128, 'sgpr': 64, 'shared': 128}
-    """
-    resources = Machine.read(setting["machine"]).resources()
-    return {resource.label: resource.blocks for resource in resources if resource.contiguous}
-
-
-def groups_allowed(setting: Mapping[str, Any]) -> list[int]:
-    """Return the numbers of groups that divide the blocks of every resource that is probed (spec 3, Z).
-
-    >>> groups_allowed({"machine": {"preset": "patent_dispatch"}})
-    [1, 2, 4, 8, 16, 32]
-    """
-    each = [set(dividing(blocks)) for blocks in probed_blocks(setting).values()]
-    return sorted(set.intersection(*each))
-
-
-def blocks_allowed(setting: Mapping[str, Any]) -> list[int]:
-    """Return the numbers of vector register blocks that the groups of both sides divide and every workgroup fits."""
-    cut = {value_of(setting[side]["probe"], "groups") for side in ("baseline", "other")} - {None}
-    least = largest_share(setting)
-    steps = range(1, MOST_BLOCKS + 1) if cut else [*range(1, 65), *range(66, 129, 2), *range(132, MOST_BLOCKS + 1, 4)]
-    kept = (blocks for blocks in sorted({*steps, least}) if blocks >= least)
-    return [blocks for blocks in kept if all(blocks % groups == 0 and blocks > groups for groups in cut)]
-
-
-def waves_allowed(setting: Mapping[str, Any]) -> list[int]:
-    """Return the most waves that a workgroup may have, so that an empty module has room for the largest."""
-    machine, most = Machine.read(setting["machine"]), _most_a_wave(setting)
-    of_units = [resource for resource in machine.resources() if resource.level == "unit"]
-    share = min(resource.blocks // max(most.get(resource.label, 1), 1) for resource in of_units)
-    return list(range(1, share * machine.simds_a_unit + 1))
-
-
-def largest_share(setting: Mapping[str, Any]) -> int:
-    """Return the most vector register blocks that a workgroup may take of one SIMD of an empty module."""
-    return _share(setting) * _most_a_wave(setting).get("vgpr", 1)
-
-
-def _share(setting: Mapping[str, Any]) -> int:
-    """Return the most waves of the largest group that some SIMD gets."""
-    workload = _random_groups(setting)
-    return -(-workload.waves.span()[1] // Machine.read(setting["machine"]).simds_a_unit) if workload else 1
-
-
-def _most_a_wave(setting: Mapping[str, Any]) -> dict[str, int]:
-    """Return the most blocks of each resource that a wave may ask for; nothing where a file says it."""
-    workload = _random_groups(setting)
-    laws = laws_of(workload, Machine.read(setting["machine"]), "") if workload else {}
-    return {label: max(law.span()[1], 1) for label, law in laws.items()}
-
-
-def _random_groups(setting: Mapping[str, Any]) -> RandomGroups | None:
-    levers = setting["workload"].get("random_groups")
-    return None if levers is None else RandomGroups.read(levers)

@@ -16,6 +16,39 @@ from workbench.metrics.statistics import Steps
 from workbench.records.malloc import MallocRecord
 
 
+def warps_line(machine: Machine) -> str:
+    """Return what the machine means here.
+
+    >>> warps_line(Machine(wave_size=32, compute_units=132))
+    'warps of 32 threads; the heap and its locks are options of the engine'
+    """
+    return f"warps of {machine.wave_size} threads; the heap and its locks are options of the engine"
+
+
+OPENING = Opening(
+    engine="malloc",
+    title="Device malloc: who takes which block, and at which cost?",
+    seen=(
+        "Two allocators on the card answer the same calls of the same warps: the heap over time at one seed, "
+        "and above it how much sooner a call is answered, at all seeds."
+    ),
+    machine={"preset": "h100"},
+    machine_levers=("wave_size",),
+    machine_line=warps_line,
+    regime="mixed_sizes",
+    length=256,
+    baseline={"serve": "per_thread"},
+    other={"serve": "warp_aggregated"},
+    compared=tuple(Malloc.slots),
+    options={},
+    seeds=8,
+    measure="latency_mean_cycles",
+    view=NothingToChoose,
+    first=("machine.wave_size", "policy.lock.*.hold_cycles", "policy.arenas.*.arenas", "options.occupancy"),
+)
+"""256 threads that call at once: per thread on the one side, per warp on the other."""
+
+
 def malloc_dashboard() -> PairedDashboard:
     """Make the dashboard that opens with the source document's question: does one request a warp beat one a thread?"""
     return PairedDashboard(OPENING, MallocPanels())
@@ -53,36 +86,3 @@ def _curves(steps: Sequence[Steps], last: int) -> list[Side]:
     """Return step functions of both sides as lines, without intervals: a run is what it is."""
     curves = [sampled(one, last) for one in steps]
     return [Side(place, cycle, without_limits(value.astype(float))) for place, (cycle, value) in enumerate(curves)]
-
-
-def warps_line(machine: Machine) -> str:
-    """Return what the machine means here.
-
-    >>> warps_line(Machine(wave_size=32, compute_units=132))
-    'warps of 32 threads; the heap and its locks are options of the engine'
-    """
-    return f"warps of {machine.wave_size} threads; the heap and its locks are options of the engine"
-
-
-OPENING = Opening(
-    engine="malloc",
-    title="Device malloc: who takes which block, and at which cost?",
-    seen=(
-        "Two allocators on the card answer the same calls of the same warps: the heap over time at one seed, "
-        "and above it how much sooner a call is answered, at all seeds."
-    ),
-    machine={"preset": "h100"},
-    machine_levers=("wave_size",),
-    machine_line=warps_line,
-    regime="mixed_sizes",
-    length=256,
-    baseline={"serve": "per_thread"},
-    other={"serve": "warp_aggregated"},
-    compared=tuple(Malloc.slots),
-    options={},
-    seeds=8,
-    measure="latency_mean_cycles",
-    view=NothingToChoose,
-    first=("machine.wave_size", "policy.lock.*.hold_cycles", "policy.arenas.*.arenas", "options.occupancy"),
-)
-"""256 threads that call at once: per thread on the one side, per warp on the other."""

@@ -15,9 +15,10 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
 from workbench.dashboards.background import Later, has_loop
-from workbench.dashboards.controls import NameControl, NumberControl, nearest_stop
+from workbench.dashboards.controls import NameControl, NumberControl
 from workbench.dashboards.machine_control import BlocksControl, MachineControl
 from workbench.dashboards.sidebar import Sidebar
+from workbench.dashboards.slider_stops import nearest_stop
 from workbench.dashboards.spec_controls import ChoiceControl
 from workbench.errors import WorkbenchError
 from workbench.experiments.plan import setups_read

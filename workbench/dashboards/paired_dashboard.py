@@ -18,7 +18,6 @@ from ipywidgets import Widget
 
 from workbench.dashboards.background import Later
 from workbench.dashboards.catalogue_watch import CatalogueWatch
-from workbench.dashboards.decision import WhyPanel
 from workbench.dashboards.difference_panels import HistogramPanel
 from workbench.dashboards.elements import alert, button, escaped, small_print
 from workbench.dashboards.lever_cards import LeverCards
@@ -35,6 +34,7 @@ from workbench.dashboards.several_policies import SeveralPolicies
 from workbench.dashboards.sidebar import Sidebar
 from workbench.dashboards.static_view import is_unwatched, static_view
 from workbench.dashboards.study_view import StudyView
+from workbench.dashboards.why_panel import WhyPanel
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.mechanism import mechanism

@@ -22,27 +22,6 @@ from workbench.metrics.shared_memory import free_over_time, pieces, queue_over_t
 from workbench.records.shared_memory import SharedMemoryRecord, drain_cycle
 
 
-def shared_memory_dashboard() -> PairedDashboard:
-    """Make the dashboard that opens with the source document's own question."""
-    return PairedDashboard(OPENING, SharedMemoryPanels())
-
-
-class SharedMemoryPanels:
-    """The layout of the memory over time, with who waits and what is free."""
-
-    notes: Notes = {}
-
-    def __init__(self) -> None:
-        self.time = TimePanels()
-        self.widgets = [self.time]
-
-    def show_seed(self, names: Sequence[str], records: Sequence[SharedMemoryRecord], view: NothingToChoose) -> None:
-        self.time.put(time_scene(names, records))
-
-    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: NothingToChoose) -> None:
-        """Show all runs in the histogram and the table."""
-
-
 def segments_line(machine: Machine) -> str:
     """Return how much shared memory a unit has.
 
@@ -92,6 +71,27 @@ FILLS = ("#56b4e9", "#0072b2", "#f2d16b", "#c8501e", "#23394a", "#8fbf7f", "#b8a
 """Workgroups that follow each other differ; the colours mean nothing else."""
 
 _LINES = (("waiting workgroups", queue_over_time), ("free segments", free_over_time))
+
+
+def shared_memory_dashboard() -> PairedDashboard:
+    """Make the dashboard that opens with the source document's own question."""
+    return PairedDashboard(OPENING, SharedMemoryPanels())
+
+
+class SharedMemoryPanels:
+    """The layout of the memory over time, with who waits and what is free."""
+
+    notes: Notes = {}
+
+    def __init__(self) -> None:
+        self.time = TimePanels()
+        self.widgets = [self.time]
+
+    def show_seed(self, names: Sequence[str], records: Sequence[SharedMemoryRecord], view: NothingToChoose) -> None:
+        self.time.put(time_scene(names, records))
+
+    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: NothingToChoose) -> None:
+        """Show all runs in the histogram and the table."""
 
 
 class TimePanels(CanvasWidget):
