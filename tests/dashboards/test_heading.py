@@ -28,8 +28,8 @@ def test_a_page_has_a_title_one_sentence_and_a_legend(name):
     start = opening(name)
     shown = heading(start)
     assert f"<h2>{start.title}</h2>" in shown
-    assert start.seen in shown
-    assert start.seen.count(".") == 1
+    assert start.summary in shown
+    assert start.summary.count(".") == 1
     assert "wb-legend" in shown
 
 

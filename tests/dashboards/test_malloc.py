@@ -50,7 +50,7 @@ def test_a_turned_lever_changes_every_panel(shown):
 
 def test_a_machine_without_a_preset_opens_where_one_is_the_same():
     made = PairedDashboard(OPENING._replace(machine={"wave_size": 32}), MallocPanels())
-    assert made.sidebar.said()["machine"] == {"preset": "patent", "wave_size": 32}
+    assert made.sidebar.config()["machine"] == {"preset": "patent", "wave_size": 32}
     made.close()
 
 

@@ -76,7 +76,7 @@ def test_of_a_long_run_the_beginning_is_drawn_and_that_is_said(monkeypatch):
 def test_grants_without_addresses_have_no_strip_but_a_sentence_and_lines():
     scene = time_scene(["a", "b"], PairedRuns(said("byte_counter")).records(0))
     assert scene["strips"][1]["pieces"] == b""
-    assert "no addresses" in scene["strips"][1]["says"]
+    assert "no addresses" in scene["strips"][1]["message"]
     assert len(scene["lines"][0]["curves"]) == 2
 
 

@@ -47,7 +47,7 @@ def test_a_sweep_file_is_shown_point_by_point(file):
     page, names, picture = opened(file)
     assert picture is None
     assert [label for label, _ in names.options] == ["best_fit", "last_fit"]
-    config = page.sidebar.said()
+    config = page.sidebar.config()
     assert config["machine"]["segments"] == 96
     assert config["policy"]["queue"] == {"fifo_lookahead": {"k": 2}}
     assert config["seeds"] == 4
@@ -66,7 +66,7 @@ def test_results_show_what_came_out_and_a_click_loads_a_point(file, tmp_path):
     page, names, picture = opened(tmp_path / "results")
     assert [point["k"] for point in picture.scene["points"]] == [0, 1]
     assert "drain" in picture.scene["x"]
-    picture._heard(picture, {"what": "pick", "k": 1}, [])
+    picture._on_message(picture, {"what": "pick", "k": 1}, [])
     assert names.value == picture.scene["chosen"] == 1
     assert page.histogram.scene["words"].startswith("last_fit against first_fit")
     page.close()
@@ -95,11 +95,11 @@ def test_every_dashboard_opens_its_own_sweep(name, tmp_path):
     page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards.{name}").OPENING)
     again = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards.{name}").OPENING)
     again.seeds.box.value = 2
-    path = saved_as(str(tmp_path / f"{name}.yaml"), yaml.safe_dump(page.said(), sort_keys=False))
+    path = saved_as(str(tmp_path / f"{name}.yaml"), yaml.safe_dump(page.config(), sort_keys=False))
     saved = read_saved(str(path))
     again.show(setting_of(again, saved, saved.points[0]))
-    assert [point.id for point in PairedRuns(again.said()).points] == [
-        point.id for point in PairedRuns(page.said()).points
+    assert [point.id for point in PairedRuns(again.config()).points] == [
+        point.id for point in PairedRuns(page.config()).points
     ]
 
 

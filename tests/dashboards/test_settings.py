@@ -31,7 +31,7 @@ def shown():
 @pytest.mark.parametrize("name", NAMES)
 def test_a_setting_is_plain_and_is_shown_again_whole(name):
     page = sidebar(name)
-    opened, said = page.setting(), page.said()
+    opened, said = page.setting(), page.config()
     page.policies.baseline[next(iter(page.policies.baseline))].names.value = next(
         option for _, option in next(iter(page.policies.baseline.values())).names.options
     )
@@ -39,7 +39,7 @@ def test_a_setting_is_plain_and_is_shown_again_whole(name):
     page.seeds.box.value = 3
     page.show(json.loads(json.dumps(opened)))
     assert page.setting() == opened
-    assert page.said() == said
+    assert page.config() == said
 
 
 @pytest.mark.parametrize("name", thinned(NAMES, 3))
@@ -52,7 +52,7 @@ def test_a_link_gives_another_page_the_same_sweep(name):
     link = as_link(differences(opened, page.setting()))
     assert " " not in link
     another.show(from_link(another.setting(), link))
-    assert another.said() == page.said()
+    assert another.config() == page.config()
     assert another.setting() == page.setting()
 
 

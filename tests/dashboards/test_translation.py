@@ -29,7 +29,7 @@ from workbench.records.translation import OVER_TIME, SERVED_BY, events
 @pytest.fixture(scope="module")
 def record():
     """A short run of the other side, with its single accesses."""
-    plan = make_plan(read_sweep(Sidebar(mechanism("translation"), OPENING._replace(length=1600)).said()))
+    plan = make_plan(read_sweep(Sidebar(mechanism("translation"), OPENING._replace(length=1600)).config()))
     return Translation().simulate(plan.points[1].setup, 0, events=True)
 
 

@@ -1,4 +1,4 @@
-"""Dashboards: ipywidgets built from the levers; they show what other rooms say and compute nothing themselves."""
+"""Dashboards: ipywidgets built from the levers; they show what other packages compute."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ def _opened(name: str) -> Widget:
 
     saved = read_saved(name)
     with further_slots(saved.differing):
-        made = DASHBOARDS.find(saved.engine)()
-    made.open_with(saved)
-    return made
+        page = DASHBOARDS.find(saved.engine)()
+    page.open_with(saved)
+    return page
 
 
 def is_saved(name: str) -> bool:

@@ -73,7 +73,7 @@ class PageHandler(TornadoVoilaHandler):
     """The page: first the one that asks for a ticket, with a ticket Voila's own."""
 
     ticket = ""
-    gone = False
+    is_closed = False
     """Whether the browser has closed the connection before the page was complete."""
 
     @web.authenticated
@@ -93,7 +93,7 @@ class PageHandler(TornadoVoilaHandler):
             _beginning.set(ticket)
             try:
                 async for piece in self.get_generator(path=path):
-                    if self.gone:
+                    if self.is_closed:
                         break
                     self.write(piece)
                     self.flush()
@@ -115,16 +115,16 @@ class PageHandler(TornadoVoilaHandler):
     def on_connection_close(self) -> None:
         """End the kernel of a page that nobody waits for any more."""
         super().on_connection_close()
-        self.gone = True
+        self.is_closed = True
         self._ending = asyncio.ensure_future(self._end_if_gone())
 
     async def _end_if_gone(self) -> None:
         kernel = self.kernel_manager.pages.kernel_of(self.ticket)
-        if self.gone and kernel in self.kernel_manager:
+        if self.is_closed and kernel in self.kernel_manager:
             await self.kernel_manager.shutdown_kernel(kernel, now=True)
 
 
-class Keeper(IdentityProvider):
+class TokenIdentity(IdentityProvider):
     """Who is let in: whoever brings the token, or the cookie that was given for it."""
 
     @default("cookie_options")
@@ -133,20 +133,20 @@ class Keeper(IdentityProvider):
 
     def get_token(self, handler: web.RequestHandler) -> str:
         """Return the token if the request brings it, compared in a time that does not depend on where it differs."""
-        given = super().get_token(handler) or ""
-        return self.token if hmac.compare_digest(given.encode(), self.token.encode()) else ""
+        token = super().get_token(handler) or ""
+        return self.token if hmac.compare_digest(token.encode(), self.token.encode()) else ""
 
-    def lets_in(self, handler: web.RequestHandler) -> bool:
+    def is_admitted(self, handler: web.RequestHandler) -> bool:
         """Return whether a request brings the token or its cookie."""
         return bool(self.get_token(handler)) or self.get_user_cookie(handler) is not None
 
 
-class _Kept:
+class _Guarded:
     """What every handler of the server does first, those of static files and of websockets included."""
 
     async def prepare(self: Any, *args: Any, **kwargs: Any) -> None:
         """Refuse a request that brings neither token nor cookie, whatever it is for."""
-        if self.settings["identity_provider"].lets_in(self):
+        if self.settings["identity_provider"].is_admitted(self):
             prepared = super().prepare(*args, **kwargs)  # type: ignore[misc]
             if isinstance(prepared, Awaitable):
                 await prepared
@@ -155,9 +155,9 @@ class _Kept:
             self.finish(_page(self, "closed.html", sentence=CLOSED))
 
 
-def kept(handler: type) -> type:
+def guarded(handler: type) -> type:
     """Return a handler that answers nobody who is not let in."""
-    return type(handler.__name__, (_Kept, handler), {})
+    return type(handler.__name__, (_Guarded, handler), {})
 
 
 def _page(handler: web.RequestHandler, template: str, **values: str) -> str:
@@ -165,20 +165,20 @@ def _page(handler: web.RequestHandler, template: str, **values: str) -> str:
 
 
 class Server(Voila):
-    """Voila, with a keeper before each of its handlers."""
+    """Voila, with a check of the token before each of its handlers."""
 
     def init_settings(self) -> dict[str, Any]:
         """Return Voila's settings; whatever a file of configuration says, there is a token."""
         self.token = os.environ.pop(TOKEN)  # kernels need not know it
-        self.identity_provider_class = Keeper
+        self.identity_provider_class = TokenIdentity
         self.voila_configuration.multi_kernel_manager_class = PageKernels
         settings: dict[str, Any] = super().init_settings()
         return settings
 
     def init_handlers(self) -> list[Any]:
-        """Return Voila's handlers, kept, with our page instead of Voila's."""
+        """Return Voila's handlers, guarded, with our page instead of Voila's."""
         return [
-            (pattern, kept(PageHandler if handler is TornadoVoilaHandler else handler), *rest)
+            (pattern, guarded(PageHandler if handler is TornadoVoilaHandler else handler), *rest)
             for pattern, handler, *rest in super().init_handlers()
         ]
 

@@ -59,14 +59,14 @@ class AdvicePanel(widgets.HTML, InThread):
         self.answer.add_class("wb-answer")
         self.rest = widgets.HTML()
         self.rest.add_class("wb-advice")
-        self._shown: tuple[str, str] | None = None
+        self._trace: tuple[str, str] | None = None
 
     def show(self, workload: Any) -> None:
         """Show what is known of a workload, if it is a trace; one that is shown already stays."""
         requests = trace_of(workload)
-        if requests == self._shown:
+        if requests == self._trace:
             return
-        self._shown = requests
+        self._trace = requests
         self.answer.value = self.rest.value = ""
         self.value = "" if requests is None else small_print("Trying other caches on this trace ...")
         if requests is not None:
@@ -77,10 +77,10 @@ class AdvicePanel(widgets.HTML, InThread):
         if is_snapshot_file(path):
             self.answer.value = small_print("Trying settings of PyTorch's allocator on this snapshot ...")
             answer, rest = _advice(requests)
-            if requests == self._shown:
+            if requests == self._trace:
                 self.answer.value, self.rest.value = answer, rest
-        table = caches_of(path) if requests == self._shown else ""
-        if requests == self._shown:
+        table = caches_of(path) if requests == self._trace else ""
+        if requests == self._trace:
             self.value = table
 
 

@@ -56,8 +56,8 @@ class InThread:
 
     _working: threading.Thread | None = None
 
-    def _begin(self, action: Callable[..., None], *given: Any) -> None:
-        self._working = threading.Thread(target=action, args=given, daemon=True)
+    def _begin(self, action: Callable[..., None], *arguments: Any) -> None:
+        self._working = threading.Thread(target=action, args=arguments, daemon=True)
         self._working.start()
 
     def wait(self) -> None:

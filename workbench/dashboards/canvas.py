@@ -40,14 +40,14 @@ class CanvasWidget(anywidget.AnyWidget):
 class PickingWidget(CanvasWidget):
     """A picture in which a click, or a key, picks something by its number."""
 
-    def __init__(self, picked: Callable[[int], None]) -> None:
+    def __init__(self, on_pick: Callable[[int], None]) -> None:
         super().__init__()
-        self._picked = picked
-        self.on_msg(self._heard)
+        self._on_pick = on_pick
+        self.on_msg(self._on_message)
 
-    def _heard(self, _widget: object, message: dict[str, Any], _pieces: object) -> None:
+    def _on_message(self, _widget: object, message: dict[str, Any], _pieces: object) -> None:
         if message.get("what") == "pick":
-            self._picked(int(message["k"]))
+            self._on_pick(int(message["k"]))
 
 
 def script(*names: str) -> str:

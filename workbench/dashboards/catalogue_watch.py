@@ -13,8 +13,8 @@ from workbench.policies.policy import policies, questions
 class CatalogueWatch:
     """Calls someone after each notebook cell that defined something new, or something anew; outside IPython, nobody."""
 
-    def __init__(self, defined: Callable[[], None]) -> None:
-        self._defined = defined
+    def __init__(self, on_define: Callable[[], None]) -> None:
+        self._on_define = on_define
         self._known = users_own()
         self._events = _shell_events()
         if self._events is not None:
@@ -30,16 +30,19 @@ class CatalogueWatch:
         classes = users_own()
         if classes != self._known:
             self._known = classes
-            self._defined()
+            self._on_define()
 
 
 def users_own() -> dict[str, Any]:
     """Return every part of a catalogue that is not of this package; run again, a cell gives its name another part."""
-    rooms: dict[str, Any] = {question: policies(question) for question in questions()}
-    rooms |= {base.noun: base.members for base in _families(Family)}
-    rooms |= {f"measure of {engine}": measures_of(engine) for engine in mechanisms()}
+    catalogues: dict[str, Any] = {question: policies(question) for question in questions()}
+    catalogues |= {base.noun: base.members for base in _families(Family)}
+    catalogues |= {f"measure of {engine}": measures_of(engine) for engine in mechanisms()}
     return {
-        f"{room}/{name}": part for room, known in rooms.items() for name, part in known.items() if not part.built_in
+        f"{catalogue}/{name}": part
+        for catalogue, known in catalogues.items()
+        for name, part in known.items()
+        if not part.built_in
     }
 
 

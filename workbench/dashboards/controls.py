@@ -31,7 +31,7 @@ class Control:
         self.widget: widgets.Widget = widgets.Box()
         self._listeners: list[Listener] = []
         self._quiet = 0
-        self._tried: Any = None
+        self._candidate: Any = None
 
     def plain(self) -> Any:
         """Return the value in plain types, as a sweep file writes it.
@@ -56,11 +56,11 @@ class Control:
     @contextmanager
     def trying(self, value: Any) -> Iterator[None]:
         """Let `plain` return another value meanwhile, as if it were chosen; nothing on the screen changes."""
-        self._tried = value
+        self._candidate = value
         try:
             yield
         finally:
-            self._tried = None
+            self._candidate = None
 
     def on_change(self, listener: Listener) -> None:
         """Call someone whenever the user changes the value."""
@@ -147,11 +147,11 @@ class NumberControl(Control):
         self.slider.add_class("wb-slider")
         self.box.observe(self._typed, "value")
         self.slider.observe(self._slid, "value")
-        widgets_shown = [self.slider, self.box] if len(self.stops) > 1 else [self.box]
-        self.widget = row(lever, *widgets_shown)
+        inputs = [self.slider, self.box] if len(self.stops) > 1 else [self.box]
+        self.widget = row(lever, *inputs)
 
     def plain(self) -> Any:
-        value = self.box.value if self._tried is None else self._tried
+        value = self.box.value if self._candidate is None else self._candidate
         return self.lever.plain(self.lever.check(value))
 
     def offer(self, values: Sequence[float]) -> None:
@@ -200,17 +200,17 @@ class _OneWidget(Control):
 
     def __init__(self, lever: Lever, widget: Any) -> None:
         super().__init__(lever)
-        self.shown = widget
-        self.shown.tooltip = lever.description
-        self.shown.add_class("wb-pick")
-        self.shown.observe(self._changed, "value")
-        self.widget = row(lever, self.shown)
+        self.field = widget
+        self.field.tooltip = lever.description
+        self.field.add_class("wb-pick")
+        self.field.observe(self._changed, "value")
+        self.widget = row(lever, self.field)
 
     def plain(self) -> Any:
-        return self.lever.plain(self.lever.check(self.shown.value if self._tried is None else self._tried))
+        return self.lever.plain(self.lever.check(self.field.value if self._candidate is None else self._candidate))
 
     def _show(self, value: Any) -> None:
-        self.shown.value = value
+        self.field.value = value
 
 
 def words(names: Iterable[str]) -> list[tuple[str, str]]:
@@ -231,13 +231,13 @@ class NameControl(_OneWidget):
 
     def offer(self, names: Sequence[str]) -> None:
         """Let these names alone be chosen, and the present one; nobody is called."""
-        present = self.shown.value
+        present = self.field.value
         kept = [name for name in self.lever.choices if name in names or name == present]
         if kept != list(self.offered):
-            with self._quietly(), self.shown.hold_sync():
+            with self._quietly(), self.field.hold_sync():
                 self.offered = kept
-                self.shown.options = words(kept)
-                self.shown.value = present
+                self.field.options = words(kept)
+                self.field.value = present
 
     def _show(self, value: Any) -> None:
         if value not in self.offered:
@@ -266,10 +266,10 @@ class ListControl(_OneWidget):
         super().__init__(lever, widgets.Text(continuous_update=False, placeholder="1, 2, 4"))
 
     def plain(self) -> Any:
-        return self.lever.plain(self.lever.check(read_numbers(self.shown.value, self.lever)))
+        return self.lever.plain(self.lever.check(read_numbers(self.field.value, self.lever)))
 
     def _show(self, value: Any) -> None:
-        self.shown.value = ", ".join(f"{item:g}" if isinstance(item, float) else str(item) for item in value)
+        self.field.value = ", ".join(f"{item:g}" if isinstance(item, float) else str(item) for item in value)
 
 
 def read_numbers(text: str, lever: Lever) -> list[float]:

@@ -58,8 +58,8 @@ def _score_words(decision: Decision) -> str:
     best = [str(int(module)) for score, module in ranked if score == ranked[0][0]]
     behind = next((score for score, _ in ranked if score != ranked[0][0]), None)
     lead = f", the next best {number(behind)}" if behind is not None else ""
-    modules_said = f"module{'s' * (len(best) > 1)} {', '.join(best)}"
-    return f"Of {len(modules)} modules with room it rates {modules_said} highest, {number(ranked[0][0])}{lead}."
+    modules_text = f"module{'s' * (len(best) > 1)} {', '.join(best)}"
+    return f"Of {len(modules)} modules with room it rates {modules_text} highest, {number(ranked[0][0])}{lead}."
 
 
 def _range_words(decision: Decision) -> str:

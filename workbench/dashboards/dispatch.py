@@ -60,7 +60,7 @@ def resources_line(machine: Machine) -> str:
 OPENING = Opening(
     engine="dispatch",
     title="Dispatch: who goes next, and to which module?",
-    seen=(
+    summary=(
         "Two dispatchers send the same groups to the same modules: who runs where over time at one seed, how "
         "long each priority waits, and above it how many more groups are done in the same time, at all seeds."
     ),
@@ -105,9 +105,9 @@ class DispatchPanels(NotedPanels):
     """Who runs where over time, how long each priority waits, how even the units and the modules are."""
 
     def __init__(self) -> None:
-        nothing = "Power is off; options: power: class power."
+        empty_text = "Power is off; options: power: class power."
         self.timeline, self.waits, self.spread = DispatchTimelinePanel(), IntervalsPanel(), IntervalsPanel()
-        self.power = NotedPanel("Power", "module", "power (W)", power_note, nothing=nothing)
+        self.power = NotedPanel("Power", "module", "power (W)", power_note, empty_text=empty_text)
         super().__init__([self.waits, self.spread, self.power], of_seed=[self.timeline])
 
     @property

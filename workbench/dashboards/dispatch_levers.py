@@ -269,14 +269,14 @@ class OfPolicy(CardLever):
 
 
 class Sampling(OfPolicy):
-    """The run lengths of a probe; those that the resource is too short for are not built, and not seen."""
+    """The run lengths of a probe; those that the resource is too short for are not built, and not state."""
 
     def state(self, setting: Setting, side: str) -> State:
-        seen = super().state(setting, side)
+        state = super().state(setting, side)
         groups = value_of(effective(setting, side, "probe"), "groups")
         most = groups or vgpr_blocks(setting)
-        words = f"{seen.words}, in groups" if seen.on and groups else seen.words
-        return seen._replace(value=[length for length in seen.value if length <= most], words=words)
+        words = f"{state.words}, in groups" if state.on and groups else state.words
+        return state._replace(value=[length for length in state.value if length <= most], words=words)
 
     @property
     def refused_by(self) -> str:  # type: ignore[override]

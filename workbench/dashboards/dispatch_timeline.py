@@ -83,7 +83,7 @@ def _strip(rectangles: Strips, first: int, slots: int, rows: int, least: int) ->
         rectangles.waves,
         rectangles.kind - least,
     ]
-    return {"says": "", "pieces": column(np.concatenate(columns))}
+    return {"message": "", "pieces": column(np.concatenate(columns))}
 
 
 def _drawable(record: DispatchRecord, modules: tuple[int, int], whole: int) -> int:

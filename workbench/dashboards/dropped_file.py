@@ -34,26 +34,26 @@ class DropZone(anywidget.AnyWidget):
 
     _esm = Path(__file__).parent / "scripts" / "drop_zone.js"
     most_bytes = traitlets.Int(MOST_BYTES).tag(sync=True)
-    asks = traitlets.Unicode("").tag(sync=True)
+    prompt = traitlets.Unicode("").tag(sync=True)
     """What stands there before a file was dropped."""
     words = traitlets.Unicode("").tag(sync=True)
     """What became of the last file."""
 
-    def __init__(self, asks: str, taken: Callable[[Path], None]) -> None:
-        super().__init__(asks=asks)
-        self._taken = taken
+    def __init__(self, prompt: str, on_receive: Callable[[Path], None]) -> None:
+        super().__init__(prompt=prompt)
+        self._on_receive = on_receive
         self._folder = tempfile.TemporaryDirectory(prefix="workbench-dropped-")
         self.copies = LastingCopies(Path(self._folder.name))
         self._path = Path()
         self._left: int | None = None  # bytes that are still to come; None = no file is on its way
-        self.on_msg(self._heard)
+        self.on_msg(self._on_message)
 
     def close(self) -> None:
         """Delete the file, then close as every widget does."""
         self._folder.cleanup()
         super().close()
 
-    def _heard(self, _widget: object, message: dict[str, Any], pieces: list[memoryview]) -> None:
+    def _on_message(self, _widget: object, message: dict[str, Any], pieces: list[memoryview]) -> None:
         match message.get("what"):
             case "too_large":
                 self._refuse(message)
@@ -83,11 +83,11 @@ class DropZone(anywidget.AnyWidget):
 
     def _add(self, pieces: list[memoryview], left: int) -> int:
         """Add what came, unless it is more than is left; return how much it was."""
-        came = sum(len(piece) for piece in pieces)
-        if came <= left:
+        size = sum(len(piece) for piece in pieces)
+        if size <= left:
             with self._path.open("ab") as file:
                 file.writelines(pieces)
-        return came
+        return size
 
     def _end(self, whole: bool) -> None:
         self._left = None
@@ -95,7 +95,7 @@ class DropZone(anywidget.AnyWidget):
             self.words = f"{self._path.name} did not arrive whole; drop it again."
             return
         self.words = f"{self._path.name}: {bytes_said(self._path.stat().st_size)}"
-        self._taken(self._path)
+        self._on_receive(self._path)
 
 
 class LastingCopies:
@@ -104,7 +104,7 @@ class LastingCopies:
     def __init__(self, temporary: Path) -> None:
         """Take `temporary` as the folder whose files do not last."""
         self._temporary = temporary.resolve()
-        self._made: dict[tuple[Path, int], str] = {}
+        self._copies: dict[tuple[Path, int], str] = {}
 
     def in_sweep(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Return the same sweep with every temporary file that it names called by its copy.
@@ -120,9 +120,9 @@ class LastingCopies:
         if self._temporary not in path.resolve().parents:
             return str(path)
         key = path, path.stat().st_mtime_ns
-        if key not in self._made:
-            self._made[key] = _copied(path)
-        return self._made[key]
+        if key not in self._copies:
+            self._copies[key] = _copied(path)
+        return self._copies[key]
 
 
 def _copied(path: Path) -> str:
@@ -130,12 +130,12 @@ def _copied(path: Path) -> str:
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()[:12]
     copy = Path(FOLDER, f"{digest}-{path.name}")
-    beside = copy.with_name(f".{copy.name}.part")
+    partial = copy.with_name(f".{copy.name}.part")
     try:
         if not copy.exists():
             copy.parent.mkdir(exist_ok=True)
-            shutil.copyfile(path, beside)
-            beside.replace(copy)
+            shutil.copyfile(path, partial)
+            partial.replace(copy)
     except OSError as problem:
         raise StoreError(f"{copy} cannot be written: {problem.strerror}.") from None
     return copy.as_posix()

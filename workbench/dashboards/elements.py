@@ -59,13 +59,13 @@ def in_unit(value: float, unit: str) -> str:
 
 def button(words: str, meaning: str, press: Callable[[], None]) -> widgets.Button:
     """Return a button that does something when it is pressed."""
-    made = widgets.Button(description=words, tooltip=meaning)
-    made.on_click(lambda _: press())
-    return made
+    result = widgets.Button(description=words, tooltip=meaning)
+    result.on_click(lambda _: press())
+    return result
 
 
 def narrow_button(words: str, meaning: str, press: Callable[[], None]) -> widgets.Button:
     """Return a button that is as wide as its words."""
-    made = button(words, meaning, press)
-    made.layout = {"width": "auto", "flex": "0 0 auto"}
-    return made
+    result = button(words, meaning, press)
+    result.layout = {"width": "auto", "flex": "0 0 auto"}
+    return result

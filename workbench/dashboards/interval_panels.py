@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FAR_APART = 30
 """Where the highest mean is so many times the lowest, the axis of values is logarithmic."""
 
-_NOTHING: dict[str, Any] = {"words": "", "lines": []}
+_EMPTY_SCENE: dict[str, Any] = {"words": "", "lines": []}
 
 
 class Side(NamedTuple):
@@ -44,7 +44,7 @@ class IntervalsPanel(CanvasWidget):
 
     def say(self, sentence: str) -> None:
         """Show a sentence instead: there is nothing to see."""
-        self.put({**_NOTHING, "words": sentence})
+        self.put({**_EMPTY_SCENE, "words": sentence})
 
 
 def intervals_scene(
@@ -88,7 +88,7 @@ class NotedPanel(IntervalsPanel):
         note: Callable[[Any], np.ndarray],
         names: Sequence[str] = (),
         places: int | np.ndarray = 0,
-        nothing: str = "",
+        empty_text: str = "",
     ) -> None:
         """Show numbers of a record beside each other.
 
@@ -102,18 +102,18 @@ class NotedPanel(IntervalsPanel):
             Of the places, where the axis of places shows names.
         places : int or array
             Where the numbers stand: from a whole number on, or at these places.
-        nothing : str
+        empty_text : str
             What to say where a run has no such numbers.
         """
         super().__init__()
         self.heading, self.note, self.names = title, note, names
-        self._axes, self._places, self._nothing = (x, y), places, nothing
+        self._axes, self._places, self._empty_text = (x, y), places, empty_text
 
     def show_runs(self, runs: PairedRuns) -> None:
         """Show the runs so far."""
         columns = [np.stack(side) for side in runs.noted(self.heading)]
-        if self._nothing and not all(column.size and np.isfinite(column).all() for column in columns):
-            self.say(self._nothing)
+        if self._empty_text and not all(column.size and np.isfinite(column).all() for column in columns):
+            self.say(self._empty_text)
             return
         places = self._places
         if isinstance(places, int):
@@ -141,7 +141,7 @@ class NotedPanels:
         self.seeds = widgets.HTML()
         self.seeds.add_class("wb-says")
         self.noted = [panel for row in rows for panel in row if isinstance(panel, NotedPanel)]
-        self.widgets: list[widgets.Widget] = [*of_seed, self.seeds, *(beside(*row) for row in rows)]
+        self.widgets: list[widgets.Widget] = [*of_seed, self.seeds, *(side_by_side(*row) for row in rows)]
 
     @property
     def notes(self) -> Notes:
@@ -153,15 +153,15 @@ class NotedPanels:
 
     def show_runs(self, runs: PairedRuns, run_set: RunSet, view: Any) -> None:
         """Show all that has been run."""
-        self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
+        self.seeds.value = f"{_SIDES}; {rests_on([runs.n_done])}."
         for panel in self.noted:
             panel.show_runs(runs)
 
 
-def beside(*widgets_shown: widgets.Widget) -> widgets.Widget:
+def side_by_side(*panels: widgets.Widget) -> widgets.Widget:
     """Return widgets side by side as far as the page is wide; one alone as it is."""
-    if len(widgets_shown) == 1:
-        return widgets_shown[0]
-    row = widgets.HBox(widgets_shown)
+    if len(panels) == 1:
+        return panels[0]
+    row = widgets.HBox(panels)
     row.add_class("wb-beside")
     return row

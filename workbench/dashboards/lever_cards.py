@@ -106,8 +106,8 @@ class LeverCards:
 class Card:
     """One lever: what it is, a drawing, and a control a side."""
 
-    def __init__(self, lever: CardLever, moved: Listener, turned_off: Listener) -> None:
-        """Call `moved` and `turned_off` with the letter of the lever and the side."""
+    def __init__(self, lever: CardLever, on_move: Listener, on_turn_off: Listener) -> None:
+        """Call `on_move` and `on_turn_off` with the letter of the lever and the side."""
         self.lever = lever
         letter, title = escaped(lever.letter), escaped(lever.title)
         head = widgets.HTML(f"<b>{letter}</b> {title}", tooltip=lever.lever.description)
@@ -116,8 +116,10 @@ class Card:
         self.drawing.add_class("wb-card-drawing")
         self.sides = {side: CardSide(lever.lever, side) for side in lever.sides}
         for side, row in self.sides.items():
-            row.control.on_change(partial(moved, lever.letter, side))
-            row.switch.on_click(lambda _, row=row, side=side: (turned_off if row.own else moved)(lever.letter, side))
+            row.control.on_change(partial(on_move, lever.letter, side))
+            row.switch.on_click(
+                lambda _, row=row, side=side: (on_turn_off if row.can_turn_off else on_move)(lever.letter, side)
+            )
         self.refusal = widgets.VBox([])
         self.refusal.add_class("wb-refusal")
         rows = [row.widget for row in self.sides.values()]
@@ -152,7 +154,7 @@ class CardSide:
         self.words.add_class("wb-card-words")
         self.switch = widgets.Button()
         self.switch.add_class("wb-card-switch")
-        self.own = False
+        self.can_turn_off = False
         """Whether the lever counts here by a policy of this side's own, so that it can be turned off."""
         self._side = side
         self.widget = widgets.VBox([widgets.HBox([self.words, self.switch]), self.control.widget])
@@ -162,7 +164,7 @@ class CardSide:
     def show(self, state: State, offers: Sequence[float], can_turn_off: bool) -> None:
         """Show a state and where the slider stops; nobody is called."""
         self.words.value = f"<b>{escaped(self._side)}</b> {escaped(state.words)}"
-        self.own = can_turn_off
+        self.can_turn_off = can_turn_off
         self.switch.description, way = ("×", "off") if can_turn_off else ("on", "on, with the value below,")
         self.switch.tooltip = f"turn it {way} on this side"
         idle = state.value is not None and not state.on

@@ -58,17 +58,17 @@ def groups_drawing(blocks: int, groups: Sequence[int]) -> str:
     boxes = [_box(low * WIDTH, 0, (high - low) * WIDTH, 8, "none", _TAKEN) for low, high in _FREE]
     taken = [0.0, *(end for run in _FREE for end in run), 1.0]
     boxes += [_box(a * WIDTH, 0, (b - a) * WIDTH, 8, _TAKEN) for a, b in zip(taken[::2], taken[1::2], strict=True)]
-    seen = []
+    reported = []
     for side, count in enumerate(groups):
         if count and blocks % count:
             continue  # which is refused
         size = blocks // (count or blocks)
         first, length = _longest([all(free[k : k + size]) for k in range(0, blocks - size + 1, size)])
-        seen.append(length * size)
+        reported.append(length * size)
         boxes.append(_box(first * size * scale, 10 + 7 * side, length * size * scale, 5, COLOURS[side]))
         if count and size > 1:
             boxes += [_box(k * size * scale, 10 + 7 * side, 0.5, 5, _TAKEN) for k in range(1, count)]
-    reports = " | ".join(map(str, dict.fromkeys(seen)))
+    reports = " | ".join(map(str, dict.fromkeys(reported)))
     return _svg(boxes, f"longest free run {_longest(free)[1]}, seen as {reports}")
 
 

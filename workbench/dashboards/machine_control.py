@@ -48,11 +48,11 @@ class MachineControl(Control):
                 control.show(rule)
             control.on_change(self._turned)
         self.inside = widgets.VBox([self.rules.get(self.names.value, self.levers).widget])
-        self.holds = widgets.Label()
-        self.holds.add_class("wb-note")
+        self.contents = widgets.Label()
+        self.contents.add_class("wb-note")
         self.names.observe(self._chosen, "value")
         self.levers.on_change(self._turned)
-        self.head = widgets.VBox([row(_PRESET, self.names), self.holds])
+        self.head = widgets.VBox([row(_PRESET, self.names), self.contents])
         """The drop-down and what the machine has: what stands on top of a page."""
         self.widget = widgets.VBox([self.inside])
         self._turned()
@@ -87,8 +87,8 @@ class MachineControl(Control):
             self.names.observe(self._chosen, "value")
 
     def plain(self) -> dict[str, Any]:
-        if self._tried is not None and self._tried != self.names.value:
-            return self.rules[self._tried].plain() if self._tried in self.rules else {"preset": self._tried}
+        if self._candidate is not None and self._candidate != self.names.value:
+            return self.rules[self._candidate].plain() if self._candidate in self.rules else {"preset": self._candidate}
         if self.names.value in self.rules:
             return self.rules[self.names.value].plain()
         return {"preset": self.names.value, **self.levers.plain()}
@@ -144,8 +144,8 @@ class MachineControl(Control):
 
     def _gives(self, name: str, machine: Any) -> bool:
         """Return whether a preset gives a machine once the levers of this page are turned to it."""
-        given = preset(name, self._of).machine()
-        return bool(given.but(**{lever: getattr(machine, lever) for lever in self._turnable}) == machine)
+        machine_of_preset = preset(name, self._of).machine()
+        return bool(machine_of_preset.but(**{lever: getattr(machine, lever) for lever in self._turnable}) == machine)
 
     def _preset(self) -> Any:
         return preset(self.names.value, self._of).machine()
@@ -159,9 +159,9 @@ class MachineControl(Control):
 
     def _turned(self) -> None:
         try:
-            self.holds.value = self._line(self._of.read(self.plain()))
+            self.contents.value = self._line(self._of.read(self.plain()))
         except InputError:
-            self.holds.value = ""  # the sweep will say what is wrong
+            self.contents.value = ""  # the sweep will say what is wrong
         self._changed()
 
 
@@ -179,12 +179,14 @@ class BlocksControl(Control):
         """Take as `block` how much a block is on the machine that is chosen, as `simds` the control of their number."""
         super().__init__(lever)
         self._block, self._simds = block, simds
-        self._as_found: tuple[int, int, int] | None = None
+        self._exact: tuple[int, int, int] | None = None
         least = min(1, int(lever.least or 0))  # a machine may have none of what it does not reserve
         most = min(int(Resource.levers["blocks"].most or 0), int(lever.most or 0))
-        says = f"N: what each SIMD has of the {lever.label} in blocks; turning the number of SIMDs leaves it as it is"
+        description = (
+            f"N: what each SIMD has of the {lever.label} in blocks; turning the number of SIMDs leaves it as it is"
+        )
         word = _CUTS[lever.name]
-        inner = Lever(f"{word}_N", "integer", 64, least=least, most=most, unit="blocks a SIMD", description=says)
+        inner = Lever(f"{word}_N", "integer", 64, least=least, most=most, unit="blocks a SIMD", description=description)
         self.blocks = NumberControl(inner)
         self.box, self.slider, self.widget = self.blocks.box, self.blocks.slider, self.blocks.widget
         self.blocks.on_change(self._changed)
@@ -192,15 +194,15 @@ class BlocksControl(Control):
 
     def plain(self) -> Any:
         blocks, simds = self.blocks.plain(), self._simds.plain()
-        if self._as_found is not None and self._as_found[1:] == (blocks, simds):
-            return self._as_found[0]
+        if self._exact is not None and self._exact[1:] == (blocks, simds):
+            return self._exact[0]
         return self.lever.check(blocks * simds * self._block())
 
     def _show(self, value: int) -> None:
         simds = self._simds.plain()
         self._bound()
         self.blocks.show(value // (simds * self._block()))
-        self._as_found = value, self.blocks.plain(), simds
+        self._exact = value, self.blocks.plain(), simds
 
     def _bound(self) -> None:
         """Offer no more than the machine's lever takes for so many SIMDs."""

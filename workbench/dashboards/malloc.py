@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.dashboards.canvas import sampled
-from workbench.dashboards.interval_panels import IntervalsPanel, NotedPanel, NotedPanels, Side, beside
+from workbench.dashboards.interval_panels import IntervalsPanel, NotedPanel, NotedPanels, Side, side_by_side
 from workbench.dashboards.opening import NothingToChoose, Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
 from workbench.engines.malloc import Malloc
@@ -28,7 +28,7 @@ def warps_line(machine: Machine) -> str:
 OPENING = Opening(
     engine="malloc",
     title="Device malloc: who takes which block, and at which cost?",
-    seen=(
+    summary=(
         "Two allocators on the card answer the same calls of the same warps: the heap over time at one seed, "
         "and above it how much sooner a call is answered, at all seeds."
     ),
@@ -58,7 +58,7 @@ class MallocPanels(NotedPanels):
     """Who waits and what is held over time, at one seed; how long calls take, over all."""
 
     def __init__(self) -> None:
-        nothing = "On one side no thread got memory: there is no latency to show."
+        empty_text = "On one side no thread got memory: there is no latency to show."
         self.waiting, self.held = IntervalsPanel(), IntervalsPanel()
         self.latency = NotedPanel(
             "Latency",
@@ -66,9 +66,9 @@ class MallocPanels(NotedPanels):
             "cycles at most",
             latency_by_share,
             places=SHARES,
-            nothing=nothing,
+            empty_text=empty_text,
         )
-        super().__init__([self.latency], of_seed=[beside(self.waiting, self.held)])
+        super().__init__([self.latency], of_seed=[side_by_side(self.waiting, self.held)])
 
     def show_seed(self, names: Sequence[str], records: Sequence[MallocRecord], view: NothingToChoose) -> None:
         waiting = [waiting_over_time(record) for record in records]

@@ -33,20 +33,20 @@ class MemoryHistoryPanel(widgets.VBox, InThread):
 
     def __init__(self) -> None:
         self._cards: list[CardHistory] = []
-        self._shown: tuple[str, str] | None = None
+        self._snapshot: tuple[str, str] | None = None
         self._is_filling = False
-        self.words, self.says = widgets.HTML(), widgets.HTML()
+        self.words, self.moment_text = widgets.HTML(), widgets.HTML()
         self.card = self._choice("card", self._show_card)
         self.settings = self._choice("replayed under", self._show_curves)
         self.colour = self._choice("colour", self._show_moment, [("by age", "age"), ("by state", "state")])
-        self.own = widgets.Text(
+        self.own_settings = widgets.Text(
             placeholder="settings of your own",
             continuous_update=False,
             layout=_WIDE,
             style=_WHOLE,
             description="or under",
         )
-        self.own.observe(lambda _: self._show_curves(), "value")
+        self.own_settings.observe(lambda _: self._show_curves(), "value")
         self.place = widgets.IntSlider(
             0, 0, 0, description="after event", layout={**_WIDE, "flex": "1 1 300px"}, style=_WHOLE
         )
@@ -55,20 +55,20 @@ class MemoryHistoryPanel(widgets.VBox, InThread):
         self.forth = narrow_button("▶", "the next event", lambda: self.step(1))
         self.decisive = narrow_button("", "the moment that the lines above are about", self.go_to_decisive)
         self.curves, self.map = MemoryCurvesPanel(self._pick), SegmentMapPanel()
-        self.replayed = widgets.HBox([self.card, self.settings, self.own])
+        self.replayed = widgets.HBox([self.card, self.settings, self.own_settings])
         self.moves = widgets.HBox([self.back, self.forth, self.decisive, self.place, self.colour])
         for row in (self.replayed, self.moves):
             row.add_class("wb-beside")
-        self.seen = widgets.VBox([self.curves, self.replayed, self.moves, self.says, self.map])
-        super().__init__([self.seen, self.words])
+        self.content = widgets.VBox([self.curves, self.replayed, self.moves, self.moment_text, self.map])
+        super().__init__([self.content, self.words])
         self.add_class("wb-advice")
         self._hide()
 
     def show(self, snapshot: tuple[str, str] | None) -> None:
         """Show a snapshot, its file and its digest; None hides the panel, one that is shown already stays."""
-        if snapshot == self._shown:
+        if snapshot == self._snapshot:
             return
-        self._shown = snapshot
+        self._snapshot = snapshot
         self._hide()
         if snapshot is not None:
             self.layout.display = None
@@ -89,7 +89,7 @@ class MemoryHistoryPanel(widgets.VBox, InThread):
         return choice
 
     def _hide(self) -> None:
-        self.layout.display = self.seen.layout.display = "none"
+        self.layout.display = self.content.layout.display = "none"
         self._cards = []
 
     def _pick(self, after: int) -> None:
@@ -101,7 +101,7 @@ class MemoryHistoryPanel(widgets.VBox, InThread):
             cards, mistake = failed_first(card_histories(path, reading_of(snapshot))), ""
         except WorkbenchError as wrong:
             cards, mistake = [], str(wrong).replace(path, Path(path).name)
-        if snapshot != self._shown:
+        if snapshot != self._snapshot:
             return
         if not cards:
             self.words.value = small_print(mistake) if mistake else ""
@@ -110,7 +110,7 @@ class MemoryHistoryPanel(widgets.VBox, InThread):
         self._fill(lambda: _set(self.card, [(f"GPU {one.log.device}", k) for k, one in enumerate(cards)]))
         self.card.layout.display = None if len(cards) > 1 else "none"
         self._show_card()
-        self.seen.layout.display = None
+        self.content.layout.display = None
 
     def _fill(self, action: Callable[[], None]) -> None:
         """Do something to several controls without showing each step of it."""
@@ -125,7 +125,7 @@ class MemoryHistoryPanel(widgets.VBox, InThread):
             return
         one = self._cards[self.card.value]
         self._fill(lambda: self._fill_controls(one))
-        for widget in (self.settings, self.own, self.curves, self.place, self.back, self.forth, self.decisive):
+        for widget in (self.settings, self.own_settings, self.curves, self.place, self.back, self.forth, self.decisive):
             widget.layout.display = None if one.events else "none"
         self.words.value = _exactness(one)
         self._show_curves()
@@ -146,7 +146,11 @@ class MemoryHistoryPanel(widgets.VBox, InThread):
         if not one.events:
             return
         try:
-            chosen = AllocatorSettings.parse(self.own.value) if self.own.value.strip() else self.settings.value
+            chosen = (
+                AllocatorSettings.parse(self.own_settings.value)
+                if self.own_settings.value.strip()
+                else self.settings.value
+            )
         except WorkbenchError as wrong:
             self.words.value = alert(wrong)
             return
@@ -170,7 +174,7 @@ class MemoryHistoryPanel(widgets.VBox, InThread):
         scene = map_scene(one.lives, moment, one.log.events.time_us, self.colour.value, peak)
         self.map.put(scene)
         free = moment.reserved_bytes - moment.block_bytes
-        self.says.value = (
+        self.moment_text.value = (
             f"<p>{_event(one, after)}: {bytes_said(moment.reserved_bytes)} reserved in "
             f"{len(moment.segment_size):,} segments; {bytes_said(moment.block_bytes)} in {len(moment.size):,} blocks, "
             f"{bytes_said(free)} free, the longest run {bytes_said(moment.largest_free_bytes)}. "
@@ -178,15 +182,15 @@ class MemoryHistoryPanel(widgets.VBox, InThread):
         )
 
 
-def _settings(own: AllocatorSettings) -> list[tuple[str, AllocatorSettings | None]]:
+def _settings(recorded: AllocatorSettings) -> list[tuple[str, AllocatorSettings | None]]:
     """Return the choices: the replay as it was recorded, then the others that `workbench advise` tries first."""
-    others = [settings for settings in grid(own) if settings != own]
-    return [(_name(None, own), None), *((_name(settings, own), settings) for settings in others)]
+    others = [settings for settings in grid(recorded) if settings != recorded]
+    return [(_name(None, recorded), None), *((_name(settings, recorded), settings) for settings in others)]
 
 
-def _name(settings: AllocatorSettings | None, own: AllocatorSettings) -> str:
+def _name(settings: AllocatorSettings | None, recorded: AllocatorSettings) -> str:
     if settings is None:
-        return f"the recorded settings ({own.conf or 'defaults'})"
+        return f"the recorded settings ({recorded.conf or 'defaults'})"
     return settings.conf or "PyTorch's defaults"
 
 
@@ -201,8 +205,8 @@ def _exactness(one: CardHistory) -> str:
 
 def _peaks(one: CardHistory, replayed: Any, chosen: AllocatorSettings | None) -> str:
     recorded, under = int(one.recorded.reserved.max()), int(replayed.max())
-    anew = chosen is not None and not one.replay.recording.is_whole
-    start = " The replay starts with what was live before the history, laid out anew." if anew else ""
+    is_relaid = chosen is not None and not one.replay.recording.is_whole
+    start = " The replay starts with what was live before the history, laid out anew." if is_relaid else ""
     name = escaped(_name(chosen, one.own))
     return (
         f"<p>{one.name}: reserved at most {bytes_said(recorded)} recorded, {bytes_said(under)} under {name}.{start}</p>"

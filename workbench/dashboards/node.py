@@ -29,7 +29,7 @@ def node_line(machine: NodeMachine) -> str:
 OPENING = Opening(
     engine="node",
     title="Node: where does the time go when all policies change at once?",
-    seen=(
+    summary=(
         "The same applications run on a whole node under two sets of policies: what the mean group waits "
         "for, how many have ended by when, and above it how much sooner all is done, at all seeds."
     ),
@@ -94,7 +94,7 @@ _SHORT = (
 """The parts of `TIMES`, as short as the axis needs them."""
 _PLACES = 200
 """Of the curve of groups that have ended."""
-_NOTHING = "On one side no group has ended: there is no time to be seen."
+_EMPTY_TEXT = "On one side no group has ended: there is no time to be seen."
 
 
 def node_dashboard() -> PairedDashboard:
@@ -108,9 +108,11 @@ class NodePanels(NotedPanels):
     def __init__(self) -> None:
         shares = shares_of(_QUANTILES)
         self.parts = NotedPanel(
-            "Where the time of a group goes", "", "cycles, mean", parts_note, _SHORT, nothing=_NOTHING
+            "Where the time of a group goes", "", "cycles, mean", parts_note, _SHORT, empty_text=_EMPTY_TEXT
         )
-        self.times = NotedPanel("Times", "groups that ended by then", "cycles", times_note, shares, nothing=_NOTHING)
+        self.times = NotedPanel(
+            "Times", "groups that ended by then", "cycles", times_note, shares, empty_text=_EMPTY_TEXT
+        )
         self.ended = IntervalsPanel()
         super().__init__([self.parts], [self.times, self.ended])
 

@@ -28,7 +28,7 @@ from workbench.workloads.workload_key import generators
 FEW = 16
 """Up to so many stops each one is asked for."""
 
-ASKED = 6
+SAMPLED = 6
 """About so many stops are asked for besides, to see whether those that pass lie together."""
 
 REST_SECONDS = 0.5
@@ -37,7 +37,7 @@ REST_SECONDS = 0.5
 GAP_SECONDS = 0.01
 """Between two checks, so that what the browser says meanwhile is heard."""
 
-ROOMS = ("policy", "other", "machine", "workload", "options")
+ROOTS = ("policy", "other", "machine", "workload", "options")
 """Where the controls of what is run stand in a page."""
 
 CATALOGUES = ("policy", "other", "machine")
@@ -78,24 +78,24 @@ class Offers:
 
     def check(self) -> None:
         """Refuse what cannot be read into a plan; one seed is enough to know."""
-        setups_read(read_sweep({**self._sidebar.said(), "seeds": 1}))
+        setups_read(read_sweep({**self._sidebar.config(), "seeds": 1}))
 
 
 def sliders(sidebar: Sidebar) -> Iterator[NumberControl]:
     """Yield the sliders of what is run, but for a workload's length: no check ends it, and a long one takes seconds."""
-    lengths = {cls.counted_by for cls in generators(sidebar.workload.wants).values()}
+    lengths = {cls.counted_by for cls in generators(sidebar.workload.kind).values()}
     for path, control in sidebar.walk():
-        room, _, lever = path.partition(".")
+        root, _, lever = path.partition(".")
         inner = control.blocks if isinstance(control, BlocksControl) else control
-        long = room == "workload" and lever.split(".")[-1] in lengths
-        if isinstance(inner, NumberControl) and room in ROOMS and not long:
+        long = root == "workload" and lever.split(".")[-1] in lengths
+        if isinstance(inner, NumberControl) and root in ROOTS and not long:
             yield inner
 
 
 def drop_downs(sidebar: Sidebar) -> Iterator[NameControl]:
     """Yield the levers of what is run that are one name of several."""
     for path, control in sidebar.walk():
-        if isinstance(control, NameControl) and path.partition(".")[0] in ROOMS:
+        if isinstance(control, NameControl) and path.partition(".")[0] in ROOTS:
             yield control
 
 
@@ -198,7 +198,7 @@ def _allowed(stops: Sequence[float], value: float, passes: Passes) -> Generator[
     below = yield from _reach(stops[middle::-1], passes)
     above = yield from _reach(stops[middle:], passes)
     low, high = middle - below, middle + above
-    for place in range(1, len(stops), len(stops) // ASKED + 1):
+    for place in range(1, len(stops), len(stops) // SAMPLED + 1):
         if passes(stops[place]) != (low <= place <= high):
             return (yield from _each(stops, passes))
         yield

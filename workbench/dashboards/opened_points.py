@@ -19,9 +19,9 @@ from workbench.errors import InputError
 class OpenedPoints:
     """A drop-down of the points, and a picture of what is known of them in which one is clicked."""
 
-    def __init__(self, saved: SavedSweep, chosen: Callable[[SavedPoint], None]) -> None:
-        self.saved, self._chosen = saved, chosen
-        options = [(_words(saved, point), k) for k, point in enumerate(saved.points)]
+    def __init__(self, saved: SavedSweep, on_choose: Callable[[SavedPoint], None]) -> None:
+        self.saved, self._on_choose = saved, on_choose
+        options = [(_point_words(saved, point), k) for k, point in enumerate(saved.points)]
         self.names = widgets.Dropdown(options=options, description=f"{len(options)} points")
         self.names.layout.width = "auto"
         self.names.observe(self._picked, "value")
@@ -44,10 +44,10 @@ class OpenedPoints:
     def _picked(self, _change: object) -> None:
         place = self.names.value
         self.picture.choose(place)
-        self._chosen(self.saved.points[place])
+        self._on_choose(self.saved.points[place])
 
 
-def _words(saved: SavedSweep, point: SavedPoint) -> str:
+def _point_words(saved: SavedSweep, point: SavedPoint) -> str:
     known = [
         f"{label} {number(value)}"
         for label, value in zip(saved.measures, point.values, strict=True)

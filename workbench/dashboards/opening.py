@@ -21,8 +21,8 @@ class Opening(NamedTuple):
     engine: str
     title: str
     """The heading of the page."""
-    seen: str
-    """What one sees, in a sentence."""
+    summary: str
+    """What the page shows, in a sentence."""
     machine: Mapping[str, Any]
     """As a sweep says it: a preset, or the levers of a rule; it differs from a preset in `machine_levers` alone."""
     machine_levers: Sequence[str]

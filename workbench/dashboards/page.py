@@ -13,7 +13,7 @@ import traitlets
 
 from workbench.dashboards.background import Later, has_loop
 from workbench.dashboards.elements import button
-from workbench.dashboards.served_notebook import ALONE
+from workbench.dashboards.served_notebook import SERVED
 
 PATIENCE_SECONDS = 10
 """A run that takes longer has said so before, above the panels."""
@@ -24,31 +24,31 @@ class Address(anywidget.AnyWidget):
 
     _esm = Path(__file__).parent / "scripts" / "address.js"
     setting = traitlets.Unicode("").tag(sync=True)
-    alone = traitlets.Bool(False).tag(sync=True)
+    is_served = traitlets.Bool(False).tag(sync=True)
     """Whether the page is the dashboard's own; the address of a notebook is left alone."""
 
-    def __init__(self, opened: Callable[[str], None]) -> None:
-        """Call `opened` with what the page's address says when it is loaded, or changed by hand."""
-        super().__init__(alone=os.environ.get(ALONE) == "1")
-        self._opened = opened
-        self.on_msg(self._heard)
+    def __init__(self, on_open: Callable[[str], None]) -> None:
+        """Call `on_open` with what the page's address says when it is loaded, or changed by hand."""
+        super().__init__(is_served=os.environ.get(SERVED) == "1")
+        self._on_open = on_open
+        self.on_msg(self._on_message)
 
-    def _heard(self, _widget: object, message: dict[str, Any], _pieces: object) -> None:
+    def _on_message(self, _widget: object, message: dict[str, Any], _pieces: object) -> None:
         if message.get("what") == "setting":
-            self._opened(str(message["setting"]))
+            self._on_open(str(message["setting"]))
 
 
 class Heartbeat(anywidget.AnyWidget):
     """Nothing to be seen as long as the kernel answers: the page asks it every other second."""
 
     _esm = Path(__file__).parent / "scripts" / "heartbeat.js"
-    alone = traitlets.Bool(False).tag(sync=True)
+    is_served = traitlets.Bool(False).tag(sync=True)
     """Whether the page is the dashboard's own: a notebook's cell is run again, a page is loaded again."""
     patience = traitlets.Int(PATIENCE_SECONDS).tag(sync=True)
 
     def __init__(self) -> None:
-        super().__init__(alone=os.environ.get(ALONE) == "1")
-        self.on_msg(self._heard)
+        super().__init__(is_served=os.environ.get(SERVED) == "1")
+        self.on_msg(self._on_message)
         self._waits: Callable[[], None] | None = None
 
     def begin(self, action: Callable[[], None]) -> None:
@@ -57,12 +57,12 @@ class Heartbeat(anywidget.AnyWidget):
         Such a page asks for all its widgets at once, and after four seconds without an answer for each of them, which
         are thousands: a first run, which may compile for minutes, comes after that.
         """
-        if self.alone and has_loop():
+        if self.is_served and has_loop():
             self._waits = action
         else:
             Later(action).start(0)
 
-    def _heard(self, _widget: object, _message: dict[str, Any], _pieces: object) -> None:
+    def _on_message(self, _widget: object, _message: dict[str, Any], _pieces: object) -> None:
         self.send({"what": "here"})
         if self._waits is not None:
             Later(self._waits).start(0)

@@ -18,7 +18,7 @@ TICKET_SECONDS = 30.0
 """How long a page may take from its ticket to its kernel."""
 
 
-def token_of(given: str | None) -> str:
+def token_of(option: str | None) -> str:
     """Return the token that is given, or that Jupyter's variables name; else a new one.
 
     Raises
@@ -34,10 +34,10 @@ def token_of(given: str | None) -> str:
     Traceback (most recent call last):
     workbench.errors.InputError: --token is empty, and no dashboard is served without one: leave it out for a new one.
     """
-    if given is not None:
-        if not given.strip():
+    if option is not None:
+        if not option.strip():
             raise InputError("--token is empty, and no dashboard is served without one: leave it out for a new one.")
-        return given.strip()
+        return option.strip()
     named = os.environ.get(TOKEN, "").strip()
     file = os.environ.get(TOKEN_FILE)
     if not named and file:

@@ -107,7 +107,7 @@ class PairedDashboard(widgets.HBox):
         self.save = SaveBox(f"{opening.engine}.yaml")
         self.sweep = self.save.text
         self.folded = widgets.Accordion([self.save.widget], titles=["This dashboard as a sweep file"])
-        self.why = WhyPanel(self._decided)
+        self.why = WhyPanel(self._decision_runs)
         self.several = SeveralPolicies(self.sidebar, self._picked)
         several = widgets.Accordion([self.several.widget], titles=["More than two: up to eight policies side by side"])
         why = widgets.Accordion([self.why], titles=["Why this decision: step through both runs of the drawn seed"])
@@ -135,7 +135,7 @@ class PairedDashboard(widgets.HBox):
         self.sidebar.widget.children = [self.tools.widget, *self.sidebar.widget.children]
         super().__init__([style, self.first, *above, self.sidebar.widget, right, self.address])
         self.add_class("wb-dashboard")
-        if self.address.alone:
+        if self.address.is_served:
             self.add_class("wb-page")
         self.study: StudyView | None = None
         self._runs: PairedRuns | None = None
@@ -151,7 +151,7 @@ class PairedDashboard(widgets.HBox):
         """Return what a notebook shows: the widget, and where nobody watches a picture in its place."""
         bundle = super()._repr_mimebundle_(**choices)
         return (
-            {**(bundle or {}), **static_view(self.sidebar.said(), self.sidebar.measure.plain())}
+            {**(bundle or {}), **static_view(self.sidebar.config(), self.sidebar.measure.plain())}
             if is_unwatched()
             else bundle
         )
@@ -162,10 +162,10 @@ class PairedDashboard(widgets.HBox):
         self._offers.cancel()
         self._note_rest.start(REST_SECONDS)
         self.cards.refresh()  # before a policy that is new is compiled: who moves on meanwhile moves what counts
-        with self._mistakes_said():
+        with self._report_errors():
             self._show_answer()
-            self._runs = PairedRuns(self.sidebar.said(), self.panels.notes)
-            self.sidebar.seeds.show(self._runs.asked)  # fewer where a workload has no more different runs
+            self._runs = PairedRuns(self.sidebar.config(), self.panels.notes)
+            self.sidebar.seeds.show(self._runs.n_seeds)  # fewer where a workload has no more different runs
             self._warm_up(self._runs)
             self._show_seed(self._runs)
             self._show_runs(self._runs, COARSE_SECONDS, REST_SECONDS)
@@ -175,7 +175,7 @@ class PairedDashboard(widgets.HBox):
 
     def show(self, setting: Setting) -> None:
         """Show a setting as if it had been turned to; one that is not valid is a sentence, and changes nothing."""
-        with self._mistakes_said(stale=False):
+        with self._report_errors(stale=False):
             self.sidebar.show(setting)
             self.update()
 
@@ -189,7 +189,7 @@ class PairedDashboard(widgets.HBox):
         """
 
         def chosen(point: SavedPoint) -> None:
-            with self._mistakes_said(stale=False):
+            with self._report_errors(stale=False):
                 self.show(setting_of(self.sidebar, saved, point))
 
         points = OpenedPoints(saved, chosen)
@@ -232,16 +232,16 @@ class PairedDashboard(widgets.HBox):
             self.sidebar.workload.close()
         super().close()
 
-    def _decided(self) -> tuple[Sequence[str], Sequence[Setup], int]:
+    def _decision_runs(self) -> tuple[Sequence[str], Sequence[Setup], int]:
         """Return what `why` steps through."""
         if self._runs is None:
             raise InputError("there is no setting that can be run.")
-        runs = PairedRuns(self.sidebar.said())
+        runs = PairedRuns(self.sidebar.config())
         return runs.names, [point.setup for point in runs.points], int(self.sidebar.drawn.plain())
 
     def _try(self, setting: Setting) -> None:
         """Refuse a setting that cannot be run; nothing is shown."""
-        PairedRuns(self.sidebar.said_of(setting)).records(int(setting["drawn_seed"]))
+        PairedRuns(self.sidebar.config_of(setting)).records(int(setting["drawn_seed"]))
 
     def _picked(self) -> None:
         """Show large what was clicked among several."""
@@ -250,7 +250,7 @@ class PairedDashboard(widgets.HBox):
 
     def _follow(self, link: str) -> None:
         """Show the setting that the page's address names."""
-        with self._mistakes_said(stale=False):
+        with self._report_errors(stale=False):
             self.show(from_link(self.opened_with, link))
 
     def _note(self) -> None:
@@ -266,7 +266,7 @@ class PairedDashboard(widgets.HBox):
 
     def _lasting_workload(self, setting: Setting) -> Setting:
         """Return the workload under a name that outlives the page, where the address is to give it back."""
-        if not self.address.alone:
+        if not self.address.is_served:
             return {}
         return self.sidebar.workload.lasting({"workload": setting["workload"]})
 
@@ -277,7 +277,7 @@ class PairedDashboard(widgets.HBox):
             return
         is_answered = self.answer.show(workload.workload())
         if is_answered != bool(self.first.children):
-            workload.lend_zone(is_answered)
+            workload.release_zone(is_answered)
             self.first.children = [zone, *self.answer.widgets] if is_answered else []
             self.first.layout.display = None if is_answered else "none"
 
@@ -293,14 +293,14 @@ class PairedDashboard(widgets.HBox):
 
     def _continue(self) -> None:
         if self._runs is not None:
-            with self._mistakes_said():
+            with self._report_errors():
                 self._show_runs(self._runs, SLICE_SECONDS, 0)
 
     def _write_sweep(self, _change: object = None) -> None:
         """Write the state as YAML, where somebody looks at it: writing it takes as long as a dozen runs."""
         if self.folded.selected_index is not None:
-            with self._mistakes_said():
-                config = self.sidebar.workload.lasting(self.sidebar.said())
+            with self._report_errors():
+                config = self.sidebar.workload.lasting(self.sidebar.config())
                 self.sweep.value = yaml.safe_dump(config, sort_keys=False, default_flow_style=None, width=88)
 
     def _show_seed(self, runs: PairedRuns) -> None:
@@ -316,8 +316,8 @@ class PairedDashboard(widgets.HBox):
         self.panels.show_runs(runs, advanced, self.sidebar.looked_at())
         self.table.value = measures_table(advanced, runs.names, runs.points)
         self.board.remove_class("wb-stale")
-        left = runs.asked - runs.done
-        self._say(f"{runs.done} of {runs.asked} paired runs." if left else f"{runs.done} paired runs.")
+        left = runs.n_seeds - runs.n_done
+        self._say(f"{runs.n_done} of {runs.n_seeds} paired runs." if left else f"{runs.n_done} paired runs.")
         self._offer_stop(bool(left))
         if left:
             self._rest.start(rest)
@@ -329,10 +329,10 @@ class PairedDashboard(widgets.HBox):
         self._rest.cancel()
         self._offer_stop(False)
         if self._runs is not None:
-            self._say(f"{self._runs.done} of {self._runs.asked} paired runs: stopped.")
+            self._say(f"{self._runs.n_done} of {self._runs.n_seeds} paired runs: stopped.")
 
-    def _offer_stop(self, wanted: bool) -> None:
-        self.stop.layout.visibility = "visible" if wanted else "hidden"
+    def _offer_stop(self, is_offered: bool) -> None:
+        self.stop.layout.visibility = "visible" if is_offered else "hidden"
 
     def _show_differences(self, runs: PairedRuns, run_set: RunSet) -> None:
         if runs.same:
@@ -344,7 +344,7 @@ class PairedDashboard(widgets.HBox):
             self.histogram.say(str(undefined))
 
     @contextmanager
-    def _mistakes_said(self, stale: bool = True) -> Iterator[None]:
+    def _report_errors(self, stale: bool = True) -> Iterator[None]:
         """Say a mistake above the panels; with `stale` these do not show what the levers say, one of which is wrong."""
         try:
             yield
@@ -362,8 +362,8 @@ class PairedDashboard(widgets.HBox):
 
 def heading(opening: Opening) -> str:
     """Return what a page says before anything else: a title, what one sees, and what the colours mean, as HTML."""
-    title, seen = escaped(opening.title), escaped(opening.seen)
-    return f'<div class="wb-heading"><h2>{title}</h2><p>{seen}</p><p class="wb-legend">{_LEGEND}</p></div>'
+    title, summary = escaped(opening.title), escaped(opening.summary)
+    return f'<div class="wb-heading"><h2>{title}</h2><p>{summary}</p><p class="wb-legend">{_LEGEND}</p></div>'
 
 
 def _refuse_failures(runs: RunSet) -> None:

@@ -38,7 +38,7 @@ class PairedRuns:
         self._plan = plan_different_runs(read_sweep(config))
         self._left = [list(pair) for _, pair in groupby(self._plan.runs(), key=lambda run: run.seed)]
         self._rows: list[Row] = []
-        self._done: list[int] = []
+        self._done_seeds: list[int] = []
         self._notes = notes or {}
         self._noted: dict[tuple[str, str], list[np.ndarray]] = {}
 
@@ -59,14 +59,14 @@ class PairedRuns:
         return len(self._plan.points) == 1
 
     @property
-    def asked(self) -> int:
+    def n_seeds(self) -> int:
         """Return how many seeds are wanted."""
         return len(self._plan.sweep.seeds)
 
     @property
-    def done(self) -> int:
+    def n_done(self) -> int:
         """Return how many seeds have been run."""
-        return len(self._done)
+        return len(self._done_seeds)
 
     def noted(self, note: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return what was noted of the runs of the baseline and of the other, in the order of the seeds."""
@@ -86,7 +86,7 @@ class PairedRuns:
             spent = time.perf_counter() - began
             if spent + spent / count > seconds:
                 break
-        sweep = self._plan.sweep._replace(seeds=list(self._done))
+        sweep = self._plan.sweep._replace(seeds=list(self._done_seeds))
         return RunSet(Plan(sweep, self._plan.points), self._rows)
 
     def records(self, seed: int) -> list[Any]:
@@ -105,7 +105,7 @@ class PairedRuns:
             see = partial(self._note, run.point.id)
             task = run.id, run.point.id, run.seed
             self._rows.extend(work(run.point.setup, [task], see, self._plan.sweep.own))
-        self._done.append(pair[0].seed)
+        self._done_seeds.append(pair[0].seed)
 
     def _note(self, point: str, record: Any) -> None:
         for name, note in self._notes.items():

@@ -18,7 +18,7 @@ from workbench.policies.policy import Policy, policies
 
 SAME = ""
 """What stands for the baseline's own policy on the other side."""
-_SAYS = "whose answer the engine takes here"
+_DESCRIPTION = "whose answer the engine takes here"
 _TOGETHER = "other"
 """The sweep's name for the choices that step together from the baseline to the other side."""
 
@@ -46,10 +46,10 @@ class PoliciesControl:
     def __iter__(self) -> Iterator[Control]:
         yield from (*self.baseline.values(), *self.other.values(), *self.common.values())
 
-    def said(self, sides: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
+    def config(self, sides: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
         """Return the keys `policy` and `baseline` of a sweep: of these controls, or of what `sides` returned."""
-        given = sides or self.sides()
-        ours, theirs = {**given["baseline"], **given["common"]}, given["other"]
+        values = sides or self.sides()
+        ours, theirs = {**values["baseline"], **values["common"]}, values["other"]
         differing = [slot for slot, policy in theirs.items() if policy not in (SAME, ours[slot])]
         together = {"zip": _TOGETHER} if len(differing) > 1 else {}
         varied = {slot: {"vary": [ours[slot], theirs[slot]], **together} for slot in differing}
@@ -87,7 +87,9 @@ class PoliciesControl:
 
 
 def _choice(question: str, name: str, default: Any, stand_ins: Mapping[str, str]) -> ChoiceControl:
-    control = ChoiceControl(Lever(name, "spec", spec=question_base(question), description=_SAYS), stand_ins=stand_ins)
+    control = ChoiceControl(
+        Lever(name, "spec", spec=question_base(question), description=_DESCRIPTION), stand_ins=stand_ins
+    )
     if default not in stand_ins:
         control.show(default)
     return control

@@ -33,7 +33,7 @@ from workbench.workloads.workload import Workload
 OPENING = Opening(
     engine="pool",
     title="Memory pool: whose memory helps a card that is full?",
-    seen=(
+    summary=(
         "The same programs ask two pools for memory: what every card holds over time at one seed, and above "
         "it how many more jobs end, at all seeds."
     ),
@@ -180,7 +180,7 @@ def memory_scene(names: Sequence[str], records: Sequence[PoolRecord]) -> dict[st
         "key": KEY,
         "until": until,
         "note": "",
-        "strips": [{"says": "", "pieces": column(_pieces(one, cards))} for one in records],
+        "strips": [{"message": "", "pieces": column(_pieces(one, cards))} for one in records],
         "lines": [
             {"label": label, "curves": [curve(_steps(series(one)), until) for one in records]}
             for label, series in (("in use (GiB)", in_use), ("reserved (GiB)", reserved_in_all))

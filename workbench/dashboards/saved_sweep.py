@@ -133,10 +133,13 @@ def _pairs(plan: Plan) -> list[tuple[PlannedPoint, tuple[Setup, Setup]]]:
     if compared:
         return [(point, (by_id[str(point.baseline)].setup, point.setup)) for point in compared]
     first = plan.points[0].setup
-    return [(point, (first if _beside(first, point.setup) else point.setup, point.setup)) for point in plan.points]
+    return [
+        (point, (first if _same_but_policies(first, point.setup) else point.setup, point.setup))
+        for point in plan.points
+    ]
 
 
-def _beside(one: Setup, another: Setup) -> bool:
+def _same_but_policies(one: Setup, another: Setup) -> bool:
     """Return whether two setups differ in policies alone."""
     return all(getattr(one, part) == getattr(another, part) for part in ("machine", "workload", "options"))
 

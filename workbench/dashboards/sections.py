@@ -21,16 +21,16 @@ class FirstLevers:
     def __init__(self, patterns: Sequence[str], above: Sequence[widgets.Widget]) -> None:
         """Take as `patterns` what the paths of the levers match, in this order, as `above` what always stands first."""
         self._patterns, self._above = patterns, list(above)
-        self._seen: list[tuple[str, int]] | None = None
+        self._displayed: list[tuple[str, int]] | None = None
         self.widget = widgets.VBox(self._above)
         self.widget.add_class("wb-levers")
 
     def refresh(self, walked: Walked) -> None:
         """Show the levers that there are by now."""
         chosen = first_of(walked, self._patterns)
-        seen = [(path, id(control)) for path, control in chosen]
-        if seen != self._seen:
-            self._seen = seen
+        displayed = [(path, id(control)) for path, control in chosen]
+        if displayed != self._displayed:
+            self._displayed = displayed
             self.widget.children = [*self._above, *_rows(chosen)]
 
 
@@ -67,14 +67,14 @@ def _row(key: str, controls: dict[str, Control]) -> widgets.Widget:
     words = f"{slot}: {label_of(any_side.lever)}".replace("_", " ")
     caption = widgets.Label(words, tooltip=any_side.lever.description)
     caption.add_class("wb-caption")
-    both = widgets.HBox([controls[side].widget if side in controls else _nothing() for side in ("policy", "other")])
+    both = widgets.HBox([controls[side].widget if side in controls else _empty_cell() for side in ("policy", "other")])
     both.add_class("wb-two")
     pinned = widgets.VBox([caption, both])
     pinned.add_class("wb-pinned")
     return pinned
 
 
-def _nothing() -> widgets.Widget:
+def _empty_cell() -> widgets.Widget:
     """Return what stands where a side has no such lever."""
     return widgets.Label("–", tooltip="this side has no such lever, or is as the baseline")
 

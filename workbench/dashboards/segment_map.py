@@ -85,7 +85,7 @@ def map_scene(lives: Lives, moment: Moment, time_us: np.ndarray, colour: Colour,
     moment : Moment
         What is there then.
     time_us : ndarray
-        int64[events], when each event was, -1 = not told.
+        int64[events], when each event was, -1 = not known.
     colour : {"age", "state"}
         What the blocks' colours mean.
     peak : int
@@ -125,9 +125,9 @@ def age_fills(moment: Moment) -> np.ndarray:
 
 
 def ages_us(moment: Moment, time_us: np.ndarray) -> np.ndarray:
-    """Return how long ago each block was allocated, in microseconds; -1 where that is not told: int64[blocks]."""
+    """Return how long ago each block was allocated, in microseconds; -1 where that is not known: int64[blocks]."""
     if not moment.after:
         return np.full(len(moment.born), -1)
     then, now = time_us[np.maximum(moment.born, 1) - 1], time_us[moment.after - 1]
-    is_told = (moment.born > 0) & (then >= 0) & (now >= then)
-    return np.where(is_told, now - then, -1)
+    is_known = (moment.born > 0) & (then >= 0) & (now >= then)
+    return np.where(is_known, now - then, -1)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-ALONE = "WORKBENCH_DASHBOARD_PAGE"
+SERVED = "WORKBENCH_DASHBOARD_PAGE"
 """The variable that the cell of a page of its own sets."""
 
 
@@ -24,7 +24,7 @@ def notebook_file(name: str) -> Iterator[Path]:
 
 def notebook_of(name: str, folder: Path) -> dict[str, Any]:
     """Return a notebook of one cell that shows a dashboard; paths that a user types there start from a folder."""
-    begin = f"import os\nos.chdir({str(folder)!r})\nos.environ[{ALONE!r}] = '1'"
+    begin = f"import os\nos.chdir({str(folder)!r})\nos.environ[{SERVED!r}] = '1'"
     queue = (
         "from workbench.dashboards.served_notebook import queue_all_messages\nqueue_all_messages(get_ipython().kernel)"
     )

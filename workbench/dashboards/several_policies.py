@@ -23,9 +23,9 @@ SLICE_SECONDS = 0.25
 class SeveralPolicies:
     """A slot, a list of its policies, and a small histogram of each; a click makes one the other side."""
 
-    def __init__(self, sidebar: Sidebar, chosen: Callable[[], None]) -> None:
-        """Call `chosen` when a click has made a policy the other side."""
-        self._sidebar, self._chosen = sidebar, chosen
+    def __init__(self, sidebar: Sidebar, on_choose: Callable[[], None]) -> None:
+        """Call `on_choose` when a click has made a policy the other side."""
+        self._sidebar, self._on_choose = sidebar, on_choose
         slots = list(sidebar.policies.compared)
         start = next((slot for slot in slots if sidebar.policies.other[slot].names.value), slots[0])
         words = [(slot.replace("_", " "), slot) for slot in slots]
@@ -36,7 +36,7 @@ class SeveralPolicies:
         self.words = widgets.HTML(small_print(f"Choose two to {MOST_POLICIES} policies (Ctrl or Shift for several)."))
         self.picture = MultiplesPanel(self._pick)
         self._runs: PairedRuns | None = None
-        self._kept: list[Any] = []
+        self._policies: list[Any] = []
         self._rest = Later(self._continue)
         left = widgets.VBox([self.slot, self.names, self.begin], layout={"flex": "0 1 260px"})
         right = widgets.VBox([self.words, self.picture], layout={"flex": "1 1 320px", "min_width": "0"})
@@ -48,7 +48,7 @@ class SeveralPolicies:
         """Run what is chosen; the picture grows as seeds are done."""
         self._rest.cancel()
         try:
-            self._runs = PairedRuns(self._said())
+            self._runs = PairedRuns(self._config())
             self._show(SLICE_SECONDS)
         except WorkbenchError as mistake:
             self._say_mistake(mistake)
@@ -64,18 +64,18 @@ class SeveralPolicies:
         self.names.options = offered
         self.names.value = [name for _, name in offered if name != control.names.value][:4]
 
-    def _said(self) -> dict[str, Any]:
+    def _config(self) -> dict[str, Any]:
         """Return the sweep: the baseline's policies everywhere, but several in the slot."""
         slot, policies = self.slot.value, self._sidebar.policies
         own = policies.baseline[slot].plain()
-        self._kept = [self._policy(slot, name) for name in self.names.value if self._policy(slot, name) != own]
-        if not 1 <= len(self._kept) <= MOST_POLICIES:
+        self._policies = [self._policy(slot, name) for name in self.names.value if self._policy(slot, name) != own]
+        if not 1 <= len(self._policies) <= MOST_POLICIES:
             raise InputError(
-                f"choose 1 to {MOST_POLICIES} policies that are not the baseline's. Got {len(self._kept)}."
+                f"choose 1 to {MOST_POLICIES} policies that are not the baseline's. Got {len(self._policies)}."
             )
         everywhere = {one: control.plain() for one, control in {**policies.baseline, **policies.common}.items()}
-        varied = {**everywhere, slot: {"vary": [own, *self._kept]}}
-        return {**self._sidebar.said(), "policy": varied, "baseline": {slot: own}}
+        varied = {**everywhere, slot: {"vary": [own, *self._policies]}}
+        return {**self._sidebar.config(), "policy": varied, "baseline": {slot: own}}
 
     def _policy(self, slot: str, name: str) -> Any:
         """Return a policy as either side has it, else with its defaults."""
@@ -99,22 +99,22 @@ class SeveralPolicies:
             raise WorkbenchError(f"{run_set.failures[0].error}")
         difference = drain_difference_data(run_set, self._sidebar.measure.plain())
         self.picture.show(difference, list(range(len(difference.panels))))
-        left = runs.asked - runs.done
-        done = f"{runs.done} of {runs.asked}" if left else f"{runs.done}"
+        left = runs.n_seeds - runs.n_done
+        done = f"{runs.n_done} of {runs.n_seeds}" if left else f"{runs.n_done}"
         self.words.value = small_print(f"{done} seeds, each policy against the baseline. Click one to see it large.")
         if left:
             self._rest.start(0)
 
     def _pick(self, place: int) -> None:
         """Make a policy the other side, alone."""
-        if place >= len(self._kept):
+        if place >= len(self._policies):
             return
         policies = self._sidebar.policies
         same = {
             slot: policies.baseline[slot].plain() if len(policies.compared) == 1 else "" for slot in policies.compared
         }
-        policies.show({"other": {**same, self.slot.value: self._kept[place]}})
-        self._chosen()
+        policies.show({"other": {**same, self.slot.value: self._policies[place]}})
+        self._on_choose()
 
     def _say_mistake(self, mistake: WorkbenchError) -> None:
         self.picture.clear()

@@ -44,7 +44,7 @@ def size(machine: Machine) -> str:
 OPENING = Opening(
     engine="shared_memory",
     title="Shared memory: where does a workgroup go?",
-    seen=(
+    summary=(
         "Two placement policies serve the same queue of workgroups, side by side: the memory over time at "
         "one seed, and above it how many cycles sooner the queue has drained, at all seeds."
     ),
@@ -127,8 +127,8 @@ def _strip(record: SharedMemoryRecord, until: int) -> dict[str, Any]:
     try:
         rectangles = pieces(record, until)
     except InputError as why:
-        return {"says": str(why), "pieces": b""}
-    return {"says": "", "pieces": column(np.concatenate([*rectangles, rectangles.workgroup % len(FILLS)]))}
+        return {"message": str(why), "pieces": b""}
+    return {"message": "", "pieces": column(np.concatenate([*rectangles, rectangles.workgroup % len(FILLS)]))}
 
 
 def _drawable(record: SharedMemoryRecord) -> int:

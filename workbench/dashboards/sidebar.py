@@ -68,7 +68,7 @@ class Sidebar:
         for control in self._controls():
             control.on_change(listener)
 
-    def said(self) -> dict[str, Any]:
+    def config(self) -> dict[str, Any]:
         """Return the state as a sweep, as a YAML file would say it.
 
         Raises
@@ -80,15 +80,15 @@ class Sidebar:
             "engine": self._engine,
             "machine": self.machine.plain(),
             "workload": self.workload.plain(),
-            **self.policies.said(),
+            **self.policies.config(),
             "options": self.options.plain(),
             "seeds": self.seeds.plain(),
         }
 
-    def said_of(self, setting: Mapping[str, Any]) -> dict[str, Any]:
+    def config_of(self, setting: Mapping[str, Any]) -> dict[str, Any]:
         """Return the sweep that the page would say with another setting; nothing is shown."""
         alike = {name: setting[name] for name in ("machine", "workload", "options", "seeds")}
-        return {"engine": self._engine, **alike, **self.policies.said(setting)}
+        return {"engine": self._engine, **alike, **self.policies.config(setting)}
 
     def setting(self) -> dict[str, Any]:
         """Return everything that is turned here in plain types; `show` takes it back.
@@ -215,8 +215,10 @@ def _has(key: str, visible: set[str], common: set[str]) -> bool:
 
 
 def _seeds(start: int) -> Lever:
-    says = "both sides meet the same requests at each seed, 0, 1, 2 and so on"
-    return Lever("seeds", "integer", start, least=1, most=MOST_SEEDS, scale="log", unit="paired runs", description=says)
+    description = "both sides meet the same requests at each seed, 0, 1, 2 and so on"
+    return Lever(
+        "seeds", "integer", start, least=1, most=MOST_SEEDS, scale="log", unit="paired runs", description=description
+    )
 
 
 class MeasureControl(NameControl):
@@ -230,10 +232,10 @@ class MeasureControl(NameControl):
 
     def refresh(self) -> None:
         """Offer the measures that there are by now; the chosen one stays, unless the user removed it."""
-        chosen, self.lever = self.shown.value, self._offered()
+        chosen, self.lever = self.field.value, self._offered()
         with self._quietly():
-            self.shown.options = words(self.lever.choices)
-            self.shown.value = chosen if chosen in self.lever.choices else self._start
+            self.field.options = words(self.lever.choices)
+            self.field.value = chosen if chosen in self.lever.choices else self._start
 
     def _offered(self) -> Lever:
         known = WithOwn(self._mechanism.measures, measures_of(self._mechanism.engine.name))

@@ -37,8 +37,8 @@ def static_view(config: Mapping[str, Any], measure: str) -> dict[str, Any]:
     except WorkbenchError:
         return {"text/plain": words}
     baseline, other = runs.names
-    seen = f"{other} beside {baseline}, {runs.done} paired runs."
-    return {"image/png": base64.b64encode(picture).decode("ascii"), "text/plain": f"{words} {seen}"}
+    sides = f"{other} beside {baseline}, {runs.n_done} paired runs."
+    return {"image/png": base64.b64encode(picture).decode("ascii"), "text/plain": f"{words} {sides}"}
 
 
 def _drawn(runs: PairedRuns, measure: str, engine: str) -> bytes:

@@ -53,9 +53,9 @@ class Growth(NamedTuple):
 class StudyView:
     """Shows a study: its front in two of its measures, over parallel axes, its history, the shares of its levers."""
 
-    def __init__(self, folder: Path, picked: Callable[[str], None]) -> None:
-        """Tell `picked` the id of the point of a trial that is clicked."""
-        self._folder, self._picked = folder, picked
+    def __init__(self, folder: Path, on_pick: Callable[[str], None]) -> None:
+        """Tell `on_pick` the id of the point of a trial that is clicked."""
+        self._folder, self._on_pick = folder, on_pick
         self._size = -1
         self.results: StudyResults = open_study(folder)
         self._measures = _measures(self.results)
@@ -104,7 +104,7 @@ class StudyView:
     def pick(self, place: int) -> None:
         """Choose a point of the front, as a click does."""
         self.choose(place)
-        self._picked(self.results.best_trials[place].point)
+        self._on_pick(self.results.best_trials[place].point)
 
     def choose_point(self, point: str) -> None:
         """Show the point of an id as the chosen one, if it is on the front."""
@@ -150,8 +150,8 @@ class StudyView:
             return [[one[measure.name] for measure in measures] for one in values], f"Rings: the front so far; {grey}."
         table = self.results.pareto
         places = table[[one.name for one in measures]].to_numpy(float).tolist()
-        taken = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in self.results.to_take]
-        rest = " ".join(["", *self.results.trades, *taken])
+        recommended = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in self.results.to_take]
+        rest = " ".join(["", *self.results.trades, *recommended])
         return places, f"Rings and lines: the front, on seeds that no trial has seen; {grey}.{rest}"
 
 

@@ -29,7 +29,7 @@ def hierarchy_line(machine: TranslationMachine) -> str:
 OPENING = Opening(
     engine="translation",
     title="Translation: who knows where a page is?",
-    seen=(
+    summary=(
         "Two hierarchies of TLBs answer the same accesses: who serves them, how long it takes, how busy the "
         "network is, and above it how many fewer of 1,000 accesses reach the shared TLB, at all seeds."
     ),

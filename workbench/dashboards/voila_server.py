@@ -61,10 +61,10 @@ def serve(
     check_name(name)
     if pages < 1:
         raise wrong_value("--pages", "the pages that may be open at once", "must be 1 or more", pages)
-    given = token_of(token)
+    secret = token_of(token)
     with notebook_file(name) as notebook:
         command = voila_command(notebook, free_port(port), open_browser, pages)
-        return call_on_leash(command, environment(given))
+        return call_on_leash(command, environment(secret))
 
 
 def voila_command(notebook: Path, port: int, open_browser: bool, pages: int = MOST_PAGES) -> list[str]:

@@ -14,7 +14,7 @@ from workbench.errors import WorkbenchError
 from workbench.studies.decisions import Decision, decisions_of, first_difference
 
 ALL = ""
-_ASKS = (
+_INSTRUCTION = (
     "Press the button: both runs of the seed that is drawn are done once more in plain Python, and every question that "
     "a policy was asked is kept with what it saw and answered."
 )
@@ -29,7 +29,7 @@ class WhyPanel(widgets.VBox, InThread):
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
         self._names: Sequence[str] = ("", "")
-        self._kept: list[list[Decision]] = [[], []]
+        self._decisions: list[list[Decision]] = [[], []]
         self.begin = narrow_button(
             "step through the decisions", "run both sides of the drawn seed in plain Python", self._go
         )
@@ -45,7 +45,7 @@ class WhyPanel(widgets.VBox, InThread):
         self.part = narrow_button(
             "first difference", "the first decision at which the sides part", self.go_to_difference
         )
-        self.words, self.sides = widgets.HTML(small_print(_ASKS)), [widgets.HTML(), widgets.HTML()]
+        self.words, self.sides = widgets.HTML(small_print(_INSTRUCTION)), [widgets.HTML(), widgets.HTML()]
         for side in self.sides:
             side.add_class("wb-decision")
         self.moves = widgets.HBox([self.back, self.forth, self.part, self.place])
@@ -76,21 +76,21 @@ class WhyPanel(widgets.VBox, InThread):
     def _run(self) -> None:
         try:
             names, setups, seed = self._runs()
-            kept = [decisions_of(setup, seed) for setup in setups]
+            decisions = [decisions_of(setup, seed) for setup in setups]
         except WorkbenchError as mistake:
-            self._kept = [[], []]
+            self._decisions = [[], []]
             self._filtered()
             self.words.value = alert(mistake)
             return
-        self._names, self._kept = names, kept
-        questions = sorted({decision.question for side in kept for decision in side})
+        self._names, self._decisions = names, decisions
+        questions = sorted({decision.question for side in decisions for decision in side})
         self.question.options = [("every question", ALL), *((one, one) for one in questions)]
         self.question.value = ALL
         self._filtered()
 
     def _filtered_sides(self) -> list[list[Decision]]:
-        wanted = self.question.value
-        return [[one for one in side if wanted in (ALL, one.question)] for side in self._kept]
+        question = self.question.value
+        return [[one for one in side if question in (ALL, one.question)] for side in self._decisions]
 
     def _filtered(self) -> None:
         self.place.max = max(max(map(len, self._filtered_sides())) - 1, 0)
@@ -100,7 +100,7 @@ class WhyPanel(widgets.VBox, InThread):
     def _show(self) -> None:
         sides, at = self._filtered_sides(), self.place.value
         if not any(sides):
-            answered = any(self._kept)
+            answered = any(self._decisions)
             self.words.value = small_print(
                 "Neither side was asked anything." if not answered else "Nobody was asked this."
             )

@@ -17,7 +17,7 @@ from workbench.workloads.workload import Generator, Workload
 from workbench.workloads.workload_key import read_workload, regimes
 
 OWN = "(own)"
-_ASKS = "Drop a memory snapshot, profile or RMM log of your own here, or choose one"
+_PROMPT = "Drop a memory snapshot, profile or RMM log of your own here, or choose one"
 _REGIME = Lever("regime", "text", description="a workload with a source; it sets the levers below")
 
 
@@ -25,23 +25,23 @@ class WorkloadControl(Control):
     """A drop-down of regimes and every lever of the workload; the drop-down says `(own)` once a lever was turned."""
 
     def __init__(
-        self, wants: str, start: str, length: int | Mapping[str, Any], dropped: type[Workload] | None = None
+        self, kind: str, start: str, length: int | Mapping[str, Any], dropped: type[Workload] | None = None
     ) -> None:
-        """Take as `wants` what the engine serves, as `start` a regime, as `length` that of every regime and as
+        """Take as `kind` what the engine serves, as `start` a regime, as `length` that of every regime and as
         `dropped` what a file becomes, see `Opening`."""
-        self.wants = wants
+        self.kind = kind
         self._dropped: list[Callable[[], None]] = []
-        self._regimes = {name: _bounded(regime.workload, length) for name, regime in regimes(wants).items()}
+        self._regimes = {name: _bounded(regime.workload, length) for name, regime in regimes(kind).items()}
         super().__init__(Lever("workload", "spec", self._regimes[start], spec=Workload))
         self.names = widgets.Dropdown(options=[(name.replace("_", " "), name) for name in [*self._regimes, OWN]])
         self.names.tooltip = _REGIME.description
         self.names.add_class("wb-pick")
-        self.levers = ChoiceControl(self.lever, members=lambda: workloads(wants))
+        self.levers = ChoiceControl(self.lever, members=lambda: workloads(kind))
         self.levers.show(self._regimes[start])
         self._name()
         self.names.observe(self._chosen, "value")
         self.levers.on_change(self._turned)
-        self.drop = None if dropped is None else DropZone(_ASKS, self._take(dropped))
+        self.drop = None if dropped is None else DropZone(_PROMPT, self._receiver(dropped))
         self._zone = widgets.VBox([] if self.drop is None else [self.drop])
         self.head = widgets.VBox([self._zone, row(_REGIME, self.names)])
         """The place for a file of one's own and the drop-down: what stands on top of a page."""
@@ -60,18 +60,18 @@ class WorkloadControl(Control):
         InputError
             They say no workload.
         """
-        return read_workload(self.levers.plain(), wants=self.wants)
+        return read_workload(self.levers.plain(), wants=self.kind)
 
-    def lend_zone(self, is_lent: bool) -> None:
+    def release_zone(self, is_released: bool) -> None:
         """Leave the place for a file to another part of the page, or take it back: it stands once."""
-        self._zone.children = [] if is_lent or self.drop is None else [self.drop]
+        self._zone.children = [] if is_released or self.drop is None else [self.drop]
 
     def plain(self) -> Any:
         return self.levers.plain()
 
     def show(self, value: Any) -> None:
         with self._quietly():
-            self._show(read_workload(value, wants=self.wants))
+            self._show(read_workload(value, wants=self.kind))
 
     def walk(self, path: str) -> Iterator[tuple[str, Control]]:
         yield from self.levers.walk(path)
@@ -87,14 +87,14 @@ class WorkloadControl(Control):
         """Call someone when a file was dropped, before anyone hears that the workload has changed."""
         self._dropped.append(listener)
 
-    def _take(self, becomes: type[Workload]) -> Callable[[Path], None]:
-        def taken(path: Path) -> None:
+    def _receiver(self, becomes: type[Workload]) -> Callable[[Path], None]:
+        def receive(path: Path) -> None:
             self.show(becomes(trace=str(path)))
             for listener in self._dropped:
                 listener()
             self._changed()
 
-        return taken
+        return receive
 
     def _show(self, value: Workload) -> None:
         self.levers.show(value)
