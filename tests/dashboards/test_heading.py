@@ -13,7 +13,7 @@ from tests.depth import thinned
 from workbench.dashboards.difference_panels import difference_words
 from workbench.dashboards.paired_dashboard import heading
 from workbench.dashboards.paired_runs import PairedRuns
-from workbench.figures.savings import drain_difference_data
+from workbench.figures.drain_difference import drain_difference_data
 from workbench.studies.statistics import compare
 
 NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", "node")

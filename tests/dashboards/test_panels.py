@@ -19,7 +19,7 @@ from workbench.dashboards.elements import number
 from workbench.dashboards.measures_table import measures_table
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.shared_memory import TimePanels, time_scene
-from workbench.figures.savings import drain_difference_data
+from workbench.figures.drain_difference import drain_difference_data
 from workbench.metrics.statistics import Steps
 
 

@@ -7,7 +7,8 @@ import pytest
 from tests.figures.stand_ins import runs
 from workbench.engines.kit.engine import Setup
 from workbench.engines.shared_memory import SharedMemoryOptions
-from workbench.figures.panels import LineNames, axis_label, measure_label, panels, words_of
+from workbench.figures.labels import LineNames, axis_label, measure_label, words_of
+from workbench.figures.panels import panels
 from workbench.machine import Machine
 from workbench.metrics.shared_memory import MEASURES
 from workbench.policies.placement import FirstFit

@@ -8,7 +8,7 @@ from typing import Any
 from workbench.dashboards.canvas import CanvasWidget, PickingWidget, script
 from workbench.dashboards.elements import in_unit
 from workbench.experiments.run_set import RunSet
-from workbench.figures.savings import DrainDifference, Histogram, drain_difference_data
+from workbench.figures.drain_difference import DrainDifference, Histogram, drain_difference_data
 
 _NO_DIFFERENCE: dict[str, Any] = {"words": "", "label": "", "edges": [], "counts": []}
 

@@ -16,9 +16,9 @@ from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.engines.dispatch import Dispatch
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
-from workbench.figures.curves import places
 from workbench.figures.estimates import mean_curve
-from workbench.figures.trends import waits_by_priority_data
+from workbench.figures.run_curves import places
+from workbench.figures.waits_by_priority import waits_by_priority_data
 from workbench.levers import Spec, lever
 from workbench.machine import Machine
 from workbench.metrics.dispatch_modules import has_power, module_power, spread_after

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from workbench.dashboards.canvas import CanvasWidget, column, curve, note, script
-from workbench.figures.timelines import Strips, strips
+from workbench.figures.dispatch_timeline import Strips, strips
 from workbench.metrics.dispatch_rows import makespan, running_over_time, waiting_over_time
 from workbench.records.dispatch import DispatchRecord
 

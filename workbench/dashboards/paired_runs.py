@@ -19,7 +19,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.experiments.store import Row
 from workbench.experiments.sweep import read_sweep
 from workbench.experiments.worker import work
-from workbench.figures.panels import LineNames
+from workbench.figures.labels import LineNames
 
 Notes = Mapping[str, Callable[[Any], np.ndarray]]
 """What is kept of every record beside its measures: a name, and the function that finds a few numbers."""

@@ -20,7 +20,7 @@ from workbench.dashboards.paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.engines.pool import Pool
 from workbench.experiments.run_set import RunSet
-from workbench.figures.pool import reserved_in_all
+from workbench.figures.reserved_memory import reserved_in_all
 from workbench.machine.board import board_line
 from workbench.machine.topologies.registry import TopologyFile
 from workbench.machine.topologies.regular import RegularBoard

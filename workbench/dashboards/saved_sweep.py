@@ -12,7 +12,7 @@ from workbench.errors import InputError, StoreError
 from workbench.experiments.plan import Plan, PlannedPoint, make_plan, with_preset
 from workbench.experiments.run_set import RunSet, open_folder
 from workbench.experiments.sweep import read_sweep
-from workbench.figures.panels import LineNames
+from workbench.figures.labels import LineNames
 from workbench.strict_yaml import read_mapping
 from workbench.studies.tuning import open_study
 from workbench.studies.tuning.holdout import front_sweep

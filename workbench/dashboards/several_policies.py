@@ -13,7 +13,7 @@ from workbench.dashboards.elements import alert, button, small_print
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError, WorkbenchError
-from workbench.figures.savings import drain_difference_data
+from workbench.figures.drain_difference import drain_difference_data
 
 MOST_POLICIES = 8
 """Policies beside the baseline."""

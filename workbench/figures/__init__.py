@@ -105,7 +105,7 @@ def draw_one(
         A file cannot be written.
     """
     from workbench.figures.cache import Folder, shown_by_runs, shows
-    from workbench.figures.registry import save
+    from workbench.figures.figure_files import save
 
     chosen = dict(choices or {})
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_set import RunSet
-from workbench.figures.panels import Line, measure_words, panels, undefined, values
+from workbench.figures.labels import measure_words
+from workbench.figures.panels import Line, panels, undefined, values
 from workbench.metrics.measure import Measure
 from workbench.studies.adaptive import looks_of
 from workbench.studies.statistics import Interval, PairedComparison, compare

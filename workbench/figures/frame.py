@@ -127,6 +127,14 @@ def _short(value: float) -> str:
     return f"{value:g}"
 
 
+def number_sides(axes: Axes, names: Sequence[str]) -> None:
+    """Put names with numbers beside the rows of a triangle, and the numbers below its columns."""
+    axes.set_yticks(range(len(names)), [f"{name}  {k + 1}" for k, name in enumerate(names)])
+    axes.set_xticks(range(len(names)), [str(k + 1) for k in range(len(names))])
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+
+
 def whole_numbers(side: Axis, most: int = 4) -> None:
     """Put the ticks of an axis at whole numbers alone, and at that many distances at most."""
     side.set_major_locator(MaxNLocator(most, integer=True))

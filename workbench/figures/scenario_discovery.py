@@ -9,8 +9,9 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_set import RunSet
-from workbench.figures.panels import axis_label, measure_words
-from workbench.figures.registry import ANY, Column, on_paper, recipe
+from workbench.figures.figure_files import Column
+from workbench.figures.labels import axis_label, measure_words
+from workbench.figures.registry import ANY, on_paper, recipe
 from workbench.studies.discovery import Column as Lever
 from workbench.studies.discovery import Scenario, discover, interest_of
 from workbench.studies.discovery.scenario import box_condition, inside_of, points_word

@@ -9,8 +9,10 @@ import numpy as np
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_set import RunSet
 from workbench.figures.estimates import chosen_measure, gain_label
-from workbench.figures.panels import axis_label, check_room, outermost, words_of
-from workbench.figures.registry import ANY, Column, below, on_paper, recipe
+from workbench.figures.figure_files import Column, below
+from workbench.figures.labels import axis_label, outermost, words_of
+from workbench.figures.panels import check_room
+from workbench.figures.registry import ANY, on_paper, recipe
 from workbench.studies.summary import ALPHA, Place, numbers, where_it_holds
 
 if TYPE_CHECKING:
@@ -108,7 +110,7 @@ def where_it_holds_data(
     by_setting: dict[str, list[Place]] = {}
     for place in places:
         by_setting.setdefault(_setting(runs, place, across, up), []).append(place)
-    check_room(len(by_setting), 1, WHERE_IT_HOLDS_FIGURE.name)
+    check_room(len(by_setting), 1, "where_it_holds")
     setup = places[0].point.setup
     baselines = {_baseline(runs, place) for place in places}
     labels = axis_label(across, setup), axis_label(up, setup)

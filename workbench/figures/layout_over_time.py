@@ -1,7 +1,6 @@
-"""Where workgroups and regions lie in a memory.
+"""Which workgroup holds which segments over time, one panel a policy.
 
-Segments over time, coloured by workgroup, one panel a policy; addresses of a card against requests (spec 5, R11-R14,
-E4). Neighbours differ in colour and in grey.
+Segments are colored by workgroup; neighbors differ in color and in grey.
 """
 
 from __future__ import annotations
@@ -10,13 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from workbench.errors import InputError, unknown_name
+from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
+from workbench.figures.figure_files import Column, below
 from workbench.figures.panels import chosen_span, heading, one_run_each, share_shown
-from workbench.figures.registry import Column, below, on_paper, recipe
-from workbench.metrics.pool import Regions, regions_of
+from workbench.figures.registry import on_paper, recipe
 from workbench.metrics.shared_memory import Pieces, pieces
-from workbench.records.pool import PoolRecord, granted
 from workbench.records.shared_memory import drain_cycle
 
 if TYPE_CHECKING:
@@ -92,19 +90,19 @@ def layout_over_time_data(
     InputError
         No seed was finished by all points, the cycles are no span, or too much lies within them.
     """
-    chosen, kept = one_run_each(runs, seed, LAYOUT_OVER_TIME_FIGURE.name)
+    chosen, kept = one_run_each(runs, seed, "layout_over_time")
     first, last = _span_of_cycles([record for *_, record in kept], cycles)
     return LayoutOverTime(chosen, first, last, tuple(_segment_layout(*one, first, last) for one in kept))
 
 
 def _span_of_cycles(records: list[Any], cycles: tuple[int, int] | None) -> tuple[int, int]:
     if cycles is not None:
-        return chosen_span(cycles, LAYOUT_OVER_TIME_FIGURE.name)
+        return chosen_span(cycles, "layout_over_time")
     first = min(int(record.grant.min(initial=drain_cycle(record))) for record in records)
-    return first, max(first + 1, max(_shown_until(record) for record in records))
+    return first, max(first + 1, max(_end_of_workgroups(record) for record in records))
 
 
-def _shown_until(record: Any) -> int:
+def _end_of_workgroups(record: Any) -> int:
     if len(record.grant) <= WORKGROUPS:
         return drain_cycle(record)
     return int(np.partition(record.grant, WORKGROUPS)[WORKGROUPS])
@@ -161,7 +159,7 @@ def shades(pieces: Pieces) -> np.ndarray:
     for first, beyond in zip(starts, np.append(starts[1:], len(chosen)), strict=True):
         near = np.zeros(len(chosen), bool)
         for piece in range(first, beyond):
-            near |= _neighbours(pieces, piece)
+            near |= _neighbors(pieces, piece)
         around = np.bincount(chosen[near & (chosen >= 0)], minlength=SHADES)
         shade = int(np.lexsort((used, around))[0])
         chosen[first:beyond] = shade
@@ -169,7 +167,7 @@ def shades(pieces: Pieces) -> np.ndarray:
     return chosen
 
 
-def _neighbours(pieces: Pieces, piece: int) -> np.ndarray:
+def _neighbors(pieces: Pieces, piece: int) -> np.ndarray:
     begin, end, base, top = pieces.begin, pieces.end, pieces.base, pieces.base + pieces.length
     together = (begin < end[piece]) & (end > begin[piece])
     level = (base < top[piece]) & (top > base[piece])
@@ -179,127 +177,3 @@ def _neighbours(pieces: Pieces, piece: int) -> np.ndarray:
 
 
 LAYOUT_OVER_TIME_FIGURE = recipe("shared_memory", layout_over_time_data, draw_layout_over_time)
-
-REQUESTS = 400
-"""How many requests the picture shows unless it is told otherwise."""
-MOST_REGIONS = 5_000
-MIB = 1 << 20
-
-
-class CardLayout(NamedTuple):
-    """One panel."""
-
-    title: str
-    regions: Regions
-    """Those that lie at least partly in the span of the picture."""
-
-
-class RegionLayout(NamedTuple):
-    """Which addresses of a card regions take over the requests of one run, a panel a policy."""
-
-    seed: int
-    card: str
-    first: int
-    """The request with which the picture begins."""
-    last: int
-    """The one before which it ends."""
-    panels: tuple[CardLayout, ...]
-
-    def columns(self) -> dict[str, Column]:
-        """Return the columns of a table with one row a region."""
-        return below(
-            {
-                "line": panel.title,
-                "seed": self.seed,
-                "card": self.card,
-                "from_request": panel.regions.begin,
-                "to_request": panel.regions.end,
-                "address_bytes": panel.regions.address,
-                "length_bytes": panel.regions.length,
-                "borrowed": panel.regions.borrowed,
-            }
-            for panel in self.panels
-        )
-
-
-def region_layout_data(
-    runs: RunSet, seed: int | None = None, card: str | None = None, requests: tuple[int, int] | None = None
-) -> RegionLayout:
-    """Compute the rectangles of addresses and requests that regions of a card take, in one run of every point.
-
-    Parameters
-    ----------
-    seed : int, optional
-        Which run; the first seed that every point finished if None.
-    card : str, optional
-        Which card; the one with most grants in the first point's run if None.
-    requests : (int, int), optional
-        From which to which request; the last 400 if None, when the pool has seen use.
-
-    Raises
-    ------
-    InputError
-        No seed was finished by all points, there is no such card, the requests are no span, or too much lies in them.
-    """
-    chosen, kept = one_run_each(runs, seed, REGION_LAYOUT_FIGURE.name)
-    name = _busiest(kept[0][-1]) if card is None else card
-    first, last = _span_of_requests(kept[0][-1], requests)
-    return RegionLayout(chosen, name, first, last, tuple(_region_layout(*one, name, first, last) for one in kept))
-
-
-def _busiest(record: PoolRecord) -> str:
-    grants = np.bincount(record.card[granted(record)], minlength=len(record.cards))
-    return record.cards[int(np.argmax(grants))]
-
-
-def _span_of_requests(record: PoolRecord, requests: tuple[int, int] | None) -> tuple[int, int]:
-    if requests is not None:
-        return chosen_span(requests, REGION_LAYOUT_FIGURE.name, "requests")
-    count = max(record.time.size, 1)
-    return max(count - REQUESTS, 0), count
-
-
-def _region_layout(setting: str, name: str, record: PoolRecord, card: str, first: int, last: int) -> CardLayout:
-    if card not in record.cards:
-        raise unknown_name("", "card", card, record.cards)
-    regions = regions_of(record, record.cards.index(card))
-    seen = (regions.end > first) & (regions.begin < last)
-    kept = Regions(*(column[seen] for column in regions))
-    if len(kept.begin) > MOST_REGIONS:
-        raise InputError(
-            f"region_layout draws {MOST_REGIONS} regions a panel; {name} has {len(kept.begin)} from request {first} to "
-            f"{last}. Choose fewer, such as requests=({first}, {first + (last - first) // 10})."
-        )
-    return CardLayout(heading(setting, name), kept)
-
-
-@on_paper
-def draw_region_layout(data: RegionLayout) -> Figure:
-    """Draw rectangles on white: what is free or cached stays white; borrowed regions in another colour."""
-    from workbench.figures import frame, marks, plot_style
-
-    figure, axes = plot_style.stacked(len(data.panels), 1.25)
-    shades = (marks.FILLS[0], marks.FILLS[1], marks.FILLS[3])
-    for one, panel in zip(axes, data.panels, strict=True):
-        at = panel.regions
-        shade = np.where(at.borrowed, 2, np.argsort(np.argsort(at.address, kind="stable"), kind="stable") % 2)
-        low = at.address / MIB
-        marks.rectangles(one, (at.begin, at.end), (low, low + at.length / MIB), shade, shades)
-        frame.title(one, panel.title)
-        one.set_xlim(data.first, data.last)
-        one.set_ylim(*_moving(at, data))
-    marks.swatches(axes[0], ("own", "lent to another card"), (shades[1], shades[2]))
-    frame.name_sides(axes, "request", "address (MiB)", f"{data.card}, seed {data.seed}; white = free or cached")
-    frame.legend(figure, axes)
-    return figure
-
-
-def _moving(at: Regions, data: RegionLayout) -> tuple[float, float]:
-    """Return the addresses (MiB) between which regions come or go while one looks; those of all where none does."""
-    moves = ((at.begin >= data.first) & (at.begin < data.last)) | (at.end < data.last)
-    mask = moves if moves.any() else np.ones(len(moves), bool)
-    low, high = at.address[mask] / MIB, (at.address + at.length)[mask] / MIB
-    return float(low.min(initial=high.max(initial=0))), max(float(high.max(initial=0)), 1e-9)
-
-
-REGION_LAYOUT_FIGURE = recipe("pool", region_layout_data, draw_region_layout)
