@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.experiments.run_set import RunSet
 from workbench.figures.figure_files import Column, below
-from workbench.figures.panels import heading, lines_apart, records
+from workbench.figures.panels import heading, records, separate_lines
 from workbench.figures.registry import on_paper, recipe
 from workbench.records.translation import affinity
 
@@ -52,7 +52,7 @@ def core_affinity_data(runs: RunSet) -> CoreAffinity:
     InputError
         There are more points than panels on a page, or a point has no finished run.
     """
-    lines = lines_apart(runs, "core_affinity")
+    lines = separate_lines(runs, "core_affinity")
     settings = [setting for setting, _ in lines]
     all_panels = []
     for setting, line in lines:

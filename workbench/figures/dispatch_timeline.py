@@ -10,7 +10,7 @@ import numpy as np
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_set import RunSet
 from workbench.figures.figure_files import Column, below
-from workbench.figures.panels import chosen_span, heading, one_run_each, share_shown
+from workbench.figures.panels import chosen_span, heading, one_run_each, span_words
 from workbench.figures.registry import on_paper, recipe
 from workbench.metrics.dispatch_modules import lanes, within
 from workbench.metrics.dispatch_rows import makespan, releases
@@ -237,7 +237,7 @@ def _kind_named(by: str, kind: int) -> str:
 def _note(data: DispatchTimeline) -> str:
     units: Sequence[int] = sorted({panel.units for panel in data.panels})
     strips = f"{units[0]} units a module" if len(units) == 1 else "a strip a unit"
-    part = share_shown(*data.cycles, [panel.run_end for panel in data.panels])
+    part = span_words(*data.cycles, [panel.run_end for panel in data.panels])
     first, beyond = data.modules
     most = max(panel.of_modules for panel in data.panels)
     rows = f"modules {first} to {beyond - 1} of {most}" if beyond - first < most else "all modules"

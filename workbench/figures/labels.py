@@ -131,15 +131,15 @@ class LineNames:
     lose its k among others; a sweep that varies neither policy nor option tells the policy of its first question.
     """
 
-    def __init__(self, runs: RunSet, apart: str | None = None) -> None:
-        """Leave out `apart`, the path of a varied lever that is not told, because an axis shows it."""
+    def __init__(self, runs: RunSet, excluded: str | None = None) -> None:
+        """Leave out `excluded`, the path of a varied lever that names leave out, because an axis shows it."""
         used: dict[tuple[str, str], list[Policy]] = {}
         for point in runs.points:
             for slot, policy in point.setup.policies.items():
                 used.setdefault((slot, policy.name), []).append(policy)
-        self._apart = apart
-        self._levers = {key: _levers_off_default(key[0], policies, apart) for key, policies in used.items()}
-        self._options = [path for path in runs.varied if path.startswith("options.") and path != apart]
+        self._excluded = excluded
+        self._levers = {key: _levers_off_default(key[0], policies, excluded) for key, policies in used.items()}
+        self._options = [path for path in runs.varied if path.startswith("options.") and path != excluded]
         slots = list(dict.fromkeys(slot for slot, _ in used))
         self._slots = [slot for slot in slots if len({self._policy(p, slot) for p in runs.points}) > 1] or slots[:1]
 
@@ -158,15 +158,15 @@ class LineNames:
     def _value(self, policy: Policy, slot: str, name: str) -> str:
         """Return a lever's value; of a part with the varied lever inside, its name alone."""
         value = getattr(policy, name)
-        holds = (self._apart or "").startswith(f"policy.{slot}.{policy.name}.{name}.")
+        holds = (self._excluded or "").startswith(f"policy.{slot}.{policy.name}.{name}.")
         return str(value.name) if holds else policy.levers[name].shortly(value)
 
 
-def _levers_off_default(slot: str, policies: list[Policy], apart: str | None) -> list[str]:
+def _levers_off_default(slot: str, policies: list[Policy], excluded: str | None) -> list[str]:
     """Return the levers that are not at their default everywhere."""
     first = policies[0]
     return [
         name
         for name, lever in first.levers.items()
-        if f"policy.{slot}.{first.name}.{name}" != apart and any(getattr(p, name) != lever.default for p in policies)
+        if f"policy.{slot}.{first.name}.{name}" != excluded and any(getattr(p, name) != lever.default for p in policies)
     ]

@@ -12,7 +12,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures.figure_files import Column, below
-from workbench.figures.panels import chosen_span, heading, one_run_each, share_shown
+from workbench.figures.panels import chosen_span, heading, one_run_each, span_words
 from workbench.figures.registry import on_paper, recipe
 from workbench.metrics.shared_memory import Pieces, pieces
 from workbench.records.shared_memory import drain_cycle
@@ -110,11 +110,11 @@ def _end_of_workgroups(record: Any) -> int:
 
 def _segment_layout(setting: str, name: str, record: Any, first: int, last: int) -> Layout:
     if not record.addressed:
-        nothing = Pieces(*np.zeros((5, 0), np.int64))
-        return Layout(setting, name, record.segments, nothing, np.zeros(0, np.int64), NO_ADDRESSES, drain_cycle(record))
+        empty = Pieces(*np.zeros((5, 0), np.int64))
+        return Layout(setting, name, record.segments, empty, np.zeros(0, np.int64), NO_ADDRESSES, drain_cycle(record))
     rectangles = pieces(record, until=last)
-    seen = (rectangles.end > first) & (rectangles.begin < last)
-    kept = Pieces(*(column[seen] for column in rectangles))
+    visible = (rectangles.end > first) & (rectangles.begin < last)
+    kept = Pieces(*(column[visible] for column in rectangles))
     if len(kept.workgroup) > MOST_PIECES:
         raise InputError(
             f"layout_over_time draws {MOST_PIECES} rectangles a panel; {name} has {len(kept.workgroup)} from cycle "
@@ -135,7 +135,7 @@ def draw_layout_over_time(data: LayoutOverTime) -> Figure:
         frame.title(one, heading(panel.setting, panel.name))
         one.set_ylim(0, panel.segments)
         one.set_xlim(data.first, data.last)
-    part = share_shown(data.first, data.last, [panel.end for panel in data.panels])
+    part = span_words(data.first, data.last, [panel.end for panel in data.panels])
     frame.name_sides(axes, "time (cycles)", "segment", f"seed {data.seed}, {part}; white = free")
     for one, panel in zip(axes, data.panels, strict=True):
         if panel.note:
@@ -171,9 +171,9 @@ def _neighbors(pieces: Pieces, piece: int) -> np.ndarray:
     begin, end, base, top = pieces.begin, pieces.end, pieces.base, pieces.base + pieces.length
     together = (begin < end[piece]) & (end > begin[piece])
     level = (base < top[piece]) & (top > base[piece])
-    beside = (base == top[piece]) | (top == base[piece])
+    adjacent = (base == top[piece]) | (top == base[piece])
     after = (begin == end[piece]) | (end == begin[piece])
-    return np.asarray((together & beside) | (level & after))
+    return np.asarray((together & adjacent) | (level & after))
 
 
 LAYOUT_OVER_TIME_FIGURE = recipe("shared_memory", layout_over_time_data, draw_layout_over_time)

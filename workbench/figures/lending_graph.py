@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.experiments.run_set import RunSet
 from workbench.figures.figure_files import Column, below
-from workbench.figures.panels import heading, lines_apart, records
+from workbench.figures.panels import heading, records, separate_lines
 from workbench.figures.registry import on_paper, recipe
 from workbench.records.pool import PoolRecord, ever_away, remote, stays_of
 
@@ -67,7 +67,7 @@ def lending_graph_data(runs: RunSet) -> LendingGraph:
     InputError
         There are more points than panels on a page, or a point has no finished run.
     """
-    lines = lines_apart(runs, "lending_graph")
+    lines = separate_lines(runs, "lending_graph")
     graphs = []
     for setting, line in lines:
         kept = records(runs, line.point, "lending_graph")
@@ -112,10 +112,10 @@ def _board(axes: Axes, panel: Lending, most: float) -> None:
     for i, j in zip(*np.nonzero(panel.lent_gib), strict=True):
         _arrow(axes, (x[i], y[i]), (x[j], y[j]), panel.lent_gib[i, j] / most)
     for name, at, up, gib in zip(panel.cards, x, y, panel.lent_gib.sum(axis=1), strict=True):
-        says, edge = (f"{name}\n{frame.number(gib, 3)}", marks.COLOURS[1]) if gib else (name, marks.INK)
+        text, edge = (f"{name}\n{frame.number(gib, 3)}", marks.COLOURS[1]) if gib else (name, marks.INK)
         box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": edge, "linewidth": 0.6}
         axes.text(
-            at, up, says, ha="center", va="center", fontsize=plot_style.SMALL - 1, bbox=box, zorder=3, linespacing=1.1
+            at, up, text, ha="center", va="center", fontsize=plot_style.SMALL - 1, bbox=box, zorder=3, linespacing=1.1
         )
     axes.set_xlim(-1.35, 1.35)
     axes.set_ylim(-1.25, 1.25)

@@ -29,7 +29,7 @@ curve = Curve("four times made up", "warp_lock", threads, threads // 32, np.arra
 wb.figure("malloc_on_card", curves=[curve])"""
 
 
-class Beside(NamedTuple):
+class FittedCurve(NamedTuple):
     """One way to take memory on one card."""
 
     panel: int
@@ -45,7 +45,7 @@ class MallocOnCard(NamedTuple):
 
     cards: tuple[str, ...]
     """One a panel, by the name that its driver gives."""
-    lines: tuple[Beside, ...]
+    lines: tuple[FittedCurve, ...]
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of a table with one row a card, way and number of threads; the figures of a fit in each
@@ -84,7 +84,7 @@ def malloc_on_card_data(curves: Sequence[Curve] = ()) -> MallocOnCard:
     cards, ways = ([*dict.fromkeys(names)] for names in zip(*(curve[:2] for curve in curves), strict=True))
     check_room(len(cards), len(ways), "malloc_on_card")
     lines = [
-        Beside(cards.index(one.card), ways.index(one.way), one, fit, fit.microseconds(one.contenders))
+        FittedCurve(cards.index(one.card), ways.index(one.way), one, fit, fit.microseconds(one.contenders))
         for one in curves
         for fit in [fitted(one)]
     ]

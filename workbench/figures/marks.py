@@ -40,8 +40,8 @@ def step_line(axes: Axes, x: np.ndarray, y: Means, style: int, label: str) -> No
     """Draw means that change in steps, their intervals as a pale area, and a marker here and there."""
     if np.isfinite(y.low).any():
         axes.fill_between(x, y.low, y.high, step="post", color=line_look(style)["color"], alpha=0.2, linewidth=0)
-    apart = max(len(x) // 10, 1)
-    every = (style % 5 * apart // 5, apart)  # the markers of different lines do not meet
+    gap = max(len(x) // 10, 1)
+    every = (style % 5 * gap // 5, gap)  # the markers of different lines do not meet
     axes.step(x, y.mean, where="post", label=words(label), markevery=every, **line_look(style))
 
 

@@ -44,20 +44,20 @@ class Panel(NamedTuple):
     lines: list[Line]
 
 
-def panels(runs: RunSet, apart: str | None = None) -> list[Panel]:
+def panels(runs: RunSet, excluded: str | None = None) -> list[Panel]:
     """Return the points of a sweep by setting, in the order of the sweep.
 
     Parameters
     ----------
-    apart : str, optional
+    excluded : str, optional
         The path of a varied lever that sets neither panels nor lines apart, because an axis shows it.
     """
-    names = LineNames(runs, apart)
+    names = LineNames(runs, excluded)
     styles = _styles(runs, names)
     lines_by_title: dict[str, list[Line]] = {}
     for point in runs.points:
         name = names.of(point)
-        lines_by_title.setdefault(_title(runs, point, apart), []).append(Line(name, styles[name], point))
+        lines_by_title.setdefault(_title(runs, point, excluded), []).append(Line(name, styles[name], point))
     return [Panel(title, lines) for title, lines in lines_by_title.items()]
 
 
@@ -74,7 +74,7 @@ def drawn_panels(runs: RunSet, figure: str) -> list[Panel]:
     return all_panels
 
 
-def lines_apart(runs: RunSet, figure: str) -> list[tuple[str, Line]]:
+def separate_lines(runs: RunSet, figure: str) -> list[tuple[str, Line]]:
     """Return every point of a sweep with the title of its setting, for a figure that gives each a panel of its own.
 
     Raises
@@ -96,7 +96,7 @@ def one_run_each(runs: RunSet, seed: int | None, figure: str) -> tuple[int, list
     InputError
         There are too many points, or no such seed that every point finished.
     """
-    lines = lines_apart(runs, figure)
+    lines = separate_lines(runs, figure)
     chosen = common_seed(runs, seed, figure)
     return chosen, [(title, line.name, runs.record(run_id(line.point.id, chosen))) for title, line in lines]
 
@@ -128,12 +128,12 @@ def _styles(runs: RunSet, names: LineNames) -> dict[str, int]:
     return {name: place for place, name in enumerate(different)}
 
 
-def _title(runs: RunSet, point: PlannedPoint, apart: str | None) -> str:
-    varied_paths = [path for path in runs.varied if path.split(".")[0] in _SETTING and path != apart]
+def _title(runs: RunSet, point: PlannedPoint, excluded: str | None) -> str:
+    varied_paths = [path for path in runs.varied if path.split(".")[0] in _SETTING and path != excluded]
     return ", ".join(words_of(path, point.setup, point.coordinates.get(path)) for path in outermost(varied_paths))
 
 
-def common_seed(runs: RunSet, wanted: int | None, figure: str) -> int:
+def common_seed(runs: RunSet, requested: int | None, figure: str) -> int:
     """Return the seed that is wanted, or the first that every point finished.
 
     Raises
@@ -150,15 +150,15 @@ def common_seed(runs: RunSet, wanted: int | None, figure: str) -> int:
     common = [seed for seed in runs.seeds if all(seed in seeds for seeds in finished)]
     if not common:
         raise InputError(f"{figure} needs one seed that every point finished; there is none.")
-    if wanted is not None and wanted not in common:
-        raise InputError(f"{figure} needs a seed that every point finished. Got {wanted}. Nearest: {common[0]}.")
-    return common[0] if wanted is None else wanted
+    if requested is not None and requested not in common:
+        raise InputError(f"{figure} needs a seed that every point finished. Got {requested}. Nearest: {common[0]}.")
+    return common[0] if requested is None else requested
 
 
-def share_shown(first: int, last: int, ends: Sequence[int]) -> str:
+def span_words(first: int, last: int, ends: Sequence[int]) -> str:
     """Return how much of some runs a picture shows, from when to when, where the runs end at these cycles.
 
-    >>> share_shown(0, 800, [5000, 6400]), share_shown(0, 90, [90, 80]), share_shown(10, 60, [100])
+    >>> span_words(0, 800, [5000, 6400]), span_words(0, 90, [90, 80]), span_words(10, 60, [100])
     ('cycles 0 to 800 of 5,000 to 6,400 (12 to 16 %)', 'whole runs', 'cycles 10 to 60 of 100 (50 %)')
     """
     if first == 0 and last >= max(ends):

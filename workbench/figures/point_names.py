@@ -66,17 +66,17 @@ def _name(unit: float, panel: Names) -> list[Annotation]:
         size = _size(axes, name, points[k])
         places = ((far, _place(dots[k], size, far * unit, way)) for far in _FAR for way in _WAYS)
         free = [place for place in places if _is_free(place[1], taken, axes.bbox)]
-        place_found = next((place for place in free if _is_beside(place[1], dots, k)), free[0] if free else None)
-        if place_found is not None:
-            far, box = place_found
+        place = next((one for one in free if _is_nearest(one[1], dots, k)), free[0] if free else None)
+        if place is not None:
+            far, box = place
             written.append(_write(axes, name, points[k], (box.min - dots[k]) / unit, far > _FAR[0]))
             taken.append(box)
     return written
 
 
-def _write(axes: Axes, name: str, point: np.ndarray, offset: np.ndarray, led: bool) -> Annotation:
+def _write(axes: Axes, name: str, point: np.ndarray, offset: np.ndarray, with_line: bool) -> Annotation:
     look: dict[str, Any] = {"fontsize": SMALL, "path_effects": [withStroke(linewidth=1.5, foreground="white")]}
-    line = _LINE if led else None
+    line = _LINE if with_line else None
     text = axes.annotate(words(name), tuple(point), tuple(offset), textcoords="offset points", arrowprops=line, **look)
     text.set_in_layout(False)
     return text
@@ -99,7 +99,7 @@ def _box(corner: np.ndarray, size: np.ndarray) -> Bbox:
     return Bbox(np.stack([corner, corner + size]))
 
 
-def _is_beside(box: Bbox, dots: np.ndarray, k: int) -> bool:
+def _is_nearest(box: Bbox, dots: np.ndarray, k: int) -> bool:
     """Return whether a name would lie no nearer to any other point than to its own."""
     away = np.hypot(*(dots - np.clip(dots, box.min, box.max)).T)
     return bool(away[k] <= away.min())

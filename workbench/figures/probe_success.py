@@ -126,11 +126,11 @@ def draw_probe_success(data: ProbeSuccess) -> Figure:
 
     figure, axes = plot_style.stacked(len(data.free), 1.9 if len(data.free) == 1 else 1.25, share_x=True)
     for line in data.lines:
-        one, look, seen = axes[line.panel], marks.line_look(line.style), line.drawn.mean > 0
+        one, look, refused = axes[line.panel], marks.line_look(line.style), line.drawn.mean > 0
         chance = 10.0 ** np.maximum(line.log10_chance, 2 * FLOOR)
         one.plot(line.demand, chance, linewidth=0.9, label=frame.words(line.name), **look)
-        ends = line.drawn.low[seen], line.drawn.high[seen]
-        one.vlines(line.demand[seen], *ends, color=look["color"], linewidth=2.6, alpha=0.35)
+        ends = line.drawn.low[refused], line.drawn.high[refused]
+        one.vlines(line.demand[refused], *ends, color=look["color"], linewidth=2.6, alpha=0.35)
     for one, free in zip(axes, data.free, strict=True):
         frame.title(one, f"{100 * (1 - free):.3g} % of the blocks occupied")
         one.set_yscale("log")

@@ -101,8 +101,8 @@ def _region_layout(setting: str, name: str, record: PoolRecord, card: str, first
     if card not in record.cards:
         raise unknown_name("", "card", card, record.cards)
     regions = regions_of(record, record.cards.index(card))
-    seen = (regions.end > first) & (regions.begin < last)
-    kept = Regions(*(column[seen] for column in regions))
+    visible = (regions.end > first) & (regions.begin < last)
+    kept = Regions(*(column[visible] for column in regions))
     if len(kept.begin) > MOST_REGIONS:
         raise InputError(
             f"region_layout draws {MOST_REGIONS} regions a panel; {name} has {len(kept.begin)} from request {first} to "

@@ -49,9 +49,9 @@ def _place(module: Path) -> tuple[int, str]:
 
 
 _DECLARED = [
-    (name, module.stem, made)
+    (name, module.stem, maker)
     for module in sorted(Path(__file__).parent.glob("*.py"), key=_place)
-    for name, made in re.findall(r"^([A-Z_]+)_FIGURE = (\w+)\(", module.read_text(encoding="utf-8"), re.MULTILINE)
+    for name, maker in re.findall(r"^([A-Z_]+)_FIGURE = (\w+)\(", module.read_text(encoding="utf-8"), re.MULTILINE)
 ]
 """Every `NAME_FIGURE = MADE(...)` in the sources of this package: they are read, as importing all takes seconds."""
 
@@ -60,8 +60,8 @@ def _made_by(*makers: str) -> dict[str, Callable[[], Any]]:
     """Return what imports each figure that is made so, by its name."""
     return {
         name.lower(): attribute(f"workbench.figures.{module}:{name}_FIGURE")
-        for name, module, made in _DECLARED
-        if made.startswith(makers)
+        for name, module, maker in _DECLARED
+        if maker.startswith(makers)
     }
 
 

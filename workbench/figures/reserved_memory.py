@@ -40,12 +40,12 @@ def _area_or_steps(axes: Axes, line: Curve, data: Curves) -> None:
         marks.step_line(axes, line.x, line.means, line.style, line.name)
 
 
-def _from_nothing(axes: Axes, lines: list[Curve], data: Curves) -> None:
+def _from_zero(axes: Axes, lines: list[Curve], data: Curves) -> None:
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
 
 
-_RESERVED_LOOK = Look(mark=_area_or_steps, panel=_from_nothing)
+_RESERVED_LOOK = Look(mark=_area_or_steps, panel=_from_zero)
 
 
 def _recipe_of_reserved(
@@ -53,9 +53,9 @@ def _recipe_of_reserved(
     engine: str,
     description: str,
     needed: tuple[str, Callable[[Any], np.ndarray]],
-    got: Callable[[Any], np.ndarray],
+    reserved_bytes: Callable[[Any], np.ndarray],
 ) -> Recipe:
-    """Return the figure of what is got from drivers after every request of one run of every point.
+    """Return the figure of what is reserved from drivers after every request of one run of every point.
 
     `needed` is what is asked for, the same in all runs of a panel: its name, and its bytes by request.
     """
@@ -67,7 +67,7 @@ def _recipe_of_reserved(
         for place, panel in enumerate(panels):
             rows = [(line, runs.record(run_id(line.point.id, chosen))) for line in panel.lines]
             lines.append(_memory_line(place, needed[0], AREA, needed[1](rows[0][1])))
-            lines += [_memory_line(place, line.name, line.style, got(record)) for line, record in rows]
+            lines += [_memory_line(place, line.name, line.style, reserved_bytes(record)) for line, record in rows]
         titles, note = tuple(panel.title for panel in panels), f"seed {chosen}"
         return Curves(
             "request", "request", ("mib",), "memory (MiB)", titles, tuple(lines), _RESERVED_LOOK, seed=chosen, note=note
@@ -84,9 +84,9 @@ def _memory_line(panel: int, name: str, style: int, size: np.ndarray) -> Curve:
 
 def _requested(record: PoolRecord) -> np.ndarray:
     """Return what applications would have if nothing was ever refused: it is the same under every policy."""
-    given_back = np.isin(record.outcome, (RELEASED, FREE_OF_REFUSED, NEVER_ASKED)) & (record.allocation >= 0)
+    is_released = np.isin(record.outcome, (RELEASED, FREE_OF_REFUSED, NEVER_ASKED)) & (record.allocation >= 0)
     size = record.asked[np.maximum(record.allocation, 0)]
-    return np.where(record.action == 0, size, -size * given_back).cumsum()
+    return np.where(record.action == 0, size, -size * is_released).cumsum()
 
 
 def reserved_in_all(record: PoolRecord) -> np.ndarray:

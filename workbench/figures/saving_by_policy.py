@@ -121,11 +121,11 @@ def _heat_map(data: SavingByPolicy) -> Figure:
     settings = [panel.setting for panel in data.panels]
     figure, (axes,) = plot_style.stacked(1, 0.9 + 0.16 * len(names))
 
-    def told(row: int, column: int, value: float) -> str:
+    def cell_text(row: int, column: int, value: float) -> str:
         text = f"{round(value, 1) + 0.0:.1f}"  # no -0.0
         return text if sure[row, column] else f"({text})"
 
-    tints = marks.heat(axes, saving, told, about_zero=True)
+    tints = marks.heat(axes, saving, cell_text, about_zero=True)
     axes.set_yticks(range(len(names)), [frame.words(name) for name in names])
     axes.set_xticks(range(len(settings)), [frame.words(one) for one in settings], rotation=35, ha="right")
     frame.colour_bar([axes], tints, data.label)

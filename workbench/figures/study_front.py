@@ -73,9 +73,9 @@ def _chosen(chosen: Mapping[str, Any]) -> str:
 
 def _with_levers(path: str, chosen: Mapping[str, Any], levers: Sequence[str]) -> str:
     value = chosen[path]
-    levers_said = ", ".join(f"{other.rpartition('.')[2]}={chosen[other]}" for other in levers)
+    levers_text = ", ".join(f"{other.rpartition('.')[2]}={chosen[other]}" for other in levers)
     name = value if isinstance(value, str) else f"{path.rpartition('.')[2]}={value}"
-    return f"{name}({levers_said})" if levers_said else str(name)
+    return f"{name}({levers_text})" if levers_text else str(name)
 
 
 def _distinct_names(names: Sequence[tuple[str, int]]) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ def by_lever(runs: RunSet, declared: Measure, lever: str | None, figure: str) ->
 
 def trend_groups(runs: RunSet, path: str, figure: str) -> tuple[list[str], list[tuple[int, list[Line]]]]:
     """Return the titles of the panels, and for each line that is drawn its panel and its points, over a lever."""
-    all_panels = panels(runs, apart=path)
+    all_panels = panels(runs, excluded=path)
     check_room(len(all_panels), max(len({line.name for line in panel.lines}) for panel in all_panels), figure)
     return [panel.title for panel in all_panels], [
         (place, lines) for place, panel in enumerate(all_panels) for lines in lines_by_name(panel.lines)
@@ -99,7 +99,7 @@ def numbers_of(runs: RunSet, path: str) -> list[Any]:
     return sorted(numbers) if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in numbers) else []
 
 
-def chosen_lever(runs: RunSet, wanted: str | None, figure: str) -> str:
+def chosen_lever(runs: RunSet, requested: str | None, figure: str) -> str:
     """Return the path of the varied number on the axis: the one that is named, or the only one that there is.
 
     Raises
@@ -108,16 +108,16 @@ def chosen_lever(runs: RunSet, wanted: str | None, figure: str) -> str:
         The sweep varies no number, or several and none of them is named.
     """
     numbers = [path for path in runs.varied if len(numbers_of(runs, path)) > 1]
-    if wanted in numbers:
-        return str(wanted)
-    if wanted is None and len(numbers) == 1:
+    if requested in numbers:
+        return str(requested)
+    if requested is None and len(numbers) == 1:
         return numbers[0]
     if not numbers:
         raise InputError(
             f"{figure} needs a varied number for its axis, and this sweep varies none. "
             "Vary one, such as size: {uniform: [1, {vary: [16, 32, 64]}]}."
         )
-    got = "none was named" if wanted is None else f"{wanted!r} is not one of them"
+    got = "none was named" if requested is None else f"{requested!r} is not one of them"
     raise InputError(f"{figure} has one varied number on its axis; {got}. Choose lever= from {', '.join(numbers)}.")
 
 

@@ -77,7 +77,7 @@ def waits_by_priority_data(runs: RunSet, measure: str = "wait_p99_cycles", lever
         look = _WAITS._replace(ticks="each")
         return trend_curves(runs, declared, "priority", "priority (1 = most urgent)", titles, lines, look, figure)
     path = chosen_lever(runs, lever, figure)
-    for panel in panels(runs, apart=path):
+    for panel in panels(runs, excluded=path):
         for ours in lines_by_name(panel.lines):
             points = points_over(runs, path, ours)
             for level in PRIORITIES:

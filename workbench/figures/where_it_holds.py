@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-MOST_TOLD = 100
+MOST_NUMBERED = 100
 """Places of a panel whose numbers are written into them."""
 VERDICTS = ("better", "undecided", "worse")
 
@@ -233,7 +233,7 @@ def _cells(axes: Axes, region: Region) -> None:
         axes.add_patch(
             Rectangle((left[i], low[j]), *size, facecolor=face, hatch=hatch, edgecolor="#8A8A8A", linewidth=0.3)
         )
-        if len(region.x) <= MOST_TOLD:
+        if len(region.x) <= MOST_NUMBERED:
             box = {"facecolor": face, "edgecolor": "none", "pad": 0.6} if hatch else None
             x, y = (
                 float(np.sqrt(ends[0] * ends[1]) if is_log(centres) else ends.mean())
@@ -300,9 +300,9 @@ def _legend(axes: Axes, region: Region) -> None:
     for verdict in VERDICTS:
         if verdict in region.verdict:
             face, hatch = _paint(verdict, 0.7)
-            nothing = Rectangle((region.x[0], region.y[0]), 0, 0, edgecolor="#8A8A8A", linewidth=0.3, label=verdict)
-            nothing.set(facecolor=face, hatch=hatch)
-            axes.add_patch(nothing)
+            empty = Rectangle((region.x[0], region.y[0]), 0, 0, edgecolor="#8A8A8A", linewidth=0.3, label=verdict)
+            empty.set(facecolor=face, hatch=hatch)
+            axes.add_patch(empty)
 
 
 def _note(data: WhereItHolds) -> str:
