@@ -29,9 +29,10 @@ from workbench.export.content import METHODS
 from workbench.export.drawings import write_pgf
 from workbench.export.tables import SAVING, file_stem
 from workbench.export.tex import escape, render, style
+from workbench.figures.figure_files import Column, as_csv, save
 from workbench.figures.frame import words
-from workbench.figures.panels import measure_label
-from workbench.figures.registry import Column, as_csv, on_paper, save
+from workbench.figures.labels import measure_label
+from workbench.figures.registry import on_paper
 from workbench.workloads.catalogue import available
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from tests.browser.conftest import Visit, opened
 from tests.browser.server import TOKEN, served
 from tests.browser.test_kernel import kernels
 from tests.waiting import wait_until
-from workbench.dashboards.admission import CLOSED, TICKET_SECONDS, Pages, full
+from workbench.dashboards.admission import CLOSED
+from workbench.dashboards.page_access import TICKET_SECONDS, Pages, full
 
 KERNEL = "/api/kernels/12345678-1234-1234-1234-123456789012"
 UPGRADE = {

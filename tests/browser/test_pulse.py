@@ -9,7 +9,7 @@ from workbench.dashboards.page import Heartbeat
 _MODEL = """
 const questions = [], heard = [];
 const model = {
-  get: (name) => ({ patience: 10, alone: ALONE })[name],
+  get: (name) => ({ patience: 10, is_served: SERVED })[name],
   send: (message) => questions.push(message),
   on: (_, one) => heard.push(one),
   off: (_, one) => heard.splice(heard.indexOf(one), 1),
@@ -24,7 +24,7 @@ def page(visit, request):
     visit.page.clock.install(time=0)
     visit.page.clock.pause_at(1000)
     source = Heartbeat._esm if isinstance(Heartbeat._esm, str) else str(Heartbeat._esm)
-    script = source.replace("export default { render };", "") + _MODEL.replace("ALONE", request.param)
+    script = source.replace("export default { render };", "") + _MODEL.replace("SERVED", request.param)
     visit.page.evaluate(f"() => {{ {script} }}")
     visit.page.cure = "Reload the page" if request.param == "true" else "Run the cell again"
     return visit.page

@@ -40,7 +40,7 @@ def test_as_json_it_has_the_promised_keys(snapshot, capsys):
 
 
 def test_a_person_reads_what_to_paste_and_gets_a_page_and_a_table(snapshot, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("workbench.figures.registry.rendered", lambda sheet, kind: kind.encode())
+    monkeypatch.setattr("workbench.figures.figure_files.rendered", lambda sheet, kind: kind.encode())
     page, table, paper = tmp_path / "page.html", tmp_path / "rows.csv", tmp_path / "paper"
     places = ["--html", str(page), "--csv", str(table), "--figure", str(paper)]
     assert main(["advise", str(snapshot), *places, "--call-us", "50", "--all"]) == 0

@@ -21,7 +21,7 @@ OTHER = "{regime: small_uniform, count: 20}"
 @pytest.fixture
 def study(tmp_path, monkeypatch) -> str:
     """A study in a folder of its own, of whose figures what is drawn is computed and no picture made."""
-    monkeypatch.setattr("workbench.figures.registry.rendered", lambda sheet, kind: kind.encode())
+    monkeypatch.setattr("workbench.figures.figure_files.rendered", lambda sheet, kind: kind.encode())
     monkeypatch.chdir(tmp_path)
     (tmp_path / "place.yaml").write_text(yaml.safe_dump(small(trials=6)))
     return "place.yaml"

@@ -7,8 +7,8 @@ import pytest
 from tests.oracles.torch_allocator import Rules
 from tests.recorded_torch import Recorder, exercised
 from workbench.advice.replay import Replayed, replayed
-from workbench.dashboards import dropped_file
-from workbench.dashboards.dropped_file import AdvicePanel, caches_table
+from workbench.dashboards import advice_panel
+from workbench.dashboards.advice_panel import AdvicePanel, caches_of, caches_table
 from workbench.dashboards.pool import PoolPanels, SnapshotAnswer
 from workbench.workloads.recorded_memory import TracePool
 from workbench.workloads.synthetic.memory_jobs import MixedJobs
@@ -52,20 +52,18 @@ def test_a_file_that_is_gone_meanwhile_is_a_sentence(tmp_path, monkeypatch):
     """A page that is closed takes what was dropped into it along."""
     file = tmp_path / "own.pickle"
     file.write_bytes(pickle.dumps(exercised(Recorder(Rules(), seed=2), 20, 2).snapshot()))
-    monkeypatch.setattr(dropped_file, "replayed", lambda results: (file.unlink(), replayed(results)))
-    assert dropped_file.caches_of(str(file)) == (
+    monkeypatch.setattr(advice_panel, "replayed", lambda results: (file.unlink(), replayed(results)))
+    assert caches_of(str(file)) == (
         '<span class="wb-fine">own.pickle: there is no such file, and no public trace of this name.</span>'
     )
 
 
 def test_what_came_too_late_is_passed_over(panel, tmp_path, monkeypatch):
-    from workbench.dashboards import dropped_file
-
     def moved_on(path):
         panel.show(MixedJobs())
         return "advice of a snapshot that nobody looks at", "and all else"
 
-    monkeypatch.setattr(dropped_file, "_advice", moved_on)
+    monkeypatch.setattr(advice_panel, "_advice", moved_on)
     panel.show(dropped(tmp_path, exercised(Recorder(Rules(), seed=2), 10, 2).snapshot()))
     panel.wait()
     assert panel.value == panel.answer.value == ""

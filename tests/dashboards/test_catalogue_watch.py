@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.dashboards import part_controls
-from workbench.dashboards.part_controls import CatalogueWatch, users_own
+from workbench.dashboards import catalogue_watch
+from workbench.dashboards.catalogue_watch import CatalogueWatch, users_own
 from workbench.workloads.synthetic.laws import Law
 
 REAL_CELL = """
@@ -37,7 +37,7 @@ class Events:
 @pytest.fixture
 def events(monkeypatch) -> Events:
     result = Events()
-    monkeypatch.setattr(part_controls, "_shell_events", lambda: result)
+    monkeypatch.setattr(catalogue_watch, "_shell_events", lambda: result)
     return result
 
 

@@ -114,10 +114,10 @@ def test_each_kind_has_its_control(declared, kind, plain):
 
 def test_a_list_that_was_mistyped_is_one_sentence():
     control = control_for(Lever("sizes", "integers", (1,), least=1, most=9))
-    control.shown.value = "1, two"
+    control.field.value = "1, two"
     with pytest.raises(InputError, match=re.escape("sizes must be numbers with commas between them. Got '1, two'.")):
         control.plain()
-    control.shown.value = "1, 12"
+    control.field.value = "1, 12"
     with pytest.raises(InputError, match=re.escape("sizes[1] must be a whole number from 1 to 9. Got 12. Nearest: 9.")):
         control.plain()
 
@@ -242,7 +242,7 @@ def test_a_new_item_is_open_and_asks_for_what_it_needs():
     assert (item.opened, item.button.description) == (True, "▾ resource")
     with pytest.raises(InputError, match=re.escape("label must be a text of one line. Got ''.")):
         control.plain()
-    item.levers.controls["label"].shown.value = "barriers"
+    item.levers.controls["label"].field.value = "barriers"
     assert Machine(more_resources=control.plain()).more_resources[0].label == "barriers"
 
 

@@ -12,10 +12,10 @@ import yaml
 import workbench as wb
 from tests.depth import long, thinned
 from tests.oracles.dispatch_measures import dispatches, makespan, waits
-from workbench.dashboards import dispatch_drawings
-from workbench.dashboards.canvas import FAR_APART, Side, intervals_scene
+from workbench.dashboards import dispatch_timeline
 from workbench.dashboards.dispatch import OPENING, DispatchView, power_note, resources_line
-from workbench.dashboards.dispatch_drawings import dispatch_scene
+from workbench.dashboards.dispatch_timeline import dispatch_scene
+from workbench.dashboards.interval_panels import FAR_APART, Side, intervals_scene
 from workbench.dashboards.sidebar import Sidebar
 from workbench.engines.dispatch import Dispatch
 from workbench.experiments.plan import make_plan
@@ -27,7 +27,7 @@ from workbench.mechanisms.mechanism import mechanism
 
 @pytest.fixture(scope="module")
 def records():
-    plan = make_plan(read_sweep(Sidebar(mechanism("dispatch"), OPENING).said()))
+    plan = make_plan(read_sweep(Sidebar(mechanism("dispatch"), OPENING).config()))
     return [Dispatch().simulate(point.setup, 0) for point in plan.points]
 
 
@@ -133,9 +133,9 @@ def test_the_view_chooses_colours_modules_and_waiting(shown):
     assert (scene["meaning"], [text for _, text in scene["ticks"]]) == ("priority", ["0", "1", "2", "3"])
     mean = shown.panels.waits.scene["lines"]
     view = shown.sidebar.view.controls
-    view["colours"].shown.value = "channel"
+    view["colours"].field.value = "channel"
     view["first_module"].box.value = 6
-    view["waiting"].shown.value = "max"
+    view["waiting"].field.value = "max"
     scene = shown.panels.timeline.scene
     assert (scene["meaning"], [text for _, text in scene["ticks"]]) == ("channel", ["6", "7"])
     assert [text for text, _ in scene["key"]] == [f"channel {k}" for k in range(4)]
@@ -162,7 +162,7 @@ def test_what_is_seen_is_what_the_sweep_below_it_gives(shown):
 @long
 def test_waiting_by_priority_is_the_mean_over_the_seeds(shown):
     shown.sidebar.seeds.box.value = 3
-    plan = make_plan(read_sweep(shown.sidebar.said()))
+    plan = make_plan(read_sweep(shown.sidebar.config()))
     line = shown.panels.waits.scene["lines"][1]
     other = [Dispatch().simulate(plan.points[1].setup, seed) for seed in range(3)]
     for place, level in enumerate(line["x"]):
@@ -192,7 +192,7 @@ def test_a_strip_holds_every_dispatch_to_the_modules_shown(records):
 
 
 def test_of_a_long_run_the_beginning_is_drawn_and_that_is_said(records, monkeypatch):
-    monkeypatch.setattr(dispatch_drawings, "MOST_DISPATCHES", 40)
+    monkeypatch.setattr(dispatch_timeline, "MOST_DISPATCHES", 40)
     scene = dispatch_scene(["a", "b"], records, "channel", (0, 4))
     whole = max(map(makespan, records))
     assert scene["until"] < whole

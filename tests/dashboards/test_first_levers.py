@@ -8,8 +8,8 @@ import pytest
 
 import workbench as wb
 from tests.depth import long
+from workbench.dashboards.lever_search import MISS, first_of
 from workbench.dashboards.sidebar import Sidebar
-from workbench.dashboards.sidebar_parts import MISS, first_of
 from workbench.mechanisms.mechanism import mechanism
 
 NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", pytest.param("node", marks=long))

@@ -10,10 +10,10 @@ import pytest
 
 import workbench as wb
 from tests.depth import thinned
-from workbench.dashboards.canvas import difference_words
+from workbench.dashboards.difference_panels import difference_words
 from workbench.dashboards.paired_dashboard import heading
 from workbench.dashboards.paired_runs import PairedRuns
-from workbench.figures.savings import drain_difference_data
+from workbench.figures.drain_difference import drain_difference_data
 from workbench.statistics import compare
 
 NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", "node")
@@ -28,8 +28,8 @@ def test_a_page_has_a_title_one_sentence_and_a_legend(name):
     start = opening(name)
     shown = heading(start)
     assert f"<h2>{start.title}</h2>" in shown
-    assert start.seen in shown
-    assert start.seen.count(".") == 1
+    assert start.summary in shown
+    assert start.summary.count(".") == 1
     assert "wb-legend" in shown
 
 

@@ -10,9 +10,11 @@ import pytest
 
 import workbench as wb
 from tests.depth import long, thinned
+from workbench.dashboards.card_question import BOTH
 from workbench.dashboards.dispatch import OPENING
-from workbench.dashboards.dispatch_levers import blocks_allowed, seven_levers, waves_allowed
-from workbench.dashboards.lever_cards import BOTH, LeverCards
+from workbench.dashboards.dispatch_levers import seven_levers
+from workbench.dashboards.dispatch_limits import blocks_allowed, waves_allowed
+from workbench.dashboards.lever_cards import LeverCards
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.machine import read_machine
@@ -207,7 +209,7 @@ def test_the_seven_moved_give_what_the_page_s_own_sweep_gives():
     ):
         control = shown.cards.cards[letter].sides[side].control
         control.turn(value)
-    summary = wb.run(shown.sidebar.said()).summary()
+    summary = wb.run(shown.sidebar.config()).summary()
     done = summary[(summary["measure"] == "groups_per_kilocycle") & summary["difference"].notna()]
     assert done["difference"].tolist() == pytest.approx([shown.histogram.scene["mean"]])
     shown.close()

@@ -11,8 +11,8 @@ import pytest
 
 import workbench as wb
 from workbench.dashboards.malloc import OPENING, MallocPanels
+from workbench.dashboards.opening import NothingToChoose
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import NothingToChoose
 from workbench.errors import InputError
 
 
@@ -50,7 +50,7 @@ def test_a_turned_lever_changes_every_panel(shown):
 
 def test_a_machine_without_a_preset_opens_where_one_is_the_same():
     made = PairedDashboard(OPENING._replace(machine={"wave_size": 32}), MallocPanels())
-    assert made.sidebar.said()["machine"] == {"preset": "patent", "wave_size": 32}
+    assert made.sidebar.config()["machine"] == {"preset": "patent", "wave_size": 32}
     made.close()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import workbench as wb
-from workbench.dashboards.part_controls import CatalogueWatch, users_own
+from workbench.dashboards.catalogue_watch import CatalogueWatch, users_own
 from workbench.dashboards.sidebar import MeasureControl
 from workbench.mechanisms.mechanism import mechanism
 from workbench.parts import remove
@@ -30,7 +30,7 @@ def shown():
 
 
 def offered(control):
-    return {name for _, name in control.shown.options}
+    return {name for _, name in control.field.options}
 
 
 def test_a_measure_of_a_cell_is_offered_beside_those_of_the_engine(shown, longest_wait):
@@ -42,14 +42,14 @@ def test_a_measure_of_a_cell_is_offered_beside_those_of_the_engine(shown, longes
 
 def test_it_is_compared_and_stands_in_the_table(shown, longest_wait):
     shown._defined()
-    shown.sidebar.measure.shown.value = "longest_wait"
+    shown.sidebar.measure.field.value = "longest_wait"
     assert shown.histogram.scene["label"] == "longest wait saved against first_fit (cycles)"
     assert "longest wait (cycles)" in shown.table.value
 
 
 def test_one_that_is_removed_gives_way_to_the_first(shown, longest_wait):
     shown._defined()
-    shown.sidebar.measure.shown.value = "longest_wait"
+    shown.sidebar.measure.field.value = "longest_wait"
     remove("measure", "longest_wait")
     shown._defined()
     assert shown.sidebar.measure.plain() == "drain_cycles"

@@ -10,19 +10,11 @@ import pytest
 from tests.oracles.torch_allocator import MIB, Rules
 from tests.recorded_torch import Recorder, exercised
 from workbench.advice.torch_memory.snapshot import CardHistory
-from workbench.dashboards.dropped_file import AdvicePanel, snapshot_of, trace_of
+from workbench.dashboards.advice_panel import AdvicePanel, snapshot_of, trace_of
+from workbench.dashboards.memory_curves import Line, curves_scene, highest
+from workbench.dashboards.memory_history import MemoryHistoryPanel
 from workbench.dashboards.pool import SnapshotAnswer
-from workbench.dashboards.snapshot import (
-    AGE_KEY,
-    ROWS,
-    Line,
-    MemoryHistoryPanel,
-    age_fills,
-    curves_scene,
-    highest,
-    map_scene,
-    places_of,
-)
+from workbench.dashboards.segment_map import AGE_KEY, ROWS, age_fills, map_scene, places_of
 from workbench.workloads.importers import torch_snapshot
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_snapshot import read_snapshot
@@ -60,7 +52,7 @@ def card_of(folder, made) -> CardHistory:
 
 
 def test_the_recorded_curve_stands_beside_the_replayed_one(panel):
-    assert panel.layout.display is None and panel.seen.layout.display is None
+    assert panel.layout.display is None and panel.content.layout.display is None
     names = [line["name"] for line in panel.curves.scene["curves"]]
     assert names == [
         "allocated (the same replayed)",
@@ -72,9 +64,9 @@ def test_the_recorded_curve_stands_beside_the_replayed_one(panel):
     panel.settings.index = 0
     recorded, replayed = (numbers(line["value"]) for line in panel.curves.scene["curves"][1:])
     assert recorded.max() == replayed.max() and recorded[-1] == replayed[-1]
-    panel.own.value = "max_split_size_mb:64"
+    panel.own_settings.value = "max_split_size_mb:64"
     assert panel.curves.scene["curves"][2]["name"] == "reserved, replayed under max_split_size_mb:64"
-    panel.own.value = "max_split_size_mb:much"
+    panel.own_settings.value = "max_split_size_mb:much"
     assert "max_split_size_mb" in panel.words.value and "wb-mistake" in panel.words.value
 
 
@@ -85,11 +77,11 @@ def test_the_slider_goes_through_the_moments(panel, made):
     assert panel.curves.at == panel.map.scene["after"] == panel.place.max
     segments = numbers(panel.map.scene["segments"]["size"])
     assert segments.sum() == made.reserved() and len(segments) == len(made.segments)
-    assert panel.map.scene != held and f"After event {panel.place.max:,} of " in panel.says.value
+    assert panel.map.scene != held and f"After event {panel.place.max:,} of " in panel.moment_text.value
     panel.step(1)
     assert panel.place.value == panel.place.max
-    panel.curves._heard(panel.curves, {"what": "pick", "k": -3}, [])
-    assert panel.place.value == 0 and "Before the first event" in panel.says.value
+    panel.curves._on_message(panel.curves, {"what": "pick", "k": -3}, [])
+    assert panel.place.value == 0 and "Before the first event" in panel.moment_text.value
     assert not len(numbers(panel.map.scene["blocks"]["at"]))
     panel.go_to_decisive()
     assert numbers(panel.map.scene["segments"]["size"]).sum() / MIB == pytest.approx(
@@ -167,7 +159,7 @@ def test_a_file_that_is_none_is_a_sentence_without_its_folder(tmp_path, made):
     panel.show(known)
     panel.wait()
     assert "own.pickle" in panel.words.value and str(tmp_path) not in panel.words.value
-    assert panel.seen.layout.display == "none"
+    assert panel.content.layout.display == "none"
 
 
 def test_two_cards_are_chosen_between(tmp_path, made):
@@ -203,7 +195,7 @@ def test_the_card_that_failed_opens_at_the_moment_that_the_five_lines_are_about(
     panel.wait()
     assert [name for name, _ in panel.card.options] == ["GPU 1", "GPU 0"]
     assert panel.place.value == first and panel.decisive.description == "before it failed"
-    assert panel.says.value.startswith(f"<p>After event {first:,} of {first + 1:,}")
+    assert panel.moment_text.value.startswith(f"<p>After event {first:,} of {first + 1:,}")
     panel.card.index = 1
     assert panel.decisive.description == "at the peak"
     assert panel.place.value == panel._cards[1].decisive
@@ -238,10 +230,10 @@ def test_a_dropped_snapshot_is_read_once_for_its_advice_and_its_history(made, tm
         return whole(content, where)
 
     monkeypatch.setattr(torch_snapshot, "_logs", noting)
-    monkeypatch.setattr("workbench.dashboards.dropped_file.caches_of", lambda _: "")
+    monkeypatch.setattr("workbench.dashboards.advice_panel.caches_of", lambda _: "")
     answer = SnapshotAnswer(AdvicePanel())
     assert answer.show(TracePool(trace=str(place)))
     answer.history.wait()
     answer.advice.wait()
-    assert "GPU 0" in answer.advice.answer.value and answer.history.seen.layout.display is None
+    assert "GPU 0" in answer.advice.answer.value and answer.history.content.layout.display is None
     assert len(read) == 1

@@ -31,7 +31,7 @@ def shown():
 
 
 def planned(sidebar):
-    return plan_different_runs(read_sweep(sidebar.said())).points
+    return plan_different_runs(read_sweep(sidebar.config())).points
 
 
 def status(displayed) -> str:
@@ -59,7 +59,7 @@ def test_the_couplings_are_named_as_such(sidebar):
 def test_cards_modules_and_couplings_are_in_the_sweep(sidebar):
     rule = sidebar.machine.rules["cards_alike"]
     rule.controls["cards"].box.value, rule.controls["modules"].box.value = 3, 1
-    sidebar.options.controls["remote"].shown.value = "local"
+    sidebar.options.controls["remote"].field.value = "local"
     usual, _ = planned(sidebar)
     assert (len(usual.setup.machine.gpus), usual.setup.machine.card.compute_units) == (3, 1)
     assert usual.setup.options.remote == "local"
@@ -85,6 +85,6 @@ def test_it_shows_where_the_time_goes_on_both_sides(shown):
 def test_a_coupling_that_is_switched_off_takes_its_part_away(shown):
     memory = TIMES.index("memory")
     assert all(line["mean"][memory] > 0 for line in shown.panels.parts.scene["lines"])
-    shown.sidebar.options.controls["pages"].shown.value = "neutral"
-    shown.sidebar.options.controls["memory"].shown.value = "at_once"
+    shown.sidebar.options.controls["pages"].field.value = "neutral"
+    shown.sidebar.options.controls["memory"].field.value = "at_once"
     assert all(line["mean"][memory] == 0 for line in shown.panels.parts.scene["lines"])

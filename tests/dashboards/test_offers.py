@@ -9,9 +9,10 @@ from functools import partial
 import pytest
 
 import workbench as wb
-from workbench.dashboards import sidebar as offers
+from workbench.dashboards import offers
 from workbench.dashboards.controls import NameControl, NumberControl
-from workbench.dashboards.sidebar import Offers, Sidebar, catalogues, choosing, drop_downs, marking, narrow, sliders
+from workbench.dashboards.offers import Offers, catalogues, choosing, drop_downs, marking, narrow, sliders
+from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.levers import Lever
 from workbench.mechanisms.mechanism import mechanism
@@ -127,11 +128,11 @@ def test_a_drop_down_leaves_out_what_is_refused_and_opens_again():
 
     for taken, names in (("high", ["low", "random"]), ("low", ["high", "low", "random"]), ("random", ["high", "low"])):
         list(choosing(control, partial(check, taken)))
-        assert [name for _, name in control.shown.options] == names
+        assert [name for _, name in control.field.options] == names
         assert (control.plain(), heard) == ("low", [])
     control.show("random")
     assert control.plain() == "random"
-    control.shown.value = "high"
+    control.field.value = "high"
     assert heard == [1]
 
 
@@ -141,7 +142,7 @@ def test_no_drop_down_of_a_page_offers_what_its_check_refuses(name):
     check, before = Offers(page).check, page.setting()
     for each in drop_downs(page):
         list(choosing(each, check))
-        assert not refused(each, check, [name for _, name in each.shown.options])
+        assert not refused(each, check, [name for _, name in each.field.options])
     assert page.setting() == before
 
 
@@ -232,13 +233,13 @@ def test_a_rule_that_needs_a_file_first_is_not_marked():
 
 def test_a_preset_is_tried_as_it_would_be_chosen():
     machine = sidebar("dispatch").machine
-    opened, holds = machine.plain(), machine.holds.value
+    opened, holds = machine.plain(), machine.contents.value
     with machine.trying("h100"):
         assert machine.plain() == {"preset": "h100"}
     machine.say_refused({"h100": "too small " * 30})
     (words,) = (words for words, name in machine.names.options if name == "h100")
     assert words.endswith("...)") and len(words) < 200
-    assert (machine.plain(), machine.holds.value) == (opened, holds)
+    assert (machine.plain(), machine.contents.value) == (opened, holds)
     machine.names.value = "h100"
     assert machine.plain()["preset"] == "h100"
 

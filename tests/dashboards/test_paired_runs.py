@@ -21,7 +21,7 @@ def test_at_least_one_pair_is_run_however_little_time_there_is():
     runs = PairedRuns(SAID)
     for done in range(1, 6):
         result = runs.advance(0)
-        assert (runs.done, runs.asked) == (done, 5)
+        assert (runs.n_done, runs.n_seeds) == (done, 5)
         assert [result.seeds, len(result.rows)] == [list(range(done)), 2 * done]
 
 

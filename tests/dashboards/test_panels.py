@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 
 import workbench as wb
 from workbench.dashboards import canvas, shared_memory
-from workbench.dashboards.canvas import HistogramPanel, histogram_scene, measures_table, number, sampled
+from workbench.dashboards.canvas import sampled
+from workbench.dashboards.difference_panels import HistogramPanel, histogram_scene
+from workbench.dashboards.elements import number
+from workbench.dashboards.measures_table import measures_table
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.shared_memory import TimePanels, time_scene
-from workbench.figures.savings import drain_difference_data
+from workbench.figures.drain_difference import drain_difference_data
 from workbench.metrics.statistics import Steps
 
 
@@ -73,7 +76,7 @@ def test_of_a_long_run_the_beginning_is_drawn_and_that_is_said(monkeypatch):
 def test_grants_without_addresses_have_no_strip_but_a_sentence_and_lines():
     scene = time_scene(["a", "b"], PairedRuns(said("byte_counter")).records(0))
     assert scene["strips"][1]["pieces"] == b""
-    assert "no addresses" in scene["strips"][1]["says"]
+    assert "no addresses" in scene["strips"][1]["message"]
     assert len(scene["lines"][0]["curves"]) == 2
 
 

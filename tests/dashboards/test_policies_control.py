@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.dashboards.dispatch import OPENING
-from workbench.dashboards.sidebar_parts import PoliciesControl
+from workbench.dashboards.policies_control import PoliciesControl
 from workbench.mechanisms.mechanism import mechanism
 
 
@@ -15,7 +15,7 @@ def policies() -> PoliciesControl:
 
 
 def test_what_is_as_the_baseline_is_said_once(policies):
-    config = policies.said()
+    config = policies.config()
     assert set(config) == {"policy", "baseline"}
     assert list(config["baseline"]) == ["selection"]
     assert list(config["policy"]["selection"]["vary"][1]) == ["served_marks"]
@@ -26,7 +26,7 @@ def test_what_is_as_the_baseline_is_said_once(policies):
 def test_several_differences_step_together(policies):
     policies.other["choice"].names.value = "round_robin"
     policies.other["probe"].names.value = "bit_serial"
-    config = policies.said()
+    config = policies.config()
     assert list(config["baseline"]) == ["probe", "selection", "choice"]
     assert {config["policy"][slot]["zip"] for slot in config["baseline"]} == {"other"}
     assert config["policy"]["choice"]["vary"][1] == "round_robin"
@@ -34,14 +34,14 @@ def test_several_differences_step_together(policies):
 
 def test_the_same_policy_chosen_again_is_no_difference(policies):
     policies.other["selection"].names.value = "strict_blocking"
-    config = policies.said()
+    config = policies.config()
     assert "baseline" not in config
     assert list(config["policy"]["selection"]) == ["strict_blocking"]
 
 
 def test_the_shared_memory_may_have_a_placement_of_its_own(policies):
     policies.baseline["shared_placement"].names.value = "best_fit"
-    assert list(policies.said()["policy"]["shared_placement"]) == ["best_fit"]
+    assert list(policies.config()["policy"]["shared_placement"]) == ["best_fit"]
 
 
 def test_every_slot_is_a_control_on_both_sides(policies):

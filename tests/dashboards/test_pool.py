@@ -28,7 +28,7 @@ from workbench.records.pool import was_asked
 
 @pytest.fixture(scope="module")
 def records():
-    plan = make_plan(read_sweep(Sidebar(mechanism("pool"), OPENING).said()))
+    plan = make_plan(read_sweep(Sidebar(mechanism("pool"), OPENING).config()))
     return [Pool().simulate(point.setup, 0) for point in plan.points]
 
 
@@ -142,7 +142,7 @@ def test_a_turned_lever_changes_every_panel(shown):
 @long
 def test_another_board_has_other_cards(shown):
     shown.sidebar.machine.names.value = "table_300"
-    assert "GiB in all" in shown.sidebar.machine.holds.value
+    assert "GiB in all" in shown.sidebar.machine.contents.value
     assert shown.panels.memory.scene["cards"] == ["cpu0", "gpu0", "gpu1"]
 
 
@@ -151,12 +151,12 @@ def test_a_board_by_a_rule_has_the_cards_that_its_levers_say(shown):
     machine.names.value = "regular_board"
     rule = machine.rules["regular_board"]
     rule.controls["gpus"].box.value = 3
-    rule.controls["arrangement"].shown.value = "ring"
-    assert machine.holds.value == "3 GPUs and 1 CPU, 112 GiB in all; direct links of 16 to 150 GB/s"
+    rule.controls["arrangement"].field.value = "ring"
+    assert machine.contents.value == "3 GPUs and 1 CPU, 112 GiB in all; direct links of 16 to 150 GB/s"
     assert shown.panels.memory.scene["cards"] == ["cpu0", "gpu0", "gpu1", "gpu2"]
     rule.controls["hosts"].box.value = 0
-    rule.controls["arrangement"].shown.value = "pcie_only"
-    assert status(shown).endswith("hosts must be at least 1. Got 0. Nearest: 1.") and machine.holds.value == ""
+    rule.controls["arrangement"].field.value = "pcie_only"
+    assert status(shown).endswith("hosts must be at least 1. Got 0. Nearest: 1.") and machine.contents.value == ""
     machine.names.value = "topology_file"
     assert "topology" in status(shown) and machine.inside.children == (machine.rules["topology_file"].widget,)
     machine.names.value = "dgx_1v"

@@ -10,10 +10,12 @@ import yaml
 
 import workbench as wb
 from tests.depth import thinned
-from workbench.dashboards import check_name, page
-from workbench.dashboards.paired_runs import PairedRuns, SaveBox, read_saved, saved_as
+from workbench.dashboards import check_name, elements
+from workbench.dashboards.opened_points import setting_of
+from workbench.dashboards.paired_runs import PairedRuns
+from workbench.dashboards.save_box import SaveBox, saved_as
+from workbench.dashboards.saved_sweep import read_saved
 from workbench.dashboards.sidebar import Sidebar
-from workbench.dashboards.views import setting_of
 from workbench.errors import InputError, StoreError
 from workbench.mechanisms.mechanism import mechanism
 
@@ -45,7 +47,7 @@ def test_a_sweep_file_is_shown_point_by_point(file):
     page, names, picture = opened(file)
     assert picture is None
     assert [label for label, _ in names.options] == ["best_fit", "last_fit"]
-    config = page.sidebar.said()
+    config = page.sidebar.config()
     assert config["machine"]["segments"] == 96
     assert config["policy"]["queue"] == {"fifo_lookahead": {"k": 2}}
     assert config["seeds"] == 4
@@ -64,7 +66,7 @@ def test_results_show_what_came_out_and_a_click_loads_a_point(file, tmp_path):
     page, names, picture = opened(tmp_path / "results")
     assert [point["k"] for point in picture.scene["points"]] == [0, 1]
     assert "drain" in picture.scene["x"]
-    picture._heard(picture, {"what": "pick", "k": 1}, [])
+    picture._on_message(picture, {"what": "pick", "k": 1}, [])
     assert names.value == picture.scene["chosen"] == 1
     assert page.histogram.scene["words"].startswith("last_fit against first_fit")
     page.close()
@@ -93,11 +95,11 @@ def test_every_dashboard_opens_its_own_sweep(name, tmp_path):
     page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards.{name}").OPENING)
     again = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards.{name}").OPENING)
     again.seeds.box.value = 2
-    path = saved_as(str(tmp_path / f"{name}.yaml"), yaml.safe_dump(page.said(), sort_keys=False))
+    path = saved_as(str(tmp_path / f"{name}.yaml"), yaml.safe_dump(page.config(), sort_keys=False))
     saved = read_saved(str(path))
     again.show(setting_of(again, saved, saved.points[0]))
-    assert [point.id for point in PairedRuns(again.said()).points] == [
-        point.id for point in PairedRuns(page.said()).points
+    assert [point.id for point in PairedRuns(again.config()).points] == [
+        point.id for point in PairedRuns(page.config()).points
     ]
 
 
@@ -137,8 +139,8 @@ def test_a_name_that_is_markup_is_shown_letter_by_letter(tmp_path, monkeypatch):
 
 
 def test_every_text_gets_into_a_page_by_one_way():
-    """Nobody but `page` escapes, in one place, and nobody else writes its two kinds of sentences by hand."""
-    for file in Path(page.__file__).parent.rglob("*.py"):
+    """Nobody but `elements` escapes, in one place, and nobody else writes its two kinds of sentences by hand."""
+    for file in Path(elements.__file__).parent.rglob("*.py"):
         source = file.read_text()
-        at_home = int(file.name == "page.py")
+        at_home = int(file.name == "elements.py")
         assert [source.count(word) for word in ("html.escape", '"wb-fine"', '"wb-mistake"')] == [at_home] * 3, file

@@ -9,7 +9,7 @@ import pytest
 
 import workbench as wb
 from tests.depth import long, thinned
-from workbench.dashboards.page import History, as_link, differences, from_link
+from workbench.dashboards.settings import History, as_link, differences, from_link
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.mechanisms.mechanism import mechanism
@@ -31,7 +31,7 @@ def shown():
 @pytest.mark.parametrize("name", NAMES)
 def test_a_setting_is_plain_and_is_shown_again_whole(name):
     page = sidebar(name)
-    opened, said = page.setting(), page.said()
+    opened, said = page.setting(), page.config()
     page.policies.baseline[next(iter(page.policies.baseline))].names.value = next(
         option for _, option in next(iter(page.policies.baseline.values())).names.options
     )
@@ -39,7 +39,7 @@ def test_a_setting_is_plain_and_is_shown_again_whole(name):
     page.seeds.box.value = 3
     page.show(json.loads(json.dumps(opened)))
     assert page.setting() == opened
-    assert page.said() == said
+    assert page.config() == said
 
 
 @pytest.mark.parametrize("name", thinned(NAMES, 3))
@@ -52,7 +52,7 @@ def test_a_link_gives_another_page_the_same_sweep(name):
     link = as_link(differences(opened, page.setting()))
     assert " " not in link
     another.show(from_link(another.setting(), link))
-    assert another.said() == page.said()
+    assert another.config() == page.config()
     assert another.setting() == page.setting()
 
 

@@ -23,7 +23,7 @@ def test_several_policies_are_those_of_a_sweep_over_them(shown):
     shown.several.names.value = ["best_fit", "worst_fit", "last_fit"]
     shown.several.begin.click()
     assert list(panels(shown)) != []
-    sweep = shown.several._said()
+    sweep = shown.several._config()
     assert sweep["policy"]["placement"]["vary"][1:] == ["best_fit", "worst_fit", "last_fit"] or True
     summary = wb.run(sweep).summary()
     drain = summary[(summary["measure"] == "drain_cycles") & summary["difference"].notna()]
@@ -36,7 +36,7 @@ def test_a_click_makes_a_policy_the_other_side(shown):
     shown.several.names.value = ["best_fit", "worst_fit"]
     shown.several.begin.click()
     best = next(panel for panel in shown.several.picture.scene["panels"] if "best_fit" in panel["name"])
-    shown.several.picture._heard(shown.several.picture, {"what": "pick", "k": best["k"]}, [])
+    shown.several.picture._on_message(shown.several.picture, {"what": "pick", "k": best["k"]}, [])
     assert shown.sidebar.policies.other["placement"].names.value == "best_fit"
     assert shown.histogram.scene["mean"] == pytest.approx(best["mean"])
     shown.tools.undo.click()

@@ -14,7 +14,7 @@ from tests.work_counts import instructions
 from workbench.dashboards import paired_dashboard
 from workbench.dashboards.page import Heartbeat
 from workbench.dashboards.paired_runs import PairedRuns
-from workbench.dashboards.voila_server import ALONE
+from workbench.dashboards.served_notebook import SERVED
 from workbench.errors import InputError
 
 
@@ -90,7 +90,7 @@ def test_one_policy_against_itself_has_nothing_to_compare(shown):
 
 
 def test_a_measure_that_is_not_defined_is_said_where_it_would_be(shown):
-    shown.sidebar.measure.shown.value = "wear_gini"
+    shown.sidebar.measure.field.value = "wear_gini"
     shown.sidebar.policies.other["placement"].names.value = "byte_counter"
     assert "wear_gini, which is not defined for" in shown.histogram.scene["words"]
     assert status(shown) == "20 paired runs."
@@ -119,7 +119,7 @@ def test_a_policy_that_breaks_its_contract_is_named(shown, own_policy, body, sen
 def test_a_run_that_fails_at_another_seed_than_the_drawn_one_is_said_too(shown, own_policy, monkeypatch):
     own_policy("BadHand", "return segments")
     shown.sidebar.refresh()
-    fine = PairedRuns(shown.sidebar.said()).records(0)
+    fine = PairedRuns(shown.sidebar.config()).records(0)
     monkeypatch.setattr(PairedRuns, "records", lambda runs, seed: fine)
     shown.sidebar.policies.other["placement"].names.value = "bad_hand"
     assert re.match(r"\d+ of \d+ runs failed; seed 0: bad_hand answered 128, which is not", status(shown))
@@ -216,7 +216,7 @@ def test_the_kernel_answers_the_page(monkeypatch):
 
 def test_a_page_of_its_own_is_there_before_its_first_run(monkeypatch):
     """It asks for its widgets when it is loaded: with a kernel that computes by then, for each of them by itself."""
-    monkeypatch.setenv(ALONE, "1")
+    monkeypatch.setenv(SERVED, "1")
 
     async def statuses() -> list[str]:
         made = wb.dashboard("shared_memory")

@@ -30,7 +30,7 @@ def turned(page: str) -> Sidebar:
 
 
 def planned(sidebar):
-    return make_plan(read_sweep(sidebar.said()))
+    return make_plan(read_sweep(sidebar.config()))
 
 
 def test_it_opens_with_the_document_s_own_question(sidebar):
@@ -47,7 +47,7 @@ def test_everything_that_is_turned_is_in_the_sweep(sidebar):
     sidebar.machine.levers.controls["segments"].box.value = 256
     sidebar.policies.common["queue"].names.value = "fifo_lookahead"
     sidebar.policies.common["retry"].names.value = "on_release"
-    sidebar.options.controls["same_cycle_order"].shown.value = "allocate_first"
+    sidebar.options.controls["same_cycle_order"].field.value = "allocate_first"
     sidebar.seeds.box.value = 7
     _, other = planned(sidebar).points
     assert other.setup.machine.segments == 256
@@ -67,10 +67,10 @@ def test_every_regime_can_be_turned_to_and_is_as_long_as_the_page_has_it(regime)
     opening = importlib.import_module(f"workbench.dashboards.{page}").OPENING
     sidebar = turned(page)
     sidebar.workload.names.value = name
-    workload = regimes(sidebar.workload.wants)[name].workload
+    workload = regimes(sidebar.workload.kind)[name].workload
     length = {workload.counted_by: opening.length} if isinstance(opening.length, int) else opening.length
     bounded = workload.but(**{lever: value for lever, value in length.items() if lever in workload.levers})
-    assert {point.setup.workload for point in plan_different_runs(read_sweep(sidebar.said())).points} == {bounded}
+    assert {point.setup.workload for point in plan_different_runs(read_sweep(sidebar.config())).points} == {bounded}
     assert sidebar.workload.names.value == name
 
 
@@ -81,7 +81,7 @@ def test_every_control_tells_of_a_change(sidebar):
     sidebar.workload.names.value = "bimodal"
     sidebar.policies.baseline["placement"].names.value = "best_fit"
     sidebar.policies.other["placement"].names.value = "worst_fit"
-    sidebar.measure.shown.value = "wear_gini"
+    sidebar.measure.field.value = "wear_gini"
     sidebar.drawn.box.value = 3
     assert len(messages) == 6
 
@@ -99,7 +99,7 @@ def test_segments_may_be_set_apart_from_the_preset(sidebar):
     sidebar.machine.levers.controls["segments"].box.value = 100
     machine = read_machine(sidebar.machine.plain())
     assert (machine.segments, machine.granule_bytes) == (100, read_machine("h100").granule_bytes)
-    assert sidebar.machine.holds.value == f"100 segments of {machine.granule_bytes} B: 12,800 B a unit"
+    assert sidebar.machine.contents.value == f"100 segments of {machine.granule_bytes} B: 12,800 B a unit"
 
 
 def test_a_regime_sets_the_levers_and_a_turned_lever_leaves_it(sidebar):
@@ -124,6 +124,6 @@ def test_a_request_above_the_memory_is_refused_with_its_cure(sidebar):
 
 
 def test_only_measures_that_can_be_better_are_compared(sidebar):
-    offered = {name for _, name in sidebar.measure.shown.options}
+    offered = {name for _, name in sidebar.measure.field.options}
     measures = mechanism("shared_memory").measures
     assert offered == {name for name, measure in measures.items() if measure.better != "neither"}

@@ -10,8 +10,9 @@ import pytest
 
 import workbench as wb
 from tests.tuning.small import small
-from workbench.dashboards.paired_runs import PairedRuns, read_saved
-from workbench.dashboards.views import StudyView
+from workbench.dashboards.paired_runs import PairedRuns
+from workbench.dashboards.saved_sweep import read_saved
+from workbench.dashboards.study_view import StudyView
 from workbench.errors import StoreError
 from workbench.experiments.results_folder import held
 from workbench.tuning.results import parallel_axes
@@ -96,10 +97,10 @@ def test_the_view_of_a_study_that_is_done(tuned):
     scene = view.panel.scene
     assert scene["history"]["values"][-1] == pytest.approx(100)
     assert scene["parallel"]["names"] == [f"trial {trial.number}" for trial in tuned.best_trials]
-    view.points._heard(view.points, {"what": "pick", "k": 1}, [])
+    view.points._on_message(view.points, {"what": "pick", "k": 1}, [])
     assert picked == [tuned.best_trials[1].point]
     assert view.points.scene["chosen"] == view.panel.scene["chosen"] == 1
-    view.panel._heard(view.panel, {"what": "pick", "k": 0}, [])
+    view.panel._on_message(view.panel, {"what": "pick", "k": 0}, [])
     assert view.points.scene["chosen"] == 0
 
 
@@ -140,10 +141,10 @@ def test_a_page_opened_with_a_study_shows_it_and_a_click_loads_a_point(tuned):
     page = wb.dashboard(str(tuned.folder))
     saved = read_saved(str(tuned.folder))
     other = next(k for k, one in enumerate(tuned.best_trials) if one.point == saved.points[-1].id)
-    page.study.points._heard(page.study.points, {"what": "pick", "k": other}, [])
+    page.study.points._on_message(page.study.points, {"what": "pick", "k": other}, [])
     names = page.opened.children[0].children[1]
     assert names.value == len(saved.points) - 1
-    policies = [point.setup.policies for point in PairedRuns(page.sidebar.said()).points]
+    policies = [point.setup.policies for point in PairedRuns(page.sidebar.config()).points]
     assert policies == [saved.points[-1].baseline.policies, saved.points[-1].other.policies]
     assert "wb-mistake" not in page.status.value
     names.value = 0

@@ -12,15 +12,15 @@ import pytest
 import yaml
 
 import workbench as wb
-from workbench.dashboards.canvas import Side, intervals_scene
+from workbench.dashboards.interval_panels import Side, intervals_scene
 from workbench.dashboards.sidebar import Sidebar
 from workbench.dashboards.translation import OPENING, hierarchy_line, latency_note, load_note
 from workbench.engines.translation import Translation
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
-from workbench.figures.curves import pages_percent
 from workbench.figures.estimates import Means
-from workbench.figures.translation import served_percent
+from workbench.figures.run_curves import pages_percent
+from workbench.figures.served_by import served_percent
 from workbench.machine import TranslationMachine
 from workbench.mechanisms.mechanism import mechanism
 from workbench.records.translation import OVER_TIME, SERVED_BY, events
@@ -29,7 +29,7 @@ from workbench.records.translation import OVER_TIME, SERVED_BY, events
 @pytest.fixture(scope="module")
 def record():
     """A short run of the other side, with its single accesses."""
-    plan = make_plan(read_sweep(Sidebar(mechanism("translation"), OPENING._replace(length=1600)).said()))
+    plan = make_plan(read_sweep(Sidebar(mechanism("translation"), OPENING._replace(length=1600)).config()))
     return Translation().simulate(plan.points[1].setup, 0, events=True)
 
 

@@ -12,6 +12,8 @@ import nbformat
 import pytest
 
 from workbench.dashboards import voila_server
+from workbench.dashboards.page_access import token_of
+from workbench.dashboards.served_notebook import notebook_of
 from workbench.errors import InputError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -27,7 +29,7 @@ def test_voila_listens_on_this_host_alone_with_the_offline_template():
 
 
 def test_the_notebook_is_valid_and_shows_the_dashboard(tmp_path):
-    notebook = nbformat.reads(json.dumps(voila_server.notebook_of("shared_memory", tmp_path)), 4)
+    notebook = nbformat.reads(json.dumps(notebook_of("shared_memory", tmp_path)), 4)
     nbformat.validate(notebook)
     (cell,) = notebook.cells
     assert cell.source.endswith("wb.dashboard('shared_memory')")
@@ -101,27 +103,27 @@ def test_a_token_is_given_or_of_jupyters_variables_or_new(monkeypatch, tmp_path)
     file = tmp_path / "token"
     file.write_text("of the file\n")
     monkeypatch.setenv("JUPYTER_TOKEN_FILE", str(file))
-    assert voila_server.token_of(None) == "of the file"
+    assert token_of(None) == "of the file"
     monkeypatch.setenv("JUPYTER_TOKEN", "of the variable")
-    assert voila_server.token_of(None) == "of the variable"
-    assert voila_server.token_of("given") == "given"
+    assert token_of(None) == "of the variable"
+    assert token_of("given") == "given"
 
 
 def test_an_empty_token_switches_nothing_off(monkeypatch, tmp_path):
     monkeypatch.setenv("JUPYTER_TOKEN", "")
     monkeypatch.delenv("JUPYTER_TOKEN_FILE", raising=False)
-    first, second = voila_server.token_of(None), voila_server.token_of(None)
+    first, second = token_of(None), token_of(None)
     assert len(first) >= 32
     assert first != second
     (tmp_path / "empty").write_text("\n")
     monkeypatch.setenv("JUPYTER_TOKEN_FILE", str(tmp_path / "empty"))
-    assert len(voila_server.token_of(None)) >= 32
+    assert len(token_of(None)) >= 32
     for given in ("", "  "):
         with pytest.raises(InputError, match="--token is empty, and no dashboard is served without one"):
-            voila_server.token_of(given)
+            token_of(given)
     monkeypatch.setenv("JUPYTER_TOKEN_FILE", str(tmp_path / "missing"))
     with pytest.raises(InputError, match=r"JUPYTER_TOKEN_FILE names .*missing, which cannot be read"):
-        voila_server.token_of(None)
+        token_of(None)
 
 
 def test_no_pages_at_once_is_a_sentence(monkeypatch):

@@ -7,7 +7,8 @@ import pytest
 import workbench as wb
 from tests.oracles.torch_allocator import Rules
 from tests.recorded_torch import Recorder, exercised
-from workbench.figures.advice import GIB, SHOWN, advice_data, draw_flames, flame_data, save_advice
+from workbench.figures.advice import MOST_SETTINGS_DRAWN, advice_data, save_advice
+from workbench.figures.flame_graph import GIB, draw_flames, flame_data
 
 
 @pytest.fixture(scope="module")
@@ -25,12 +26,12 @@ def test_it_shows_the_curves_and_the_settings_of_the_advice(advice):
     assert data.reserved_gib[0] == advice.best_trial.reserved_peak_bytes / GIB
     assert list(data.reserved_gib) == sorted(set(data.reserved_gib))
     assert sum(name.endswith("(recorded)") for name in data.settings) == 1
-    assert len(data.settings) <= SHOWN
+    assert len(data.settings) <= MOST_SETTINGS_DRAWN
     assert data.live_gib <= data.planned_gib <= data.reserved_gib[0]
 
 
 def test_it_is_saved_for_a_paper(advice, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.figures.registry.rendered", lambda sheet, kind: kind.encode())
+    monkeypatch.setattr("workbench.figures.figure_files.rendered", lambda sheet, kind: kind.encode())
     places = save_advice(advice, tmp_path / "paper")
     kinds = ("pdf", "png", "csv")
     assert [place.name for place in places] == [f"{name}.{kind}" for name in ("advice", "flame") for kind in kinds]

@@ -13,9 +13,9 @@ from tests.toy_dispatch import toy
 from tests.toy_engine import SWEEP, toy_engine
 from workbench.errors import InputError
 from workbench.figures import figure
-from workbench.figures.curves import places
 from workbench.figures.estimates import mean_curve
 from workbench.figures.marks import FILLS, fills
+from workbench.figures.run_curves import places
 from workbench.metrics.dispatch_modules import spread_after
 from workbench.runs.run import run_id
 
@@ -99,7 +99,7 @@ def test_timeline_by_default_shows_four_modules_until_150_dispatches(one, monkey
     (record,) = records(result)
     assert data.by == "channel" and data.modules == (0, 3) and data.cycles == (0, slow.makespan(record))
     assert data.kinds() == [0, 1, 2]
-    monkeypatch.setattr("workbench.figures.timelines.DISPATCHES", 10)
+    monkeypatch.setattr("workbench.figures.dispatch_timeline.DISPATCHES", 10)
     assert figure("dispatch_timeline").data(result).cycles == (0, int(record.cycle[10]))
 
 
@@ -128,7 +128,7 @@ def test_what_the_timeline_refuses(one, monkeypatch):
     ]:
         with pytest.raises(InputError, match=sentence):
             figure("dispatch_timeline").choose(result, **choices)
-    monkeypatch.setattr("workbench.figures.timelines.MOST_PIECES", 5)
+    monkeypatch.setattr("workbench.figures.dispatch_timeline.MOST_PIECES", 5)
     with pytest.raises(InputError, match=r"draws 5 rectangles a panel; first_fit has \d+ from cycle 0 to 50\. Choose"):
         figure("dispatch_timeline").choose(result, cycles=(0, 50))
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.figures.stand_ins import runs
 from workbench.errors import InputError
 from workbench.figures import figure
+from workbench.figures.drain_difference import bar_edges
 from workbench.figures.marks import BAD, GOOD
-from workbench.figures.savings import bar_edges
 
 DRAIN = figure("drain_difference")
 

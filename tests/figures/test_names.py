@@ -7,7 +7,8 @@ import pytest
 from tests.figures.stand_ins import runs
 from workbench.engines.kit.engine import Setup
 from workbench.engines.shared_memory import SharedMemoryOptions
-from workbench.figures.panels import LineNames, axis_label, measure_label, panels, words_of
+from workbench.figures.labels import LineNames, axis_label, measure_label, words_of
+from workbench.figures.panels import panels
 from workbench.machine import Machine
 from workbench.metrics.shared_memory import MEASURES
 from workbench.policies.placement import FirstFit
@@ -73,7 +74,7 @@ def test_a_lever_at_its_default_is_told_where_others_are_not():
         "fifo_lookahead(k=4)",
         "fifo_lookahead(k=8)",
     ]
-    apart = LineNames(rows, apart="policy.queue.fifo_lookahead.k")
+    apart = LineNames(rows, excluded="policy.queue.fifo_lookahead.k")
     assert [apart.of(point) for point in rows.points] == ["fifo_head_only", "fifo_lookahead", "fifo_lookahead"]
 
 
@@ -83,7 +84,7 @@ def test_of_a_part_with_the_lever_of_the_axis_inside_the_name_is_told():
     result.points[0].setup.policies["locate"] = Directory(update=Message(delay=5))
     path = "policy.locate.directory.update.message.delay"
     assert LineNames(result).of(result.points[0]) == "directory(update=message(delay=5))"
-    assert LineNames(result, apart=path).of(result.points[0]) == "directory(update=message)"
+    assert LineNames(result, excluded=path).of(result.points[0]) == "directory(update=message)"
 
 
 def test_where_no_policy_differs_the_first_is_told():

@@ -8,8 +8,8 @@ import pytest
 from tests.figures.stand_ins import record, runs
 from workbench.errors import InputError
 from workbench.figures import figure
-from workbench.figures.curves import PLACES
 from workbench.figures.panels import MOST_LINES, MOST_PANELS
+from workbench.figures.run_curves import PLACES
 
 QUICK = record([(0, 0, 4, 0, 4), (0, 1, 3, 4, 4)])
 SLOW = record([(0, 0, 4, 0, 4), (0, 4, 6, 0, 4)])

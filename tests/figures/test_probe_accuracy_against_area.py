@@ -7,7 +7,7 @@ import pytest
 from workbench.circuits import circuit_of
 from workbench.circuits.synthesis import synthesised
 from workbench.explain.probe_success import Setting, lost_dispatches
-from workbench.figures.probes import Accuracy, draw_accuracy, probe_accuracy_against_area_data
+from workbench.figures.probe_accuracy import Accuracy, draw_accuracy, probe_accuracy_against_area_data
 from workbench.policies.probes import BitSerial, GroupedRun
 
 SETTING = Setting(blocks=16, free=0.7)

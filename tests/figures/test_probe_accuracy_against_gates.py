@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from workbench.explain.probe_success import Setting, lost_dispatches, octave_lengths, under_report
-from workbench.figures.probes import draw_accuracy, probe_accuracy_against_gates_data
+from workbench.figures.probe_accuracy import draw_accuracy, probe_accuracy_against_gates_data
 from workbench.policies.probes import GroupedRun, SampledRun, ShiftDoubling
 
 DATA = probe_accuracy_against_gates_data()

@@ -16,7 +16,7 @@ from tests.depth import long
 from tests.figures.stand_ins import record, runs
 from workbench.errors import StoreError
 from workbench.figures import figure
-from workbench.figures.registry import as_csv, save
+from workbench.figures.figure_files import as_csv, save
 
 DRAWN_ANEW = """
 import hashlib, sys
@@ -95,7 +95,7 @@ def test_columns_of_different_length_are_a_mistake_of_ours():
 @pytest.fixture
 def unrendered(monkeypatch):
     """What is tested is what becomes of the files, not what is in them."""
-    monkeypatch.setattr("workbench.figures.registry.rendered", lambda sheet, kind: kind.encode())
+    monkeypatch.setattr("workbench.figures.figure_files.rendered", lambda sheet, kind: kind.encode())
 
 
 @pytest.mark.usefixtures("unrendered")

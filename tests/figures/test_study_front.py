@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.figures import draw_study, study_figures
-from workbench.figures.tuning import study_front_data
+from workbench.figures.study_front import study_front_data
 from workbench.tuning import tune
 
 STUDY = {
@@ -46,7 +46,7 @@ def test_trials_and_the_front_on_fresh_seeds(results):
 
 
 def test_every_figure_of_a_study_is_saved(results, tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.figures.registry.rendered", lambda sheet, kind: kind.encode())
+    monkeypatch.setattr("workbench.figures.figure_files.rendered", lambda sheet, kind: kind.encode())
     drawn = {path.name for path in draw_study(results, tmp_path)}
     assert drawn == {f"{name}.{kind}" for name in study_figures() for kind in ("pdf", "png", "csv")}
 
@@ -81,6 +81,6 @@ def test_the_history_and_the_levers_are_those_of_the_results(results):
 
 
 def test_a_study_of_one_objective_has_no_front_to_draw(tmp_path, monkeypatch):
-    monkeypatch.setattr("workbench.figures.registry.rendered", lambda sheet, kind: kind.encode())
+    monkeypatch.setattr("workbench.figures.figure_files.rendered", lambda sheet, kind: kind.encode())
     results = tune({**STUDY, "objectives": ["drain_cycles"], "trials": 3})
     assert {path.stem for path in draw_study(results, tmp_path)} <= {"hypervolume_history"}

@@ -127,7 +127,7 @@ def test_an_edited_figure_of_the_user_s_is_drawn_again_and_an_unedited_one_is_no
 
     for k in (0, 1, 1):
         code = (lambda runs, k=k: k + len(runs.rows), lambda data: data)
-        assert kept.drawn("mine", cache.shows("runs", code), lambda k=k: draw(k)) == [file]
+        assert kept.drawn("mine", cache.figure_digest("runs", code), lambda k=k: draw(k)) == [file]
     assert counted == [0, 1]
 
 

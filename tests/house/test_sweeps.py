@@ -11,7 +11,7 @@ import workbench as wb
 from tests.depth import LONG, long, thinned
 from tests.public_traces import NAMED, needs_public_traces
 from workbench.figures import draw_all, figure
-from workbench.figures.registry import as_csv
+from workbench.figures.figure_files import as_csv
 from workbench.strict_yaml import read_mapping
 from workbench.tuning import read_study
 from workbench.tuning.results import FEWEST_PAIRS

@@ -16,7 +16,8 @@ import workbench
 from workbench.cli.main import DONE
 from workbench.dashboards import DASHBOARDS
 from workbench.dashboards.child_process import call_on_leash
-from workbench.dashboards.voila_server import MOST_PAGES, serve
+from workbench.dashboards.page_access import MOST_PAGES
+from workbench.dashboards.voila_server import serve
 from workbench.errors import InputError, WorkbenchError
 
 

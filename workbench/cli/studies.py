@@ -61,7 +61,7 @@ def draw_sensitivity(sensitivity: Sensitivity, folder: Path, measure: str | None
     """Draw the figures of one measure, the first of the study if None: all levers, and pairs where they were
     estimated."""
     from workbench.figures import figure
-    from workbench.figures.registry import save
+    from workbench.figures.figure_files import save
 
     names = ["sensitivities", *(["interactions"] if len(sensitivity.pairs) else [])]
     saved: list[Path] = []
@@ -147,13 +147,13 @@ def _discovery(given: argparse.Namespace, folder: Path, is_folder: bool) -> Disc
 
 def draw_discovery(result: Discovery, folder: Path) -> list[Path]:
     """Draw each box that was found with its trajectory, or the one search that found none."""
-    from workbench.figures.registry import save
-    from workbench.figures.scenario_discovery import SCENARIO_DISCOVERY_FIGURE, drawn
+    from workbench.figures.figure_files import save
+    from workbench.figures.scenario_discovery import SCENARIO_DISCOVERY_FIGURE, box_figure_data
 
     boxes = [one for one in result.scenarios if one.is_box] or result.scenarios[:1]
     saved: list[Path] = []
     for number, one in enumerate(boxes, 1):
-        data = drawn(result.results, one)
+        data = box_figure_data(result.results, one)
         saved += save(
             SCENARIO_DISCOVERY_FIGURE.draw(data),
             data,

@@ -87,7 +87,7 @@ def _refuse_sweep(file: str) -> None:
 
 
 def _dashboard(given: argparse.Namespace, folder: Path, chosen: dict[str, Any]) -> int:
-    from workbench.dashboards.voila_server import token_of
+    from workbench.dashboards.page_access import token_of
     from workbench.tuning import read_study
     from workbench.tuning.dashboard import address, serve
 

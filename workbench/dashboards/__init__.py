@@ -1,4 +1,4 @@
-"""Dashboards: ipywidgets built from the levers; they show what other rooms say and compute nothing themselves."""
+"""Dashboards: ipywidgets built from the levers; they show what other packages compute."""
 
 from __future__ import annotations
 
@@ -78,13 +78,14 @@ def dashboard(name: str = "shared_memory") -> Widget:
 
 
 def _opened(name: str) -> Widget:
-    from workbench.dashboards.paired_runs import comparing, read_saved
+    from workbench.dashboards.opening import further_slots
+    from workbench.dashboards.saved_sweep import read_saved
 
     saved = read_saved(name)
-    with comparing(saved.differing):
-        made = DASHBOARDS.find(saved.engine)()
-    made.open_with(saved)
-    return made
+    with further_slots(saved.differing):
+        page = DASHBOARDS.find(saved.engine)()
+    page.open_with(saved)
+    return page
 
 
 def is_saved(name: str) -> bool:
@@ -99,7 +100,7 @@ def is_saved(name: str) -> bool:
 def check_name(name: str) -> str:
     """Return a dashboard's name, of `FILE.py:NAME` that which the file adds; else one sentence."""
     if is_saved(name):
-        from workbench.dashboards.paired_runs import read_saved
+        from workbench.dashboards.saved_sweep import read_saved
 
         name = read_saved(name).engine
     name = entered_by_file(name, Path(), "", "dashboard")

@@ -10,11 +10,9 @@ from __future__ import annotations
 import asyncio
 import hmac
 import os
-import secrets
 import threading
-import time
 import webbrowser
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -28,11 +26,9 @@ from traitlets import Integer, default
 from voila.app import Voila
 from voila.tornado.handler import TornadoVoilaHandler
 
-from workbench.dashboards import page
-from workbench.dashboards.voila_server import MOST_PAGES, TOKEN
+from workbench.dashboards.elements import escaped
+from workbench.dashboards.page_access import MOST_PAGES, TOKEN, Pages, full
 
-TICKET_SECONDS = 30.0
-"""How long a page may take from its ticket to its kernel."""
 GONE_SECONDS, LOOK_SECONDS = 120, 10
 """How long a kernel that is not at work lives on without a page, and how often that is looked up. A page that is closed
 ends its kernel at once; this is for browsers that crash and computers that sleep."""
@@ -41,70 +37,6 @@ CLOSED = (
     "`workbench open dashboard` has printed in its terminal."
 )
 _beginning: ContextVar[str] = ContextVar("the ticket of the page whose kernel begins", default="")
-
-
-class Pages:
-    """The pages that are open or about to be, no more at once than a limit.
-
-    Examples
-    --------
-    >>> pages = Pages(1, alive={"kernel"}.__contains__)
-    >>> ticket = pages.admit()
-    >>> pages.admit() is None, pages.begin(ticket), pages.begin(ticket)
-    (True, True, False)
-    >>> pages.attach(ticket, "kernel")
-    >>> pages.leave("kernel")
-    >>> len(pages)
-    0
-    """
-
-    def __init__(self, most: int, alive: Callable[[str], object], clock: Callable[[], float] = time.monotonic) -> None:
-        """Take as `alive` what says whether there is such a kernel."""
-        self.most, self._alive, self._clock = most, alive, clock
-        self._tickets: dict[str, float] = {}
-        """Until when each is valid."""
-        self._kernels: dict[str, str] = {}
-        """Of each ticket that was used; empty while the kernel begins."""
-
-    def __len__(self) -> int:
-        """Return how many pages there are, tickets that are still valid included."""
-        now = self._clock()
-        self._tickets = {ticket: until for ticket, until in self._tickets.items() if now < until}
-        known = self._kernels.items()
-        self._kernels = {ticket: kernel for ticket, kernel in known if not kernel or self._alive(kernel)}
-        return len(self._tickets) + len(self._kernels)
-
-    def admit(self) -> str | None:
-        """Return a ticket for one more page; None where there are as many as may be."""
-        if len(self) >= self.most:
-            return None
-        ticket = secrets.token_urlsafe(16)
-        self._tickets[ticket] = self._clock() + TICKET_SECONDS
-        return ticket
-
-    def begin(self, ticket: str) -> bool:
-        """Return whether a kernel may begin with a ticket, which is used up by that."""
-        valid = self._clock() < self._tickets.pop(ticket, 0.0)
-        if valid:
-            self._kernels[ticket] = ""
-        return valid
-
-    def attach(self, ticket: str, kernel: str) -> None:
-        """Note the kernel that has begun with a ticket."""
-        self._kernels[ticket] = kernel
-
-    def kernel_of(self, ticket: str) -> str:
-        """Return the kernel that has begun with a ticket; empty where none has."""
-        return self._kernels.get(ticket, "")
-
-    def discard(self, ticket: str) -> None:
-        """Forget a page whose kernel did not begin."""
-        if not self.kernel_of(ticket):
-            self._kernels.pop(ticket, None)
-
-    def leave(self, kernel: str) -> None:
-        """Forget the page of a kernel that is about to end."""
-        self._kernels = {ticket: other for ticket, other in self._kernels.items() if other != kernel}
 
 
 class PageKernels(AsyncMappingKernelManager):
@@ -141,7 +73,7 @@ class PageHandler(TornadoVoilaHandler):
     """The page: first the one that asks for a ticket, with a ticket Voila's own."""
 
     ticket = ""
-    gone = False
+    is_closed = False
     """Whether the browser has closed the connection before the page was complete."""
 
     @web.authenticated
@@ -161,7 +93,7 @@ class PageHandler(TornadoVoilaHandler):
             _beginning.set(ticket)
             try:
                 async for piece in self.get_generator(path=path):
-                    if self.gone:
+                    if self.is_closed:
                         break
                     self.write(piece)
                     self.flush()
@@ -183,26 +115,16 @@ class PageHandler(TornadoVoilaHandler):
     def on_connection_close(self) -> None:
         """End the kernel of a page that nobody waits for any more."""
         super().on_connection_close()
-        self.gone = True
+        self.is_closed = True
         self._ending = asyncio.ensure_future(self._end_if_gone())
 
     async def _end_if_gone(self) -> None:
         kernel = self.kernel_manager.pages.kernel_of(self.ticket)
-        if self.gone and kernel in self.kernel_manager:
+        if self.is_closed and kernel in self.kernel_manager:
             await self.kernel_manager.shutdown_kernel(kernel, now=True)
 
 
-def full(most: int) -> str:
-    """Return what is said to a page for which there is no place.
-
-    >>> full(1)
-    '1 page of this dashboard is open, as many as may be at once (--pages): close one, then open this one again.'
-    """
-    are = f"{most} pages of this dashboard are" if most > 1 else "1 page of this dashboard is"
-    return f"{are} open, as many as may be at once (--pages): close one, then open this one again."
-
-
-class Keeper(IdentityProvider):
+class TokenIdentity(IdentityProvider):
     """Who is let in: whoever brings the token, or the cookie that was given for it."""
 
     @default("cookie_options")
@@ -211,20 +133,20 @@ class Keeper(IdentityProvider):
 
     def get_token(self, handler: web.RequestHandler) -> str:
         """Return the token if the request brings it, compared in a time that does not depend on where it differs."""
-        given = super().get_token(handler) or ""
-        return self.token if hmac.compare_digest(given.encode(), self.token.encode()) else ""
+        token = super().get_token(handler) or ""
+        return self.token if hmac.compare_digest(token.encode(), self.token.encode()) else ""
 
-    def lets_in(self, handler: web.RequestHandler) -> bool:
+    def is_admitted(self, handler: web.RequestHandler) -> bool:
         """Return whether a request brings the token or its cookie."""
         return bool(self.get_token(handler)) or self.get_user_cookie(handler) is not None
 
 
-class _Kept:
+class _Guarded:
     """What every handler of the server does first, those of static files and of websockets included."""
 
     async def prepare(self: Any, *args: Any, **kwargs: Any) -> None:
         """Refuse a request that brings neither token nor cookie, whatever it is for."""
-        if self.settings["identity_provider"].lets_in(self):
+        if self.settings["identity_provider"].is_admitted(self):
             prepared = super().prepare(*args, **kwargs)  # type: ignore[misc]
             if isinstance(prepared, Awaitable):
                 await prepared
@@ -233,9 +155,9 @@ class _Kept:
             self.finish(_page(self, "closed.html", sentence=CLOSED))
 
 
-def kept(handler: type) -> type:
+def guarded(handler: type) -> type:
     """Return a handler that answers nobody who is not let in."""
-    return type(handler.__name__, (_Kept, handler), {})
+    return type(handler.__name__, (_Guarded, handler), {})
 
 
 def _page(handler: web.RequestHandler, template: str, **values: str) -> str:
@@ -243,20 +165,20 @@ def _page(handler: web.RequestHandler, template: str, **values: str) -> str:
 
 
 class Server(Voila):
-    """Voila, with a keeper before each of its handlers."""
+    """Voila, with a check of the token before each of its handlers."""
 
     def init_settings(self) -> dict[str, Any]:
         """Return Voila's settings; whatever a file of configuration says, there is a token."""
         self.token = os.environ.pop(TOKEN)  # kernels need not know it
-        self.identity_provider_class = Keeper
+        self.identity_provider_class = TokenIdentity
         self.voila_configuration.multi_kernel_manager_class = PageKernels
         settings: dict[str, Any] = super().init_settings()
         return settings
 
     def init_handlers(self) -> list[Any]:
-        """Return Voila's handlers, kept, with our page instead of Voila's."""
+        """Return Voila's handlers, guarded, with our page instead of Voila's."""
         return [
-            (pattern, kept(PageHandler if handler is TornadoVoilaHandler else handler), *rest)
+            (pattern, guarded(PageHandler if handler is TornadoVoilaHandler else handler), *rest)
             for pattern, handler, *rest in super().init_handlers()
         ]
 
@@ -268,7 +190,7 @@ class Server(Voila):
     def launch_browser(self) -> None:
         """Send the user's browser to the page by a file that nobody else can read: others see a command's arguments."""
         file = Path(self.connection_dir, "open.html")
-        refresh = f'<meta http-equiv="refresh" content="0;url={page.text(self.display_url)}">'
+        refresh = f'<meta http-equiv="refresh" content="0;url={escaped(self.display_url)}">'
         file.write_text(refresh, encoding="utf-8")
         threading.Thread(target=webbrowser.open, args=(file.as_uri(), 2), daemon=True).start()
 

@@ -1,26 +1,26 @@
 """Widgets of single levers: a slider with a number box, a drop-down, a tick, a text, a list as chips.
 
 A control hands its value on as a sweep file would write it. Nothing here knows a mechanism: ranges, units and meanings
-come from the lever alone. A slider stops at most at a few hundred values, which span the lever's range the way its
-scale says; the box beside it takes any exact value of the whole range.
+come from the lever alone. The box beside a slider takes any exact value of the lever's whole range.
 """
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.dashboards.slider_stops import nearest_stop, stops
 from workbench.errors import wrong_value
 from workbench.levers import Lever
 
 Listener = Callable[[], None]
 WRONG = "wb-wrong"
 """The class of what was refused."""
+MOST = 90
+"""Characters of a reason that an option shows."""
 
 
 class Control:
@@ -31,7 +31,7 @@ class Control:
         self.widget: widgets.Widget = widgets.Box()
         self._listeners: list[Listener] = []
         self._quiet = 0
-        self._tried: Any = None
+        self._candidate: Any = None
 
     def plain(self) -> Any:
         """Return the value in plain types, as a sweep file writes it.
@@ -56,11 +56,11 @@ class Control:
     @contextmanager
     def trying(self, value: Any) -> Iterator[None]:
         """Let `plain` return another value meanwhile, as if it were chosen; nothing on the screen changes."""
-        self._tried = value
+        self._candidate = value
         try:
             yield
         finally:
-            self._tried = None
+            self._candidate = None
 
     def on_change(self, listener: Listener) -> None:
         """Call someone whenever the user changes the value."""
@@ -102,6 +102,18 @@ def mark(widget: widgets.Widget, wrong: bool) -> None:
         widget.remove_class(WRONG)
 
 
+def marked(words: str, why: str | None) -> str:
+    """Return what an option says, with the reason for which the whole setting would be refused.
+
+    >>> marked("best fit", None), marked("best fit", "sweep: segments must be at least 64. Got 8.")
+    ('best fit', 'best fit (refused here: segments must be at least 64. Got 8.)')
+    """
+    if why is None:
+        return words
+    reason = " ".join(why.removeprefix("sweep: ").split())
+    return f"{words} (refused here: {reason if len(reason) <= MOST else reason[: MOST - 3].rstrip() + '...'})"
+
+
 def row(lever: Lever, *displayed: widgets.Widget) -> widgets.Box:
     """Return a labelled row; the lever's meaning appears when the pointer rests on it. What has no name has no
     label."""
@@ -135,11 +147,11 @@ class NumberControl(Control):
         self.slider.add_class("wb-slider")
         self.box.observe(self._typed, "value")
         self.slider.observe(self._slid, "value")
-        widgets_shown = [self.slider, self.box] if len(self.stops) > 1 else [self.box]
-        self.widget = row(lever, *widgets_shown)
+        inputs = [self.slider, self.box] if len(self.stops) > 1 else [self.box]
+        self.widget = row(lever, *inputs)
 
     def plain(self) -> Any:
-        value = self.box.value if self._tried is None else self._tried
+        value = self.box.value if self._candidate is None else self._candidate
         return self.lever.plain(self.lever.check(value))
 
     def offer(self, values: Sequence[float]) -> None:
@@ -188,17 +200,17 @@ class _OneWidget(Control):
 
     def __init__(self, lever: Lever, widget: Any) -> None:
         super().__init__(lever)
-        self.shown = widget
-        self.shown.tooltip = lever.description
-        self.shown.add_class("wb-pick")
-        self.shown.observe(self._changed, "value")
-        self.widget = row(lever, self.shown)
+        self.field = widget
+        self.field.tooltip = lever.description
+        self.field.add_class("wb-pick")
+        self.field.observe(self._changed, "value")
+        self.widget = row(lever, self.field)
 
     def plain(self) -> Any:
-        return self.lever.plain(self.lever.check(self.shown.value if self._tried is None else self._tried))
+        return self.lever.plain(self.lever.check(self.field.value if self._candidate is None else self._candidate))
 
     def _show(self, value: Any) -> None:
-        self.shown.value = value
+        self.field.value = value
 
 
 def words(names: Iterable[str]) -> list[tuple[str, str]]:
@@ -219,13 +231,13 @@ class NameControl(_OneWidget):
 
     def offer(self, names: Sequence[str]) -> None:
         """Let these names alone be chosen, and the present one; nobody is called."""
-        present = self.shown.value
+        present = self.field.value
         kept = [name for name in self.lever.choices if name in names or name == present]
         if kept != list(self.offered):
-            with self._quietly(), self.shown.hold_sync():
+            with self._quietly(), self.field.hold_sync():
                 self.offered = kept
-                self.shown.options = words(kept)
-                self.shown.value = present
+                self.field.options = words(kept)
+                self.field.value = present
 
     def _show(self, value: Any) -> None:
         if value not in self.offered:
@@ -254,10 +266,10 @@ class ListControl(_OneWidget):
         super().__init__(lever, widgets.Text(continuous_update=False, placeholder="1, 2, 4"))
 
     def plain(self) -> Any:
-        return self.lever.plain(self.lever.check(read_numbers(self.shown.value, self.lever)))
+        return self.lever.plain(self.lever.check(read_numbers(self.field.value, self.lever)))
 
     def _show(self, value: Any) -> None:
-        self.shown.value = ", ".join(f"{item:g}" if isinstance(item, float) else str(item) for item in value)
+        self.field.value = ", ".join(f"{item:g}" if isinstance(item, float) else str(item) for item in value)
 
 
 def read_numbers(text: str, lever: Lever) -> list[float]:
@@ -324,102 +336,3 @@ class NumbersControl(Control):
         box = widgets.BoundedIntText(min=self.lever.least, max=self.lever.most, tooltip=self.lever.description)
         box.observe(self._changed, "value")
         return box
-
-
-MOST_EVEN = 256
-"""Up to so many equal steps a slider is divided evenly; above, as a logarithm."""
-
-ABOVE_DEFAULT = 1000
-"""A slider ends at so many times the default; the number box beside it takes the whole range."""
-
-_EACH_UP_TO = 32
-_PER_DOUBLING = 16
-_PER_DECADE = 40
-_MOST_UNEVEN = 400
-
-
-def stops(lever: Lever) -> list[float]:
-    """Return the values of a slider, rising; none where the lever has no range to slide over.
-
-    >>> stops(Lever("shift", "integer", 0, least=-2, most=2))
-    [-2, -1, 0, 1, 2]
-    >>> stops(Lever("width", "integer", 8, least=2, most=32, scale="power_of_two"))
-    [2, 4, 8, 16, 32]
-    >>> found = stops(Lever("count", "integer", 300, least=1, most=10_000_000, scale="log"))
-    >>> found[:4], found[39:42], found[-1], len(found)
-    ([1, 2, 3, 4], [48, 50, 52], 300000, 243)
-    >>> stops(Lever("share", "number", 0.5, least=0, most=1, step=0.25))
-    [0.0, 0.25, 0.5, 0.75, 1.0]
-    """
-    if lever.least is None or lever.most is None:
-        return []
-    low, high = lever.least, _end(lever, lever.least, lever.most)
-    if low == high:
-        return [low]
-    if lever.scale == "power_of_two":
-        return [0] * (low <= 0) + [2**k for k in range(64) if low <= 2**k <= high]
-    if lever.kind == "integer":
-        return _whole(lever, int(low), int(high))
-    return _real(lever, float(low), float(high))
-
-
-def nearest_stop(values: list[float], value: float) -> int:
-    """Return the position of the stop nearest to a value; the lower of two equally near.
-
-    >>> nearest_stop([1, 2, 4, 8], 3), nearest_stop([1, 2, 4, 8], 100)
-    (1, 3)
-    """
-    at = bisect_left(values, value)
-    around = [k for k in (at - 1, at) if 0 <= k < len(values)]
-    return min(around, key=lambda k: (abs(values[k] - value), k))
-
-
-def _end(lever: Lever, low: float, high: float) -> float:
-    usual = 0 if lever.required or not isinstance(lever.default, (int, float)) else lever.default
-    return max(low, min(high, ABOVE_DEFAULT * max(usual, 1)))
-
-
-def _whole(lever: Lever, low: int, high: int) -> list[float]:
-    step = int(lever.step or 1)
-    if (high - low) // step <= MOST_EVEN and lever.scale == "linear":
-        return list(range(low, high + 1, step))
-    if low < 0:
-        return sorted({*range(low, high, max(step, math.ceil((high - low) / MOST_EVEN))), high})
-    slider_stops: list[float] = list(range(low, min(high, _EACH_UP_TO) + 1))
-    base = _EACH_UP_TO
-    while base < high:
-        slider_stops += range(max(base, low) + base // _PER_DOUBLING, min(2 * base, high) + 1, base // _PER_DOUBLING)
-        base *= 2
-    return sorted({*slider_stops, low, high})
-
-
-def _real(lever: Lever, low: float, high: float) -> list[float]:
-    step = lever.step or (high - low) / 100 or high - low  # which a hundredth of the least number is not
-    if lever.scale == "linear" and (high - low) / step <= MOST_EVEN:
-        return sorted({_tidy(low + k * step) for k in range(math.floor((high - low) / step + 1e-9) + 1)})
-    if low <= 0:
-        return sorted({_tidy(low + k * (high - low) / MOST_EVEN) for k in range(MOST_EVEN + 1)})
-    first, decades = math.log10(low), math.log10(high) - math.log10(low)
-    count = min(max(round(decades * _PER_DECADE), 1), _MOST_UNEVEN)
-    inner = [float(f"{10 ** (first + decades * k / count):.3g}") for k in range(1, count)]
-    return sorted({low, *(value for value in inner if low < value < high), high})
-
-
-def _tidy(value: float) -> float:
-    return round(value, 10) + 0.0
-
-
-MOST = 90
-"""Characters of a reason that an option shows."""
-
-
-def marked(words: str, why: str | None) -> str:
-    """Return what an option says, with the reason for which the whole setting would be refused.
-
-    >>> marked("best fit", None), marked("best fit", "sweep: segments must be at least 64. Got 8.")
-    ('best fit', 'best fit (refused here: segments must be at least 64. Got 8.)')
-    """
-    if why is None:
-        return words
-    reason = " ".join(why.removeprefix("sweep: ").split())
-    return f"{words} (refused here: {reason if len(reason) <= MOST else reason[: MOST - 3].rstrip() + '...'})"

@@ -1,4 +1,4 @@
-"""Why a decision was taken: both sides' runs of one seed, step by step, to where they part.
+"""A decision of a policy as a page shows it: in words, and as a picture of what it saw.
 
 In words (HTML): the rule, what the policy saw, what it answered. As a picture (SVG): a memory with the range that is
 taken, or every array of the view as bars.
@@ -7,134 +7,20 @@ taken, or every array of the view as bars.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import ipywidgets as widgets
 import numpy as np
 
-from workbench.dashboards import page
-from workbench.dashboards.canvas import number
-from workbench.engines.kit.engine import Setup
-from workbench.errors import WorkbenchError
-from workbench.explain.decisions import OWN, Decision, decisions_of, first_difference
+from workbench.dashboards.elements import escaped, number
+from workbench.explain.decisions import OWN, Decision
 from workbench.structures.bitmaps import unpacked
-
-ALL = ""
-_ASKS = (
-    "Press the button: both runs of the seed that is drawn are done once more in plain Python, and every question that "
-    "a policy was asked is kept with what it saw and answered."
-)
-
-Runs = Callable[[], tuple[Sequence[str], Sequence[Setup], int]]
-"""Gives the names of both sides, their setups, and the seed."""
-
-
-class WhyPanel(widgets.VBox, page.InThread):
-    """A button that runs both sides; a slider over the decisions; words and a picture of either side's."""
-
-    def __init__(self, runs: Runs) -> None:
-        self._runs = runs
-        self._names: Sequence[str] = ("", "")
-        self._kept: list[list[Decision]] = [[], []]
-        self.begin = page.narrow_button(
-            "step through the decisions", "run both sides of the drawn seed in plain Python", self._go
-        )
-        self.begin.layout.width = "auto"
-        self.question = widgets.Dropdown(options=[("every question", ALL)], description="question")
-        self.question.observe(lambda _: self._filtered(), "value")
-        self.place = widgets.IntSlider(
-            0, 0, 0, description="decision", readout=False, layout={"flex": "1 1 200px", "width": "auto"}
-        )
-        self.place.observe(lambda _: self._show(), "value")
-        self.back = page.narrow_button("◀", "the decision before", lambda: self.step(-1))
-        self.forth = page.narrow_button("▶", "the next decision", lambda: self.step(1))
-        self.part = page.narrow_button(
-            "first difference", "the first decision at which the sides part", self.go_to_difference
-        )
-        self.words, self.sides = widgets.HTML(page.fine(_ASKS)), [widgets.HTML(), widgets.HTML()]
-        for side in self.sides:
-            side.add_class("wb-decision")
-        self.moves = widgets.HBox([self.back, self.forth, self.part, self.place])
-        self.moves.add_class("wb-beside")
-        both = widgets.HBox(self.sides)
-        both.add_class("wb-beside")
-        super().__init__([widgets.HBox([self.begin, self.question]), self.moves, self.words, both])
-        self.add_class("wb-why")
-
-    def step(self, by: int) -> None:
-        """Go forwards, or backwards, by so many decisions."""
-        self.place.value = min(max(self.place.value + by, 0), self.place.max)
-
-    def go_to_difference(self) -> None:
-        """Go to the first decision at which the two sides part."""
-        number = first_difference(*self._filtered_sides())
-        if number is None:
-            self.words.value = page.fine("The two sides do not part in the decisions that are kept.")
-        else:
-            self.place.value = min(number, self.place.max)
-            self._show()
-
-    def _go(self) -> None:
-        if self._working is None or not self._working.is_alive():
-            self.words.value = page.fine("Both sides run in plain Python, which takes some seconds ...")
-            self._begin(self._run)
-
-    def _run(self) -> None:
-        try:
-            names, setups, seed = self._runs()
-            kept = [decisions_of(setup, seed) for setup in setups]
-        except WorkbenchError as mistake:
-            self._kept = [[], []]
-            self._filtered()
-            self.words.value = page.mistake(mistake)
-            return
-        self._names, self._kept = names, kept
-        questions = sorted({decision.question for side in kept for decision in side})
-        self.question.options = [("every question", ALL), *((one, one) for one in questions)]
-        self.question.value = ALL
-        self._filtered()
-
-    def _filtered_sides(self) -> list[list[Decision]]:
-        wanted = self.question.value
-        return [[one for one in side if wanted in (ALL, one.question)] for side in self._kept]
-
-    def _filtered(self) -> None:
-        self.place.max = max(max(map(len, self._filtered_sides())) - 1, 0)
-        self.place.value = min(self.place.value, self.place.max)
-        self._show()
-
-    def _show(self) -> None:
-        sides, at = self._filtered_sides(), self.place.value
-        if not any(sides):
-            answered = any(self._kept)
-            self.words.value = page.fine(
-                "Neither side was asked anything." if not answered else "Nobody was asked this."
-            )
-        else:
-            self.words.value = page.fine(_where(sides, at))
-        for name, side, panel in zip(self._names, sides, self.sides, strict=True):
-            panel.value = _side(name, side, at)
-
-
-def _where(sides: Sequence[Sequence[Decision]], at: int) -> str:
-    """Return in a sentence where one stands, and where the sides part."""
-    part = first_difference(*sides)
-    parts = "they do not part" if part is None else f"they part at decision {part + 1:,}"
-    after = " From there on the two runs are in different states." if part is not None and at > part else ""
-    return f"Decision {at + 1:,}; {len(sides[0]):,} and {len(sides[1]):,} are kept, and {parts}.{after}"
-
-
-def _side(name: str, side: Sequence[Decision], at: int) -> str:
-    title = f"<h4>{page.text(name)}</h4>"
-    if at >= len(side):
-        return title + page.fine("No such decision on this side." if side else "This side decides without being asked.")
-    return f"{title}{decision_picture(side[at])}{decision_words(side[at])}"
-
 
 WIDE, BAR, GAP = 420, 46, 16
 MOST_BARS = 96
 TAKEN, FREE, CHOSEN = "#8a949e", "#ffffff", "#c8501e"
+MOST_SHOWN = 12
+"""Entries of an array in the table; the picture has more."""
 
 
 def decision_picture(decision: Decision) -> str:
@@ -148,76 +34,11 @@ def decision_picture(decision: Decision) -> str:
     return _svg(len(rows) * (BAR + GAP), inside)
 
 
-def _memory(decision: Decision) -> str:
-    """Return the start map: taken and free segments, the range that is taken, and the starts that were possible."""
-    segments, length, start = decision.saw["segments"], decision.saw["length"], decision.answer
-    unit = WIDE / segments
-    parts = [_box(0, 14, WIDE, 22, TAKEN)]
-    for hole in holes(decision.saw["free"], segments, length):
-        parts.append(_box(hole.start * unit, 14, hole.length * unit, 22, FREE))
-        if hole.lowest >= 0:
-            parts.append(_box(hole.lowest * unit, 40, max((hole.highest - hole.lowest + 1) * unit, 1), 5, "#0072b2"))
-    if start >= 0:
-        parts.append(_box(start * unit, 14, length * unit, 22, CHOSEN))
-    words = "grey: taken, white: free, orange: granted, blue: starts that are possible"
-    return _svg(66, _text(0, 10, "segment 0") + "".join(parts) + _text(0, 60, words))
-
-
-def _arrays(decision: Decision) -> list[tuple[str, Sequence[float], int]]:
-    """Return the arrays of a view that can be drawn, each with the place that was chosen in it."""
-    rows: list[tuple[str, Sequence[float], int]] = []
-    for name, values in {**decision.saw, **decision.wrote}.items():
-        if name in OWN or not isinstance(values, list):
-            continue
-        column = candidates(decision, name, {name: values}) if len(values) <= MOST_BARS else values
-        if 2 <= len(column) <= MOST_BARS and all(math.isfinite(value) for value in column) and any(column):
-            rows.append((name, column, _chosen(decision, name, column)))
-    return rows
-
-
-def _chosen(decision: Decision, name: str, column: Sequence[float]) -> int:
-    if name == "scores":
-        return max(range(len(column)), key=lambda k: column[k])
-    if name in ("modules", "demand", "totals", "recent", "heat"):
-        return -1
-    return decision.answer if 0 <= decision.answer < len(column) else -1
-
-
-def _bars(name: str, values: Sequence[float], top: float, chosen: int) -> str:
-    low, high = min(0.0, *values), max(0.0, *values)
-    span, unit = (high - low) or 1.0, WIDE / len(values)
-    zero = top + 14 + (BAR - 14) * high / span
-    parts = [_text(0, top + 10, f"{name.replace('_', ' ')} (most {high:g})")]
-    for k, value in enumerate(values):
-        size = (BAR - 14) * abs(value) / span
-        y = zero - size if value >= 0 else zero
-        parts.append(_box(k * unit + 0.5, y, max(unit - 1, 0.5), size, CHOSEN if k == chosen else "#0072b2"))
-    return "".join(parts)
-
-
-def _box(x: float, y: float, wide: float, high: float, fill: str) -> str:
-    shape = f'x="{x:.2f}" y="{y:.2f}" width="{wide:.2f}" height="{high:.2f}"'
-    return f'<rect {shape} fill="{fill}" stroke="#767676" stroke-width="0.4"/>'
-
-
-def _text(x: float, y: float, words: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="10" fill="currentColor">{page.text(words)}</text>'
-
-
-def _svg(high: float, inside: str) -> str:
-    frame = f'viewBox="0 -2 {WIDE} {high + 4:.0f}" width="100%" role="img" style="max-width:{WIDE}px"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {frame}>{inside}</svg>'
-
-
-MOST_SHOWN = 12
-"""Entries of an array in the table; the picture has more."""
-
-
 def decision_words(decision: Decision) -> str:
     """Return what a page says of a decision."""
-    who = f"<b>{page.text(decision.policy)}</b> is asked: {page.text(decision.question)}."
-    rule = f"<p>{page.text(decision.rule)}</p>" if decision.rule else ""
-    return f"<p>{who}</p>{rule}<p><b>{page.text(answer_words(decision))}</b></p>{_table(decision)}"
+    who = f"<b>{escaped(decision.policy)}</b> is asked: {escaped(decision.question)}."
+    rule = f"<p>{escaped(decision.rule)}</p>" if decision.rule else ""
+    return f"<p>{who}</p>{rule}<p><b>{escaped(answer_words(decision))}</b></p>{_table(decision)}"
 
 
 def answer_words(decision: Decision) -> str:
@@ -237,8 +58,8 @@ def _score_words(decision: Decision) -> str:
     best = [str(int(module)) for score, module in ranked if score == ranked[0][0]]
     behind = next((score for score, _ in ranked if score != ranked[0][0]), None)
     lead = f", the next best {number(behind)}" if behind is not None else ""
-    modules_said = f"module{'s' * (len(best) > 1)} {', '.join(best)}"
-    return f"Of {len(modules)} modules with room it rates {modules_said} highest, {number(ranked[0][0])}{lead}."
+    modules_text = f"module{'s' * (len(best) > 1)} {', '.join(best)}"
+    return f"Of {len(modules)} modules with room it rates {modules_text} highest, {number(ranked[0][0])}{lead}."
 
 
 def _range_words(decision: Decision) -> str:
@@ -255,6 +76,21 @@ def _range_words(decision: Decision) -> str:
     where = f" in the free range of {inside.length}" if inside else ""
     ends = f"{start} from the lower end, {segments - start - length} from the upper"
     return f"{request}. It takes segment {start}{where}: {ends}."
+
+
+def _memory(decision: Decision) -> str:
+    """Return the start map: taken and free segments, the range that is taken, and the starts that were possible."""
+    segments, length, start = decision.saw["segments"], decision.saw["length"], decision.answer
+    unit = WIDE / segments
+    parts = [_box(0, 14, WIDE, 22, TAKEN)]
+    for hole in holes(decision.saw["free"], segments, length):
+        parts.append(_box(hole.start * unit, 14, hole.length * unit, 22, FREE))
+        if hole.lowest >= 0:
+            parts.append(_box(hole.lowest * unit, 40, max((hole.highest - hole.lowest + 1) * unit, 1), 5, "#0072b2"))
+    if start >= 0:
+        parts.append(_box(start * unit, 14, length * unit, 22, CHOSEN))
+    words = "grey: taken, white: free, orange: granted, blue: starts that are possible"
+    return _svg(66, _text(0, 10, "segment 0") + "".join(parts) + _text(0, 60, words))
 
 
 class Hole(NamedTuple):
@@ -296,9 +132,55 @@ def candidates(decision: Decision, field: str, values: dict[str, Any] | None = N
     return list(column[: decision.saw.get("count", len(column))])
 
 
+def _arrays(decision: Decision) -> list[tuple[str, Sequence[float], int]]:
+    """Return the arrays of a view that can be drawn, each with the place that was chosen in it."""
+    rows: list[tuple[str, Sequence[float], int]] = []
+    for name, values in {**decision.saw, **decision.wrote}.items():
+        if name in OWN or not isinstance(values, list):
+            continue
+        column = candidates(decision, name, {name: values}) if len(values) <= MOST_BARS else values
+        if 2 <= len(column) <= MOST_BARS and all(math.isfinite(value) for value in column) and any(column):
+            rows.append((name, column, _chosen(decision, name, column)))
+    return rows
+
+
+def _chosen(decision: Decision, name: str, column: Sequence[float]) -> int:
+    if name == "scores":
+        return max(range(len(column)), key=lambda k: column[k])
+    if name in ("modules", "demand", "totals", "recent", "heat"):
+        return -1
+    return decision.answer if 0 <= decision.answer < len(column) else -1
+
+
+def _bars(name: str, values: Sequence[float], top: float, chosen: int) -> str:
+    low, high = min(0.0, *values), max(0.0, *values)
+    span, unit = (high - low) or 1.0, WIDE / len(values)
+    zero = top + 14 + (BAR - 14) * high / span
+    parts = [_text(0, top + 10, f"{name.replace('_', ' ')} (most {high:g})")]
+    for k, value in enumerate(values):
+        size = (BAR - 14) * abs(value) / span
+        y = zero - size if value >= 0 else zero
+        parts.append(_box(k * unit + 0.5, y, max(unit - 1, 0.5), size, CHOSEN if k == chosen else "#0072b2"))
+    return "".join(parts)
+
+
+def _box(x: float, y: float, wide: float, high: float, fill: str) -> str:
+    shape = f'x="{x:.2f}" y="{y:.2f}" width="{wide:.2f}" height="{high:.2f}"'
+    return f'<rect {shape} fill="{fill}" stroke="#767676" stroke-width="0.4"/>'
+
+
+def _text(x: float, y: float, words: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="10" fill="currentColor">{escaped(words)}</text>'
+
+
+def _svg(high: float, inside: str) -> str:
+    frame = f'viewBox="0 -2 {WIDE} {high + 4:.0f}" width="100%" role="img" style="max-width:{WIDE}px"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {frame}>{inside}</svg>'
+
+
 def _table(decision: Decision) -> str:
     rows = "".join(
-        f"<tr><td>{page.text(name)}</td><td>{_short(value)}</td><td>{page.text(decision.about[name])}</td></tr>"
+        f"<tr><td>{escaped(name)}</td><td>{_short(value)}</td><td>{escaped(decision.about[name])}</td></tr>"
         for name, value in {**decision.saw, **decision.wrote}.items()
         if name != "free" or "segments" not in decision.saw
     )

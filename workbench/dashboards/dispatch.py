@@ -7,26 +7,22 @@ from typing import Literal
 
 import numpy as np
 
-from workbench.dashboards.canvas import IntervalsPanel, NotedPanel, NotedPanels, Side
-from workbench.dashboards.dispatch_drawings import DispatchTimelinePanel, dispatch_scene
 from workbench.dashboards.dispatch_levers import seven_levers
+from workbench.dashboards.dispatch_timeline import DispatchTimelinePanel, dispatch_scene
+from workbench.dashboards.interval_panels import IntervalsPanel, NotedPanel, NotedPanels, Side
+from workbench.dashboards.opening import Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import Notes, Opening, PairedRuns
+from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.engines.dispatch import Dispatch
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
-from workbench.figures.curves import places
 from workbench.figures.estimates import mean_curve
-from workbench.figures.trends import waits_by_priority_data
+from workbench.figures.run_curves import places
+from workbench.figures.waits_by_priority import waits_by_priority_data
 from workbench.levers import Spec, lever
 from workbench.machine import Machine
 from workbench.metrics.dispatch_modules import has_power, module_power, spread_after
 from workbench.records.dispatch import DispatchRecord
-
-
-def dispatch_dashboard() -> PairedDashboard:
-    """Make the dashboard that opens with the first claim of the source document: does matching help those that wait?"""
-    return PairedDashboard(OPENING, DispatchPanels())
 
 
 class DispatchView(Spec):
@@ -47,13 +43,71 @@ class DispatchView(Spec):
         return first, min(first + self.modules, modules)
 
 
+def resources_line(machine: Machine) -> str:
+    """Return what a dispatcher reserves on a machine.
+
+    >>> resources_line(Machine(compute_units=8))
+    '8 modules of 4 units; a unit: 64 vgpr, 50 sgpr, 10 waves; a module: 128 shared, 16 workgroups'
+    """
+    resources = {
+        level: ", ".join(f"{r.blocks} {r.label}" for r in machine.resources() if r.level == level)
+        for level in ("unit", "module")
+    }
+    sizes = f"{machine.compute_units} modules of {machine.simds_a_unit} units"
+    return f"{sizes}; a unit: {resources['unit']}; a module: {resources['module']}"
+
+
+OPENING = Opening(
+    engine="dispatch",
+    title="Dispatch: who goes next, and to which module?",
+    summary=(
+        "Two dispatchers send the same groups to the same modules: who runs where over time at one seed, how "
+        "long each priority waits, and above it how many more groups are done in the same time, at all seeds."
+    ),
+    machine={"preset": "patent_dispatch", "compute_units": 8},
+    machine_levers=(
+        "compute_units",
+        "simds_a_unit",
+        "vgprs_a_unit",
+        "sgprs_a_unit",
+        "waves_a_unit",
+        "segments",
+        "workgroups_a_unit",
+        "more_resources",
+    ),
+    machine_line=resources_line,
+    regime="head_of_line",
+    length=1000,
+    baseline={
+        "priority": "priority_windows",
+        "selection": "strict_blocking",
+        "stuck": "split_when_stuck",
+        "choice": "weighted_choice",
+    },
+    other={"selection": "served_marks"},
+    compared=tuple(Dispatch.slots),
+    options={"power": "class_power"},
+    seeds=8,
+    measure="groups_per_kilocycle",
+    view=DispatchView,
+    first=("machine.compute_units", "machine.simds_a_unit", "workload.*.count"),
+    cards=seven_levers,
+)
+"""The document's dispatcher on both sides, but one side lets nobody pass whom the most urgent group keeps waiting."""
+
+
+def dispatch_dashboard() -> PairedDashboard:
+    """Make the dashboard that opens with the first claim of the source document: does matching help those that wait?"""
+    return PairedDashboard(OPENING, DispatchPanels())
+
+
 class DispatchPanels(NotedPanels):
     """Who runs where over time, how long each priority waits, how even the units and the modules are."""
 
     def __init__(self) -> None:
-        nothing = "Power is off; options: power: class power."
+        empty_text = "Power is off; options: power: class power."
         self.timeline, self.waits, self.spread = DispatchTimelinePanel(), IntervalsPanel(), IntervalsPanel()
-        self.power = NotedPanel("Power", "module", "power (W)", power_note, nothing=nothing)
+        self.power = NotedPanel("Power", "module", "power (W)", power_note, empty_text=empty_text)
         super().__init__([self.waits, self.spread, self.power], of_seed=[self.timeline])
 
     @property
@@ -92,56 +146,3 @@ class DispatchPanels(NotedPanels):
 def power_note(record: DispatchRecord) -> np.ndarray:
     """Return the power of each module, averaged over the run: float64[modules], empty where power was not simulated."""
     return module_power(record) if has_power(record) else np.empty(0)
-
-
-def resources_line(machine: Machine) -> str:
-    """Return what a dispatcher reserves on a machine.
-
-    >>> resources_line(Machine(compute_units=8))
-    '8 modules of 4 units; a unit: 64 vgpr, 50 sgpr, 10 waves; a module: 128 shared, 16 workgroups'
-    """
-    resources = {
-        level: ", ".join(f"{r.blocks} {r.label}" for r in machine.resources() if r.level == level)
-        for level in ("unit", "module")
-    }
-    sizes = f"{machine.compute_units} modules of {machine.simds_a_unit} units"
-    return f"{sizes}; a unit: {resources['unit']}; a module: {resources['module']}"
-
-
-OPENING = Opening(
-    engine="dispatch",
-    title="Dispatch: who goes next, and to which module?",
-    seen=(
-        "Two dispatchers send the same groups to the same modules: who runs where over time at one seed, how "
-        "long each priority waits, and above it how many more groups are done in the same time, at all seeds."
-    ),
-    machine={"preset": "patent_dispatch", "compute_units": 8},
-    machine_levers=(
-        "compute_units",
-        "simds_a_unit",
-        "vgprs_a_unit",
-        "sgprs_a_unit",
-        "waves_a_unit",
-        "segments",
-        "workgroups_a_unit",
-        "more_resources",
-    ),
-    machine_line=resources_line,
-    regime="head_of_line",
-    length=1000,
-    baseline={
-        "priority": "priority_windows",
-        "selection": "strict_blocking",
-        "stuck": "split_when_stuck",
-        "choice": "weighted_choice",
-    },
-    other={"selection": "served_marks"},
-    compared=tuple(Dispatch.slots),
-    options={"power": "class_power"},
-    seeds=8,
-    measure="groups_per_kilocycle",
-    view=DispatchView,
-    first=("machine.compute_units", "machine.simds_a_unit", "workload.*.count"),
-    cards=seven_levers,
-)
-"""The document's dispatcher on both sides, but one side lets nobody pass whom the most urgent group keeps waiting."""

@@ -1,18 +1,25 @@
-"""The seven levers of the source document's dispatcher, each with its policy (spec 3, section 2).
-
-And what each of them may be, given the others: where a card's slider stops.
-"""
+"""The seven levers of the source document's dispatcher, each with its policy (spec 3, section 2)."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from workbench.dashboards.dispatch_drawings import (
-    FILLS,
+from workbench.dashboards.card_question import BOTH, CardLever, Change, State
+from workbench.dashboards.cures import nearest_of
+from workbench.dashboards.dispatch_limits import (
+    blocks_allowed,
+    groups_allowed,
+    largest_share,
+    probed_blocks,
+    vgpr_blocks,
+    waves_allowed,
+)
+from workbench.dashboards.dispatch_timeline import FILLS
+from workbench.dashboards.lever_drawings import (
     blocks_drawing,
     groups_drawing,
     history_drawing,
@@ -21,8 +28,7 @@ from workbench.dashboards.dispatch_drawings import (
     waves_drawing,
     windows_drawing,
 )
-from workbench.dashboards.lever_cards import BOTH, CardLever, Change, State, nearest_of
-from workbench.dashboards.page import Setting, found, look_up, path_of, put
+from workbench.dashboards.settings import Setting, look_up, path_of, put, value_of
 from workbench.errors import InputError
 from workbench.levers import Lever
 from workbench.machine import Machine
@@ -35,13 +41,11 @@ from workbench.policies.probes.shift_probe import (
     GroupedRun,
     GroupedSampledRun,
     SampledRun,
-    dividing,
     powers_and_halfway,
     stepped,
     wrong_lengths,
 )
 from workbench.workloads.synthetic.laws import Law
-from workbench.workloads.synthetic.random_groups import RandomGroups, laws_of
 
 _PATHS = {"baseline": "policy", "other": "other"}
 _PLAIN = (ExactRun.name, "static_priority", NeverSplit.name, "most_residual")
@@ -50,6 +54,69 @@ SAME = ""
 """What stands for the baseline's policy on the other side."""
 LEVELS = 4
 """Priorities of a workload whose law does not say how many."""
+
+
+def seven_levers() -> list[CardLever]:
+    """Make N, M, Z, the sampled lengths, the windows, the threshold and nx, in the order of their cards."""
+    return [
+        Blocks(),
+        Waves(),
+        OfPolicy(
+            letter="Z",
+            title="groups of blocks",
+            slot="probe",
+            lever=GroupedRun.levers["groups"],
+            on=_grouped,
+            off=_ungrouped,
+            usual=lambda setting, _: _usual_groups(setting),
+            draw=lambda setting, probes: groups_drawing(
+                vgpr_blocks(setting), [value_of(probe, "groups") or 0 for probe in probes]
+            ),
+            allowed=groups_allowed,
+        ),
+        Sampling(
+            letter="k",
+            title="sampled run lengths",
+            slot="probe",
+            lever=SampledRun.levers["run_lengths"],
+            on=_sampled,
+            off=_unsampled,
+            usual=_lengths,
+            draw=lambda setting, probes: sampling_drawing(
+                vgpr_blocks(setting), [_report(probe, vgpr_blocks(setting)) for probe in probes]
+            ),
+        ),
+        OfPolicy(
+            letter="t",
+            title="priority windows (cycles)",
+            slot="priority",
+            lever=PriorityWindows.levers["lengths"],
+            on=lambda _, lengths: {"priority_windows": {"lengths": lengths}},
+            off=lambda _: "static_priority",
+            usual=lambda setting, _: _windows(setting),
+            draw=lambda setting, policies: windows_drawing([_lengths_of(setting, one) for one in policies], FILLS),
+        ),
+        OfPolicy(
+            letter="G",
+            title="failed rounds to split",
+            slot="stuck",
+            lever=SplitWhenStuck.levers["threshold"],
+            on=lambda before, rounds: _within_backfill(before, {SplitWhenStuck.name: {"threshold": rounds}}),
+            off=lambda before: _within_backfill(before, NeverSplit.name),
+            usual=lambda *_: SplitWhenStuck.levers["threshold"].default,
+            draw=lambda _, policies: rounds_drawing([value_of(one, "threshold") or 0 for one in policies]),
+        ),
+        OfPolicy(
+            letter="nx",
+            title="cycles of history",
+            slot="choice",
+            lever=LeastRecentEnergy.levers["nx"],
+            on=lambda _, nx: {"least_recent_energy": {"nx": nx}},
+            off=lambda _: "most_residual",
+            usual=lambda *_: LeastRecentEnergy.levers["nx"].default,
+            draw=lambda _, policies: history_drawing([value_of(one, "nx") or 0 for one in policies]),
+        ),
+    ]
 
 
 class Blocks(CardLever):
@@ -152,7 +219,7 @@ class OfPolicy(CardLever):
 
     def state(self, setting: Setting, side: str) -> State:
         policy = effective(setting, side, self.slot)
-        value = found(policy, self.lever.name)
+        value = value_of(policy, self.lever.name)
         name = _name(policy).replace("_", " ")
         same = side == "other" and setting["other"][self.slot] == SAME
         if value is None:
@@ -177,7 +244,7 @@ class OfPolicy(CardLever):
     def _nearest(self, setting: Setting, got: Any, near: Any) -> Iterator[tuple[Any, Change]]:
         value = list(near) if isinstance(near, tuple) else near
         own = [side for side in self.sides if setting[side][self.slot] != SAME]
-        held = {side: found(setting[side][self.slot], self.lever.name) for side in own}
+        held = {side: value_of(setting[side][self.slot], self.lever.name) for side in own}
         wrong = [
             side
             for side, one in held.items()
@@ -191,7 +258,7 @@ class OfPolicy(CardLever):
         return {f"{_PATHS[side]}.{self.slot}": SAME if side == "other" and _name(left) in _PLAIN else left}
 
     def can_turn_off(self, setting: Setting, side: str) -> bool:
-        return found(setting[side][self.slot], self.lever.name) is not None
+        return value_of(setting[side][self.slot], self.lever.name) is not None
 
     def offers(self, setting: Setting, side: str) -> Sequence[float]:
         return self.allowed(setting) if self.allowed else ()
@@ -201,67 +268,41 @@ class OfPolicy(CardLever):
         return self.draw(setting, both[:1] if both[0] == both[1] else both)
 
 
-def seven_levers() -> list[CardLever]:
-    """Make N, M, Z, the sampled lengths, the windows, the threshold and nx, in the order of their cards."""
-    return [
-        Blocks(),
-        Waves(),
-        OfPolicy(
-            letter="Z",
-            title="groups of blocks",
-            slot="probe",
-            lever=GroupedRun.levers["groups"],
-            on=_grouped,
-            off=_ungrouped,
-            usual=lambda setting, _: _usual_groups(setting),
-            draw=lambda setting, probes: groups_drawing(
-                vgpr_blocks(setting), [found(probe, "groups") or 0 for probe in probes]
-            ),
-            allowed=groups_allowed,
-        ),
-        Sampling(
-            letter="k",
-            title="sampled run lengths",
-            slot="probe",
-            lever=SampledRun.levers["run_lengths"],
-            on=_sampled,
-            off=_unsampled,
-            usual=_lengths,
-            draw=lambda setting, probes: sampling_drawing(
-                vgpr_blocks(setting), [_report(probe, vgpr_blocks(setting)) for probe in probes]
-            ),
-        ),
-        OfPolicy(
-            letter="t",
-            title="priority windows (cycles)",
-            slot="priority",
-            lever=PriorityWindows.levers["lengths"],
-            on=lambda _, lengths: {"priority_windows": {"lengths": lengths}},
-            off=lambda _: "static_priority",
-            usual=lambda setting, _: _windows(setting),
-            draw=lambda setting, policies: windows_drawing([_lengths_of(setting, one) for one in policies], FILLS),
-        ),
-        OfPolicy(
-            letter="G",
-            title="failed rounds to split",
-            slot="stuck",
-            lever=SplitWhenStuck.levers["threshold"],
-            on=lambda before, rounds: _within_backfill(before, {SplitWhenStuck.name: {"threshold": rounds}}),
-            off=lambda before: _within_backfill(before, NeverSplit.name),
-            usual=lambda *_: SplitWhenStuck.levers["threshold"].default,
-            draw=lambda _, policies: rounds_drawing([found(one, "threshold") or 0 for one in policies]),
-        ),
-        OfPolicy(
-            letter="nx",
-            title="cycles of history",
-            slot="choice",
-            lever=LeastRecentEnergy.levers["nx"],
-            on=lambda _, nx: {"least_recent_energy": {"nx": nx}},
-            off=lambda _: "most_residual",
-            usual=lambda *_: LeastRecentEnergy.levers["nx"].default,
-            draw=lambda _, policies: history_drawing([found(one, "nx") or 0 for one in policies]),
-        ),
-    ]
+class Sampling(OfPolicy):
+    """The run lengths of a probe; those that the resource is too short for are not built, and not state."""
+
+    def state(self, setting: Setting, side: str) -> State:
+        state = super().state(setting, side)
+        groups = value_of(effective(setting, side, "probe"), "groups")
+        most = groups or vgpr_blocks(setting)
+        words = f"{state.words}, in groups" if state.on and groups else state.words
+        return state._replace(value=[length for length in state.value if length <= most], words=words)
+
+    @property
+    def refused_by(self) -> str:  # type: ignore[override]
+        return rf"{super().refused_by}|reports \d+ when all are free"
+
+    def cures(self, setting: Setting, sentence: str) -> Iterator[tuple[Any, Change]]:
+        """Return the lengths with those that an empty resource answers to."""
+        yield from super().cures(setting, sentence)
+        if not re.search("when all are free", sentence):
+            return
+        for side in self.sides:
+            policy = setting[side][self.slot]
+            lengths = value_of(policy, self.lever.name) if policy != SAME else None
+            if lengths is not None:
+                value = self._long_enough(setting, side, self.state(setting, side).value)
+                yield value, self.change(setting, side, value)
+
+    def instead(self, setting: Setting, side: str, nearest: Any) -> Sequence[Any]:
+        """Return the nearest legal lengths, then with those that an empty resource answers to."""
+        return list(nearest), self._long_enough(setting, side, nearest)
+
+    def _long_enough(self, setting: Setting, side: str, lengths: Sequence[int]) -> list[int]:
+        groups = value_of(effective(setting, side, self.slot), "groups")
+        ends = {groups} if groups else set(probed_blocks(setting).values())
+        longer = sorted({*lengths, *ends})
+        return longer if not wrong_lengths(longer) else list(stepped(longer))
 
 
 def drawn_in(law: Any, most: int) -> Any:
@@ -297,43 +338,6 @@ def _name(policy: Any) -> str:
     return policy if isinstance(policy, str) else next(iter(policy))
 
 
-class Sampling(OfPolicy):
-    """The run lengths of a probe; those that the resource is too short for are not built, and not seen."""
-
-    def state(self, setting: Setting, side: str) -> State:
-        seen = super().state(setting, side)
-        groups = found(effective(setting, side, "probe"), "groups")
-        most = groups or vgpr_blocks(setting)
-        words = f"{seen.words}, in groups" if seen.on and groups else seen.words
-        return seen._replace(value=[length for length in seen.value if length <= most], words=words)
-
-    @property
-    def refused_by(self) -> str:  # type: ignore[override]
-        return rf"{super().refused_by}|reports \d+ when all are free"
-
-    def cures(self, setting: Setting, sentence: str) -> Iterator[tuple[Any, Change]]:
-        """Return the lengths with those that an empty resource answers to."""
-        yield from super().cures(setting, sentence)
-        if not re.search("when all are free", sentence):
-            return
-        for side in self.sides:
-            policy = setting[side][self.slot]
-            lengths = found(policy, self.lever.name) if policy != SAME else None
-            if lengths is not None:
-                value = self._long_enough(setting, side, self.state(setting, side).value)
-                yield value, self.change(setting, side, value)
-
-    def instead(self, setting: Setting, side: str, nearest: Any) -> Sequence[Any]:
-        """Return the nearest legal lengths, then with those that an empty resource answers to."""
-        return list(nearest), self._long_enough(setting, side, nearest)
-
-    def _long_enough(self, setting: Setting, side: str, lengths: Sequence[int]) -> list[int]:
-        groups = found(effective(setting, side, self.slot), "groups")
-        ends = {groups} if groups else set(probed_blocks(setting).values())
-        longer = sorted({*lengths, *ends})
-        return longer if not wrong_lengths(longer) else list(stepped(longer))
-
-
 def _waves(setting: Setting) -> Any:
     """Return the law of the waves in plain types; None where a file or a trace says how many there are."""
     return setting["workload"].get("random_groups", {}).get("waves")
@@ -360,14 +364,14 @@ def _ungrouped(before: Any) -> Any:
 
 def _sampled(before: Any, lengths: Sequence[int]) -> Any:
     if _name(before) == GroupedRun.name:
-        groups = found(before, "groups")
+        groups = value_of(before, "groups")
         return _shift_probe(GroupedSampledRun.name, before, groups=groups, run_lengths=lengths)
     return _shift_probe(SampledRun.name, before, run_lengths=lengths)
 
 
 def _unsampled(before: Any) -> Any:
     if _name(before) == GroupedSampledRun.name:
-        return _shift_probe(GroupedRun.name, before, groups=found(before, "groups"))
+        return _shift_probe(GroupedRun.name, before, groups=value_of(before, "groups"))
     return _shift_probe(ExactRun.name, before)
 
 
@@ -384,7 +388,7 @@ def _usual_groups(setting: Setting) -> int:
 
 def _report(probe: Any, blocks: int) -> Callable[[int], int]:
     """Return what a probe reports of a free run that begins with a group."""
-    size, lengths = blocks // (found(probe, "groups") or blocks), found(probe, "run_lengths")
+    size, lengths = blocks // (value_of(probe, "groups") or blocks), value_of(probe, "run_lengths")
 
     def report(run: int) -> int:
         groups = run // size
@@ -395,13 +399,13 @@ def _report(probe: Any, blocks: int) -> Callable[[int], int]:
 
 def _lengths_of(setting: Setting, policy: Any) -> list[int]:
     """Return the windows of a priority policy; none of one without."""
-    lengths = found(policy, "lengths")
+    lengths = value_of(policy, "lengths")
     return [] if lengths is None else lengths or _windows(setting)
 
 
 def _lengths(setting: Setting, probe: Any) -> list[int]:
     """Return the powers and their halves up to as many blocks, or groups of blocks, as a probe tells apart."""
-    return list(powers_and_halfway(found(probe, "groups") or vgpr_blocks(setting)))
+    return list(powers_and_halfway(value_of(probe, "groups") or vgpr_blocks(setting)))
 
 
 def _windows(setting: Setting) -> list[int]:
@@ -409,76 +413,3 @@ def _windows(setting: Setting) -> list[int]:
     law = setting["workload"].get("random_groups", {}).get("priority")
     levels = Law.read(law).span()[1] if law else LEVELS
     return [PriorityWindows.levers["shortest"].default * (levels - place) for place in range(levels)]
-
-
-MOST_BLOCKS = 512
-"""Where the slider of N ends; the box beside it takes all that the machine's lever does."""
-
-
-def vgpr_blocks(setting: Mapping[str, Any]) -> int:
-    """Return N of a setting: the blocks of vector registers of each SIMD.
-
-    >>> vgpr_blocks({"machine": {"preset": "patent_dispatch"}})
-    128
-    """
-    return probed_blocks(setting)["vgpr"]
-
-
-def probed_blocks(setting: Mapping[str, Any]) -> dict[str, int]:
-    """Return the blocks of every resource whose longest free run is probed, by its label.
-
-    >>> probed_blocks({"machine": {"preset": "patent_dispatch"}})
-    {'vgpr': 128, 'sgpr': 64, 'shared': 128}
-    """
-    resources = Machine.read(setting["machine"]).resources()
-    return {resource.label: resource.blocks for resource in resources if resource.contiguous}
-
-
-def groups_allowed(setting: Mapping[str, Any]) -> list[int]:
-    """Return the numbers of groups that divide the blocks of every resource that is probed (spec 3, Z).
-
-    >>> groups_allowed({"machine": {"preset": "patent_dispatch"}})
-    [1, 2, 4, 8, 16, 32]
-    """
-    each = [set(dividing(blocks)) for blocks in probed_blocks(setting).values()]
-    return sorted(set.intersection(*each))
-
-
-def blocks_allowed(setting: Mapping[str, Any]) -> list[int]:
-    """Return the numbers of vector register blocks that the groups of both sides divide and every workgroup fits."""
-    cut = {found(setting[side]["probe"], "groups") for side in ("baseline", "other")} - {None}
-    least = largest_share(setting)
-    steps = range(1, MOST_BLOCKS + 1) if cut else [*range(1, 65), *range(66, 129, 2), *range(132, MOST_BLOCKS + 1, 4)]
-    kept = (blocks for blocks in sorted({*steps, least}) if blocks >= least)
-    return [blocks for blocks in kept if all(blocks % groups == 0 and blocks > groups for groups in cut)]
-
-
-def waves_allowed(setting: Mapping[str, Any]) -> list[int]:
-    """Return the most waves that a workgroup may have, so that an empty module has room for the largest."""
-    machine, most = Machine.read(setting["machine"]), _most_a_wave(setting)
-    of_units = [resource for resource in machine.resources() if resource.level == "unit"]
-    share = min(resource.blocks // max(most.get(resource.label, 1), 1) for resource in of_units)
-    return list(range(1, share * machine.simds_a_unit + 1))
-
-
-def largest_share(setting: Mapping[str, Any]) -> int:
-    """Return the most vector register blocks that a workgroup may take of one SIMD of an empty module."""
-    return _share(setting) * _most_a_wave(setting).get("vgpr", 1)
-
-
-def _share(setting: Mapping[str, Any]) -> int:
-    """Return the most waves of the largest group that some SIMD gets."""
-    workload = _random_groups(setting)
-    return -(-workload.waves.span()[1] // Machine.read(setting["machine"]).simds_a_unit) if workload else 1
-
-
-def _most_a_wave(setting: Mapping[str, Any]) -> dict[str, int]:
-    """Return the most blocks of each resource that a wave may ask for; nothing where a file says it."""
-    workload = _random_groups(setting)
-    laws = laws_of(workload, Machine.read(setting["machine"]), "") if workload else {}
-    return {label: max(law.span()[1], 1) for label, law in laws.items()}
-
-
-def _random_groups(setting: Mapping[str, Any]) -> RandomGroups | None:
-    levers = setting["workload"].get("random_groups")
-    return None if levers is None else RandomGroups.read(levers)

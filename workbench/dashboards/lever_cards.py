@@ -1,93 +1,32 @@
 """The levers that a page is about, on top of it: a card each, for both sides, with a drawing of what it does.
 
-Beside the card that a refusal is about stands what would cure it. A cure turns one lever, to the nearest value that
-goes with the others or to the one that the refusal names; each is tried before it is offered.
+Beside the card that a refusal is about stands what would cure it.
 """
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import itertools
-import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
 
 import ipywidgets as widgets
 
-from workbench.dashboards import page
+from workbench.dashboards.background import Later
+from workbench.dashboards.card_question import CardLever, State
 from workbench.dashboards.controls import Control, LengthsControl, NumberControl, NumbersControl
-from workbench.dashboards.page import Later, Setting, put
+from workbench.dashboards.cures import Check, Cure, concerned, cures_of, mending, nearest_of, shortly
+from workbench.dashboards.elements import alert, escaped
+from workbench.dashboards.settings import Setting
 from workbench.dashboards.sidebar import Sidebar
 from workbench.dashboards.spec_controls import control_for
 from workbench.errors import WorkbenchError
 from workbench.levers import Lever
 
-BOTH = "both sides"
 REST_SECONDS = 0.15
 """How long levers must rest before cures are looked for: each is tried."""
 Button = tuple[str, Callable[[], object]]
 Listener = Callable[[str, str], None]
-Change = Mapping[str, Any]
-"""What is turned: plain values by the paths of their controls."""
-
-
-class State(NamedTuple):
-    """What a side has of a lever."""
-
-    value: Any
-    """The value, or the one that it would begin with; None where the lever is not to be had."""
-    on: bool
-    """Whether the lever counts."""
-    words: str
-
-
-class CardLever(ABC):
-    """A lever of a page as its card needs it; a setting is what `Sidebar.setting` returns."""
-
-    letter: str
-    """As the specification writes it."""
-    title: str
-    names: Sequence[str]
-    """The last words of the paths that refusals call it by."""
-    refused_by: str
-    """What its refusals look like, as a regular expression."""
-    lever: Lever
-    sides: ClassVar[Sequence[str]]
-
-    @abstractmethod
-    def state(self, setting: Setting, side: str) -> State:
-        """Return what a side has."""
-
-    @abstractmethod
-    def change(self, setting: Setting, side: str, value: Any) -> Change:
-        """Return what is turned where this lever is moved, the policy that it belongs to included."""
-
-    def turned_off(self, setting: Setting, side: str) -> Change:
-        """Return what is turned so that the lever counts no more."""
-        return {}
-
-    def can_turn_off(self, setting: Setting, side: str) -> bool:
-        """Return whether the lever counts on a side by a policy of the side's own."""
-        return False
-
-    def offers(self, setting: Setting, side: str) -> Sequence[float]:
-        """Return where a slider stops, given the other levers; nothing = anywhere."""
-        return ()
-
-    def instead(self, setting: Setting, side: str, nearest: Any) -> Sequence[Any]:
-        """Return what may stand in place of a value that is none of the lever's, of which the nearest that is one."""
-        return (nearest,)
-
-    def drawing(self, setting: Setting) -> str:
-        """Return what the lever does in a setting, as SVG."""
-        return ""
-
-    def cures(self, setting: Setting, sentence: str) -> Iterable[tuple[Any, Change]]:
-        """Return values of this lever that may mend a refusal, and what is turned for each; the nearest first."""
-        return ()
 
 
 class LeverCards:
@@ -167,18 +106,20 @@ class LeverCards:
 class Card:
     """One lever: what it is, a drawing, and a control a side."""
 
-    def __init__(self, lever: CardLever, moved: Listener, turned_off: Listener) -> None:
-        """Call `moved` and `turned_off` with the letter of the lever and the side."""
+    def __init__(self, lever: CardLever, on_move: Listener, on_turn_off: Listener) -> None:
+        """Call `on_move` and `on_turn_off` with the letter of the lever and the side."""
         self.lever = lever
-        letter, title = page.text(lever.letter), page.text(lever.title)
+        letter, title = escaped(lever.letter), escaped(lever.title)
         head = widgets.HTML(f"<b>{letter}</b> {title}", tooltip=lever.lever.description)
         head.add_class("wb-card-head")
         self.drawing = widgets.HTML()
         self.drawing.add_class("wb-card-drawing")
         self.sides = {side: CardSide(lever.lever, side) for side in lever.sides}
         for side, row in self.sides.items():
-            row.control.on_change(partial(moved, lever.letter, side))
-            row.switch.on_click(lambda _, row=row, side=side: (turned_off if row.own else moved)(lever.letter, side))
+            row.control.on_change(partial(on_move, lever.letter, side))
+            row.switch.on_click(
+                lambda _, row=row, side=side: (on_turn_off if row.can_turn_off else on_move)(lever.letter, side)
+            )
         self.refusal = widgets.VBox([])
         self.refusal.add_class("wb-refusal")
         rows = [row.widget for row in self.sides.values()]
@@ -201,7 +142,7 @@ class Card:
         buttons = [widgets.Button(description=words) for words, _ in cures]
         for button, (_, mend) in zip(buttons, cures, strict=True):
             button.on_click(lambda _, mend=mend: mend())
-        self.refusal.children = [widgets.HTML(page.mistake(sentence)), *buttons]
+        self.refusal.children = [widgets.HTML(alert(sentence)), *buttons]
 
 
 class CardSide:
@@ -213,7 +154,7 @@ class CardSide:
         self.words.add_class("wb-card-words")
         self.switch = widgets.Button()
         self.switch.add_class("wb-card-switch")
-        self.own = False
+        self.can_turn_off = False
         """Whether the lever counts here by a policy of this side's own, so that it can be turned off."""
         self._side = side
         self.widget = widgets.VBox([widgets.HBox([self.words, self.switch]), self.control.widget])
@@ -222,8 +163,8 @@ class CardSide:
 
     def show(self, state: State, offers: Sequence[float], can_turn_off: bool) -> None:
         """Show a state and where the slider stops; nobody is called."""
-        self.words.value = f"<b>{page.text(self._side)}</b> {page.text(state.words)}"
-        self.own = can_turn_off
+        self.words.value = f"<b>{escaped(self._side)}</b> {escaped(state.words)}"
+        self.can_turn_off = can_turn_off
         self.switch.description, way = ("×", "off") if can_turn_off else ("on", "on, with the value below,")
         self.switch.tooltip = f"turn it {way} on this side"
         idle = state.value is not None and not state.on
@@ -245,90 +186,3 @@ def _control(lever: Lever) -> Control:
     if lever.kind == "integer":
         return control_for(nameless)
     return LengthsControl(nameless) if lever.name == "run_lengths" else NumbersControl(nameless)
-
-
-MOST_CURES = 3
-_ROOTS = {"policy": "baseline"}
-_REFUSED = re.compile(r"(?:[\w\[\]]+\.)+(\w+) (must .*?)\. Got (.*?)\.(?: Nearest: (.*))?$")
-
-Check = Callable[[Setting], object]
-
-
-class Cure(NamedTuple):
-    """One thing to turn."""
-
-    words: str
-    change: Change
-
-
-def concerned(levers: Iterable[CardLever], sentence: str, moved: str = "") -> list[CardLever]:
-    """Return the levers that a refusal is about, the one that was moved last before the others."""
-    hits = [lever for lever in levers if re.search(lever.refused_by, sentence)]
-    return sorted(hits, key=lambda lever: lever.letter != moved)
-
-
-def shortly(levers: Sequence[CardLever], sentence: str) -> str:
-    """Return a refusal as a card says it: the lever by its letter, without its path and the nearest value.
-
-    >>> shortly([], "policy.probe.grouped_run.groups must divide vgpr (112 blocks). Got 32. Nearest: 16.")
-    'groups must divide N = 112 (vgpr). Got 32.'
-    >>> shortly([], "where policy.stuck = never_split: group 3 needs 9 blocks.")
-    'group 3 needs 9 blocks.'
-    """
-    hit = _REFUSED.search(sentence)
-    if hit is None:
-        return re.sub(r"^where policy\..*?: (?=\w+ \d)", "", sentence)
-    name, expected, got, _ = hit.groups()
-    letters = {one: lever.letter for lever in levers for one in lever.names}
-    expected = re.sub(r"vgpr \((\d+) blocks\)", r"N = \1 (vgpr)", expected)
-    if name not in letters:
-        return f"{name.replace('_', ' ')} {expected}. Got {got}."
-    return f"{letters[name]} = {got} {expected}."
-
-
-def nearest_of(sentence: str) -> tuple[Any, Any] | None:
-    """Return what a refusal got and what it says is nearest, where both are values; None otherwise.
-
-    >>> nearest_of("policy.priority.priority_windows.lengths must not grow. Got (1, 2). Nearest: (2, 1).")
-    ((1, 2), (2, 1))
-    """
-    hit = _REFUSED.search(sentence)
-    try:
-        return None if hit is None else (ast.literal_eval(hit[3]), ast.literal_eval((hit[4] or "").rstrip(".")))
-    except (ValueError, SyntaxError):
-        return None
-
-
-def cures_of(levers: Iterable[CardLever], sentence: str, setting: Setting, check: Check) -> list[Cure]:
-    """Return what would mend a refused setting, a few of each lever, and nothing that would be refused again."""
-    offered = ((lever, *one) for lever in levers for one in lever.cures(setting, sentence))
-    return list(itertools.islice(mending(offered, setting, check), MOST_CURES))
-
-
-def mending(offered: Iterable[tuple[CardLever, Any, Change]], setting: Setting, check: Check) -> Iterator[Cure]:
-    """Yield those of some values of levers, each with what is turned for it, that are not refused."""
-    for lever, value, change in offered:
-        if _mends(changed(setting, change), check):
-            listed = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
-            yield Cure(f"set {lever.letter} = {listed}", change)
-
-
-def changed(setting: Setting, change: Change) -> Setting:
-    """Return a setting in which something else is turned.
-
-    >>> changed({"baseline": {"probe": "exact_run"}, "seeds": 3}, {"policy.probe": {"grouped_run": {"groups": 4}}})
-    {'baseline': {'probe': {'grouped_run': {'groups': 4}}}, 'seeds': 3}
-    """
-    result = dict(setting)
-    for path, value in change.items():
-        root, _, rest = path.partition(".")
-        result = put(result, f"{_ROOTS.get(root, root)}.{rest}", value)
-    return result
-
-
-def _mends(setting: Setting, check: Check) -> bool:
-    try:
-        check(setting)
-    except WorkbenchError:
-        return False
-    return True

@@ -6,74 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from workbench.dashboards.canvas import IntervalsPanel, NotedPanel, NotedPanels, Side, shares_of
+from workbench.dashboards.interval_panels import IntervalsPanel, NotedPanel, NotedPanels, Side, shares_of
+from workbench.dashboards.opening import NothingToChoose, Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import NothingToChoose, Opening
 from workbench.figures.estimates import without_limits
 from workbench.machine.board import CardsAlike, board_line
 from workbench.machine.node import NodeMachine
 from workbench.metrics.node import TIMES
 from workbench.records.node import NodeRecord
-
-
-def node_dashboard() -> PairedDashboard:
-    """Make the dashboard that opens with the node's question: where does the time of a group go, before and after?"""
-    return PairedDashboard(OPENING, NodePanels())
-
-
-_QUANTILES = (0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
-_SHORT = (
-    *("memory", "channel", "compute", "issue", "walkers", "transl.", "link"),
-    *("lock", "malloc", "chunk", "shoot-d."),
-)
-"""The parts of `TIMES`, as short as the axis needs them."""
-_PLACES = 200
-"""Of the curve of groups that have ended."""
-
-
-_NOTHING = "On one side no group has ended: there is no time to be seen."
-
-
-class NodePanels(NotedPanels):
-    """Where the mean group's time goes on either side, how long groups take, and how many have ended by when."""
-
-    def __init__(self) -> None:
-        shares = shares_of(_QUANTILES)
-        self.parts = NotedPanel(
-            "Where the time of a group goes", "", "cycles, mean", parts_note, _SHORT, nothing=_NOTHING
-        )
-        self.times = NotedPanel("Times", "groups that ended by then", "cycles", times_note, shares, nothing=_NOTHING)
-        self.ended = IntervalsPanel()
-        super().__init__([self.parts], [self.times, self.ended])
-
-    def show_seed(self, names: Sequence[str], records: Sequence[NodeRecord], view: NothingToChoose) -> None:
-        last = max(record.makespan for record in records)
-        if not last:
-            self.ended.say("No step takes any time: there is nothing to see.")
-            return
-        curves = [_ended(place, record, last) for place, record in enumerate(records)]
-        self.ended.show("Throughput", "time (cycles)", "groups that have ended", curves)
-
-
-def _ended(place: int, record: NodeRecord, last: int) -> Side:
-    """Return how many groups have ended by evenly spaced cycles."""
-    at = np.linspace(0, last, _PLACES)
-    count = np.searchsorted(np.sort(record.ended[record.ended >= 0]), at, "right").astype(float)
-    return Side(place, at, without_limits(count))
-
-
-def parts_note(record: NodeRecord) -> np.ndarray:
-    """Return the parts of the mean group's time (spec 6, R18), cycles: float64[11]; NaN where no group ended."""
-    times = record.times[record.ended >= 0]
-    return times.mean(axis=0) if len(times) else np.full(len(TIMES), np.nan)
-
-
-def times_note(record: NodeRecord) -> np.ndarray:
-    """Return the times that shares of the groups do not exceed, cycles: float64[6]; NaN where no group ended."""
-    lasted = record.times[record.ended >= 0].sum(axis=1)
-    if not len(lasted):
-        return np.full(len(_QUANTILES), np.nan)
-    return np.quantile(lasted, _QUANTILES, method="inverted_cdf").astype(float)
 
 
 def node_line(machine: NodeMachine) -> str:
@@ -89,7 +29,7 @@ def node_line(machine: NodeMachine) -> str:
 OPENING = Opening(
     engine="node",
     title="Node: where does the time go when all policies change at once?",
-    seen=(
+    summary=(
         "The same applications run on a whole node under two sets of policies: what the mean group waits "
         "for, how many have ended by when, and above it how much sooner all is done, at all seeds."
     ),
@@ -145,3 +85,62 @@ OPENING = Opening(
     options_titled="Couplings",
 )
 """Two small cards, the first nearly full, under the usual policies and under those of the five documents."""
+
+_QUANTILES = (0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
+_SHORT = (
+    *("memory", "channel", "compute", "issue", "walkers", "transl.", "link"),
+    *("lock", "malloc", "chunk", "shoot-d."),
+)
+"""The parts of `TIMES`, as short as the axis needs them."""
+_PLACES = 200
+"""Of the curve of groups that have ended."""
+_EMPTY_TEXT = "On one side no group has ended: there is no time to be seen."
+
+
+def node_dashboard() -> PairedDashboard:
+    """Make the dashboard that opens with the node's question: where does the time of a group go, before and after?"""
+    return PairedDashboard(OPENING, NodePanels())
+
+
+class NodePanels(NotedPanels):
+    """Where the mean group's time goes on either side, how long groups take, and how many have ended by when."""
+
+    def __init__(self) -> None:
+        shares = shares_of(_QUANTILES)
+        self.parts = NotedPanel(
+            "Where the time of a group goes", "", "cycles, mean", parts_note, _SHORT, empty_text=_EMPTY_TEXT
+        )
+        self.times = NotedPanel(
+            "Times", "groups that ended by then", "cycles", times_note, shares, empty_text=_EMPTY_TEXT
+        )
+        self.ended = IntervalsPanel()
+        super().__init__([self.parts], [self.times, self.ended])
+
+    def show_seed(self, names: Sequence[str], records: Sequence[NodeRecord], view: NothingToChoose) -> None:
+        last = max(record.makespan for record in records)
+        if not last:
+            self.ended.say("No step takes any time: there is nothing to see.")
+            return
+        curves = [_ended(place, record, last) for place, record in enumerate(records)]
+        self.ended.show("Throughput", "time (cycles)", "groups that have ended", curves)
+
+
+def _ended(place: int, record: NodeRecord, last: int) -> Side:
+    """Return how many groups have ended by evenly spaced cycles."""
+    at = np.linspace(0, last, _PLACES)
+    count = np.searchsorted(np.sort(record.ended[record.ended >= 0]), at, "right").astype(float)
+    return Side(place, at, without_limits(count))
+
+
+def parts_note(record: NodeRecord) -> np.ndarray:
+    """Return the parts of the mean group's time (spec 6, R18), cycles: float64[11]; NaN where no group ended."""
+    times = record.times[record.ended >= 0]
+    return times.mean(axis=0) if len(times) else np.full(len(TIMES), np.nan)
+
+
+def times_note(record: NodeRecord) -> np.ndarray:
+    """Return the times that shares of the groups do not exceed, cycles: float64[6]; NaN where no group ended."""
+    lasted = record.times[record.ended >= 0].sum(axis=1)
+    if not len(lasted):
+        return np.full(len(_QUANTILES), np.nan)
+    return np.quantile(lasted, _QUANTILES, method="inverted_cdf").astype(float)

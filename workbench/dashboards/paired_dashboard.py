@@ -10,37 +10,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import ipywidgets as widgets
 import yaml
+from ipywidgets import Widget
 
-from workbench.dashboards import page
-from workbench.dashboards.canvas import HistogramPanel, measures_table
-from workbench.dashboards.decision import WhyPanel
+from workbench.dashboards.background import Later
+from workbench.dashboards.catalogue_watch import CatalogueWatch
+from workbench.dashboards.difference_panels import HistogramPanel
+from workbench.dashboards.elements import alert, button, escaped, small_print
 from workbench.dashboards.lever_cards import LeverCards
-from workbench.dashboards.paired_runs import (
-    Answer,
-    Opening,
-    PairedRuns,
-    Panels,
-    SaveBox,
-    Saved,
-    SavedPoint,
-    is_wanted,
-    static_view,
-    widened,
-)
-from workbench.dashboards.part_controls import CatalogueWatch
-from workbench.dashboards.sidebar import Offers, Sidebar
-from workbench.dashboards.views import OpenedPoints, SeveralPolicies, setting_of
+from workbench.dashboards.measures_table import measures_table
+from workbench.dashboards.offers import Offers
+from workbench.dashboards.opened_points import OpenedPoints, setting_of
+from workbench.dashboards.opening import Opening, with_further_slots
+from workbench.dashboards.page import Address, Heartbeat, Toolbar
+from workbench.dashboards.paired_runs import Notes, PairedRuns
+from workbench.dashboards.save_box import SaveBox
+from workbench.dashboards.saved_sweep import SavedPoint, SavedSweep
+from workbench.dashboards.settings import History, Setting, as_link, differences, from_link
+from workbench.dashboards.several_policies import SeveralPolicies
+from workbench.dashboards.sidebar import Sidebar
+from workbench.dashboards.static_view import is_unwatched, static_view
+from workbench.dashboards.study_view import StudyView
+from workbench.dashboards.why_panel import WhyPanel
 from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.run_set import RunSet
 from workbench.mechanisms.mechanism import mechanism
-
-if TYPE_CHECKING:
-    from workbench.dashboards.views import StudyView
+from workbench.workloads.workload import Workload
 
 COARSE_SECONDS = 0.08
 """How long the runs of one move may take; what is left follows when the lever rests."""
@@ -59,12 +58,41 @@ _LEGEND = (
 _STYLE = Path(__file__).with_name("dashboard.css")
 
 
+class Panels(Protocol):
+    """The pictures of an engine's runs, below the histogram that every dashboard has."""
+
+    @property
+    def widgets(self) -> Sequence[Widget]:
+        """Return the widgets from top to bottom."""
+
+    @property
+    def notes(self) -> Notes:
+        """Return what the pictures need of every run beside its measures."""
+
+    def show_seed(self, names: Sequence[str], records: Sequence[Any], view: Any) -> None:
+        """Show one run of either side."""
+
+    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: Any) -> None:
+        """Show all that has been run."""
+
+
+class Answer(Protocol):
+    """What a page opens with once a file was dropped into it, above all else."""
+
+    @property
+    def widgets(self) -> Sequence[Widget]:
+        """Return the widgets from top to bottom."""
+
+    def show(self, workload: Workload) -> bool:
+        """Show what a workload says by itself, whatever the policies; return whether it says anything."""
+
+
 class PairedDashboard(widgets.HBox):
     """The widget that `wb.dashboard(...)` returns."""
 
     def __init__(self, opening: Opening, panels: Panels, answer: Answer | None = None) -> None:
         """Take as `answer` what a file that is dropped says by itself."""
-        opening = widened(opening)
+        opening = with_further_slots(opening)
         self.sidebar = Sidebar(mechanism(opening.engine), opening)
         self.histogram, self.panels, self.answer = HistogramPanel(), panels, answer
         self.first = widgets.VBox([], layout={"display": "none"})
@@ -73,13 +101,13 @@ class PairedDashboard(widgets.HBox):
         self.heading.add_class("wb-top")
         self.status, self.table = widgets.HTML(), widgets.HTML()
         self.status.add_class("wb-status")
-        self.stop = page.button("stop", "do not run the seeds that are left", self._stop)
+        self.stop = button("stop", "do not run the seeds that are left", self._stop)
         self.stop.add_class("wb-stop")
         self._offer_stop(False)
         self.save = SaveBox(f"{opening.engine}.yaml")
         self.sweep = self.save.text
         self.folded = widgets.Accordion([self.save.widget], titles=["This dashboard as a sweep file"])
-        self.why = WhyPanel(self._decided)
+        self.why = WhyPanel(self._decision_runs)
         self.several = SeveralPolicies(self.sidebar, self._picked)
         several = widgets.Accordion([self.several.widget], titles=["More than two: up to eight policies side by side"])
         why = widgets.Accordion([self.why], titles=["Why this decision: step through both runs of the drawn seed"])
@@ -90,29 +118,29 @@ class PairedDashboard(widgets.HBox):
         self.cards = LeverCards(opening.cards(), self.sidebar, self._try)
         above = [self.heading, self.cards.widget] if self.cards.cards else []
         beside = [] if above else [self.heading]
-        self.heartbeat = page.Heartbeat()
+        self.heartbeat = Heartbeat()
         right = widgets.VBox(
             [*beside, self.opened, self.heartbeat, widgets.HBox([self.status, self.stop]), self.board],
             layout={"flex": "4 1 480px", "min_width": "0"},
         )
         self.opened_with = self.sidebar.setting()
-        self.history, self._note_rest = page.History(self.opened_with), page.Later(self._note)
-        self.tools = page.Toolbar(
+        self.history, self._note_rest = History(self.opened_with), Later(self._note)
+        self.tools = Toolbar(
             undo=lambda: self.show(self.history.undo()),
             redo=lambda: self.show(self.history.redo()),
             reset=lambda: self.show(self.opened_with),
         )
         self.tools.allow(undo=False, redo=False, reset=False)
-        self.address = page.Address(self._follow)
+        self.address = Address(self._follow)
         self.sidebar.widget.children = [self.tools.widget, *self.sidebar.widget.children]
         super().__init__([style, self.first, *above, self.sidebar.widget, right, self.address])
         self.add_class("wb-dashboard")
-        if self.address.alone:
+        if self.address.is_served:
             self.add_class("wb-page")
         self.study: StudyView | None = None
         self._runs: PairedRuns | None = None
         self._warm = False
-        self._rest, self._offers = page.Later(self._continue), Offers(self.sidebar)
+        self._rest, self._offers = Later(self._continue), Offers(self.sidebar)
         self._watch = CatalogueWatch(self._defined)
         self.sidebar.on_change(self.update)
         self.folded.observe(self._write_sweep, "selected_index")
@@ -122,7 +150,11 @@ class PairedDashboard(widgets.HBox):
     def _repr_mimebundle_(self, **choices: Any) -> Any:
         """Return what a notebook shows: the widget, and where nobody watches a picture in its place."""
         bundle = super()._repr_mimebundle_(**choices)
-        return {**(bundle or {}), **static_view(self.sidebar)} if is_wanted() else bundle
+        return (
+            {**(bundle or {}), **static_view(self.sidebar.config(), self.sidebar.measure.plain())}
+            if is_unwatched()
+            else bundle
+        )
 
     def update(self) -> None:
         """Run and show what the sidebar says; a mistake is one sentence above the panels, which stay as they were."""
@@ -130,10 +162,10 @@ class PairedDashboard(widgets.HBox):
         self._offers.cancel()
         self._note_rest.start(REST_SECONDS)
         self.cards.refresh()  # before a policy that is new is compiled: who moves on meanwhile moves what counts
-        with self._mistakes_said():
+        with self._report_errors():
             self._show_answer()
-            self._runs = PairedRuns(self.sidebar.said(), self.panels.notes)
-            self.sidebar.seeds.show(self._runs.asked)  # fewer where a workload has no more different runs
+            self._runs = PairedRuns(self.sidebar.config(), self.panels.notes)
+            self.sidebar.seeds.show(self._runs.n_seeds)  # fewer where a workload has no more different runs
             self._warm_up(self._runs)
             self._show_seed(self._runs)
             self._show_runs(self._runs, COARSE_SECONDS, REST_SECONDS)
@@ -141,13 +173,13 @@ class PairedDashboard(widgets.HBox):
             self.cards.accept()
             self._write_sweep()
 
-    def show(self, setting: page.Setting) -> None:
+    def show(self, setting: Setting) -> None:
         """Show a setting as if it had been turned to; one that is not valid is a sentence, and changes nothing."""
-        with self._mistakes_said(stale=False):
+        with self._report_errors(stale=False):
             self.sidebar.show(setting)
             self.update()
 
-    def open_with(self, saved: Saved) -> None:
+    def open_with(self, saved: SavedSweep) -> None:
         """Show the first point of a sweep, of results or of a study's front, and let one choose among all.
 
         Raises
@@ -157,21 +189,20 @@ class PairedDashboard(widgets.HBox):
         """
 
         def chosen(point: SavedPoint) -> None:
-            with self._mistakes_said(stale=False):
+            with self._report_errors(stale=False):
                 self.show(setting_of(self.sidebar, saved, point))
 
         points = OpenedPoints(saved, chosen)
         self.opened.children = [points.widget, *self._study_of(saved, points)]
         self.sidebar.show(setting_of(self.sidebar, saved, saved.points[0]))
         self.opened_with = self.sidebar.setting()
-        self.history = page.History(self.opened_with)
+        self.history = History(self.opened_with)
         self.heartbeat.begin(self.update)
 
-    def _study_of(self, saved: Saved, points: OpenedPoints) -> list[widgets.Widget]:
+    def _study_of(self, saved: SavedSweep, points: OpenedPoints) -> list[widgets.Widget]:
         """Return the view of the study whose front was opened; nothing where it is no study."""
         if saved.study is None:
             return []
-        from workbench.dashboards.views import StudyView
 
         def clicked(point: str) -> None:
             place = next((k for k, one in enumerate(saved.points) if one.id == point), None)
@@ -201,16 +232,16 @@ class PairedDashboard(widgets.HBox):
             self.sidebar.workload.close()
         super().close()
 
-    def _decided(self) -> tuple[Sequence[str], Sequence[Setup], int]:
+    def _decision_runs(self) -> tuple[Sequence[str], Sequence[Setup], int]:
         """Return what `why` steps through."""
         if self._runs is None:
             raise InputError("there is no setting that can be run.")
-        runs = PairedRuns(self.sidebar.said())
+        runs = PairedRuns(self.sidebar.config())
         return runs.names, [point.setup for point in runs.points], int(self.sidebar.drawn.plain())
 
-    def _try(self, setting: page.Setting) -> None:
+    def _try(self, setting: Setting) -> None:
         """Refuse a setting that cannot be run; nothing is shown."""
-        PairedRuns(self.sidebar.said_of(setting)).records(int(setting["drawn_seed"]))
+        PairedRuns(self.sidebar.config_of(setting)).records(int(setting["drawn_seed"]))
 
     def _picked(self) -> None:
         """Show large what was clicked among several."""
@@ -219,8 +250,8 @@ class PairedDashboard(widgets.HBox):
 
     def _follow(self, link: str) -> None:
         """Show the setting that the page's address names."""
-        with self._mistakes_said(stale=False):
-            self.show(page.from_link(self.opened_with, link))
+        with self._report_errors(stale=False):
+            self.show(from_link(self.opened_with, link))
 
     def _note(self) -> None:
         """Keep the setting for undo, and write it into the page's address."""
@@ -229,13 +260,13 @@ class PairedDashboard(widgets.HBox):
         except InputError:
             return  # a value that is none has no place in a line of settings
         self.history.note(setting)
-        link = page.as_link(page.differences(self.opened_with, {**setting, **self._lasting_workload(setting)}))
+        link = as_link(differences(self.opened_with, {**setting, **self._lasting_workload(setting)}))
         self.address.setting = link
         self.tools.allow(self.history.can_undo, self.history.can_redo, bool(link))
 
-    def _lasting_workload(self, setting: page.Setting) -> page.Setting:
+    def _lasting_workload(self, setting: Setting) -> Setting:
         """Return the workload under a name that outlives the page, where the address is to give it back."""
-        if not self.address.alone:
+        if not self.address.is_served:
             return {}
         return self.sidebar.workload.lasting({"workload": setting["workload"]})
 
@@ -246,7 +277,7 @@ class PairedDashboard(widgets.HBox):
             return
         is_answered = self.answer.show(workload.workload())
         if is_answered != bool(self.first.children):
-            workload.lend_zone(is_answered)
+            workload.release_zone(is_answered)
             self.first.children = [zone, *self.answer.widgets] if is_answered else []
             self.first.layout.display = None if is_answered else "none"
 
@@ -262,14 +293,14 @@ class PairedDashboard(widgets.HBox):
 
     def _continue(self) -> None:
         if self._runs is not None:
-            with self._mistakes_said():
+            with self._report_errors():
                 self._show_runs(self._runs, SLICE_SECONDS, 0)
 
     def _write_sweep(self, _change: object = None) -> None:
         """Write the state as YAML, where somebody looks at it: writing it takes as long as a dozen runs."""
         if self.folded.selected_index is not None:
-            with self._mistakes_said():
-                config = self.sidebar.workload.lasting(self.sidebar.said())
+            with self._report_errors():
+                config = self.sidebar.workload.lasting(self.sidebar.config())
                 self.sweep.value = yaml.safe_dump(config, sort_keys=False, default_flow_style=None, width=88)
 
     def _show_seed(self, runs: PairedRuns) -> None:
@@ -285,8 +316,8 @@ class PairedDashboard(widgets.HBox):
         self.panels.show_runs(runs, advanced, self.sidebar.looked_at())
         self.table.value = measures_table(advanced, runs.names, runs.points)
         self.board.remove_class("wb-stale")
-        left = runs.asked - runs.done
-        self._say(f"{runs.done} of {runs.asked} paired runs." if left else f"{runs.done} paired runs.")
+        left = runs.n_seeds - runs.n_done
+        self._say(f"{runs.n_done} of {runs.n_seeds} paired runs." if left else f"{runs.n_done} paired runs.")
         self._offer_stop(bool(left))
         if left:
             self._rest.start(rest)
@@ -298,10 +329,10 @@ class PairedDashboard(widgets.HBox):
         self._rest.cancel()
         self._offer_stop(False)
         if self._runs is not None:
-            self._say(f"{self._runs.done} of {self._runs.asked} paired runs: stopped.")
+            self._say(f"{self._runs.n_done} of {self._runs.n_seeds} paired runs: stopped.")
 
-    def _offer_stop(self, wanted: bool) -> None:
-        self.stop.layout.visibility = "visible" if wanted else "hidden"
+    def _offer_stop(self, is_offered: bool) -> None:
+        self.stop.layout.visibility = "visible" if is_offered else "hidden"
 
     def _show_differences(self, runs: PairedRuns, run_set: RunSet) -> None:
         if runs.same:
@@ -313,26 +344,26 @@ class PairedDashboard(widgets.HBox):
             self.histogram.say(str(undefined))
 
     @contextmanager
-    def _mistakes_said(self, stale: bool = True) -> Iterator[None]:
+    def _report_errors(self, stale: bool = True) -> Iterator[None]:
         """Say a mistake above the panels; with `stale` these do not show what the levers say, one of which is wrong."""
         try:
             yield
         except WorkbenchError as mistake:
             message = str(mistake).removeprefix("sweep: ")  # there is no file that the sentence could be about
-            self.status.value = page.mistake(message)
+            self.status.value = alert(message)
             if stale:
                 self.sidebar.mark(message)
                 self.cards.refuse(message)
                 self.board.add_class("wb-stale")
 
     def _say(self, sentence: str) -> None:
-        self.status.value = page.fine(sentence)
+        self.status.value = small_print(sentence)
 
 
 def heading(opening: Opening) -> str:
     """Return what a page says before anything else: a title, what one sees, and what the colours mean, as HTML."""
-    title, seen = page.text(opening.title), page.text(opening.seen)
-    return f'<div class="wb-heading"><h2>{title}</h2><p>{seen}</p><p class="wb-legend">{_LEGEND}</p></div>'
+    title, summary = escaped(opening.title), escaped(opening.summary)
+    return f'<div class="wb-heading"><h2>{title}</h2><p>{summary}</p><p class="wb-legend">{_LEGEND}</p></div>'
 
 
 def _refuse_failures(runs: RunSet) -> None:

@@ -11,14 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from workbench.dashboards.canvas import CanvasWidget, NotedPanel, NotedPanels, column, curve, script, shares_of
-from workbench.dashboards.dropped_file import AdvicePanel, snapshot_of
+from workbench.dashboards.advice_panel import AdvicePanel, snapshot_of
+from workbench.dashboards.canvas import CanvasWidget, column, curve, script
+from workbench.dashboards.interval_panels import NotedPanel, NotedPanels, shares_of
+from workbench.dashboards.memory_history import MemoryHistoryPanel
+from workbench.dashboards.opening import NothingToChoose, Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import NothingToChoose, Opening, PairedRuns
-from workbench.dashboards.snapshot import MemoryHistoryPanel
+from workbench.dashboards.paired_runs import PairedRuns
 from workbench.engines.pool import Pool
 from workbench.experiments.run_set import RunSet
-from workbench.figures.pool import reserved_in_all
+from workbench.figures.reserved_memory import reserved_in_all
 from workbench.machine.board import board_line
 from workbench.machine.topologies.registry import TopologyFile
 from workbench.machine.topologies.regular import RegularBoard
@@ -28,16 +30,55 @@ from workbench.records.pool import OUTCOMES, PoolRecord, borrowed, ever_away, gr
 from workbench.workloads.recorded_memory import TracePool
 from workbench.workloads.workload import Workload
 
+OPENING = Opening(
+    engine="pool",
+    title="Memory pool: whose memory helps a card that is full?",
+    summary=(
+        "The same programs ask two pools for memory: what every card holds over time at one seed, and above "
+        "it how many more jobs end, at all seeds."
+    ),
+    machine={"preset": "dgx_1v"},
+    machine_levers=(),
+    machine_line=board_line,
+    regime="one_card_full",
+    length={"jobs": 40, "iterations": 2},
+    baseline={"target": "local_only"},
+    other={"target": "max_bandwidth"},
+    compared=tuple(Pool.slots),
+    options={"driver_alloc_ns": 20_000, "driver_free_ns": 20_000, "driver_ns_per_mib": 500},
+    seeds=8,
+    measure="completed_rate",
+    view=NothingToChoose,
+    first=(
+        "workload.*.footprint",
+        "workload.*.jobs",
+        "policy.target.*.threshold_gbps",
+        "policy.cache.*.min_remainder",
+        "options.driver_alloc_ns",
+        "options.when_full",
+    ),
+    machine_rules={"a board by a rule": RegularBoard, "a topology file of your own": TopologyFile},
+    dropped=TracePool,
+)
+"""GPU 0 asks for twice its memory; nobody lends to it on one side, the fastest links decide on the other."""
+
+_QUANTILES = (0.5, 0.9, 0.99, 1.0)
+_SOURCES = ("cached", "driver", "borrowed", "not granted")
+_GIB = 1 << 30
+PLACES = 150
+"""Spans of requests, in each of which the memory after its last one is shown."""
+BAND = 34
+"""Pixels that a card is high."""
+ROWS = 100
+"""Of a band: per cent of the card's memory."""
+FILLS = ("#0072b2", "#c8501e", "#d8dfe6")
+KEY = [[text, fill] for text, fill in zip(("own", "lent to others", "cached"), FILLS, strict=True)]
+
 
 def pool_dashboard() -> PairedDashboard:
     """Make the dashboard that opens with the first claim of the source document: does a job on a full card run on?"""
     panels = PoolPanels()
     return PairedDashboard(OPENING, panels, SnapshotAnswer(panels.advice))
-
-
-_QUANTILES = (0.5, 0.9, 0.99, 1.0)
-_SOURCES = ("cached", "driver", "borrowed", "not granted")
-_GIB = 1 << 30
 
 
 class PoolPanels(NotedPanels):
@@ -117,48 +158,6 @@ def _cards(record: PoolRecord) -> list[int]:
     return indices
 
 
-OPENING = Opening(
-    engine="pool",
-    title="Memory pool: whose memory helps a card that is full?",
-    seen=(
-        "The same programs ask two pools for memory: what every card holds over time at one seed, and above "
-        "it how many more jobs end, at all seeds."
-    ),
-    machine={"preset": "dgx_1v"},
-    machine_levers=(),
-    machine_line=board_line,
-    regime="one_card_full",
-    length={"jobs": 40, "iterations": 2},
-    baseline={"target": "local_only"},
-    other={"target": "max_bandwidth"},
-    compared=tuple(Pool.slots),
-    options={"driver_alloc_ns": 20_000, "driver_free_ns": 20_000, "driver_ns_per_mib": 500},
-    seeds=8,
-    measure="completed_rate",
-    view=NothingToChoose,
-    first=(
-        "workload.*.footprint",
-        "workload.*.jobs",
-        "policy.target.*.threshold_gbps",
-        "policy.cache.*.min_remainder",
-        "options.driver_alloc_ns",
-        "options.when_full",
-    ),
-    machine_rules={"a board by a rule": RegularBoard, "a topology file of your own": TopologyFile},
-    dropped=TracePool,
-)
-"""GPU 0 asks for twice its memory; nobody lends to it on one side, the fastest links decide on the other."""
-
-PLACES = 150
-"""Spans of requests, in each of which the memory after its last one is shown."""
-BAND = 34
-"""Pixels that a card is high."""
-ROWS = 100
-"""Of a band: per cent of the card's memory."""
-FILLS = ("#0072b2", "#c8501e", "#d8dfe6")
-KEY = [[text, fill] for text, fill in zip(("own", "lent to others", "cached"), FILLS, strict=True)]
-
-
 class CardMemoryPanel(CanvasWidget):
     """Bands and lines; a card under the pointer says what it holds on both sides, dragging zooms."""
 
@@ -181,7 +180,7 @@ def memory_scene(names: Sequence[str], records: Sequence[PoolRecord]) -> dict[st
         "key": KEY,
         "until": until,
         "note": "",
-        "strips": [{"says": "", "pieces": column(_pieces(one, cards))} for one in records],
+        "strips": [{"message": "", "pieces": column(_pieces(one, cards))} for one in records],
         "lines": [
             {"label": label, "curves": [curve(_steps(series(one)), until) for one in records]}
             for label, series in (("in use (GiB)", in_use), ("reserved (GiB)", reserved_in_all))

@@ -12,34 +12,14 @@ from typing import Any
 import numpy as np
 
 from workbench.dashboards.canvas import CanvasWidget, column, curve, note, script
+from workbench.dashboards.opening import NothingToChoose, Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import Notes, NothingToChoose, Opening, PairedRuns
+from workbench.dashboards.paired_runs import Notes, PairedRuns
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.machine import Machine
 from workbench.metrics.shared_memory import free_over_time, pieces, queue_over_time
 from workbench.records.shared_memory import SharedMemoryRecord, drain_cycle
-
-
-def shared_memory_dashboard() -> PairedDashboard:
-    """Make the dashboard that opens with the source document's own question."""
-    return PairedDashboard(OPENING, SharedMemoryPanels())
-
-
-class SharedMemoryPanels:
-    """The layout of the memory over time, with who waits and what is free."""
-
-    notes: Notes = {}
-
-    def __init__(self) -> None:
-        self.time = TimePanels()
-        self.widgets = [self.time]
-
-    def show_seed(self, names: Sequence[str], records: Sequence[SharedMemoryRecord], view: NothingToChoose) -> None:
-        self.time.put(time_scene(names, records))
-
-    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: NothingToChoose) -> None:
-        """Show all runs in the histogram and the table."""
 
 
 def segments_line(machine: Machine) -> str:
@@ -64,7 +44,7 @@ def size(machine: Machine) -> str:
 OPENING = Opening(
     engine="shared_memory",
     title="Shared memory: where does a workgroup go?",
-    seen=(
+    summary=(
         "Two placement policies serve the same queue of workgroups, side by side: the memory over time at "
         "one seed, and above it how many cycles sooner the queue has drained, at all seeds."
     ),
@@ -91,6 +71,27 @@ FILLS = ("#56b4e9", "#0072b2", "#f2d16b", "#c8501e", "#23394a", "#8fbf7f", "#b8a
 """Workgroups that follow each other differ; the colours mean nothing else."""
 
 _LINES = (("waiting workgroups", queue_over_time), ("free segments", free_over_time))
+
+
+def shared_memory_dashboard() -> PairedDashboard:
+    """Make the dashboard that opens with the source document's own question."""
+    return PairedDashboard(OPENING, SharedMemoryPanels())
+
+
+class SharedMemoryPanels:
+    """The layout of the memory over time, with who waits and what is free."""
+
+    notes: Notes = {}
+
+    def __init__(self) -> None:
+        self.time = TimePanels()
+        self.widgets = [self.time]
+
+    def show_seed(self, names: Sequence[str], records: Sequence[SharedMemoryRecord], view: NothingToChoose) -> None:
+        self.time.put(time_scene(names, records))
+
+    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: NothingToChoose) -> None:
+        """Show all runs in the histogram and the table."""
 
 
 class TimePanels(CanvasWidget):
@@ -126,8 +127,8 @@ def _strip(record: SharedMemoryRecord, until: int) -> dict[str, Any]:
     try:
         rectangles = pieces(record, until)
     except InputError as why:
-        return {"says": str(why), "pieces": b""}
-    return {"says": "", "pieces": column(np.concatenate([*rectangles, rectangles.workgroup % len(FILLS)]))}
+        return {"message": str(why), "pieces": b""}
+    return {"message": "", "pieces": column(np.concatenate([*rectangles, rectangles.workgroup % len(FILLS)]))}
 
 
 def _drawable(record: SharedMemoryRecord) -> int:

@@ -125,10 +125,10 @@ def control_for(lever: Lever) -> Control:
     >>> depth.plain(), type(depth).__name__
     (4, 'NumberControl')
     """
-    made = _of_spec(lever) if lever.kind == "spec" else _CONTROLS[lever.kind](lever)
+    control = _of_spec(lever) if lever.kind == "spec" else _CONTROLS[lever.kind](lever)
     if not lever.required:
-        made.show(lever.default)
-    return made
+        control.show(lever.default)
+    return control
 
 
 def _of_spec(lever: Lever) -> Control:
@@ -143,14 +143,14 @@ _MOST_OF_UNIT = {
 }
 """A law's numbers may be anything; in a unit that has an end of its own they end there."""
 
-Made = Callable[[Lever, dict[str, Control]], Control]
+ControlMaker = Callable[[Lever, dict[str, Control]], Control]
 
 
 class LeversControl(Control):
     """A spec as its levers; its plain value is a mapping."""
 
     def __init__(
-        self, lever: Lever, only: Iterable[str] | None = None, instead: Mapping[str, Made] | None = None
+        self, lever: Lever, only: Iterable[str] | None = None, instead: Mapping[str, ControlMaker] | None = None
     ) -> None:
         """Take as `instead` what makes the controls of some levers, of the lever and the controls above it."""
         super().__init__(lever)
@@ -159,8 +159,8 @@ class LeversControl(Control):
         kept = lever.spec.levers if only is None else {name: lever.spec.levers[name] for name in only}
         self.controls: dict[str, Control] = {}
         for name, inner in kept.items():
-            made = (instead or {}).get(name)
-            self.controls[name] = made(inner, self.controls) if made else control_for(in_unit_of(inner, lever))
+            maker = (instead or {}).get(name)
+            self.controls[name] = maker(inner, self.controls) if maker else control_for(in_unit_of(inner, lever))
         for control in self.controls.values():
             control.on_change(self._changed)
         self.widget = widgets.VBox([control.widget for control in self.controls.values()])
@@ -186,8 +186,8 @@ def in_unit_of(inner: Lever, outer: Lever) -> Lever:
     """Return the lever in the unit of what it stands in, where it names none, ending where that unit ends.
 
     >>> outer = Lever("size", "spec", unit="segments")
-    >>> found = in_unit_of(Lever("high", "integer", 32, least=1, most=10**10), outer)
-    >>> found.label, found.most
+    >>> inner = in_unit_of(Lever("high", "integer", 32, least=1, most=10**10), outer)
+    >>> inner.label, inner.most
     ('high (segments)', 4096)
     """
     if inner.unit or not outer.unit or inner.kind not in ("integer", "integers", "spec"):
@@ -200,13 +200,13 @@ def in_unit_of(inner: Lever, outer: Lever) -> Lever:
 Members = Callable[[], Mapping[str, type[Spec]]]
 
 
-def workloads(wants: str) -> dict[str, type[Spec]]:
-    """Return every workload that gives what an engine wants: a file, a trace, and the generators.
+def workloads(kind: str) -> dict[str, type[Spec]]:
+    """Return every workload that gives what an engine serves: a file, a trace, and the generators.
 
     >>> sorted(workloads("groups"))
     ['group_file', 'random_groups', 'trace_groups']
     """
-    return {**all_outside(wants), **generators(wants)}
+    return {**all_outside(kind), **generators(kind)}
 
 
 def alternatives(spec: type[Spec]) -> Mapping[str, type[Spec]]:
@@ -217,7 +217,7 @@ def alternatives(spec: type[Spec]) -> Mapping[str, type[Spec]]:
     (['fifo_head_only', 'fifo_lookahead'], {})
     """
     if spec is Workload:
-        return {name: cls for wants in KINDS for name, cls in workloads(wants).items()}
+        return {name: cls for kind in KINDS for name, cls in workloads(kind).items()}
     if issubclass(spec, Policy):
         known: Mapping[str, type[Spec]] = policies(spec.question)
     elif issubclass(spec, Family):
@@ -242,7 +242,7 @@ class ChoiceControl(Control):
         assert base is not None
         self._known = members or (lambda: alternatives(base))
         self._stand_ins = stand_ins or {}
-        self._made: dict[str, tuple[type[Spec], LeversControl]] = {}
+        self._member_controls: dict[str, tuple[type[Spec], LeversControl]] = {}
         self._refused: Mapping[str, str] = {}
         self.names = widgets.Dropdown(options=self._options(), tooltip=lever.description)
         if not lever.required:  # a member that holds another of its kind must not begin with one like itself
@@ -260,7 +260,7 @@ class ChoiceControl(Control):
         return self._levers(self.names.value)
 
     def plain(self) -> Any:
-        name = self.names.value if self._tried is None else self._tried
+        name = self.names.value if self._candidate is None else self._candidate
         levers = {} if name in self._stand_ins else self._plain_levers(name)
         return {name: levers} if levers else name
 
@@ -319,7 +319,7 @@ class ChoiceControl(Control):
             self.names.options = offered
             self.names.value = chosen if chosen in [name for _, name in offered] else offered[0][1]
             self._put_inside()
-        for _, control in self._made.values():
+        for _, control in self._member_controls.values():
             control.refresh()
 
     def _options(self) -> list[tuple[str, str]]:
@@ -348,16 +348,16 @@ class ChoiceControl(Control):
     def _plain_levers(self, name: str) -> Any:
         """Return the levers of a member as they would be; of one never chosen none is made unless it needs some."""
         needs = any(lever.required for lever in self._known()[name].levers.values())
-        return self._levers(name).plain() if needs or name in self._made else {}
+        return self._levers(name).plain() if needs or name in self._member_controls else {}
 
     def _levers(self, name: str) -> LeversControl:
         """Return the levers of a member, kept as the user left them while the member is the same class."""
         cls = self._known()[name]
-        if name not in self._made or self._made[name][0] is not cls:
+        if name not in self._member_controls or self._member_controls[name][0] is not cls:
             control = LeversControl(dataclasses.replace(self.lever, spec=cls))
             control.on_change(self._changed)
-            self._made[name] = cls, control
-        return self._made[name][1]
+            self._member_controls[name] = cls, control
+        return self._member_controls[name][1]
 
 
 OPEN, CLOSED = "▾", "▸"

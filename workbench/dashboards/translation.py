@@ -4,53 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.dashboards.canvas import NotedPanel, NotedPanels, shares_of
+from workbench.dashboards.interval_panels import NotedPanel, NotedPanels, shares_of
+from workbench.dashboards.opening import NothingToChoose, Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
-from workbench.dashboards.paired_runs import NothingToChoose, Opening
 from workbench.engines.translation import Translation
-from workbench.figures.curves import load_between, pages_percent
-from workbench.figures.translation import served_percent
+from workbench.figures.run_curves import load_between, pages_percent
+from workbench.figures.served_by import served_percent
 from workbench.machine import TranslationMachine
 from workbench.metrics.translation import latency_quantile
 from workbench.records.translation import SERVED_BY, TranslationRecord
-
-
-def translation_dashboard() -> PairedDashboard:
-    """Make the dashboard that opens with the first claim of the source document: does the directory spare the shared
-    TLB?"""
-    return PairedDashboard(OPENING, TranslationPanels())
-
-
-_QUANTILES = (0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
-_SLICES = 50
-"""Of a run's time."""
-
-
-class TranslationPanels(NotedPanels):
-    """Who serves, how long it takes, how busy the network is, how many cores hold the same page.
-
-    Of a single run nothing is shown: what happens to an access is too small to be seen.
-    """
-
-    def __init__(self) -> None:
-        slices, shares = (np.arange(_SLICES) + 0.5) * 100 / _SLICES, shares_of(_QUANTILES)
-        self.served = NotedPanel("Served by", "", "accesses (%)", served_percent, SERVED_BY)
-        self.latency = NotedPanel("Latency", "accesses served by then", "cycles", latency_note, shares)
-        self.load = NotedPanel("Network", "time of the run (%)", "messages a cycle", load_note, places=slices)
-        self.degrees = NotedPanel("Sharing", "cores that hold a page", "pages held (%)", pages_percent, places=1)
-        super().__init__([self.served, self.latency], [self.load, self.degrees])
-
-
-def latency_note(record: TranslationRecord) -> np.ndarray:
-    """Return the latencies that shares of the accesses do not exceed: float64[6]."""
-    return np.array([latency_quantile(record, share) for share in _QUANTILES])
-
-
-def load_note(record: TranslationRecord) -> np.ndarray:
-    """Compute the messages a cycle in equal slices of the run's time: float64[50]."""
-    return load_between(
-        record, np.linspace(record.first_cycle, max(record.last_cycle, record.first_cycle + 1), _SLICES + 1)
-    )
 
 
 def hierarchy_line(machine: TranslationMachine) -> str:
@@ -67,7 +29,7 @@ def hierarchy_line(machine: TranslationMachine) -> str:
 OPENING = Opening(
     engine="translation",
     title="Translation: who knows where a page is?",
-    seen=(
+    summary=(
         "Two hierarchies of TLBs answer the same accesses: who serves them, how long it takes, how busy the "
         "network is, and above it how many fewer of 1,000 accesses reach the shared TLB, at all seeds."
     ),
@@ -105,3 +67,40 @@ OPENING = Opening(
     ),
 )
 """The pilot's machine on both sides, with the directory on one of them."""
+
+_QUANTILES = (0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
+_SLICES = 50
+"""Of a run's time."""
+
+
+def translation_dashboard() -> PairedDashboard:
+    """Make the dashboard that opens with the first claim of the source document: does the directory spare the shared
+    TLB?"""
+    return PairedDashboard(OPENING, TranslationPanels())
+
+
+class TranslationPanels(NotedPanels):
+    """Who serves, how long it takes, how busy the network is, how many cores hold the same page.
+
+    Of a single run nothing is shown: what happens to an access is too small to be seen.
+    """
+
+    def __init__(self) -> None:
+        slices, shares = (np.arange(_SLICES) + 0.5) * 100 / _SLICES, shares_of(_QUANTILES)
+        self.served = NotedPanel("Served by", "", "accesses (%)", served_percent, SERVED_BY)
+        self.latency = NotedPanel("Latency", "accesses served by then", "cycles", latency_note, shares)
+        self.load = NotedPanel("Network", "time of the run (%)", "messages a cycle", load_note, places=slices)
+        self.degrees = NotedPanel("Sharing", "cores that hold a page", "pages held (%)", pages_percent, places=1)
+        super().__init__([self.served, self.latency], [self.load, self.degrees])
+
+
+def latency_note(record: TranslationRecord) -> np.ndarray:
+    """Return the latencies that shares of the accesses do not exceed: float64[6]."""
+    return np.array([latency_quantile(record, share) for share in _QUANTILES])
+
+
+def load_note(record: TranslationRecord) -> np.ndarray:
+    """Compute the messages a cycle in equal slices of the run's time: float64[50]."""
+    return load_between(
+        record, np.linspace(record.first_cycle, max(record.last_cycle, record.first_cycle + 1), _SLICES + 1)
+    )

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.export.drawings import FIGURES, Drawing, write_pgf
-from workbench.figures.registry import rendered
+from workbench.figures.figure_files import rendered
 
 _ABSENT = "nothing"
 _MOST_ALIGNED = 2_000

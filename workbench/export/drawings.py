@@ -19,8 +19,9 @@ from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.export.tex import escape, render
 from workbench.figures import figure
+from workbench.figures.figure_files import Column, as_csv, save
 from workbench.figures.frame import number, words
-from workbench.figures.registry import Column, Recipe, as_csv, save
+from workbench.figures.registry import Recipe
 
 if TYPE_CHECKING:
     from workbench.figures.plot_style import Format

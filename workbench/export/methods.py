@@ -9,7 +9,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.export.citations import Cited, presets_of, traces_of
 from workbench.export.tex import escape
 from workbench.figures.frame import number, words
-from workbench.figures.panels import measure_words
+from workbench.figures.labels import measure_words
 from workbench.levers import Spec
 from workbench.machine.presets import preset
 from workbench.statistics.adaptive_seeds import looks_of

@@ -23,7 +23,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.export.cells import UNKNOWN, Cell, alone, half_width, p_value, to_place, with_interval, with_limits
 from workbench.export.tex import MacroNames, comment, escape, render
 from workbench.figures.frame import words
-from workbench.figures.panels import measure_label
+from workbench.figures.labels import measure_label
 from workbench.metrics.measure import Measure
 from workbench.runs.row import Row
 

@@ -104,8 +104,8 @@ def draw_one(
     StoreError
         A file cannot be written.
     """
-    from workbench.figures.cache import Folder, shown_by_runs, shows
-    from workbench.figures.registry import save
+    from workbench.figures.cache import Folder, digest_of_runs, figure_digest
+    from workbench.figures.figure_files import save
 
     chosen = dict(choices or {})
 
@@ -116,7 +116,7 @@ def draw_one(
         with formatted(Format() if width is None else Format(width=width)):
             return save(recipe.draw(data), data, folder, recipe.name)
 
-    digest = shows(shown_by_runs(runs), (recipe.data, recipe.draw), {**chosen, "(width)": width})
+    digest = figure_digest(digest_of_runs(runs), (recipe.data, recipe.draw), {**chosen, "(width)": width})
     return Folder(folder).drawn(recipe.name, digest, drawn)
 
 
@@ -140,14 +140,14 @@ def draw_study(results: StudyResults, folder: Path) -> list[Path]:
     StoreError
         A file cannot be written.
     """
-    from workbench.figures.cache import Folder, shown_by_study, shows
+    from workbench.figures.cache import Folder, digest_of_study, figure_digest
 
-    kept, of_study = Folder(folder), shown_by_study(results)
+    kept, of_study = Folder(folder), digest_of_study(results)
     return [
         path
         for name, recipe in study_figures().items()
         for path in kept.drawn(
-            name, shows(of_study, (recipe.data, recipe.draw)), functools.partial(recipe.save, results, folder)
+            name, figure_digest(of_study, (recipe.data, recipe.draw)), functools.partial(recipe.save, results, folder)
         )
     ]
 

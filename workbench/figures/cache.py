@@ -39,22 +39,22 @@ class Folder:
         self._folder = Path(folder)
         self._notes = _notes(self._folder / DRAWN)
 
-    def drawn(self, name: str, shows: str, draw: Callable[[], list[Path]]) -> list[Path]:
+    def drawn(self, name: str, digest: str, draw: Callable[[], list[Path]]) -> list[Path]:
         """Return the files of a figure: those that lie there where they show the same, else drawn anew.
 
         Parameters
         ----------
-        shows : str
+        digest : str
             The digest of what it is to show; empty where that cannot be known, which draws it.
         draw : callable
             Writes the files; whatever it raises is passed on.
         """
         note = self._notes.get(name, {})
-        if shows and note.get("shows") == shows and note["files"] == _digests(self._folder, note["files"]):
+        if digest and note.get("shows") == digest and note["files"] == _digests(self._folder, note["files"]):
             return [self._folder / file for file in note["files"]]
         paths = draw()
         files = _digests(self._folder, [path.name for path in paths])
-        self._notes = {**_notes(self._folder / DRAWN), name: {"shows": shows, "files": files}}
+        self._notes = {**_notes(self._folder / DRAWN), name: {"shows": digest, "files": files}}
         if paths:
             write_json(self._folder / DRAWN, self._notes)
         return paths
@@ -81,21 +81,21 @@ def _digest(path: Path) -> str:
         return "missing"
 
 
-def shown_by_runs(runs: RunSet) -> str:
+def digest_of_runs(runs: RunSet) -> str:
     """Return the digest of what figures of some runs can show: the sweep, its points, and every row."""
     points = [(point.id, point.baseline, repr(point.coordinates), runs.label(point)) for point in runs.points]
     rows = sorted((row.id, row.status, repr(sorted(row.measures.items()))) for row in runs.rows.values())
     return _hashed(_text(resolved(runs)), points, rows)
 
 
-def shown_by_study(results: StudyResults) -> str:
+def digest_of_study(results: StudyResults) -> str:
     """Return the digest of what figures of a study can show: every trial, and the front on fresh seeds."""
     trials = [(one.number, one.point, one.values, one.limits, repr(one.proposal.chosen)) for one in results.found]
-    fresh = "" if results.holdout is None else shown_by_runs(results.holdout)
+    fresh = "" if results.holdout is None else digest_of_runs(results.holdout)
     return _hashed(results.study.name, _text(named(results.study.said)), trials, fresh)
 
 
-def shows(runs: str, code: Iterable[Any], choices: Mapping[str, Any] | None = None) -> str:
+def figure_digest(runs: str, code: Iterable[Any], choices: Mapping[str, Any] | None = None) -> str:
     """Return the digest of what a figure shows; empty where its code cannot be told from other code.
 
     Parameters

@@ -12,7 +12,8 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_set import RunSet
-from workbench.figures.panels import Line, measure_words, panels, undefined, values
+from workbench.figures.labels import measure_words
+from workbench.figures.panels import Line, panels, undefined, values
 from workbench.metrics.measure import Measure
 from workbench.statistics import Interval, PairedComparison, compare
 from workbench.statistics.adaptive_seeds import looks_of
@@ -156,7 +157,7 @@ def measure_of(runs: RunSet, name: str) -> Measure:
     return known[name]
 
 
-def chosen_measure(runs: RunSet, wanted: str | None, usual: str, place: int = 0) -> Measure:
+def chosen_measure(runs: RunSet, name: str | None, usual: str, place: int = 0) -> Measure:
     """Return the measure that is wanted; if None the usual one of a figure, or where the engine has no such measure,
     the one at a place of the sweep's list, those first of which less or more is better.
 
@@ -166,11 +167,11 @@ def chosen_measure(runs: RunSet, wanted: str | None, usual: str, place: int = 0)
         The engine has no such measure.
     """
     sweep = runs.plan.sweep
-    if wanted is None and usual not in sweep.mechanism.measures:
-        listed = [measure_of(runs, name) for name in sweep.measures]
+    if name is None and usual not in sweep.mechanism.measures:
+        listed = [measure_of(runs, each) for each in sweep.measures]
         listed.sort(key=lambda measure: measure.better == "neither")
         return listed[min(place, len(listed) - 1)]
-    return measure_of(runs, usual if wanted is None else wanted)
+    return measure_of(runs, usual if name is None else name)
 
 
 def gain_label(measure: Measure, baselines: set[str], unit: str) -> str:

@@ -41,19 +41,19 @@ def title(axes: Axes, text: str, below: str = "", letters: int | None = None) ->
     axes.annotate(below, (0, 1), (0, 2), "axes fraction", "offset points", fontsize=SMALL, linespacing=1.15)
 
 
-def name_sides(axes: Sequence[Axes], below: str, beside: str = "", note: str = "") -> None:
+def name_sides(axes: Sequence[Axes], x_label: str, y_label: str = "", note: str = "") -> None:
     """Name the vertical axis of every panel and the horizontal one of the last, with a note in small print below.
 
     Long numbers of cycles are shown in thousands or millions, and the names say so, except on logarithmic axes.
     """
-    below = _in_short_numbers([one.xaxis for one in axes], below)
-    beside = _in_short_numbers([one.yaxis for one in axes], beside)
+    x_label = _in_short_numbers([one.xaxis for one in axes], x_label)
+    y_label = _in_short_numbers([one.yaxis for one in axes], y_label)
     for one in axes:
-        one.set_ylabel(textwrap.fill(beside, 20 if len(axes) > 1 else 28))
+        one.set_ylabel(textwrap.fill(y_label, 20 if len(axes) > 1 else 28))
     ticks = max((len(label.get_text()) for one in axes for label in one.get_yticklabels()), default=0)
     line = _letters(axes[-1].figure, _LINE)
-    long = len(below) + ticks > line  # then the name may reach below the names of the rows
-    axes[-1].set_xlabel(textwrap.fill(words(below), line), loc="right" if long else "center")
+    long = len(x_label) + ticks > line  # then the name may reach below the names of the rows
+    axes[-1].set_xlabel(textwrap.fill(words(x_label), line), loc="right" if long else "center")
     if note:
         name_foot(axes[-1].figure, note)
 
@@ -73,11 +73,11 @@ def _letters(sheet: Any, column: int) -> int:
     return round(column * sheet.get_figwidth() / WIDTH)
 
 
-def colour_bar(axes: Sequence[Axes], tints: ScalarMappable, says: str) -> None:
+def colour_bar(axes: Sequence[Axes], tints: ScalarMappable, meaning: str) -> None:
     """Draw what the colours mean, beside all panels."""
     sheet: Any = axes[0].figure
     high = sum(one.get_position().height for one in axes) * sheet.get_figheight()
-    label = textwrap.fill(words(says), max(round(14 * high), 12))
+    label = textwrap.fill(words(meaning), max(round(14 * high), 12))
     bar = axes[0].figure.colorbar(tints, ax=list(axes), label=label, aspect=18 * len(axes), pad=0.02)
     bar.outline.set_visible(False)
 
@@ -127,6 +127,14 @@ def _short(value: float) -> str:
     return f"{value:g}"
 
 
+def number_sides(axes: Axes, names: Sequence[str]) -> None:
+    """Put names with numbers beside the rows of a triangle, and the numbers below its columns."""
+    axes.set_yticks(range(len(names)), [f"{name}  {k + 1}" for k, name in enumerate(names)])
+    axes.set_xticks(range(len(names)), [str(k + 1) for k in range(len(names))])
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+
+
 def whole_numbers(side: Axis, most: int = 4) -> None:
     """Put the ticks of an axis at whole numbers alone, and at that many distances at most."""
     side.set_major_locator(MaxNLocator(most, integer=True))
@@ -155,9 +163,9 @@ def legend(sheet: Sheet, axes: Sequence[Axes]) -> None:
 
 def key(sheet: Sheet, names: Mapping[str, str]) -> None:
     """Write what short labels stand for, in rows of their own above all panels."""
-    nothing = [Line2D([], [], linestyle="none") for _ in names]
+    handles = [Line2D([], [], linestyle="none") for _ in names]
     labels = [f"{label}  {words(name)}" for label, name in names.items()]
-    _place_key(sheet, nothing, labels, "outside upper center", handlelength=0, handletextpad=0)
+    _place_key(sheet, handles, labels, "outside upper center", handlelength=0, handletextpad=0)
 
 
 def _place_key(sheet: Sheet, handles: list[Any], labels: list[str], where: Any, **look: Any) -> None:

@@ -1,26 +1,20 @@
-"""The points of a sweep as lines in panels: which share one, which runs they show, and what they are called.
+"""The points of a sweep as lines in panels: which share one, and which runs they show.
 
 A panel is one machine and workload, a line one way to run it. A figure of single runs shows one seed that every point
-finished, and a span of its cycles. Levers and measures are called by the words of their declarations; a line by the
-policies and options that differ within the sweep.
+finished, and a span of its cycles.
 """
 
 from __future__ import annotations
 
 import math
 import operator
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from workbench.engines.kit.engine import Setup
 from workbench.errors import InputError, shown
 from workbench.experiments.run_set import RunSet
-from workbench.levers import Lever, Spec
-from workbench.metrics.measure import Measure
-from workbench.policies.policy import Policy
+from workbench.figures.labels import LineNames, outermost, words_of
 from workbench.runs.run import PlannedPoint, run_id
-from workbench.units import is_count
 
 MOST_PANELS = 8
 """More do not fit on a page."""
@@ -49,20 +43,20 @@ class Panel(NamedTuple):
     lines: list[Line]
 
 
-def panels(runs: RunSet, apart: str | None = None) -> list[Panel]:
+def panels(runs: RunSet, excluded: str | None = None) -> list[Panel]:
     """Return the points of a sweep by setting, in the order of the sweep.
 
     Parameters
     ----------
-    apart : str, optional
+    excluded : str, optional
         The path of a varied lever that sets neither panels nor lines apart, because an axis shows it.
     """
-    names = LineNames(runs, apart)
+    names = LineNames(runs, excluded)
     styles = _styles(runs, names)
     lines_by_title: dict[str, list[Line]] = {}
     for point in runs.points:
         name = names.of(point)
-        lines_by_title.setdefault(_title(runs, point, apart), []).append(Line(name, styles[name], point))
+        lines_by_title.setdefault(_title(runs, point, excluded), []).append(Line(name, styles[name], point))
     return [Panel(title, lines) for title, lines in lines_by_title.items()]
 
 
@@ -79,7 +73,7 @@ def drawn_panels(runs: RunSet, figure: str) -> list[Panel]:
     return all_panels
 
 
-def lines_apart(runs: RunSet, figure: str) -> list[tuple[str, Line]]:
+def separate_lines(runs: RunSet, figure: str) -> list[tuple[str, Line]]:
     """Return every point of a sweep with the title of its setting, for a figure that gives each a panel of its own.
 
     Raises
@@ -101,7 +95,7 @@ def one_run_each(runs: RunSet, seed: int | None, figure: str) -> tuple[int, list
     InputError
         There are too many points, or no such seed that every point finished.
     """
-    lines = lines_apart(runs, figure)
+    lines = separate_lines(runs, figure)
     chosen = common_seed(runs, seed, figure)
     return chosen, [(title, line.name, runs.record(run_id(line.point.id, chosen))) for title, line in lines]
 
@@ -133,21 +127,12 @@ def _styles(runs: RunSet, names: LineNames) -> dict[str, int]:
     return {name: place for place, name in enumerate(different)}
 
 
-def _title(runs: RunSet, point: PlannedPoint, apart: str | None) -> str:
-    varied_paths = [path for path in runs.varied if path.split(".")[0] in _SETTING and path != apart]
+def _title(runs: RunSet, point: PlannedPoint, excluded: str | None) -> str:
+    varied_paths = [path for path in runs.varied if path.split(".")[0] in _SETTING and path != excluded]
     return ", ".join(words_of(path, point.setup, point.coordinates.get(path)) for path in outermost(varied_paths))
 
 
-def outermost(paths: list[str]) -> list[str]:
-    """Return the paths of choices that no other of them holds.
-
-    >>> outermost(["policy.choice", "policy.choice.sum[1].nx", "workload.size"])
-    ['policy.choice', 'workload.size']
-    """
-    return [one for one in paths if not any(one.startswith((f"{other}.", f"{other}[")) for other in paths)]
-
-
-def common_seed(runs: RunSet, wanted: int | None, figure: str) -> int:
+def common_seed(runs: RunSet, requested: int | None, figure: str) -> int:
     """Return the seed that is wanted, or the first that every point finished.
 
     Raises
@@ -164,15 +149,15 @@ def common_seed(runs: RunSet, wanted: int | None, figure: str) -> int:
     common = [seed for seed in runs.seeds if all(seed in seeds for seeds in finished)]
     if not common:
         raise InputError(f"{figure} needs one seed that every point finished; there is none.")
-    if wanted is not None and wanted not in common:
-        raise InputError(f"{figure} needs a seed that every point finished. Got {wanted}. Nearest: {common[0]}.")
-    return common[0] if wanted is None else wanted
+    if requested is not None and requested not in common:
+        raise InputError(f"{figure} needs a seed that every point finished. Got {requested}. Nearest: {common[0]}.")
+    return common[0] if requested is None else requested
 
 
-def share_shown(first: int, last: int, ends: Sequence[int]) -> str:
+def span_words(first: int, last: int, ends: Sequence[int]) -> str:
     """Return how much of some runs a picture shows, from when to when, where the runs end at these cycles.
 
-    >>> share_shown(0, 800, [5000, 6400]), share_shown(0, 90, [90, 80]), share_shown(10, 60, [100])
+    >>> span_words(0, 800, [5000, 6400]), span_words(0, 90, [90, 80]), span_words(10, 60, [100])
     ('cycles 0 to 800 of 5,000 to 6,400 (12 to 16 %)', 'whole runs', 'cycles 10 to 60 of 100 (50 %)')
     """
     if first == 0 and last >= max(ends):
@@ -240,147 +225,3 @@ def none_finished(runs: RunSet, point: PlannedPoint, figure: str) -> InputError:
     errors = [row.error for row in runs.failures if row.point == point.id]
     why = f"{len(errors)} failed, the first: {errors[0]}" if errors else "run the sweep first."
     return InputError(f"{figure} needs a finished run of every point; {runs.label(point)} has none: {why}")
-
-
-_STATISTICS = {
-    "mean": "mean",
-    "max": "largest",
-    "min": "least",
-    "median": "median",
-    "p50": "p50",
-    "p90": "p90",
-    "p95": "p95",
-    "p99": "p99",
-    "p999": "p99.9",
-}
-"""What a measure takes of many values, and how it is said in front of what it takes it of."""
-_DURATIONS = ("wait", "latency", "delay", "time", "makespan", "span", "gap", "transfer", "reading")
-"""What lasts by its own name."""
-
-
-def axis_label(path: str, setup: Setup) -> str:
-    """Return the label of an axis that shows a lever: its name in words, and its unit or that of the lever that holds
-    it.
-
-    A path that leads to no declared lever gives its own last word.
-    """
-    levers = levers_on(path, setup)
-    unit = next((lever.unit for lever in reversed(levers) if lever.unit), "")
-    words = ", ".join(lever.name for lever in levers) or _last(path)
-    return words.replace("_", " ") + (f" ({unit})" if unit else "")
-
-
-def measure_words(measure: Measure) -> str:
-    """Return a measure as a person would write it, its unit left out.
-
-    >>> measure_words(Measure("wait_mean_cycles", "cycles", "lower", ""))
-    'mean wait'
-    >>> measure_words(Measure("wait_p99_cycles[4]", "cycles", "lower", "", "priority 4"))
-    'p99 wait, priority 4'
-    >>> measure_words(Measure("remote_access_mean_ns", "ns", "lower", ""))
-    'mean remote access time'
-    >>> measure_words(Measure("drain_cycles", "cycles", "lower", "")), measure_words(Measure("mean_queue", "", "", ""))
-    ('drain time', 'mean queue')
-    """
-    parts = measure.stem.split("_")
-    timed = next((part for part in ("cycles", "ns") if part in parts), None)
-    words = [part for part in parts if part != timed and part not in _STATISTICS]
-    first = [_STATISTICS[part] for part in parts if part in _STATISTICS]
-    lasts = timed is not None and words[-1:] != [] and words[-1] not in _DURATIONS
-    return measure.told(" ".join([*first, *words, *(["time"] if lasts else [])]))
-
-
-def measure_label(measure: Measure) -> str:
-    """Return the label of an axis that shows a measure."""
-    return measure_words(measure) + (f" ({measure.unit})" if measure.unit else "")
-
-
-def words_of(path: str, setup: Setup, value: Any) -> str:
-    """Return a lever with its value, as titles and legends say it; nothing where the point has no such lever."""
-    if value is None:
-        return ""
-    words = ", ".join(lever.name.replace("_", " ") for lever in levers_on(path, setup))
-    return f"{words} = {value}" if words else str(value)
-
-
-def levers_on(path: str, setup: Setup) -> list[Lever]:
-    """Return the declared levers along a dotted path of a sweep, outermost first.
-
-    `workload.size.uniform[1]` passes `size` of the workload and `high` of the law, the second of those that may be
-    written without their names; names of specs on the way (`uniform`) are no levers. One at the end of the path
-    (`arrival.poisson_load`) is the one lever that may be written without its name.
-    """
-    key, *parts = re.findall(r"[^.\[\]]+", path)
-    node: Any = setup.policies.get(parts.pop(0)) if key == "policy" and parts else getattr(setup, key, None)
-    return list(_walk(node, parts))
-
-
-def _walk(node: Any, parts: list[str]) -> Iterator[Lever]:
-    for part in parts:
-        name = _lever_name(node, part)
-        if name is not None:
-            yield node.levers[name]
-            node = getattr(node, name)
-    brief: tuple[str, ...] = getattr(node, "brief", ())
-    if parts and isinstance(node, Spec) and node.name == parts[-1] and len(brief) == 1:
-        yield node.levers[brief[0]]
-
-
-def _lever_name(node: Any, part: str) -> str | None:
-    if not isinstance(node, Spec):
-        return None
-    brief = getattr(node, "brief", ())
-    name = brief[int(part)] if is_count(part) and int(part) < len(brief) else part
-    return name if name in node.levers else None
-
-
-def _last(path: str) -> str:
-    return path.rsplit(".", 1)[-1]
-
-
-class LineNames:
-    """The names of a sweep's points, machine and workload left out: those name panels.
-
-    A policy is told with the levers that are not everywhere at their defaults, so that `fifo_lookahead(k=4)` does not
-    lose its k among others; a sweep that varies neither policy nor option tells the policy of its first question.
-    """
-
-    def __init__(self, runs: RunSet, apart: str | None = None) -> None:
-        """Leave out `apart`, the path of a varied lever that is not told, because an axis shows it."""
-        used: dict[tuple[str, str], list[Policy]] = {}
-        for point in runs.points:
-            for slot, policy in point.setup.policies.items():
-                used.setdefault((slot, policy.name), []).append(policy)
-        self._apart = apart
-        self._levers = {key: _told(key[0], policies, apart) for key, policies in used.items()}
-        self._options = [path for path in runs.varied if path.startswith("options.") and path != apart]
-        slots = list(dict.fromkeys(slot for slot, _ in used))
-        self._slots = [slot for slot in slots if len({self._policy(p, slot) for p in runs.points}) > 1] or slots[:1]
-
-    def of(self, point: PlannedPoint) -> str:
-        """Return the name of a point, as sweeps write policies: `nearest_boundary(tie=high), fifo_lookahead(k=4)`."""
-        policies = [self._policy(point, slot) for slot in self._slots]
-        options = [words_of(path, point.setup, point.coordinates.get(path)) for path in self._options]
-        return ", ".join([*policies, *options])
-
-    def _policy(self, point: PlannedPoint, slot: str) -> str:
-        policy = point.setup.policies[slot]
-        levers = self._levers[slot, policy.name]
-        inside = ", ".join(f"{name}={self._value(policy, slot, name)}" for name in levers)
-        return f"{policy.name}({inside})" if inside else policy.name
-
-    def _value(self, policy: Policy, slot: str, name: str) -> str:
-        """Return a lever's value; of a part with the varied lever inside, its name alone."""
-        value = getattr(policy, name)
-        holds = (self._apart or "").startswith(f"policy.{slot}.{policy.name}.{name}.")
-        return str(value.name) if holds else policy.levers[name].shortly(value)
-
-
-def _told(slot: str, policies: list[Policy], apart: str | None) -> list[str]:
-    """Return the levers that are not at their default everywhere."""
-    first = policies[0]
-    return [
-        name
-        for name, lever in first.levers.items()
-        if f"policy.{slot}.{first.name}.{name}" != apart and any(getattr(p, name) != lever.default for p in policies)
-    ]

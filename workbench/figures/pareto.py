@@ -10,8 +10,10 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures.estimates import Means, chosen_measure, level_of, means_of, rests_on
-from workbench.figures.panels import Panel, check_room, measure_label, panels, values
-from workbench.figures.registry import ANY, Column, below, on_paper, recipe
+from workbench.figures.figure_files import Column, below
+from workbench.figures.labels import measure_label
+from workbench.figures.panels import Panel, check_room, panels, values
+from workbench.figures.registry import ANY, on_paper, recipe
 from workbench.metrics.measure import Measure
 from workbench.statistics import mean_interval
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from workbench.figures.marks import Names
+    from workbench.figures.point_names import Names
 
 
 MOST_NAMES = 16
@@ -94,7 +96,7 @@ def pareto_data(runs: RunSet, x: str | None = None, y: str | None = None) -> Par
         if measure.better == "neither":
             raise InputError(f"pareto needs measures of which less or more is better; {measure.name} is neither.")
     all_panels = panels(runs)
-    check_room(len(all_panels), 1, PARETO_FIGURE.name)
+    check_room(len(all_panels), 1, "pareto")
     clouds = tuple(_cloud(runs, panel, measures) for panel in all_panels)
     if not any(cloud.names for cloud in clouds):
         both = " and ".join(measure.name for measure in measures)
@@ -104,7 +106,7 @@ def pareto_data(runs: RunSet, x: str | None = None, y: str | None = None) -> Par
 
 def _cloud(runs: RunSet, panel: Panel, measures: tuple[Measure, Measure]) -> Cloud:
     values_by_line = {
-        line.name: [[*values(runs, line.point, measure.name, PARETO_FIGURE.name).values()] for measure in measures]
+        line.name: [[*values(runs, line.point, measure.name, "pareto").values()] for measure in measures]
         for line in panel.lines
     }
     defined = {
@@ -153,7 +155,7 @@ def draw(data: Pareto) -> Figure:
     A third measure is the colour of every point, and what the others are held to is a diamond.
     """
     from workbench.figures import frame, marks, plot_style
-    from workbench.figures.marks import name_all
+    from workbench.figures.point_names import name_all
 
     figure, axes = plot_style.stacked(len(data.panels), 2.3 if len(data.panels) == 1 else 1.9)
     tints = None if data.shade is None else marks.scale([_shades(panel) for panel in data.panels])
@@ -179,7 +181,7 @@ def draw(data: Pareto) -> Figure:
 
 
 def _names(axes: Axes, panel: Cloud) -> Names:
-    from workbench.figures.marks import Names
+    from workbench.figures.point_names import Names
 
     few, held = len(panel.names) <= MOST_NAMES, _baselines(panel)
     first = sorted(range(len(panel.names)), key=lambda k: not held[k])  # the baseline before all others

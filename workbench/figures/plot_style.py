@@ -96,14 +96,14 @@ def tex_system() -> str | None:
 
 
 @contextmanager
-def formatted(wanted: Format) -> Iterator[None]:
+def formatted(venue_format: Format) -> Iterator[None]:
     """Draw sheets in the format of a venue; each keeps it, however late it is saved.
 
     >>> with formatted(Format(width=7.0, notes=False)):
     ...     float(stacked(1, 1.0)[0].get_figwidth())
     7.0
     """
-    before = _format.set(wanted)
+    before = _format.set(venue_format)
     try:
         yield
     finally:
@@ -111,9 +111,9 @@ def formatted(wanted: Format) -> Iterator[None]:
 
 
 @contextmanager
-def paper(wanted: Format | None = None) -> Iterator[None]:
+def paper(venue_format: Format | None = None) -> Iterator[None]:
     """Draw in the style of the workbench; Matplotlib's settings are global, so one thread at a time."""
-    family = (wanted or _format.get()).family
+    family = (venue_format or _format.get()).family
     letters = {
         "font.family": list(dict.fromkeys([family, Format().family])),
         "mathtext.fontset": _MATHEMATICS.get(family, "dejavusans"),

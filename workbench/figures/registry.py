@@ -1,27 +1,22 @@
-"""What a figure is, every figure by name, and its files.
+"""What a figure is, and every figure by name.
 
 A figure is data, then ink: a function returns what is drawn as a named tuple, which tests and CSV files can hold, and
 another draws it. `Recipe` is a figure of runs, `Calculation` one of theory, `OfStudy` one of a tuning study; a recipe
-enters itself when it is made. On the disk a figure is a PDF for the paper, a PNG, and a CSV with exactly what is drawn.
+enters itself when it is made.
 """
 
 from __future__ import annotations
 
-import csv
 import functools
 import inspect
-import io
-import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import numpy as np
-
-from workbench.errors import StoreError, unknown_name
-from workbench.experiments.results_folder import write_whole
+from workbench.errors import unknown_name
+from workbench.figures.figure_files import save
 from workbench.parts.registry import Registry, attribute, first_paragraph, old_word, read_by_old_word
 
 if TYPE_CHECKING:
@@ -33,28 +28,44 @@ if TYPE_CHECKING:
 
 ANY = "any"
 """The engine of a figure that needs nothing but measures."""
-
-Column = np.ndarray | Sequence[Any]
-
-
-class Drawn(Protocol):
-    """Exactly what a figure draws; every data function returns a named tuple of this kind."""
-
-    def columns(self) -> dict[str, Column]:
-        """Return the same as a tidy table: columns of equal length, a unit in the name where there is one."""
-
-
-def below(parts: Iterable[Mapping[str, Any]]) -> dict[str, Column]:
-    """Return tables of the same columns one below the other; a value alone stands in every row of its table.
-
-    >>> {name: column.tolist() for name, column in below([{"of": "a", "n": [1, 2]}, {"of": "bc", "n": [3]}]).items()}
-    {'of': ['a', 'a', 'bc'], 'n': [1, 2, 3]}
-    """
-    tables = [dict(zip(part, np.broadcast_arrays(*map(np.asarray, part.values())), strict=True)) for part in parts]
-    return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
-
-
 Data = TypeVar("Data")
+
+_ORDER = (
+    *("run_curves", "layout_over_time", "region_layout", "pareto", "memory_by_card", "reserved_memory"),
+    *("lending_graph", "probe_success", "probe_accuracy"),
+    *("saving_by_policy", "drain_difference", "reading_over_bound"),
+    *("scenario_discovery", "sensitivities", "interactions", "factorial_effects"),
+    *("dispatch_timeline", "temperature_over_time", "where_time_goes"),
+    *("served_by", "latency_distribution", "core_affinity", "trends", "speed_up", "waits_by_priority"),
+    *("study_front", "hypervolume_history", "lever_importances", "malloc_on_card", "recorded_against_replayed"),
+)
+"""Modules in the order in which their figures are listed; those that are not named here come last."""
+
+
+def _place(module: Path) -> tuple[int, str]:
+    """Return the sort key of a module of figures."""
+    name = module.stem.lstrip("_")
+    return _ORDER.index(name) if name in _ORDER else len(_ORDER), name
+
+
+_DECLARED = [
+    (name, module.stem, maker)
+    for module in sorted(Path(__file__).parent.glob("*.py"), key=_place)
+    for name, maker in re.findall(r"^([A-Z_]+)_FIGURE = (\w+)\(", module.read_text(encoding="utf-8"), re.MULTILINE)
+]
+"""Every `NAME_FIGURE = MADE(...)` in the sources of this package: they are read, as importing all takes seconds."""
+
+
+def _made_by(*makers: str) -> dict[str, Callable[[], Any]]:
+    """Return what imports each figure that is made so, by its name."""
+    return {
+        name.lower(): attribute(f"workbench.figures.{module}:{name}_FIGURE")
+        for name, module, maker in _DECLARED
+        if maker.startswith(makers)
+    }
+
+
+FIGURES: Registry[Recipe] = Registry("figure", later=_made_by("Recipe", "recipe", "_recipe"))
 
 
 def on_paper(draw: Callable[[Data], Figure]) -> Callable[[Data], Figure]:
@@ -211,78 +222,6 @@ class OfStudy(NamedTuple):
         """
         data = self.data(results)
         return [] if data is None else save(self.draw(data), data, folder, self.name)
-
-
-_HELD = [
-    (name, module.stem, made)
-    for module in sorted(Path(__file__).parent.glob("*.py"))
-    for name, made in re.findall(r"^([A-Z_]+)_FIGURE = (\w+)\(", module.read_text(encoding="utf-8"), re.MULTILINE)
-]
-"""Every `NAME_FIGURE = MADE(...)` in the sources of this room, which are read, as to import them all takes seconds."""
-
-
-def _made_by(*makers: str) -> dict[str, Callable[[], Any]]:
-    """Return what imports each figure that is made so, by its name."""
-    return {
-        name.lower(): attribute(f"workbench.figures.{module}:{name}_FIGURE")
-        for name, module, made in _HELD
-        if made.startswith(makers)
-    }
-
-
-FIGURES: Registry[Recipe] = Registry("figure", later=_made_by("Recipe", "recipe", "_recipe"))
-
-_UNDATED = {"pdf": {"CreationDate": None}, "png": {"Software": None}}
-"""Without these the same figure has other bytes every second (PDF) or with every version of Matplotlib (PNG)."""
-
-
-def save(figure: Figure, data: Drawn, folder: Path, name: str, kinds: Sequence[str] = ("pdf", "png")) -> list[Path]:
-    """Write `name`.pdf, .png and .csv into a folder, which is made if need be; each whole or not at all.
-
-    The same data give the same bytes, with the same version of Matplotlib. Everything is rendered before anything is
-    written.
-
-    Raises
-    ------
-    StoreError
-        The folder cannot be made or a file not be written.
-    """
-    contents = {kind: rendered(figure, kind) for kind in kinds} | {"csv": as_csv(data.columns()).encode()}
-    folder = Path(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise StoreError(f"{folder} cannot be made: {problem.strerror}.") from None
-    paths = {folder / f"{name}.{kind}": content for kind, content in contents.items()}
-    for path, content in paths.items():
-        write_whole(path, content)
-    return list(paths)
-
-
-def rendered(figure: Figure, kind: str) -> bytes:
-    """Return a figure as `pdf` or `png`, without what differs from one drawing to the next."""
-    written = io.BytesIO()
-    figure.savefig(written, format=kind, metadata=_UNDATED[kind])
-    return written.getvalue()
-
-
-def as_csv(columns: Mapping[str, Column]) -> str:
-    """Return the columns of equal length as CSV; a number reads back as the same number, and what is unknown is an
-    empty field.
-
-    >>> print(as_csv({"policy": ["first_fit"], "n": np.array([3]), "mean": np.array([0.1]), "low": [np.nan]}), end="")
-    policy,n,mean,low
-    first_fit,3,0.1,
-    """
-    written = io.StringIO()
-    table = csv.writer(written, lineterminator="\n")
-    table.writerow(columns)
-    table.writerows(zip(*(map(_field, np.asarray(column).tolist()) for column in columns.values()), strict=True))
-    return written.getvalue()
-
-
-def _field(value: Any) -> Any:
-    return "" if isinstance(value, float) and math.isnan(value) else value
 
 
 CALCULATIONS: Registry[Calculation] = Registry("figure", "calculated figure", later=_made_by("Calculation"))

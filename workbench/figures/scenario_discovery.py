@@ -12,8 +12,9 @@ from workbench.experiments.run_set import RunSet
 from workbench.explain.discovery import Column as Lever
 from workbench.explain.discovery import Scenario, discover, interest_of
 from workbench.explain.discovery.scenario import box_condition, inside_of, points_word
-from workbench.figures.panels import axis_label, measure_words
-from workbench.figures.registry import ANY, Column, on_paper, recipe
+from workbench.figures.figure_files import Column
+from workbench.figures.labels import axis_label, measure_words
+from workbench.figures.registry import ANY, on_paper, recipe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,17 +118,17 @@ def scenario_discovery_data(
     chosen = [one for one in every if one.number == box and policy in (None, one.cases.policy)]
     if not chosen:
         raise InputError(f"there is no box {box}{f' of {policy}' if policy else ''}; the search ended before.")
-    return drawn(runs, next((one for one in chosen if one.is_box), chosen[0]))
+    return box_figure_data(runs, next((one for one in chosen if one.is_box), chosen[0]))
 
 
-def drawn(runs: RunSet, one: Scenario) -> ScenarioDiscovery:
+def box_figure_data(runs: RunSet, one: Scenario) -> ScenarioDiscovery:
     """Compute what is drawn of one box."""
     cases, box = one.cases, one.box
     setup = next(point.setup for point in runs.points if point.id == cases.points[0])
     sides = [_side(lever, inside, axis_label(lever.path, setup)) for lever, inside in zip(cases.columns, box.inside)]
     steps = one.trajectory
     what = measure_words(cases.measure)
-    wanted = f"{points_word(cases.interest)} in {what}" if cases.interest.is_compared else _beyond(what, one)
+    interest = f"{points_word(cases.interest)} in {what}" if cases.interest.is_compared else _beyond(what, one)
     rate = f"{100 * box.all_hits / box.points:.0f} % of {box.points} points are"
     return ScenarioDiscovery(
         cases.policy,
@@ -140,7 +141,7 @@ def drawn(runs: RunSet, one: Scenario) -> ScenarioDiscovery:
         _pairs(one, sides),
         cases.hit,
         inside_of(one) & one.is_box,
-        f"{wanted}: {rate}\n{_outcome(one)}",
+        f"{interest}: {rate}\n{_outcome(one)}",
     )
 
 

@@ -9,8 +9,10 @@ import numpy as np
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_set import RunSet
 from workbench.figures.estimates import chosen_measure, gain_label
-from workbench.figures.panels import axis_label, check_room, outermost, words_of
-from workbench.figures.registry import ANY, Column, below, on_paper, recipe
+from workbench.figures.figure_files import Column, below
+from workbench.figures.labels import axis_label, outermost, words_of
+from workbench.figures.panels import check_room
+from workbench.figures.registry import ANY, on_paper, recipe
 from workbench.statistics.summary import ALPHA, Place, numbers, where_it_holds
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-MOST_TOLD = 100
+MOST_NUMBERED = 100
 """Places of a panel whose numbers are written into them."""
 VERDICTS = ("better", "undecided", "worse")
 
@@ -108,7 +110,7 @@ def where_it_holds_data(
     by_setting: dict[str, list[Place]] = {}
     for place in places:
         by_setting.setdefault(_setting(runs, place, across, up), []).append(place)
-    check_room(len(by_setting), 1, WHERE_IT_HOLDS_FIGURE.name)
+    check_room(len(by_setting), 1, "where_it_holds")
     setup = places[0].point.setup
     baselines = {_baseline(runs, place) for place in places}
     labels = axis_label(across, setup), axis_label(up, setup)
@@ -231,7 +233,7 @@ def _cells(axes: Axes, region: Region) -> None:
         axes.add_patch(
             Rectangle((left[i], low[j]), *size, facecolor=face, hatch=hatch, edgecolor="#8A8A8A", linewidth=0.3)
         )
-        if len(region.x) <= MOST_TOLD:
+        if len(region.x) <= MOST_NUMBERED:
             box = {"facecolor": face, "edgecolor": "none", "pad": 0.6} if hatch else None
             x, y = (
                 float(np.sqrt(ends[0] * ends[1]) if is_log(centres) else ends.mean())
@@ -298,9 +300,9 @@ def _legend(axes: Axes, region: Region) -> None:
     for verdict in VERDICTS:
         if verdict in region.verdict:
             face, hatch = _paint(verdict, 0.7)
-            nothing = Rectangle((region.x[0], region.y[0]), 0, 0, edgecolor="#8A8A8A", linewidth=0.3, label=verdict)
-            nothing.set(facecolor=face, hatch=hatch)
-            axes.add_patch(nothing)
+            empty = Rectangle((region.x[0], region.y[0]), 0, 0, edgecolor="#8A8A8A", linewidth=0.3, label=verdict)
+            empty.set(facecolor=face, hatch=hatch)
+            axes.add_patch(empty)
 
 
 def _note(data: WhereItHolds) -> str:

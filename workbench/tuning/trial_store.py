@@ -158,8 +158,8 @@ _NAMES = {
     ("builtins", "frozenset"),
 }
 _MOVED = {
-    ("workbench.studies.tuning.optuna_extensions", "TpeByPolicy"): _TPE_BY_POLICY,
-    ("workbench.studies.tuning.samplers.tpe_by_policy", "TpeByPolicy"): _TPE_BY_POLICY,
+    ("workbench.tuning.optuna_extensions", "TpeByPolicy"): _TPE_BY_POLICY,
+    ("workbench.tuning.samplers.tpe_by_policy", "TpeByPolicy"): _TPE_BY_POLICY,
 }
 """Names under which an earlier workbench kept classes, and where they are now."""
 _CLOUD = "cma:optimizer:"

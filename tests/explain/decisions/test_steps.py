@@ -55,7 +55,7 @@ def test_until_stops_at_the_first_that_is_wanted():
 @pytest.mark.parametrize("name", thinned(["dispatch", "node", "translation", "pool", "malloc"], 4))
 def test_no_decision_is_listed_twice_where_a_run_is_played_again_for_room(name):
     page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards.{name}").OPENING)
-    setup = PairedRuns(page.said()).points[0].setup
+    setup = PairedRuns(page.config()).points[0].setup
     with Steps(setup, 0) as run:
         decisions = run.take(200)
         assert [one.number for one in decisions] == list(range(len(decisions)))
@@ -106,7 +106,7 @@ def test_a_new_policy_of_one_s_own_is_stepped_through_with_the_functions_that_it
     engine, question = asked.split()
     file, _ = write_policy(question, "steps_mine", tmp_path)
     page = Sidebar(mechanism(engine), importlib.import_module(f"workbench.dashboards.{engine}").OPENING)
-    said = {key: value for key, value in page.said().items() if key != "baseline"}
+    said = {key: value for key, value in page.config().items() if key != "baseline"}
     policy = {**said["policy"], question: f"{file}:{class_name('steps_mine')}"}
     try:
         setup = wb.planned({**said, "policy": policy}).points[0].setup

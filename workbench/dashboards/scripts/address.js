@@ -1,6 +1,6 @@
 // The setting in the page's address, behind its "#": a link is a setting, a reload loses nothing.
 function render({ model }) {
-  if (!model.get("alone")) return; // in a notebook the address is the notebook's
+  if (!model.get("is_served")) return; // in a notebook the address is the notebook's
   let written = null;
   const write = () => {
     const setting = model.get("setting"), bare = location.pathname + location.search;

@@ -20,8 +20,8 @@ function render({ model, el }) {
   const words = document.createElement("span");
   zone.className = "wb-drop";
   input.type = "file";
-  input.setAttribute("aria-label", model.get("asks"));
-  const say = () => { words.textContent = model.get("words") || model.get("asks"); };
+  input.setAttribute("aria-label", model.get("prompt"));
+  const say = () => { words.textContent = model.get("words") || model.get("prompt"); };
   const over = (on) => (event) => { event.preventDefault(); zone.classList.toggle("wb-over", on); };
   zone.addEventListener("dragover", over(true));
   zone.addEventListener("dragleave", over(false));

@@ -5,7 +5,7 @@ function render({ model, el }) {
   let unanswered = null, sentence = null;
   const say = (silent) => {
     sentence ??= Object.assign(el.appendChild(document.createElement("div")), { className: "wb-silent", role: "alert" });
-    const cure = model.get("alone") ? "Reload the page to begin anew; its address keeps the setting" : "Run the cell again to begin anew";
+    const cure = model.get("is_served") ? "Reload the page to begin anew; its address keeps the setting" : "Run the cell again to begin anew";
     sentence.textContent = `No answer from the kernel for ${silent} s: it computes, or it has ended. ${cure}.`;
   };
   const look = () => {

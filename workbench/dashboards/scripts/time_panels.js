@@ -11,7 +11,7 @@ const HINT = `Rest the pointer on a ${WHO} to find it on both sides; drag to zoo
 function readStrip(strip) {
   const whole = numbers(strip.pieces), count = whole.length / COLUMNS.length;
   const columns = COLUMNS.map((name, k) => [name, whole.subarray(k * count, (k + 1) * count)]);
-  return { says: strip.says, count, ...Object.fromEntries(columns) };
+  return { message: strip.message, count, ...Object.fromEntries(columns) };
 }
 
 function readLine(line) {
@@ -90,7 +90,7 @@ class TimePicture {
       this.drawPieces(strip, top);
       scene.rules.forEach((row) => { sheet.ink.fillStyle = QUIET; sheet.ink.fillRect(LEFT, y(row) - 0.5, sheet.right - LEFT, 1); });
     });
-    sheet.words(strip.says, (LEFT + sheet.right) / 2, top + scene.high / 2, { align: "center", most: sheet.right - LEFT });
+    sheet.words(strip.message, (LEFT + sheet.right) / 2, top + scene.high / 2, { align: "center", most: sheet.right - LEFT });
   }
 
   drawName(place, y) {

@@ -1,8 +1,6 @@
-"""Controls of the machine and of the workload, and what notebook cells define for them meanwhile.
+"""Controls of the machine: a preset with some of its levers, or a rule with levers of its own.
 
-A machine is a preset by name with some of its levers apart from the preset's, or a rule with levers of its own; N of a
-resource, the blocks that each SIMD has, is a lever beside the number of SIMDs. A workload is a regime that sets the
-levers of a generator; a file or a trace of one's own can stand instead.
+N of a resource, the blocks that each SIMD has, is a lever beside the number of SIMDs.
 """
 
 from __future__ import annotations
@@ -10,24 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
 
 from workbench.dashboards.controls import Control, NumberControl, mark, marked, row
-from workbench.dashboards.dropped_file import DropZone
-from workbench.dashboards.paired_runs import Opening
-from workbench.dashboards.spec_controls import ChoiceControl, LeversControl, workloads
-from workbench.errors import InputError, WorkbenchError, wrong_value
-from workbench.levers import Family, Lever, Spec
+from workbench.dashboards.opening import Opening
+from workbench.dashboards.spec_controls import LeversControl
+from workbench.errors import InputError, wrong_value
+from workbench.levers import Lever, Spec
 from workbench.machine import preset, presets
 from workbench.machine.machine import Resource
-from workbench.mechanisms.measures import measures_of
-from workbench.mechanisms.mechanism import mechanism, mechanisms
-from workbench.policies.policy import policies, questions
-from workbench.workloads.workload import Generator, Workload
-from workbench.workloads.workload_key import read_workload, regimes
+from workbench.mechanisms.mechanism import mechanism
 
 _PRESET = Lever("preset", "text", description="a machine with a source for each of its figures")
 
@@ -56,11 +48,11 @@ class MachineControl(Control):
                 control.show(rule)
             control.on_change(self._turned)
         self.inside = widgets.VBox([self.rules.get(self.names.value, self.levers).widget])
-        self.holds = widgets.Label()
-        self.holds.add_class("wb-note")
+        self.contents = widgets.Label()
+        self.contents.add_class("wb-note")
         self.names.observe(self._chosen, "value")
         self.levers.on_change(self._turned)
-        self.head = widgets.VBox([row(_PRESET, self.names), self.holds])
+        self.head = widgets.VBox([row(_PRESET, self.names), self.contents])
         """The drop-down and what the machine has: what stands on top of a page."""
         self.widget = widgets.VBox([self.inside])
         self._turned()
@@ -95,8 +87,8 @@ class MachineControl(Control):
             self.names.observe(self._chosen, "value")
 
     def plain(self) -> dict[str, Any]:
-        if self._tried is not None and self._tried != self.names.value:
-            return self.rules[self._tried].plain() if self._tried in self.rules else {"preset": self._tried}
+        if self._candidate is not None and self._candidate != self.names.value:
+            return self.rules[self._candidate].plain() if self._candidate in self.rules else {"preset": self._candidate}
         if self.names.value in self.rules:
             return self.rules[self.names.value].plain()
         return {"preset": self.names.value, **self.levers.plain()}
@@ -152,8 +144,8 @@ class MachineControl(Control):
 
     def _gives(self, name: str, machine: Any) -> bool:
         """Return whether a preset gives a machine once the levers of this page are turned to it."""
-        given = preset(name, self._of).machine()
-        return bool(given.but(**{lever: getattr(machine, lever) for lever in self._turnable}) == machine)
+        machine_of_preset = preset(name, self._of).machine()
+        return bool(machine_of_preset.but(**{lever: getattr(machine, lever) for lever in self._turnable}) == machine)
 
     def _preset(self) -> Any:
         return preset(self.names.value, self._of).machine()
@@ -167,9 +159,9 @@ class MachineControl(Control):
 
     def _turned(self) -> None:
         try:
-            self.holds.value = self._line(self._of.read(self.plain()))
+            self.contents.value = self._line(self._of.read(self.plain()))
         except InputError:
-            self.holds.value = ""  # the sweep will say what is wrong
+            self.contents.value = ""  # the sweep will say what is wrong
         self._changed()
 
 
@@ -187,12 +179,14 @@ class BlocksControl(Control):
         """Take as `block` how much a block is on the machine that is chosen, as `simds` the control of their number."""
         super().__init__(lever)
         self._block, self._simds = block, simds
-        self._as_found: tuple[int, int, int] | None = None
+        self._exact: tuple[int, int, int] | None = None
         least = min(1, int(lever.least or 0))  # a machine may have none of what it does not reserve
         most = min(int(Resource.levers["blocks"].most or 0), int(lever.most or 0))
-        says = f"N: what each SIMD has of the {lever.label} in blocks; turning the number of SIMDs leaves it as it is"
+        description = (
+            f"N: what each SIMD has of the {lever.label} in blocks; turning the number of SIMDs leaves it as it is"
+        )
         word = _CUTS[lever.name]
-        inner = Lever(f"{word}_N", "integer", 64, least=least, most=most, unit="blocks a SIMD", description=says)
+        inner = Lever(f"{word}_N", "integer", 64, least=least, most=most, unit="blocks a SIMD", description=description)
         self.blocks = NumberControl(inner)
         self.box, self.slider, self.widget = self.blocks.box, self.blocks.slider, self.blocks.widget
         self.blocks.on_change(self._changed)
@@ -200,15 +194,15 @@ class BlocksControl(Control):
 
     def plain(self) -> Any:
         blocks, simds = self.blocks.plain(), self._simds.plain()
-        if self._as_found is not None and self._as_found[1:] == (blocks, simds):
-            return self._as_found[0]
+        if self._exact is not None and self._exact[1:] == (blocks, simds):
+            return self._exact[0]
         return self.lever.check(blocks * simds * self._block())
 
     def _show(self, value: int) -> None:
         simds = self._simds.plain()
         self._bound()
         self.blocks.show(value // (simds * self._block()))
-        self._as_found = value, self.blocks.plain(), simds
+        self._exact = value, self.blocks.plain(), simds
 
     def _bound(self) -> None:
         """Offer no more than the machine's lever takes for so many SIMDs."""
@@ -233,163 +227,3 @@ def machine_levers(lever: Lever, only: Sequence[str], machine: Callable[[], Any]
 
 def _blocks(block: Callable[[], int], lever: Lever, before: dict[str, Control]) -> BlocksControl:
     return BlocksControl(lever, block, before["simds_a_unit"])
-
-
-OWN = "(own)"
-_ASKS = "Drop a memory snapshot, profile or RMM log of your own here, or choose one"
-_REGIME = Lever("regime", "text", description="a workload with a source; it sets the levers below")
-
-
-class WorkloadControl(Control):
-    """A drop-down of regimes and every lever of the workload; the drop-down says `(own)` once a lever was turned."""
-
-    def __init__(
-        self, wants: str, start: str, length: int | Mapping[str, Any], dropped: type[Workload] | None = None
-    ) -> None:
-        """Take as `wants` what the engine serves, as `start` a regime, as `length` that of every regime and as
-        `dropped` what a file becomes, see `Opening`."""
-        self.wants = wants
-        self._dropped: list[Callable[[], None]] = []
-        self._regimes = {name: _bounded(regime.workload, length) for name, regime in regimes(wants).items()}
-        super().__init__(Lever("workload", "spec", self._regimes[start], spec=Workload))
-        self.names = widgets.Dropdown(options=[(name.replace("_", " "), name) for name in [*self._regimes, OWN]])
-        self.names.tooltip = _REGIME.description
-        self.names.add_class("wb-pick")
-        self.levers = ChoiceControl(self.lever, members=lambda: workloads(wants))
-        self.levers.show(self._regimes[start])
-        self._name()
-        self.names.observe(self._chosen, "value")
-        self.levers.on_change(self._turned)
-        self.drop = None if dropped is None else DropZone(_ASKS, self._take(dropped))
-        self._zone = widgets.VBox([] if self.drop is None else [self.drop])
-        self.head = widgets.VBox([self._zone, row(_REGIME, self.names)])
-        """The place for a file of one's own and the drop-down: what stands on top of a page."""
-        self.widget = self.levers.widget
-
-    def close(self) -> None:
-        """Delete what was dropped."""
-        if self.drop is not None:
-            self.drop.close()
-
-    def workload(self) -> Workload:
-        """Return what the levers say.
-
-        Raises
-        ------
-        InputError
-            They say no workload.
-        """
-        return read_workload(self.levers.plain(), wants=self.wants)
-
-    def lend_zone(self, is_lent: bool) -> None:
-        """Leave the place for a file to another part of the page, or take it back: it stands once."""
-        self._zone.children = [] if is_lent or self.drop is None else [self.drop]
-
-    def plain(self) -> Any:
-        return self.levers.plain()
-
-    def show(self, value: Any) -> None:
-        with self._quietly():
-            self._show(read_workload(value, wants=self.wants))
-
-    def walk(self, path: str) -> Iterator[tuple[str, Control]]:
-        yield from self.levers.walk(path)
-
-    def refresh(self) -> None:
-        self.levers.refresh()
-
-    def lasting(self, config: dict[str, Any]) -> dict[str, Any]:
-        """Return a sweep in which a dropped file is called by a copy that outlives the page; the copy is made."""
-        return config if self.drop is None else self.drop.copies.in_sweep(config)
-
-    def on_drop(self, listener: Callable[[], None]) -> None:
-        """Call someone when a file was dropped, before anyone hears that the workload has changed."""
-        self._dropped.append(listener)
-
-    def _take(self, becomes: type[Workload]) -> Callable[[Path], None]:
-        def taken(path: Path) -> None:
-            self.show(becomes(trace=str(path)))
-            for listener in self._dropped:
-                listener()
-            self._changed()
-
-        return taken
-
-    def _show(self, value: Workload) -> None:
-        self.levers.show(value)
-        self._name()
-
-    def _chosen(self, _change: object) -> None:
-        if not self._quiet and self.names.value != OWN:
-            self.levers.show(self._regimes[self.names.value])
-            self._changed()
-
-    def _turned(self) -> None:
-        self._name()
-        self._changed()
-
-    def _name(self) -> None:
-        """Let the drop-down tell the truth: the regime whose levers these are, or none."""
-        with self._quietly():
-            self.names.value = self._regime()
-
-    def _regime(self) -> str:
-        try:
-            workload = self.workload()
-        except WorkbenchError:
-            return OWN
-        return next((name for name, regime in self._regimes.items() if regime == workload), OWN)
-
-
-def _bounded(workload: Generator, length: int | Mapping[str, Any]) -> Generator:
-    """Return a workload of that length, or with those of some levers that it has."""
-    if isinstance(length, int):
-        return workload.but(**{workload.counted_by: length})
-    return workload.but(**{name: value for name, value in length.items() if name in workload.levers})
-
-
-class CatalogueWatch:
-    """Calls someone after each notebook cell that defined something new, or something anew; outside IPython, nobody."""
-
-    def __init__(self, defined: Callable[[], None]) -> None:
-        self._defined = defined
-        self._known = users_own()
-        self._events = _shell_events()
-        if self._events is not None:
-            self._events.register("post_run_cell", self._after_cell)
-
-    def stop(self) -> None:
-        """Listen no more."""
-        if self._events is not None:
-            self._events.unregister("post_run_cell", self._after_cell)
-            self._events = None
-
-    def _after_cell(self, _result: object = None) -> None:
-        classes = users_own()
-        if classes != self._known:
-            self._known = classes
-            self._defined()
-
-
-def users_own() -> dict[str, Any]:
-    """Return every part of a catalogue that is not of this package; run again, a cell gives its name another part."""
-    rooms: dict[str, Any] = {question: policies(question) for question in questions()}
-    rooms |= {base.noun: base.members for base in _families(Family)}
-    rooms |= {f"measure of {engine}": measures_of(engine) for engine in mechanisms()}
-    return {
-        f"{room}/{name}": part for room, known in rooms.items() for name, part in known.items() if not part.built_in
-    }
-
-
-def _families(base: type[Family]) -> list[type[Family]]:
-    families = [sub for sub in base.__subclasses__() if "members" in vars(sub)]
-    return families + [inner for sub in families for inner in _families(sub)]
-
-
-def _shell_events() -> Any:
-    try:
-        from IPython import get_ipython
-    except ModuleNotFoundError:
-        return None
-    shell = get_ipython()
-    return None if shell is None else shell.events

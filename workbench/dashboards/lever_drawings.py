@@ -1,103 +1,14 @@
-"""Drawings of a dispatcher: two runs over one axis of time, and what each of its levers does.
+"""Drawings of a dispatcher's levers: an SVG of one size with a line of words, computed from the setting.
 
-A timeline draws which group holds which wave slots of which unit, who waits, how many waves run. A lever is an SVG of
-one size with a line of words, computed from the setting, so that a move is seen in it; what is the baseline's has the
-text's colour, what is the other side's its own.
+What is the baseline's has the text's color, what is the other side's its own.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
 
-import numpy as np
-
-from workbench.dashboards import page
-from workbench.dashboards.canvas import CanvasWidget, column, curve, note, script
-from workbench.figures.timelines import Strips, strips
-from workbench.metrics.dispatch_rows import makespan, running_over_time, waiting_over_time
-from workbench.records.dispatch import DispatchRecord
-
-MOST_DISPATCHES = 1_500
-"""So many dispatches to the modules that are shown are drawn; of a longer run the beginning is."""
-MODULE, LEAST, MOST = 44, 120, 360
-"""Pixels that a module is high, and the least and the most of a strip."""
-FILLS = ("#c8501e", "#f2d16b", "#56b4e9", "#0072b2", "#23394a", "#8fbf7f", "#b8a1c9", "#a6761d", "#d98cb3")
-"""Of priorities or channels; where there are more they begin again."""
-
-_LINES = (("waiting groups", waiting_over_time), ("running waves", running_over_time))
-
-
-class DispatchTimelinePanel(CanvasWidget):
-    """Strips and lines; a group under the pointer is marked on both sides, dragging zooms in time."""
-
-    _esm = script("unit_words.js", "time_panels.js")
-
-
-def dispatch_scene(
-    names: Sequence[str],
-    records: Sequence[DispatchRecord],
-    by: Literal["priority", "channel"],
-    modules: tuple[int, int],
-) -> dict[str, Any]:
-    """Return what the browser draws of two runs; the first module is on top, as in the figure."""
-    whole = max(1, *map(makespan, records))
-    until = min(whole, *(_drawable(record, modules, whole) for record in records))
-    all_strips = [
-        strips("", name, record, by, modules, (0, until)) for name, record in zip(names, records, strict=True)
-    ]
-    slots, units, count = max(one.slots for one in all_strips), records[0].units, modules[1] - modules[0]
-    rows = count * units * slots
-    kinds = _kinds(records, by)
-    return {
-        "names": list(names),
-        "high": min(max(MODULE * count, LEAST), MOST),
-        "rows": rows,
-        "axis": "module",
-        "ticks": [[rows - (k + 0.5) * units * slots, f"{modules[0] + k}"] for k in range(count)],
-        "rules": [k * units * slots for k in range(1, count)],
-        "fills": [FILLS[k % len(FILLS)] for k in range(len(kinds))],
-        "key": [[f"{by} {kind}", fill] for kind, fill in zip(kinds, FILLS, strict=False)],
-        "until": until,
-        "note": note(until, whole),
-        "strips": [_strip(one, modules[0], slots, rows, kinds[0]) for one in all_strips],
-        "lines": [
-            {"label": label, "curves": [curve(series(record), until) for record in records]} for label, series in _LINES
-        ],
-        "meaning": by,
-        "kinds": kinds,
-        "units": units,
-        "slots": slots,
-        "first": modules[0],
-    }
-
-
-def _kinds(records: Sequence[DispatchRecord], by: str) -> list[int]:
-    """Return the priorities, from 1, or the channels, from 0, that the colours tell apart."""
-    if by == "channel":
-        return [*range(records[0].channels)]
-    return [*range(1, 1 + max(int(record.level.max(initial=record.levels)) for record in records))]
-
-
-def _strip(rectangles: Strips, first: int, slots: int, rows: int, least: int) -> dict[str, Any]:
-    row = ((rectangles.module - first) * rectangles.units + rectangles.unit) * slots + rectangles.slot
-    columns = [
-        rectangles.group,
-        rectangles.begin,
-        rectangles.end,
-        rows - row - rectangles.waves,
-        rectangles.waves,
-        rectangles.kind - least,
-    ]
-    return {"says": "", "pieces": column(np.concatenate(columns))}
-
-
-def _drawable(record: DispatchRecord, modules: tuple[int, int], whole: int) -> int:
-    """Return the cycle up to which there are few enough dispatches to be drawn."""
-    here = record.cycle[(record.module >= modules[0]) & (record.module < modules[1])]
-    return int(max(here[MOST_DISPATCHES], 1)) if len(here) > MOST_DISPATCHES else whole
-
+from workbench.dashboards.elements import escaped
 
 WIDTH, HEIGHT = 180, 24
 COLOURS = ("currentColor", "#e8590c")
@@ -147,17 +58,17 @@ def groups_drawing(blocks: int, groups: Sequence[int]) -> str:
     boxes = [_box(low * WIDTH, 0, (high - low) * WIDTH, 8, "none", _TAKEN) for low, high in _FREE]
     taken = [0.0, *(end for run in _FREE for end in run), 1.0]
     boxes += [_box(a * WIDTH, 0, (b - a) * WIDTH, 8, _TAKEN) for a, b in zip(taken[::2], taken[1::2], strict=True)]
-    seen = []
+    reported = []
     for side, count in enumerate(groups):
         if count and blocks % count:
             continue  # which is refused
         size = blocks // (count or blocks)
         first, length = _longest([all(free[k : k + size]) for k in range(0, blocks - size + 1, size)])
-        seen.append(length * size)
+        reported.append(length * size)
         boxes.append(_box(first * size * scale, 10 + 7 * side, length * size * scale, 5, COLOURS[side]))
         if count and size > 1:
             boxes += [_box(k * size * scale, 10 + 7 * side, 0.5, 5, _TAKEN) for k in range(1, count)]
-    reports = " | ".join(map(str, dict.fromkeys(seen)))
+    reports = " | ".join(map(str, dict.fromkeys(reported)))
     return _svg(boxes, f"longest free run {_longest(free)[1]}, seen as {reports}")
 
 
@@ -249,5 +160,5 @@ def _box(x: float, y: float, width: float, height: float, fill: str, line: str =
 
 def _svg(shapes: Iterable[str], words: str) -> str:
     size = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="100%" height="{HEIGHT}" preserveAspectRatio="none"'
-    text = page.text(words)
+    text = escaped(words)
     return f'<svg {size} role="img" aria-label="{text}">{"".join(shapes)}</svg><p>{text}</p>'
