@@ -151,11 +151,24 @@ def _early(tree: ast.Module, nodes: list[ast.AST]) -> Iterator[str]:
         for name in (inner.id for target in targets for inner in ast.walk(target) if isinstance(inner, ast.Name)):
             if _CONSTANT.fullmatch(name):
                 defined.setdefault(name, node.lineno)
-    uses = sorted((node.lineno, node.id) for node in nodes if isinstance(node, ast.Name) and node.id in defined)
+    local = {id(node) for function in nodes for node in _local_names(function)}
+    names = (node for node in nodes if isinstance(node, ast.Name) and id(node) not in local)
+    uses = sorted((node.lineno, node.id) for node in names if node.id in defined)
     first = {name: line for line, name in reversed(uses)}
     for name, line in sorted(defined.items(), key=lambda item: item[1]):
         if first[name] < line - MOST_LINES_ABOVE:
             yield f"{first[name]}: {name} used at line {first[name]}, defined at line {line}"
+
+
+def _local_names(function: ast.AST) -> Iterator[ast.Name]:
+    """Yield the names within a function that it gives a value itself: they are none of the module's."""
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        return
+    names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+    given = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    given |= {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+    given |= {node.asname or node.name for node in ast.walk(function) if isinstance(node, ast.alias)}
+    yield from (node for node in names if node.id in given)
 
 
 def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

@@ -109,6 +109,13 @@ def test_a_constant_far_below_its_use_is_refused(package, use, definition):
     ]
 
 
+@pytest.mark.parametrize("local", ["from b import MOST", "MOST = 1", "f = lambda MOST: MOST"])
+def test_a_name_that_a_function_gives_a_value_is_no_use_of_the_constant(package, local):
+    below = "\n" * 30
+    assert faults(package(one=f"def f():\n    {local}\n    return MOST{below}MOST = 4")) == []
+    assert len(faults(package(one=f"def f():\n    return MOST\ndef g():\n    {local}{below}MOST = 4"))) == 1
+
+
 def test_the_size_refuses_nothing_and_a_fault_does(package, monkeypatch, capsys):
     small = package(one=MODULE)
     assert trend(small) == "modules 2, code lines 11, median 6, imports 27.3 %, longest a 0"
