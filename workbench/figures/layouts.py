@@ -92,14 +92,14 @@ def layout_over_time_data(
     InputError
         No seed was finished by all points, the cycles are no span, or too much lies within them.
     """
-    chosen, kept = one_run_each(runs, seed, LAYOUT_OVER_TIME_FIGURE.name)
+    chosen, kept = one_run_each(runs, seed, "layout_over_time")
     first, last = _span_of_cycles([record for *_, record in kept], cycles)
     return LayoutOverTime(chosen, first, last, tuple(_segment_layout(*one, first, last) for one in kept))
 
 
 def _span_of_cycles(records: list[Any], cycles: tuple[int, int] | None) -> tuple[int, int]:
     if cycles is not None:
-        return chosen_span(cycles, LAYOUT_OVER_TIME_FIGURE.name)
+        return chosen_span(cycles, "layout_over_time")
     first = min(int(record.grant.min(initial=drain_cycle(record))) for record in records)
     return first, max(first + 1, max(_shown_until(record) for record in records))
 
@@ -241,7 +241,7 @@ def region_layout_data(
     InputError
         No seed was finished by all points, there is no such card, the requests are no span, or too much lies in them.
     """
-    chosen, kept = one_run_each(runs, seed, REGION_LAYOUT_FIGURE.name)
+    chosen, kept = one_run_each(runs, seed, "region_layout")
     name = _busiest(kept[0][-1]) if card is None else card
     first, last = _span_of_requests(kept[0][-1], requests)
     return RegionLayout(chosen, name, first, last, tuple(_region_layout(*one, name, first, last) for one in kept))
@@ -254,7 +254,7 @@ def _busiest(record: PoolRecord) -> str:
 
 def _span_of_requests(record: PoolRecord, requests: tuple[int, int] | None) -> tuple[int, int]:
     if requests is not None:
-        return chosen_span(requests, REGION_LAYOUT_FIGURE.name, "requests")
+        return chosen_span(requests, "region_layout", "requests")
     count = max(record.time.size, 1)
     return max(count - REQUESTS, 0), count
 

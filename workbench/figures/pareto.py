@@ -94,7 +94,7 @@ def pareto_data(runs: RunSet, x: str | None = None, y: str | None = None) -> Par
         if measure.better == "neither":
             raise InputError(f"pareto needs measures of which less or more is better; {measure.name} is neither.")
     all_panels = panels(runs)
-    check_room(len(all_panels), 1, PARETO_FIGURE.name)
+    check_room(len(all_panels), 1, "pareto")
     clouds = tuple(_cloud(runs, panel, measures) for panel in all_panels)
     if not any(cloud.names for cloud in clouds):
         both = " and ".join(measure.name for measure in measures)
@@ -104,7 +104,7 @@ def pareto_data(runs: RunSet, x: str | None = None, y: str | None = None) -> Par
 
 def _cloud(runs: RunSet, panel: Panel, measures: tuple[Measure, Measure]) -> Cloud:
     values_by_line = {
-        line.name: [[*values(runs, line.point, measure.name, PARETO_FIGURE.name).values()] for measure in measures]
+        line.name: [[*values(runs, line.point, measure.name, "pareto").values()] for measure in measures]
         for line in panel.lines
     }
     defined = {

@@ -77,7 +77,7 @@ def memory_by_card_data(runs: RunSet, seed: int | None = None) -> MemoryByCard:
     InputError
         No seed was finished by all points, or there are more points than panels on a page.
     """
-    chosen, kept = one_run_each(runs, seed, MEMORY_BY_CARD_FIGURE.name)
+    chosen, kept = one_run_each(runs, seed, "memory_by_card")
     return MemoryByCard(chosen, tuple(_memory(heading(setting, name), record) for setting, name, record in kept))
 
 
@@ -116,6 +116,24 @@ PLACES = 600
 MIB = 1 << 20
 AREA = -1
 """The style of what is asked for, the first line of a panel."""
+
+
+def _area_or_steps(axes: Axes, line: Curve, data: Curves) -> None:
+    """Draw steps; what is asked for as a grey area below them."""
+    from workbench.figures import marks
+
+    if line.style == AREA:
+        axes.fill_between(line.x, line.means.mean, step="post", color="#D0D0D0", linewidth=0, label=line.name)
+    else:
+        marks.step_line(axes, line.x, line.means, line.style, line.name)
+
+
+def _from_nothing(axes: Axes, lines: list[Curve], data: Curves) -> None:
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(left=0)
+
+
+_RESERVED = Look(mark=_area_or_steps, panel=_from_nothing)
 
 
 def _recipe_of_reserved(
@@ -163,23 +181,6 @@ def reserved_in_all(record: PoolRecord) -> np.ndarray:
     """Return what is got from all drivers, after each request: int64[requests], bytes."""
     return np.asarray(np.sum([reserved(record, card) for card in range(len(record.cards))], axis=0))
 
-
-def _area_or_steps(axes: Axes, line: Curve, data: Curves) -> None:
-    """Draw steps; what is asked for as a grey area below them."""
-    from workbench.figures import marks
-
-    if line.style == AREA:
-        axes.fill_between(line.x, line.means.mean, step="post", color="#D0D0D0", linewidth=0, label=line.name)
-    else:
-        marks.step_line(axes, line.x, line.means, line.style, line.name)
-
-
-def _from_nothing(axes: Axes, lines: list[Curve], data: Curves) -> None:
-    axes.set_ylim(bottom=0)
-    axes.set_xlim(left=0)
-
-
-_RESERVED = Look(mark=_area_or_steps, panel=_from_nothing)
 
 RESERVED_OVER_REQUESTS_FIGURE = _recipe_of_reserved(
     "reserved_over_requests",
@@ -246,10 +247,10 @@ def lending_graph_data(runs: RunSet) -> LendingGraph:
     InputError
         There are more points than panels on a page, or a point has no finished run.
     """
-    lines = lines_apart(runs, LENDING_GRAPH_FIGURE.name)
+    lines = lines_apart(runs, "lending_graph")
     graphs = []
     for setting, line in lines:
-        kept = records(runs, line.point, LENDING_GRAPH_FIGURE.name)
+        kept = records(runs, line.point, "lending_graph")
         lent = np.mean([_lent(record) for record in kept], axis=0) / GIB
         links = line.point.setup.machine.direct_gbps()
         graphs.append(Lending(heading(setting, line.name), len(kept), kept[0].cards, links, lent))

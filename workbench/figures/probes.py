@@ -114,7 +114,7 @@ def probe_success_data(
     """
     if level not in LEVELS:
         raise unknown_name("", "level", level, LEVELS)
-    check_room(len(free), len(probes), PROBE_SUCCESS_FIGURE.name)
+    check_room(len(free), len(probes), "probe_success")
     read = [Probe.read(probe) for probe in probes]
     lines = tuple(
         _refusal(panel, style, probe, demands, setting._replace(free=chance), LEVELS.index(level), machines, seed)

@@ -79,6 +79,26 @@ def _check_choices(figure: str, known: list[str], choices: Mapping[str, Any]) ->
             raise unknown_name("", f"choice of {figure}", name, known)
 
 
+_HELD = [
+    (name, module.stem, made)
+    for module in sorted(Path(__file__).parent.glob("*.py"))
+    for name, made in re.findall(r"^([A-Z_]+)_FIGURE = (\w+)\(", module.read_text(encoding="utf-8"), re.MULTILINE)
+]
+"""Every `NAME_FIGURE = MADE(...)` in the sources of this room, which are read, as to import them all takes seconds."""
+
+
+def _made_by(*makers: str) -> dict[str, Callable[[], Any]]:
+    """Return what imports each figure that is made so, by its name."""
+    return {
+        name.lower(): attribute(f"workbench.figures.{module}:{name}_FIGURE")
+        for name, module, made in _HELD
+        if made.startswith(makers)
+    }
+
+
+FIGURES: Registry[Recipe] = Registry("figure", later=_made_by("Recipe", "recipe", "_recipe"))
+
+
 @dataclass(frozen=True)
 class Recipe:
     """One figure of runs; made anew, it takes the place of an earlier one of the user's.
@@ -212,25 +232,6 @@ class OfStudy(NamedTuple):
         data = self.data(results)
         return [] if data is None else save(self.draw(data), data, folder, self.name)
 
-
-_HELD = [
-    (name, module.stem, made)
-    for module in sorted(Path(__file__).parent.glob("*.py"))
-    for name, made in re.findall(r"^([A-Z_]+)_FIGURE = (\w+)\(", module.read_text(encoding="utf-8"), re.MULTILINE)
-]
-"""Every `NAME_FIGURE = MADE(...)` in the sources of this room, which are read, as to import them all takes seconds."""
-
-
-def _made_by(*makers: str) -> dict[str, Callable[[], Any]]:
-    """Return what imports each figure that is made so, by its name."""
-    return {
-        name.lower(): attribute(f"workbench.figures.{module}:{name}_FIGURE")
-        for name, module, made in _HELD
-        if made.startswith(makers)
-    }
-
-
-FIGURES: Registry[Recipe] = Registry("figure", later=_made_by("Recipe", "recipe", "_recipe"))
 
 _UNDATED = {"pdf": {"CreationDate": None}, "png": {"Software": None}}
 """Without these the same figure has other bytes every second (PDF) or with every version of Matplotlib (PNG)."""

@@ -86,7 +86,7 @@ def saving_by_policy_data(runs: RunSet, measure: str | None = None) -> SavingByP
         No point has a baseline, a baseline's values are not above zero, or there are more settings than a page holds.
     """
     declared = chosen_measure(runs, measure, "drain_cycles")
-    comparisons = compared(runs, declared, SAVING_BY_POLICY_FIGURE.name)
+    comparisons = compared(runs, declared, "saving_by_policy")
     for one in comparisons:
         if np.isnan(one.paired.saving.mean):
             raise InputError(
@@ -226,8 +226,8 @@ def drain_difference_data(runs: RunSet, measure: str = "drain_cycles") -> DrainD
         No point has a baseline, or more are compared than a page holds.
     """
     declared = measure_of(runs, measure)
-    comparisons = compared(runs, declared, DRAIN_DIFFERENCE_FIGURE.name)
-    check_room(len(comparisons), 1, DRAIN_DIFFERENCE_FIGURE.name)
+    comparisons = compared(runs, declared, "drain_difference")
+    check_room(len(comparisons), 1, "drain_difference")
     is_time = measure.endswith("_cycles")
     gained = [np.array(one.paired.differences) for one in comparisons]
     edges = bar_edges(gained)
@@ -364,13 +364,13 @@ def reading_over_bound_data(runs: RunSet) -> ReadingOverBound:
         A point has no finished run, or there are more settings than a page holds.
     """
     all_panels = panels(runs)
-    check_room(len(all_panels), 1, READING_OVER_BOUND_FIGURE.name)
+    check_room(len(all_panels), 1, "reading_over_bound")
     runs_of: dict[str, list[OverBound]] = {}
     for one in over_bound(runs):
         runs_of.setdefault(one.point.id, []).append(one)
     for point in runs.points:
         if point.id not in runs_of:
-            raise none_finished(runs, point, READING_OVER_BOUND_FIGURE.name)
+            raise none_finished(runs, point, "reading_over_bound")
     return ReadingOverBound(tuple(_distances(it.title, it.lines, runs_of, level_of(runs)) for it in all_panels))
 
 

@@ -75,7 +75,7 @@ def sensitivities_data(runs: RunSet, measure: str | None = None, of: Of = "mean"
     InputError
         The sweep is no sensitivity study, or an output is not finite.
     """
-    analysis, words = _analysis(runs, measure, of, SENSITIVITIES_FIGURE.name)
+    analysis, words = _analysis(runs, measure, of, "sensitivities")
     panels = tuple(_ranked(runs, one) for one in analysis)
     if isinstance(analysis[0].found, Effects):
         unit = analysis[0].measure.unit
@@ -202,7 +202,7 @@ def interactions_data(runs: RunSet, measure: str | None = None, of: Of = "mean")
     InputError
         The sweep is no sensitivity study, or one without pairs; an output is not finite.
     """
-    analysis, words = _analysis(runs, measure, of, INTERACTIONS_FIGURE.name)
+    analysis, words = _analysis(runs, measure, of, "interactions")
     return Interactions(f"share of the variance of {words}", tuple(_shares(runs, one) for one in analysis))
 
 
@@ -310,7 +310,7 @@ def factorial_effects_data(runs: RunSet, measure: str | None = None) -> Factoria
     """
     declared = chosen_measure(runs, measure, runs.plan.sweep.measures[0])
     result = factorial(runs, declared)
-    check_room(len(result.settings), 1, FACTORIAL_EFFECTS_FIGURE.name)
+    check_room(len(result.settings), 1, "factorial_effects")
     return FactorialEffects(measure_words(declared), result.factors, result.settings, result.effects)
 
 

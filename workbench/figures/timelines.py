@@ -127,13 +127,13 @@ def dispatch_timeline_data(
     """
     if by not in KINDS:
         raise unknown_name("", "colouring of dispatch_timeline", by, KINDS)
-    chosen, kept = one_run_each(runs, seed, DISPATCH_TIMELINE_FIGURE.name)
+    chosen, kept = one_run_each(runs, seed, "dispatch_timeline")
     records = [record for *_, record in kept]
-    displayed = (0, MODULES) if modules is None else chosen_span(modules, DISPATCH_TIMELINE_FIGURE.name, "modules")
+    displayed = (0, MODULES) if modules is None else chosen_span(modules, "dispatch_timeline", "modules")
     displayed = displayed[0], min(displayed[1], max(record.modules for record in records))
     if displayed[0] >= displayed[1]:
         raise InputError(f"dispatch_timeline: there is no module {displayed[0]}; the last one is {displayed[1] - 1}.")
-    span = _span(records, displayed) if cycles is None else chosen_span(cycles, DISPATCH_TIMELINE_FIGURE.name)
+    span = _span(records, displayed) if cycles is None else chosen_span(cycles, "dispatch_timeline")
     drawn = [strips(*one, by, displayed, span) for one in kept]
     for panel in drawn:
         _check_pieces(panel, span)
@@ -302,7 +302,7 @@ def temperature_over_time_data(runs: RunSet, seed: int | None = None) -> Tempera
     InputError
         No seed was finished by all points, there are too many points, or heat was not simulated.
     """
-    chosen, kept = one_run_each(runs, seed, TEMPERATURE_OVER_TIME_FIGURE.name)
+    chosen, kept = one_run_each(runs, seed, "temperature_over_time")
     return TemperatureOverTime(chosen, tuple(_warmth(*one) for one in kept))
 
 
@@ -404,7 +404,7 @@ def where_time_goes_data(runs: RunSet) -> WhereTimeGoes:
     InputError
         There are more panels or bars than can be drawn, or a point has no finished run in which a group ended.
     """
-    panels, bars = drawn_panels(runs, WHERE_TIME_GOES_FIGURE.name), list[Bar]()
+    panels, bars = drawn_panels(runs, "where_time_goes"), list[Bar]()
     for place, panel in enumerate(panels):
         whole = 0.0
         for line in panel.lines:
@@ -415,10 +415,10 @@ def where_time_goes_data(runs: RunSet) -> WhereTimeGoes:
 
 
 def _cycles(runs: RunSet, point: PlannedPoint) -> tuple[np.ndarray, int]:
-    columns = [values(runs, point, f"group_mean_{name}_cycles", WHERE_TIME_GOES_FIGURE.name) for name in PARTS]
+    columns = [values(runs, point, f"group_mean_{name}_cycles", "where_time_goes") for name in PARTS]
     seeds = list(columns[0])
     if not seeds:
-        raise undefined(runs, point, "group_mean_cycles", WHERE_TIME_GOES_FIGURE.name)
+        raise undefined(runs, point, "group_mean_cycles", "where_time_goes")
     return np.array([[column[seed] for seed in seeds] for column in columns]).mean(axis=1), len(seeds)
 
 

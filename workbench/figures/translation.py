@@ -67,11 +67,11 @@ def served_by_data(runs: RunSet) -> ServedBy:
     InputError
         There are more panels or bars than can be drawn, or a point has no finished run.
     """
-    panels = drawn_panels(runs, SERVED_BY_FIGURE.name)
+    panels = drawn_panels(runs, "served_by")
     bars = []
     for place, panel in enumerate(panels):
         for line in panel.lines:
-            kept = records(runs, line.point, SERVED_BY_FIGURE.name)
+            kept = records(runs, line.point, "served_by")
             percent = np.stack([*map(served_percent, kept)])
             bars.append(Shares(place, line.name, len(percent), mean_curve(percent, level_of(runs))))
     return ServedBy(tuple(panel.title for panel in panels), tuple(bars))
@@ -112,11 +112,11 @@ def latency_distribution_data(runs: RunSet) -> Curves:
     InputError
         There are more panels or lines than can be drawn, or a point has no finished run or no accesses.
     """
-    panels = drawn_panels(runs, LATENCY_DISTRIBUTION_FIGURE.name)
+    panels = drawn_panels(runs, "latency_distribution")
     lines = list[Curve]()
     for place, panel in enumerate(panels):
         for line in panel.lines:
-            kept = records(runs, line.point, LATENCY_DISTRIBUTION_FIGURE.name)
+            kept = records(runs, line.point, "latency_distribution")
             lengths, share = _together(kept)
             if not len(lengths):
                 raise InputError(
@@ -212,11 +212,11 @@ def core_affinity_data(runs: RunSet) -> CoreAffinity:
     InputError
         There are more points than panels on a page, or a point has no finished run.
     """
-    lines = lines_apart(runs, CORE_AFFINITY_FIGURE.name)
+    lines = lines_apart(runs, "core_affinity")
     settings = [setting for setting, _ in lines]
     all_panels = []
     for setting, line in lines:
-        pages = np.stack([affinity(record) for record in records(runs, line.point, CORE_AFFINITY_FIGURE.name)])
+        pages = np.stack([affinity(record) for record in records(runs, line.point, "core_affinity")])
         title = heading(setting, line.name) if settings.count(setting) > 1 else setting or line.name
         all_panels.append(Affinity(title, len(pages), pages.mean(axis=0)))
     return CoreAffinity(tuple(all_panels))

@@ -175,6 +175,18 @@ def break_even(x: np.ndarray, times: np.ndarray) -> float:
     return float(x[k] * (x[k + 1] / x[k]) ** share)
 
 
+def _of_speed_ups(axes: Axes, lines: list[Curve], data: Curves) -> None:
+    """Draw a thin line at 1, and a dotted one at each break-even."""
+    for line in lines:
+        if math.isfinite(line.more["break_even"]):
+            axes.axvline(line.more["break_even"], color="0.4", linewidth=0.6, linestyle=":")
+    axes.axhline(1, color="0.4", linewidth=0.6)
+    axes.set_yscale("log", base=2)
+
+
+_SPEED_UPS = _TRENDS._replace(panel=_of_speed_ups, estimate="median")
+
+
 def speed_up_data(runs: RunSet, measure: str = "makespan_cycles", lever: str | None = None) -> Curves:
     """Compute the median over paired seeds of the baseline over each other policy, at each value of a varied number.
 
@@ -193,8 +205,8 @@ def speed_up_data(runs: RunSet, measure: str = "makespan_cycles", lever: str | N
     declared = measure_of(runs, measure)
     if declared.better != "lower":
         raise InputError(f"speed_up needs a measure of which less is better. Got {measure}.")
-    path = chosen_lever(runs, lever, SPEED_UP_FIGURE.name)
-    titles, groups = _groups(runs, path, SPEED_UP_FIGURE.name)
+    path = chosen_lever(runs, lever, "speed_up")
+    titles, groups = _groups(runs, path, "speed_up")
     against = [(place, [line for line in lines if runs.baseline_of(line.point) is not None]) for place, lines in groups]
     lines = tuple(_speed_up(runs, place, path, measure, lines) for place, lines in against if lines)
     if not lines:
@@ -209,24 +221,13 @@ def _speed_up(runs: RunSet, panel: int, path: str, measure: str, lines: list[Lin
     for line in lines:
         baseline = runs.baseline_of(line.point)
         assert baseline is not None
-        ours, theirs = (values(runs, point, measure, SPEED_UP_FIGURE.name) for point in (line.point, baseline))
+        ours, theirs = (values(runs, point, measure, "speed_up") for point in (line.point, baseline))
         pairs = pair(theirs, ours)
         intervals.append(median_interval(ratios(pairs.baseline, pairs.other), level=level_of(runs)))
     x = np.array([float(line.point.coordinates[path]) for line in lines])
     times, n = means_of(intervals), np.array([one.n for one in intervals])
     return Curve(panel, *lines[0][:2], n, x, times, {"break_even": break_even(x, times.mean)})
 
-
-def _of_speed_ups(axes: Axes, lines: list[Curve], data: Curves) -> None:
-    """Draw a thin line at 1, and a dotted one at each break-even."""
-    for line in lines:
-        if math.isfinite(line.more["break_even"]):
-            axes.axvline(line.more["break_even"], color="0.4", linewidth=0.6, linestyle=":")
-    axes.axhline(1, color="0.4", linewidth=0.6)
-    axes.set_yscale("log", base=2)
-
-
-_SPEED_UPS = _TRENDS._replace(panel=_of_speed_ups, estimate="median")
 
 SPEED_UP_FIGURE = Recipe(
     "speed_up",
@@ -240,6 +241,18 @@ PRIORITIES = range(1, 9)
 WAITS = ("wait_mean_cycles", "wait_p99_cycles", "wait_max_cycles")
 FAR_APART = 30
 """Where the longest waiting is so many times the shortest, the axis is logarithmic."""
+
+
+def _of_waits(axes: Axes, lines: list[Curve], data: Curves) -> None:
+    """Set the axis of waiting logarithmic where the longest is far above the shortest."""
+    waits = np.concatenate([line.means.mean for line in data.lines])
+    if waits.min() > 0 and waits.max() >= FAR_APART * waits.min():
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+
+
+_WAITS = _TRENDS._replace(panel=_of_waits, left_out="")
 
 
 def waits_by_priority_data(runs: RunSet, measure: str = "wait_p99_cycles", lever: str | None = None) -> Curves:
@@ -263,7 +276,7 @@ def waits_by_priority_data(runs: RunSet, measure: str = "wait_p99_cycles", lever
     """
     if measure not in WAITS:
         raise unknown_name("", "waiting of waits_by_priority", measure, WAITS)
-    figure, declared = WAITS_BY_PRIORITY_FIGURE.name, measure_of(runs, measure)
+    figure, declared = "waits_by_priority", measure_of(runs, measure)
     titles, lines = list[str](), list[Curve]()
     if lever is None and not any(len(numbers_of(runs, path)) > 1 for path in runs.varied):
         for panel in drawn_panels(runs, figure):
@@ -286,17 +299,6 @@ def waits_by_priority_data(runs: RunSet, measure: str = "wait_p99_cycles", lever
     check_room(len(titles), 1, figure)
     return _curves(runs, declared, path, lever_label(runs, path), titles, lines, _WAITS, figure)
 
-
-def _of_waits(axes: Axes, lines: list[Curve], data: Curves) -> None:
-    """Set the axis of waiting logarithmic where the longest is far above the shortest."""
-    waits = np.concatenate([line.means.mean for line in data.lines])
-    if waits.min() > 0 and waits.max() >= FAR_APART * waits.min():
-        axes.set_yscale("log")
-    else:
-        axes.set_ylim(bottom=0)
-
-
-_WAITS = _TRENDS._replace(panel=_of_waits, left_out="")
 
 WAITS_BY_PRIORITY_FIGURE = Recipe(
     "waits_by_priority",

@@ -76,7 +76,7 @@ def malloc_on_card_data(curves: Sequence[Curve] = ()) -> MallocOnCard:
             "workbench.studies.malloc_validation.measured('warp_lock', [32, 1024, 4096]) and give them as curves."
         )
     cards, ways = ([*dict.fromkeys(names)] for names in zip(*(curve[:2] for curve in curves), strict=True))
-    check_room(len(cards), len(ways), MALLOC_ON_CARD_FIGURE.name)
+    check_room(len(cards), len(ways), "malloc_on_card")
     lines = [
         Beside(cards.index(one.card), ways.index(one.way), one, fit, fit.microseconds(one.contenders))
         for one in curves
@@ -156,7 +156,7 @@ def recorded_against_replayed_data(runs: RunSet) -> RecordedAgainstReplayed:
     InputError
         A point has no finished run, or nothing that was recorded to compare with.
     """
-    seed = common_seed(runs, None, RECORDED_AGAINST_REPLAYED_FIGURE.name)
+    seed = common_seed(runs, None, "recorded_against_replayed")
     names = ("recorded_reserved_peak_bytes", "reserved_peak_bytes", *_COUNTS)
     table = np.array([[runs.values(point, name).get(seed, np.nan) for name in names] for point in runs.points])
     if np.isnan(table).any():

@@ -108,7 +108,7 @@ def where_it_holds_data(
     by_setting: dict[str, list[Place]] = {}
     for place in places:
         by_setting.setdefault(_setting(runs, place, across, up), []).append(place)
-    check_room(len(by_setting), 1, WHERE_IT_HOLDS_FIGURE.name)
+    check_room(len(by_setting), 1, "where_it_holds")
     setup = places[0].point.setup
     baselines = {_baseline(runs, place) for place in places}
     labels = axis_label(across, setup), axis_label(up, setup)
