@@ -34,6 +34,9 @@ from workbench.identity.code import label, module_of_class, owner_of, owner_of_c
 if TYPE_CHECKING:
     from workbench.identity.walk import Walk
 
+MISSING: Any = type("Missing", (), {"__repr__": lambda self: "missing"})()
+"""Stands for a name that nothing is known by."""
+
 
 def other_value(walk: Walk, value: Any) -> None:
     """Write down a value whose kind has no entry of its own in `VALUES`."""
@@ -135,6 +138,11 @@ def _set(walk: Walk, values: Any) -> None:
     walk.put(type(values).__name__, " ".join(sorted(walk.alone(value) for value in values)))
 
 
+_LARGE = 1 << 20
+_WIDTH = 4093
+"""A prime, so that no table has rows of as many words."""
+
+
 def _array(walk: Walk, array: Any) -> None:
     """Write down an array by its bytes; whether these have changed is seen at a glance."""
     if array.dtype.hasobject:
@@ -173,11 +181,6 @@ def _digest_of_array(array: Any) -> str:
         _read_only[id(array)] = digest
         weakref.finalize(array, _read_only.pop, id(array), None)
     return digest
-
-
-_LARGE = 1 << 20
-_WIDTH = 4093
-"""A prime, so that no table has rows of as many words."""
 
 
 def _look_at_large(array: Any) -> tuple[str | bytes, ...] | str:
@@ -589,10 +592,6 @@ def _lookup(value: Any) -> Callable[[], tuple[Any, ...]]:
         return lambda: tuple(value.flat)
     space, slots = getattr(value, "__dict__", {}), slots_of(type(value))
     return lambda: (*space.values(), *(getattr(value, name, MISSING) for name in slots))
-
-
-MISSING: Any = type("Missing", (), {"__repr__": lambda self: "missing"})()
-"""Stands for a name that nothing is known by."""
 
 
 class Guards:
