@@ -23,7 +23,7 @@ TESTS_ALONE := --no-loadscope-reorder -o addopts="--import-mode=importlib -q -p 
 TURN := due
 GATE := $(TESTS_ALONE) --turn=$(TURN) $(if $(COSTS),--costs=$(COSTS)) -m "not long"
 
-.PHONY: run paper test test-long due proven check shape warm compiled one-half other-half browser examples interpreted docs lab dashboard bench pictures verdict-table lock clean help
+.PHONY: run paper test test-long due proven check structure warm compiled one-half other-half browser examples interpreted docs lab dashboard bench pictures verdict-table lock clean help
 
 help:
 	@echo "make run        set up .venv, run the main sweeps, say where the results are"
@@ -31,8 +31,8 @@ help:
 	@echo "make test-long  what is long by nature: proofs, fuzzing, error rates, everything interpreted once more"
 	@echo "make due        of that what was proven longest ago, as CI does; make proven says what was proven when"
 	@echo "make paper      a complete short paper from runs to PDF, in results/paper/paper"
-	@echo "make check      the quick checks alone: format, lint, types, import walls, shape"
-	@echo "make shape      how many modules of which length, what of them imports, circles; beside their ceilings"
+	@echo "make check      the quick checks alone: format, lint, types, import walls, structure, touched sentences"
+	@echo "make structure  circles of imports, long modules, constants far below their use; and the package's size"
 	@echo "make compiled   the tests alone, without those in a browser and the examples"
 	@echo "make browser    the tests in a browser alone"
 	@echo "make examples   the examples of the docstrings alone"
@@ -109,11 +109,12 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy workbench
 	$(BIN)/lint-imports
-	$(BIN)/python -m tests.house.shape
+	$(BIN)/python -m tests.house.structure
+	$(BIN)/python -m tests.house.sentences
 
-# How many modules of which length, what of them imports, circles; each beside its ceiling (tests/house/shape.json).
-shape: $(READY)
-	@$(BIN)/python -m tests.house.shape
+# The faults that it refuses, and the size as a trend (tests/house/structure.py).
+structure: $(READY)
+	@$(BIN)/python -m tests.house.structure
 
 # Every page from the code as it is; notebooks are run once, and their outputs kept in the user's cache.
 docs: $(READY)

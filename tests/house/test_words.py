@@ -14,18 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.house.sentences import VALUES
+
 ROOT = Path(__file__).parents[2]
 VERBS = frozenset((Path(__file__).parent / "verbs.txt").read_text().split())
 """What the first sentence of a function may begin with; a verb that is missing joins verbs.txt."""
 
-VALUES = {
-    "found": "result, match, rows, candidate",
-    "said": "config, message, text",
-    "told": "reply, settings, messages",
-    "shown": "text, panels, rows",
-    "asked": "request, requests, requested",
-}
-"""What no variable is called, and what it may be called instead; fields and columns of records are another matter."""
 NAMES = {
     "lend": "by_reference",
     "Lent": "Reference",

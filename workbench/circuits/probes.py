@@ -26,6 +26,9 @@ from workbench.structures.bitmaps import packed
 
 NAMES = ("exact_run", "grouped_run", "sampled_run", "grouped_sampled_run")
 
+MOST_GATES = 20_000_000
+"""More than these take more memory than a laptop has."""
+
 
 def build_shifting(probe: Any, blocks: int) -> Circuit:
     """Build the circuit of a probe by shifting, in any of its forms.
@@ -144,10 +147,6 @@ def _shared(
         made = gate(*chosen)
         for known, (_, _, out) in serve:
             known[out] = made[0]
-
-
-MOST_GATES = 20_000_000
-"""More than these take more memory than a laptop has."""
 
 
 def begun(probe: Probe, blocks: int) -> tuple[Circuit, np.ndarray]:

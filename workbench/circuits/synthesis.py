@@ -122,6 +122,10 @@ def _keep(place: Path, counts: Counts) -> None:
     beside.replace(place)
 
 
+FLIP_FLOP_AREA = 6.0
+"""A flip-flop in NAND gates: 24 transistors."""
+
+
 def _synthesise(circuit: Circuit, by: str, seconds: float) -> Counts:
     with tempfile.TemporaryDirectory(prefix="workbench-circuit-") as place:
         folder = Path(place)
@@ -325,9 +329,6 @@ def _run(command: list[str], folder: Path, seconds: float) -> tuple[int, str]:
 
 FO4 = 5.0
 """Delay of an inverter that drives four, in tau."""
-
-FLIP_FLOP_AREA = 6.0
-"""A flip-flop in NAND gates: 24 transistors."""
 
 
 class Cell(NamedTuple):

@@ -100,6 +100,8 @@ KEY = (
     "gates of two inputs; area in NAND gates, delay in inverters that drive four (FO4), both of the project's own cells"
 )
 
+INLINE = "POLICY or POLICY:LEVER=VALUE:..., such as exact_run:encoding=free0; FILE.py:CLASS of yours"
+
 
 def _arguments_of_synth(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("policies", metavar="POLICY", nargs="+", help=f"{INLINE}; several stand in one table")
@@ -139,9 +141,6 @@ def _row(policy: Policy, given: argparse.Namespace) -> dict[str, Any]:
     counts = synthesised(circuit, given.seconds)._asdict()
     written = {"gates_as_written": circuit.gates, "levels_as_written": circuit.levels}
     return {"policy": policy.short(), "size": size, **counts, **written}
-
-
-INLINE = "POLICY or POLICY:LEVER=VALUE:..., such as exact_run:encoding=free0; FILE.py:CLASS of yours"
 
 
 def policy_inline(text: str) -> Policy:

@@ -35,15 +35,6 @@ def _run(given: argparse.Namespace) -> int:
     return DONE
 
 
-def examine() -> dict[str, Any]:
-    """Return the facts of this machine and, of each optional thing, whether it is here and what brings it."""
-    things = [
-        {"name": thing.name, "purpose": thing.purpose, "present": thing.present(), "cure": thing.cure}
-        for thing in THINGS
-    ]
-    return {**facts(), "card": has_card(), "things": things}
-
-
 def lines(report: dict[str, Any]) -> Iterator[str]:
     """Yield the report for a person; only a command to copy may be longer than 80 columns."""
     yield from _machine(report)
@@ -303,6 +294,15 @@ THINGS = (
     Thing("public traces", "sweeps over recorded traces", _traces, FETCH_TRACES),
 )
 """Everything optional, in the order of the report."""
+
+
+def examine() -> dict[str, Any]:
+    """Return the facts of this machine and, of each optional thing, whether it is here and what brings it."""
+    things = [
+        {"name": thing.name, "purpose": thing.purpose, "present": thing.present(), "cure": thing.cure}
+        for thing in THINGS
+    ]
+    return {**facts(), "card": has_card(), "things": things}
 
 
 DOCTOR = _arguments, _run

@@ -18,6 +18,13 @@ from workbench.errors import InputError, wrong_value
 if TYPE_CHECKING:
     from workbench.api import Results
 
+ONLY = "only points of this value of a lever, best_fit or segments=64, and their baselines; may be repeated"
+TO = "a folder (default: figures/ of DIR, figures/chosen/ with --only, --choose or --width)"
+INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
+"""Inches of one."""
+NARROWEST, WIDEST = 1.0, 40.0
+"""Inches."""
+
 
 def _arguments_of_results(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="DIR", help="a results folder")
@@ -67,14 +74,6 @@ def _run_results(given: argparse.Namespace) -> int:
         for note in [*results.notes, *results.checked.sentences]:
             print(note)
     return SOME_FAILED if results.failures else DONE
-
-
-ONLY = "only points of this value of a lever, best_fit or segments=64, and their baselines; may be repeated"
-TO = "a folder (default: figures/ of DIR, figures/chosen/ with --only, --choose or --width)"
-INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
-"""Inches of one."""
-NARROWEST, WIDEST = 1.0, 40.0
-"""Inches."""
 
 
 def add_figure_arguments(parser: argparse.ArgumentParser) -> None:

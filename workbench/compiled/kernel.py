@@ -170,6 +170,21 @@ def compiled_answer(function: _Function, signature: Any, built_in: bool, checked
     return _compiled(function, signature, **options)
 
 
+class PackageCacheLocator(UserProvidedCacheLocator):
+    """Puts a function into the folder that Numba's setting names while it is defined, wherever the clone lies.
+
+    The index holds a digest of the file's contents beside it, as with Numba's own locators.
+    """
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        super().__init__(py_func, py_file)
+        self._cache_path = _config.CACHE_DIR
+
+
+LOCATOR = f"{__name__}.{PackageCacheLocator.__name__}"
+"""The locator by name, as Numba's setting takes it."""
+
+
 def _compiled(function: _Function, *signature: Any, part: str = "", **options: Any) -> Any:
     # Without the entry that C would call it by, which nobody uses: a twentieth of the time that compiling takes.
     options |= {"nogil": True, "no_cfunc_wrapper": True}
@@ -564,21 +579,6 @@ def cache_folder(module: str) -> Path:
 def is_current(folder: Path) -> bool:
     """Return whether a folder below `code_home` is of a module's sources as they are now."""
     return folder == cache_folder(folder.parent.name)
-
-
-class PackageCacheLocator(UserProvidedCacheLocator):
-    """Puts a function into the folder that Numba's setting names while it is defined, wherever the clone lies.
-
-    The index holds a digest of the file's contents beside it, as with Numba's own locators.
-    """
-
-    def __init__(self, py_func: Any, py_file: str) -> None:
-        super().__init__(py_func, py_file)
-        self._cache_path = _config.CACHE_DIR
-
-
-LOCATOR = f"{__name__}.{PackageCacheLocator.__name__}"
-"""The locator by name, as Numba's setting takes it."""
 
 
 class KeptIndex(IndexDataCacheFile):

@@ -294,6 +294,17 @@ LEVERS = "levers"
 _BEFORE = {LEVERS: "params"}
 """What a field was called when it was a parameter, in 0.4."""
 
+_NO_NUMBER = "it must return a whole number on every path."
+_KNOWN_PROBLEMS = {
+    "readonly": "it writes to an array that it may only read; only memory may be written.",
+    "read-only": "it writes to an array that it may only read; only memory may be written.",
+    "IMPORT_NAME": "it imports within the function; import above the class instead.",
+    "No conversion from none": _NO_NUMBER,
+    "No conversion from Literal": _NO_NUMBER,
+    "No conversion from unicode": _NO_NUMBER,
+}
+"""A part of Numba's message -> what a person needs to know."""
+
 
 class Question:
     """One decision: what its answers see, and what they return (`int64`, or `nothing` when they are only told).
@@ -490,18 +501,6 @@ def _without_owner(context: Any, builder: Any, given: Any, kind: Any, value: Any
     array = context.make_array(kind)(context, builder, value)
     array.meminfo = ir.Constant(array.meminfo.type, None)
     return array._getvalue()
-
-
-_NO_NUMBER = "it must return a whole number on every path."
-_KNOWN_PROBLEMS = {
-    "readonly": "it writes to an array that it may only read; only memory may be written.",
-    "read-only": "it writes to an array that it may only read; only memory may be written.",
-    "IMPORT_NAME": "it imports within the function; import above the class instead.",
-    "No conversion from none": _NO_NUMBER,
-    "No conversion from Literal": _NO_NUMBER,
-    "No conversion from unicode": _NO_NUMBER,
-}
-"""A part of Numba's message -> what a person needs to know."""
 
 
 def _one_sentence(problem: Exception) -> str:

@@ -102,6 +102,10 @@ def write_texts(computed: Content, folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8", newline="")
 
 
+OWNED = ".workbench-export"
+"""The file; its lock goes with the process that holds it, however that ends."""
+
+
 def _carry(old: Path, new: Path) -> None:
     """Bring over what a researcher wrote: files that the old bundle did not have, and an edited example."""
     if not is_bundle(old):
@@ -305,10 +309,6 @@ def _tidy(to: Path, replaceable: Callable[[Path], bool]) -> None:
             os.rename(path, to)
         elif (path / OWNED).exists() or (match[2] and replaceable(path)):
             shutil.rmtree(path, ignore_errors=True)
-
-
-OWNED = ".workbench-export"
-"""The file; its lock goes with the process that holds it, however that ends."""
 
 
 @contextmanager

@@ -40,6 +40,9 @@ class Cited(NamedTuple):
     """The parts of the sweep, such as `placement first_fit`."""
 
 
+_OWN = Work("misc", "gpu-policy-workbench", {"title": "GPU policy workbench", "howpublished": "Software"})
+
+
 def cited(runs: RunSet) -> list[Cited]:
     """Return what the sweep rests on, each work once, sorted by key."""
     gathered: dict[str, Cited] = {"gpu-policy-workbench": Cited(_OWN, ["every run"])}
@@ -87,9 +90,6 @@ def _parts(runs: RunSet) -> Iterator[tuple[str, list[Work]]]:
         yield f"machine {name}", [_of_preset(preset(name, machine))]
     for entry in traces_of(runs):
         yield f"trace {entry.name}", [_of_trace(entry)]
-
-
-_OWN = Work("misc", "gpu-policy-workbench", {"title": "GPU policy workbench", "howpublished": "Software"})
 
 
 def _of_preset(one: Preset) -> Work:
@@ -208,6 +208,63 @@ def works_in(text: str) -> list[Work]:
     return list({work.key: work for work in works}.values())
 
 
+class Patent(NamedTuple):
+    """A source document, as `docs/specification` gives it."""
+
+    key: str
+    title: str
+    applicant: str
+    number: str
+    """Its publication number; empty where the copy that was read prints none and none was found."""
+    filed: str
+    published: str
+
+
+PATENTS = {
+    1: Patent(
+        "CN114153753A",
+        "Storage resource allocation method and device and non-transitory storage medium",
+        "{Hygon Information Technology}",
+        "CN114153753A",
+        "2021-12-06",
+        "2022-03-08",
+    ),
+    2: Patent(
+        "CN113722111A",
+        "Memory allocation method, system, apparatus and computer-readable medium",
+        "{Beijing Biren Technology Development} and {Shanghai Biren Intelligent Technology}",
+        "CN113722111A",
+        "2021-11-03",
+        "2021-11-30",
+    ),
+    3: Patent(
+        "CN116450339A",
+        "GPU resource scheduling method",
+        "{MetaX Integrated Circuits (Shanghai)}",
+        "CN116450339A",
+        "2022-01-10",
+        "2023-07-20",
+    ),
+    4: Patent(
+        "address-translation-patent-2021",
+        "Method, system, device and storage medium for optimising address translation in a GPU",
+        "",
+        "",
+        "",
+        "2021-11-05",
+    ),
+    5: Patent(
+        "storage-regions-patent-2023",
+        "Method and system for allocating storage regions among multiple processing cards",
+        "{Alipay (Hangzhou) Information Technology}",
+        "",
+        "2023-06-15",
+        "2023-07-22",
+    ),
+}
+"""Specification 6, of the whole node, is this project's own."""
+
+
 def _numbers_of_specs(text: str) -> list[Patent]:
     numbers = dict.fromkeys(int(number) for number in _SPEC.findall(text))
     return [PATENTS[number] for number in numbers if number in PATENTS]
@@ -281,60 +338,3 @@ def _key(authors: str, year: str, title: str) -> str:
     family = re.sub(r"[^a-z]", "", first[-1].lower()) if first else ""
     word = next(word for word in re.findall(r"[A-Za-z]+", title) if word.lower() not in _SMALL)
     return f"{family}{year}{word.lower()}"
-
-
-class Patent(NamedTuple):
-    """A source document, as `docs/specification` gives it."""
-
-    key: str
-    title: str
-    applicant: str
-    number: str
-    """Its publication number; empty where the copy that was read prints none and none was found."""
-    filed: str
-    published: str
-
-
-PATENTS = {
-    1: Patent(
-        "CN114153753A",
-        "Storage resource allocation method and device and non-transitory storage medium",
-        "{Hygon Information Technology}",
-        "CN114153753A",
-        "2021-12-06",
-        "2022-03-08",
-    ),
-    2: Patent(
-        "CN113722111A",
-        "Memory allocation method, system, apparatus and computer-readable medium",
-        "{Beijing Biren Technology Development} and {Shanghai Biren Intelligent Technology}",
-        "CN113722111A",
-        "2021-11-03",
-        "2021-11-30",
-    ),
-    3: Patent(
-        "CN116450339A",
-        "GPU resource scheduling method",
-        "{MetaX Integrated Circuits (Shanghai)}",
-        "CN116450339A",
-        "2022-01-10",
-        "2023-07-20",
-    ),
-    4: Patent(
-        "address-translation-patent-2021",
-        "Method, system, device and storage medium for optimising address translation in a GPU",
-        "",
-        "",
-        "",
-        "2021-11-05",
-    ),
-    5: Patent(
-        "storage-regions-patent-2023",
-        "Method and system for allocating storage regions among multiple processing cards",
-        "{Alipay (Hangzhou) Information Technology}",
-        "",
-        "2023-06-15",
-        "2023-07-22",
-    ),
-}
-"""Specification 6, of the whole node, is this project's own."""

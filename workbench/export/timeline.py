@@ -20,7 +20,7 @@ References
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,8 @@ def write_timeline(record: Any, to: Path, cycles: tuple[int, int] | None = None)
     StoreError
         The file cannot be written.
     """
-    events_of = next((events for kind, events in _EVENTS.items() if isinstance(record, kind)), None)
+    writers = ((DispatchRecord, trace_events), (NodeRecord, node_events))
+    events_of = next((events for kind, events in writers if isinstance(record, kind)), None)
     if events_of is None:
         raise InputError("a timeline shows modules and what runs there: it needs a run of the engine dispatch or node.")
     if cycles is not None and not 0 <= cycles[0] < cycles[1]:
@@ -195,9 +196,6 @@ def node_events(record: NodeRecord, cycles: Cycles = None) -> Iterator[Event]:
         yield _mark(message, numbers, record.clock_mhz)
     yield from _counters_of_node(record, messages, numbers, cycles)
 
-
-_EVENTS: dict[type, Callable[..., Iterator[Event]]] = {DispatchRecord: trace_events, NodeRecord: node_events}
-"""What writes the events of each kind of record."""
 
 COUNTERS = {
     "waiting groups": (KIND.enter, KIND.dispatch, KIND.cancel),

@@ -37,6 +37,8 @@ MOST = 1000
 ABSENT = ""
 """The digest of a file or a variable that is not there."""
 
+_IS = "is "
+
 
 class Reads(NamedTuple):
     """What some code read, each with a digest of what it held then, and what it did that no digest can stand for."""
@@ -83,9 +85,6 @@ def digest_of_file(path: str) -> str:
         return _content(path, state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
     except (OSError, ValueError):
         return ABSENT
-
-
-_IS = "is "
 
 
 def _what_is(path: str) -> str:
@@ -154,6 +153,22 @@ def _declared_path(thing: Any, path: Path) -> str:
     return os.path.abspath(beside if beside.exists() else path)
 
 
+_ACTS = {
+    **dict.fromkeys(("os.fork", "os.forkpty"), "starts another process"),
+    **dict.fromkeys(("socket.connect", "socket.getaddrinfo", "urllib.Request"), "asks another machine"),
+    "socket.gethostname": "asks for the name of the machine",
+}
+_OF_THE_SYSTEM = ("/dev/", "/proc/", "/sys/")
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_BY_ITSELF = ("importlib", "linecache", "numba", "tokenize")
+"""What opens files by itself: to import (imports are part of the digest of code), to print lines, to keep machine
+code."""
+_OF_LINES = ("linecache", "tokenize")
+"""Those of them that the user's code may call itself, to read a file."""
+_RUNS = ("workbench.runs", "workbench.executors", "workbench.experiments")
+"""The packages that execute runs: below their frames, nothing on the stack belongs to the run."""
+
+
 class _Observer:
     """Notes what is read while some code is observed: one piece at a time, in one process."""
 
@@ -171,6 +186,18 @@ class _Observer:
         self._written: set[str] = set()
         self._imports: dict[str, tuple[str, str]] = {}
         """By the files of modules that code which was observed imported first: whose that was, and the digest then."""
+        programs = "os.exec", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"
+        self._notes: dict[str, Callable[[tuple[Any, ...], FrameType], None]] = {
+            "ctypes.dlopen": self.loaded,
+            "import": self.imported,
+            "open": self.opened,
+            "os.listdir": self.listed,
+            "os.mkdir": self.made,
+            "os.scandir": self.listed,
+            "sqlite3.connect": self.connected,
+            **dict.fromkeys(programs, self.started),
+        }
+        """By the events that are noted: what notes each."""
 
     def begin(self, who: str) -> None:
         self._who, self._files, self._variables, self._acts, self._written = who, {}, {}, {}, set()
@@ -186,7 +213,7 @@ class _Observer:
 
     def hook(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Note an event; whatever goes wrong here must not show in the run."""
-        if event in _EVENTS or event in _ACTS:
+        if event in self._notes or event in _ACTS:
             self.note(self._heard, event, arguments, sys._getframe(1))
 
     def note(self, go: Callable[..., None], *arguments: Any) -> None:
@@ -206,7 +233,7 @@ class _Observer:
             if event in _ACTS:
                 self._acts[_ACTS[event]] = None
             else:
-                _EVENTS[event](self, arguments, frame)
+                self._notes[event](arguments, frame)
 
     def opened(self, arguments: tuple[Any, ...], frame: FrameType) -> None:
         path, _, flags = arguments
@@ -314,8 +341,6 @@ _BY_ITSELF = ("importlib", "linecache", "numba", "tokenize")
 code."""
 _OF_LINES = ("linecache", "tokenize")
 """Those of them that the user's code may call itself, to read a file."""
-_RUNS = ("workbench.runs", "workbench.executors", "workbench.experiments")
-"""The packages that execute runs: below their frames, nothing on the stack belongs to the run."""
 
 _observer = _Observer()
 

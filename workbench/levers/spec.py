@@ -236,6 +236,9 @@ def _code(spec: Spec) -> Iterator[str]:
             yield from _code(one)
 
 
+_S = TypeVar("_S", bound=Spec)
+
+
 def read_spec(cls: type[_S], given: object, path: str = "", where: str = "") -> _S:
     """Build a spec from what a sweep file says: a mapping of its levers, `{name: levers}`, or the spec as it is.
 
@@ -330,9 +333,6 @@ def _annotation(cls: type, name: str) -> Any:
         return eval(annotation, vars(sys.modules[cls.__module__]), dict(vars(cls)))
     except NameError as unknown:
         raise InputError(f"{cls.__name__}.{name} is annotated with {annotation}, but {unknown}.") from None
-
-
-_S = TypeVar("_S", bound=Spec)
 
 
 class Family(Spec):

@@ -113,6 +113,10 @@ def measure(record: SharedMemoryRecord) -> dict[str, float]:
     }
 
 
+CYCLES, WAITING_CYCLES, QUEUE, FREE, WAITING_FREE, WAITING_RUNS, FRAGMENTED = range(7)
+EXTERNAL, CENTRE = range(2)
+
+
 def _averages(record: SharedMemoryRecord, totals: Totals) -> dict[str, float]:
     whole, cycles = totals.whole, totals.whole[WAITING_CYCLES]
     shaped = cycles if record.layout != "scattered" else 0
@@ -167,10 +171,6 @@ def _waits(record: SharedMemoryRecord) -> dict[str, float]:
         "wait_mean_cycles": mean(wait),
         "wait_p99_cycles": quantile(wait, 0.99),
     }
-
-
-CYCLES, WAITING_CYCLES, QUEUE, FREE, WAITING_FREE, WAITING_RUNS, FRAGMENTED = range(7)
-EXTERNAL, CENTRE = range(2)
 
 
 class Events(NamedTuple):

@@ -31,6 +31,12 @@ from workbench.pool_service.protocol import NO_JOURNAL, NOT_HELD, UNKNOWN_REGION
 AT_ONCE = 64
 """Regions of a client that has gone that are taken back before others are served."""
 
+RECORD = struct.Struct("<qqqqq")
+SEGMENT, CLIENT, GONE, HOLD, DROP = range(1, 6)
+"""SEGMENT: card, pool, offset, bytes (negative = returned); CLIENT: number, process, start of the process, card;
+GONE: client; HOLD: client, region, bytes of its block, serial of the request; DROP: client, region."""
+NOTHING = 0
+
 
 class Holdings:
     """The regions of all clients, over the ledger that they come from."""
@@ -352,13 +358,6 @@ def _written(file: int, text: bytes, at: int) -> int:
     except OSError:
         return done
     return done
-
-
-RECORD = struct.Struct("<qqqqq")
-SEGMENT, CLIENT, GONE, HOLD, DROP = range(1, 6)
-"""SEGMENT: card, pool, offset, bytes (negative = returned); CLIENT: number, process, start of the process, card;
-GONE: client; HOLD: client, region, bytes of its block, serial of the request; DROP: client, region."""
-NOTHING = 0
 
 
 class ClientRecord(NamedTuple):

@@ -40,6 +40,13 @@ class Timetable(NamedTuple):
     """int64[capacity, 3]: cycle, serial number and load of what is due later."""
 
 
+TURN = 1024
+"""Cycles of one turn."""
+WORDS = TURN // 64
+NEVER = 1 << 62
+"""A cycle after all others."""
+
+
 def new_timetable(capacity: int) -> Timetable:
     """Make an empty timetable at cycle 0 for at most `capacity` entries at a time."""
     counters = np.zeros(5, np.int64)
@@ -149,13 +156,6 @@ def _take_later(table: Timetable) -> int:
         _swap(heap, child, at)
         at, child = child, 2 * child + 1
     return load
-
-
-TURN = 1024
-"""Cycles of one turn."""
-WORDS = TURN // 64
-NEVER = 1 << 62
-"""A cycle after all others."""
 
 
 @kernel

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +22,9 @@ from workbench.strict_yaml import read_mapping
 from workbench.workloads.csv_file import column_names
 from workbench.workloads.importers.source import Source
 from workbench.workloads.workload import KINDS, Generator, Workload, check_kind
+
+_KEYS = ("synthetic", "regime", "file", "trace")
+_ANY_KEY = ", ".join(sorted(_KEYS))
 
 
 def read_workload(
@@ -66,10 +69,17 @@ def read_workload(
     if isinstance(given, str):
         return _named(given, request)
     if not isinstance(given, Mapping):
-        raise wrong_value(where, path, f"must be the name of a regime or have one of the keys {_KEYS}", given)
+        raise wrong_value(where, path, f"must be the name of a regime or have one of the keys {_ANY_KEY}", given)
     key, levers = _key_and_levers(given, path, where)
-    if key in _READERS:
-        return _READERS[key](given[key], levers, request)
+    match key:
+        case "synthetic":
+            return _synthetic(given[key], levers, request)
+        case "regime":
+            return _regime(given[key], levers, request)
+        case "file":
+            return _file(given[key], levers, request)
+        case "trace":
+            return _trace(given[key], levers, request)
     return _written(given, request)
 
 
@@ -103,15 +113,15 @@ def _named(given: str, asked: _Asked) -> Workload:
 
 def _key_and_levers(given: Mapping[Any, Any], path: str, where: str) -> tuple[str, dict[Any, Any]]:
     """Return the one key that says what kind of workload it is, and all others."""
-    said = [key for key in _READERS if key in given]
-    if len(said) > 1:
-        raise InputError(at(where, f"{path} must have one of the keys {_KEYS}. Got {' and '.join(said)}."))
-    if said:
-        return said[0], {key: value for key, value in given.items() if key != said[0]}
+    present = [key for key in _KEYS if key in given]
+    if len(present) > 1:
+        raise InputError(at(where, f"{path} must have one of the keys {_ANY_KEY}. Got {' and '.join(present)}."))
+    if present:
+        return present[0], {key: value for key, value in given.items() if key != present[0]}
     if len(given) == 1 and _has_a_name(next(iter(given))):
         return "", {}
-    near = next((name for key in given if (name := nearest_name(key, _READERS))), None)
-    raise wrong_value(where, path, f"must have one of the keys {_KEYS}", dict(given), near)
+    near = next((name for key in given if (name := nearest_name(key, _KEYS))), None)
+    raise wrong_value(where, path, f"must have one of the keys {_ANY_KEY}", dict(given), near)
 
 
 def _has_a_name(key: object) -> bool:
@@ -167,13 +177,6 @@ def _from_folder(name: object, folder: Path | None) -> object:
     """Return a path as any process sees it, wherever it runs; what is no path as it is, for the lever to refuse."""
     return os.path.abspath(Path(folder, name)) if folder is not None and isinstance(name, str) and name else name
 
-
-_READERS: Mapping[str, Callable[..., Workload]] = {
-    "synthetic": _synthetic,
-    "regime": _regime,
-    "file": _file,
-    "trace": _trace,
-}
 
 _READ_BY: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "file": {
@@ -247,9 +250,6 @@ def needed(key: str, wants: str, place: str) -> type[Workload]:
         others = ", ".join(_READ_BY[key])
         raise InputError(f"{place}: a {key} gives {others}; this engine serves {wants}. Take a synthetic workload.")
     return workload
-
-
-_KEYS = ", ".join(sorted(_READERS))
 
 
 def all_outside(wants: str) -> dict[str, type[Workload]]:

@@ -124,6 +124,12 @@ _TABLES = (b"LINK TYPE TABLE", b"ACCESS TABLE", b"WEIGHT TABLE", b"HOPS TABLE", 
 _OLD = {"kind": "link_type", "hops": "hops", "weight": "weight", "bandwidth": "numa_bandwidth"}
 _NEW = {"kind": "link_type", "hops": "num_hops", "weight": "weight", "bandwidth": "bandwidth"}
 
+_XGMI, _PCIE, _NONE = "XGMI", "PCIE", "N/A"
+_KINDS = (_XGMI, _PCIE, _NONE, "UNKNOWN", "XXXX")
+_AT_ONE_CPU = 2
+_MOST_LINKS = 64
+MOST_GPUS = 1024
+
 
 class Pair(NamedTuple):
     """What is told of two GPUs."""
@@ -231,13 +237,6 @@ def _links(entry: Mapping[str, Any]) -> Iterator[tuple[int, Pair]]:
     for name in columns["kind"]:
         if match := _KEY.fullmatch(str(name)):
             yield int(match[1]), _pair(*(str(columns[what].get(name, "")) for what in _OLD))
-
-
-_XGMI, _PCIE, _NONE = "XGMI", "PCIE", "N/A"
-_KINDS = (_XGMI, _PCIE, _NONE, "UNKNOWN", "XXXX")
-_AT_ONE_CPU = 2
-_MOST_LINKS = 64
-MOST_GPUS = 1024
 
 
 Pairs = Mapping[tuple[int, int], Pair]

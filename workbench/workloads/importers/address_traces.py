@@ -157,6 +157,22 @@ def _not_listed(path: Path, names: list[str]) -> int:
     return sum(found not in listed for found in beside)
 
 
+_LAUNCH = re.compile(
+    r"MEMTRACE: CTX 0x[0-9a-f]+ - LAUNCH - Kernel pc 0x[0-9a-f]+ - Kernel name (?P<name>.*) - "
+    r"grid launch id \d{1,18} - grid size (?P<grid>\d{1,10},\d{1,10},\d{1,10}) - "
+    r"block size (?P<block>\d{1,10},\d{1,10},\d{1,10}) - nregs (?P<registers>\d{1,6}) - shmem (?P<shared>\d{1,10})",
+    re.ASCII,
+)
+_ACCESS = re.compile(
+    r"MEMTRACE: CTX 0x[0-9a-f]+ - grid_launch_id (\d{1,18}) - CTA (\d{1,10}),(\d{1,10}),(\d{1,10}) - "
+    r"warp (\d{1,6}) - (\S{1,100}) - ((?:0x[0-9a-f]{1,16}(?: |$))*)$",
+    re.ASCII,
+)
+SIGN = b"MEMTRACE: CTX 0x"
+_HIGHEST = 1 << 63
+_WARP = 32
+
+
 class NvbitMemTrace(Importer):
     """Reading keeps the distinct pages and warps, not the addresses."""
 
@@ -188,22 +204,6 @@ class NvbitMemTrace(Importer):
             "memory_opcodes": dict(sorted(reader.opcodes.items())),
         }
         return AddressTrace(*self.trace(source, noted=noted))
-
-
-_LAUNCH = re.compile(
-    r"MEMTRACE: CTX 0x[0-9a-f]+ - LAUNCH - Kernel pc 0x[0-9a-f]+ - Kernel name (?P<name>.*) - "
-    r"grid launch id \d{1,18} - grid size (?P<grid>\d{1,10},\d{1,10},\d{1,10}) - "
-    r"block size (?P<block>\d{1,10},\d{1,10},\d{1,10}) - nregs (?P<registers>\d{1,6}) - shmem (?P<shared>\d{1,10})",
-    re.ASCII,
-)
-_ACCESS = re.compile(
-    r"MEMTRACE: CTX 0x[0-9a-f]+ - grid_launch_id (\d{1,18}) - CTA (\d{1,10}),(\d{1,10}),(\d{1,10}) - "
-    r"warp (\d{1,6}) - (\S{1,100}) - ((?:0x[0-9a-f]{1,16}(?: |$))*)$",
-    re.ASCII,
-)
-SIGN = b"MEMTRACE: CTX 0x"
-_HIGHEST = 1 << 63
-_WARP = 32
 
 
 class Launch(NamedTuple):

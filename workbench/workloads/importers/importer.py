@@ -42,6 +42,9 @@ class _Importers(Registry["Importer"]):
         return super().join(name, part)
 
 
+_KNOWN = _Importers("importer", named_by="format")
+
+
 class Importer:
     """The base of every importer. A column that a file does not hold stays None; see `KernelTable`."""
 
@@ -103,6 +106,23 @@ class Card(NamedTuple):
     workgroup_shared_bytes: int | None = None
     """Most that a workgroup gets without asking for more."""
     memory_bytes: int | None = None
+
+
+_FEW_CARDS = 64
+_CURES = {
+    "workgroups": ("grid", "kernels launched one by one have it, those replayed from a graph may not"),
+    "shared_bytes": (
+        "shared memory",
+        "a Kineto trace of an NVIDIA card has it as `shared memory`, a rocprofv3 JSON as `group_segment_size`, a "
+        "rocprofiler-compute CSV as `LDS_Per_Workgroup`",
+    ),
+    "threads": ("workgroup size", "kernels launched one by one have it, those replayed from a graph may not"),
+    "vgprs": (
+        "registers",
+        "a Kineto trace of an NVIDIA card has them as `registers per thread`, a rocprofv3 JSON as `arch_vgpr_count`, a "
+        "rocprofiler-compute CSV as `Arch_VGPR`",
+    ),
+}
 
 
 class Trace(NamedTuple):
@@ -178,23 +198,6 @@ class Trace(NamedTuple):
         return ""
 
 
-_FEW_CARDS = 64
-_CURES = {
-    "workgroups": ("grid", "kernels launched one by one have it, those replayed from a graph may not"),
-    "shared_bytes": (
-        "shared memory",
-        "a Kineto trace of an NVIDIA card has it as `shared memory`, a rocprofv3 JSON as `group_segment_size`, a "
-        "rocprofiler-compute CSV as `LDS_Per_Workgroup`",
-    ),
-    "threads": ("workgroup size", "kernels launched one by one have it, those replayed from a graph may not"),
-    "vgprs": (
-        "registers",
-        "a Kineto trace of an NVIDIA card has them as `registers per thread`, a rocprofv3 JSON as `arch_vgpr_count`, a "
-        "rocprofiler-compute CSV as `Arch_VGPR`",
-    ),
-}
-
-
 def _streams(device: np.ndarray, stream: np.ndarray) -> int:
     """Return how many streams there are, each of its card; by card, as ten million pairs are slow to sort."""
     cards = np.unique(device)
@@ -228,9 +231,6 @@ def _kernel_facts(counted: str, table: KernelTable) -> dict[str, Any]:
     if table.vgprs is not None:
         facts["max_registers"] = int(table.vgprs.max())
     return facts
-
-
-_KNOWN = _Importers("importer", named_by="format")
 
 
 def importers() -> Mapping[str, Importer]:

@@ -84,6 +84,10 @@ def _headers(lines: Iterable[str]) -> Iterator[Header]:
             yield Header([])
 
 
+_UNKNOWN = {"", "n/a", "-", "nan"}
+_MOST = 1 << 63
+
+
 class Row:
     """One row; errors name the file, the line and the column."""
 
@@ -136,10 +140,6 @@ class Row:
         place = self.header.places.get(name)
         shown_name = name if place is None else self.header.names[place].strip().lstrip("\ufeff")
         return "".join(letter for letter in shown_name if letter.isprintable())[:80]
-
-
-_UNKNOWN = {"", "n/a", "-", "nan"}
-_MOST = 1 << 63
 
 
 def decimal_of(text: str, where: str, what: str) -> Decimal:

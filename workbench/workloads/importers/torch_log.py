@@ -107,6 +107,9 @@ class TorchLogs(NamedTuple):
     """How many events there are of each action, those included that say nothing of memory."""
 
 
+_NO_EVENTS = Events(*(np.zeros(0, kind) for kind in (np.int8, *(np.int64,) * 4, np.int32, np.int32)))
+
+
 def torch_logs(found: Any, where: str, most: int, gathered: EventRows | None = None) -> TorchLogs:
     """Return the logs of a snapshot's values.
 
@@ -398,6 +401,3 @@ class Streamed(EventRows):
         super().extend(events)
         for event in events:
             event.clear()
-
-
-_NO_EVENTS = Events(*(np.zeros(0, kind) for kind in (np.int8, *(np.int64,) * 4, np.int32, np.int32)))

@@ -69,6 +69,17 @@ class TouchRows:
         return Touches(*(np.array(column, np.int64) for column in held))
 
 
+VERSIONS = (3, 4, 5)
+_OF_RAW = 4
+_OF_CLUSTER = 7
+NumberedLines = Iterator[tuple[int, str]]
+"""Lines with their numbers from 1 on, without blank ones and without blanks around them."""
+
+LANES = 32
+MODES = (0, 1, 2)
+_HEX = re.compile(r"(0[xX])?[0-9a-fA-F]+", re.ASCII)
+
+
 class WarpReader:
     """Reads one trace; what it has counted is complete when all batches have been read.
 
@@ -240,13 +251,6 @@ def block_number(grid: tuple[int, int, int], place: tuple[int, int, int], where:
     return place[0] + grid[0] * (place[1] + grid[1] * place[2])
 
 
-VERSIONS = (3, 4, 5)
-_OF_RAW = 4
-_OF_CLUSTER = 7
-NumberedLines = Iterator[tuple[int, str]]
-"""Lines with their numbers from 1 on, without blank ones and without blanks around them."""
-
-
 class WarpHeader(NamedTuple):
     """What a trace says of its kernel."""
 
@@ -339,11 +343,6 @@ def _header(said: dict[str, tuple[int, str]], fields: str, where: str) -> WarpHe
         lineinfo=bool(number("enable lineinfo", default=0)),
         fields=fields,
     )
-
-
-LANES = 32
-MODES = (0, 1, 2)
-_HEX = re.compile(r"(0[xX])?[0-9a-fA-F]+", re.ASCII)
 
 
 class Layout(NamedTuple):

@@ -97,6 +97,9 @@ class _Prefix:
         self.born = 0
 
 
+NO_PREFIX = -1
+
+
 class Server:
     """Serves traffic to its end; `rows` then hold its requests for memory."""
 
@@ -289,9 +292,6 @@ class Paged(CacheLayout):
     @property
     def block(self) -> int:  # type: ignore[override]
         return self.block_tokens
-
-
-NO_PREFIX = -1
 
 
 class Traffic(NamedTuple):
