@@ -441,7 +441,7 @@ def _parts(walk: Walk, reduced: Any, installed: bool = False) -> None:
 
 
 def _without_notes(state: dict[str, Any], installed: bool) -> dict[str, Any]:
-    """Return a state without what its object notes later; of an installed class, a private weak table is such a note."""
+    """Return a state without what its object notes later, as an installed class does in a private weak table."""
     weak = [name for name, one in state.items() if installed and isinstance(one, WeakKeyDictionary) and name[:1] == "_"]
     if not weak and _NOTED_LATER.isdisjoint(state):
         return state
