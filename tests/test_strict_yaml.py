@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from workbench import strict_yaml
 from workbench.errors import InputError
 from workbench.strict_yaml import checked_size, parse_mapping, parse_value, read_mapping
 
@@ -19,6 +20,7 @@ def _tenfold(first, each):
 
 ALIASES = "engine: shared_memory\n" + _tenfold("x: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]", "{0}: &{0} [{1}]")
 MERGES = _tenfold("a: &a {x: 1, y: 2}", "{0}: &{0}\n  <<: [{1}]")
+MERGED_SETS = _tenfold("a: &a !!set {x, y}", "{0}: &{0} !!set\n  <<: [{1}]")
 
 
 @pytest.mark.parametrize(
@@ -34,6 +36,9 @@ MERGES = _tenfold("a: &a {x: 1, y: 2}", "{0}: &{0}\n  <<: [{1}]")
         ("a: &b [*b]", "drain.yaml: line 1: found unconstructable recursive node."),
         (ALIASES, "drain.yaml: stands for 39,716,653,567 values with its aliases written out, more than 1,000,000."),
         (MERGES, "drain.yaml: line 12: merges too many keys (<<)."),
+        (MERGED_SETS, "drain.yaml: line 12: merges too many keys (<<)."),
+        ("a: {<<: {b: 1, b: 2}}", "drain.yaml: line 1: the key 'b' comes twice; keep one of them."),
+        ("a: {<<: [1]}", "drain.yaml: line 1: expected a mapping or list of mappings for merging, but found scalar."),
         ("a: " + "[" * 200 + "]" * 200, "drain.yaml: is nested more than 100 deep."),
         ("a: " + "9" * 5000, "drain.yaml: holds a number or a date that cannot be read: Exceeds the limit"),
         ("a: 2020-13-45", "drain.yaml: holds a number or a date that cannot be read: month must be in 1..12."),
@@ -52,6 +57,23 @@ def test_merge_keys_and_numeric_keys_read_as_plain_yaml():
         "base": {"x": 1},
         "more": {"x": 1, "2": "y"},
     }
+
+
+def test_of_merged_mappings_the_first_wins_and_own_keys_win_over_both():
+    text = "first: &a {key: 1, low: 1}\nsecond: &b {key: 2, low: 2, high: 2}\nboth: {<<: [*a, *b], low: 3}"
+    merged = parse_mapping(text, "f")["both"]
+    assert list(merged.items()) == [("key", 1), ("low", 3), ("high", 2)]
+    assert parse_mapping("a: &a {x: 1, <<: *a}", "f") == {"a": {"x": 1}}
+    assert parse_mapping("a: {=: 1}", "f") == {"a": {"=": 1}}
+
+
+def test_all_merges_of_a_text_have_one_bound(monkeypatch):
+    side_by_side = "a: &a {x: 1, y: 2}\n" + "\n".join(f"b{number}: {{<<: *a}}" for number in range(20))
+    within_itself = "a: &a\n  x: 1\n  y: 2\n  <<:\n" + "\n".join("  - {<<: *a}" for _ in range(20))
+    monkeypatch.setattr(strict_yaml, "MOST_VALUES", 29)
+    for text, line in ((side_by_side, 16), (within_itself, 10)):
+        with pytest.raises(InputError, match=rf"^f: line {line}: merges too many keys \(<<\)\.$"):
+            parse_mapping(text, "f")
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):

@@ -128,18 +128,6 @@ def _size(node: Any, where: str, known: dict[int, tuple[int, int] | None], depth
     return result
 
 
-def _merged(node: Any, known: dict[int, int] | None = None) -> int:
-    """Return how many keys a mapping of YAML has once what `<<` names is written out."""
-    known = {} if known is None else known
-    if id(node) not in known:
-        known[id(node)] = 0  # a mapping that merges itself
-        merged = [value for key, value in node.value if key.tag == _MERGE]
-        named = [one for value in merged for one in (value.value if value.id == "sequence" else [value])]
-        inner = sum(_merged(one, known) for one in named if one.id == "mapping")
-        known[id(node)] = len(node.value) - len(merged) + inner
-    return known[id(node)]
-
-
 def _line(mark: Any) -> str:
     return f"line {mark.line + 1}: " if mark is not None else ""
 
@@ -148,21 +136,52 @@ def _line(mark: Any) -> str:
 def _loader() -> Any:
     import yaml
 
+    def refuse(what: str, node: yaml.Node) -> yaml.constructor.ConstructorError:
+        return yaml.constructor.ConstructorError(None, None, what, node.start_mark)
+
+    def named_last_first(value: yaml.Node) -> list[Any]:
+        return value.value[::-1] if isinstance(value, yaml.SequenceNode) else [value]
+
     class Strict(yaml.SafeLoader):
-        """The safe loader, which refuses a key that comes twice."""
+        """The safe loader, which refuses a key that comes twice and bounds the keys that `<<` merges."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__(text)
+            self._merged = 0
+            """How many keys all mappings with `<<` have so far."""
+            self._known: dict[int, tuple[yaml.MappingNode, int]] = {}
+            """By the address of a mapping, the mapping and its number of keys, those that `<<` names written out."""
+
+        def flatten_mapping(self, node: yaml.MappingNode) -> None:
+            """Write out in a mapping what `<<` names: its own keys win, then those of what is named first."""
+            if id(node) in self._known:
+                return
+            own: dict[str, tuple[yaml.Node, yaml.Node]] = {}
+            for key, value in node.value:
+                if not isinstance(key, yaml.ScalarNode):
+                    raise refuse("a key must be a plain word", key)
+                if key.value in own:
+                    raise refuse(f"the key {key.value!r} comes twice; keep one of them", key)
+                own[key.value] = key, value
+            named = [one for key, value in own.values() if key.tag == _MERGE for one in named_last_first(value)]
+            pairs = [pair for pair in own.values() if pair[0].tag != _MERGE]
+            count = len(pairs)
+            self._known[id(node)] = node, count  # what a mapping that merges itself adds to itself
+            for one in named:
+                if not isinstance(one, yaml.MappingNode):
+                    raise refuse(f"expected a mapping or list of mappings for merging, but found {one.id}", one)
+                self.flatten_mapping(one)
+                count += self._known[id(one)][1]
+            self._known[id(node)] = node, count
+            if named:
+                self._merged += count
+                if self._merged > MOST_VALUES:
+                    raise refuse("merges too many keys (<<)", node)
+                before = [pair for one in named for pair in one.value if pair[0].tag != _MERGE]
+                node.value = list({pair[0].value: pair for pair in (*before, *pairs)}.values())
+            super().flatten_mapping(node)
 
     def mapping(loader: yaml.SafeLoader, node: yaml.MappingNode) -> dict[Hashable, Any]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                raise yaml.constructor.ConstructorError(None, None, "a key must be a plain word", key.start_mark)
-            if key.value in seen:
-                what = f"the key {key.value!r} comes twice; keep one of them"
-                raise yaml.constructor.ConstructorError(None, None, what, key.start_mark)
-            seen.add(key.value)
-        if _merged(node) > MOST_VALUES:
-            raise yaml.constructor.ConstructorError(None, None, "merges too many keys (<<)", node.start_mark)
-        loader.flatten_mapping(node)
         return {str(key): value for key, value in loader.construct_mapping(node, deep=True).items()}
 
     Strict.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)

@@ -3,6 +3,8 @@
 import random
 import threading
 import types
+from functools import singledispatchmethod
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
@@ -380,3 +382,38 @@ def test_what_a_sparse_matrix_notes_of_itself_when_it_is_used_says_nothing_and_i
     assert digest_of(matrix) == before
     matrix.data[1] = 2
     assert digest_of(matrix) != before
+
+
+class Keeps:
+    """A class of the user's that keeps a table weakly under a private name."""
+
+    def __init__(self, table):
+        self._table = table
+
+
+def test_what_a_method_by_type_notes_when_it_is_called_says_nothing():
+    aim = singledispatchmethod(lambda self, x: 0)
+    digests = set()
+    for notes in (WeakKeyDictionary(), WeakKeyDictionary({Keeps: 3}), None):
+        aim._method_cache = notes
+        digests.add(digest_of(aim))
+    assert len(digests) == 1
+    aim.register(int, lambda self, x: 40)
+    assert digest_of(aim) not in digests
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        WeakKeyDictionary({Keeps: 3}),
+        Keeps(WeakKeyDictionary({Keeps: 3})),
+        types.SimpleNamespace(table=WeakKeyDictionary({Keeps: 3})),
+        types.SimpleNamespace(held=Keeps(WeakKeyDictionary({Keeps: 3}))),
+    ],
+)
+def test_a_weak_table_that_code_of_the_user_reads_is_refused(value):
+    def answer():
+        return value
+
+    with pytest.raises(InputError, match=r"a ReferenceType of weakref: no run can be named by it"):
+        digest_of(answer)

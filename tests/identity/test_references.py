@@ -7,7 +7,7 @@ from tests.identity.table import Case, by_levers, edited
 from workbench.identity import digest_of
 
 NAMES = """
-import abc, argparse, array, collections, contextlib, ctypes, dataclasses, enum, functools, inspect, types
+import abc, argparse, array, collections, contextlib, ctypes, dataclasses, enum, functools, inspect, types, weakref
 from typing import Annotated
 import msgspec
 import pandas as pd
@@ -110,6 +110,17 @@ HOLDERS = {
             "    §functools.singledispatchmethod\n"
             "    def f(s, x): return 0\n"
             "vars(C)['f'].register(int, lambda s, x: it)\n"
+            "return C()"
+        ),
+        "{}.f(1)",
+    ),
+    "method by type with notes": (
+        (
+            "class C:\n"
+            "    §functools.singledispatchmethod\n"
+            "    def f(s, x): return 0\n"
+            "vars(C)['f'].register(int, lambda s, x: it)\n"
+            "vars(C)['f']._method_cache = weakref.WeakKeyDictionary({C: 0})\n"
             "return C()"
         ),
         "{}.f(1)",

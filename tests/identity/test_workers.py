@@ -1,11 +1,13 @@
 """Workers run what the driver has in memory, also when they are warm and their own modules are older."""
 
 import json
+import pickle
 import subprocess
 import sys
 import types
 from pathlib import Path
 
+import cloudpickle
 import pytest
 
 from tests.depth import long
@@ -124,6 +126,18 @@ def test_of_a_module_what_is_read_travels_and_nothing_else(tmp_path, monkeypatch
     fresh("identity_beside")
     point, there = packed_and_opened(fresh("identity_worked").Mine())
     assert there.identity() == point.setup.identity()
+
+
+def test_code_has_the_name_of_its_file_in_a_worker_whatever_cloudpickle_sends(monkeypatch):
+    table = cloudpickle.Pickler.dispatch_table
+    before = table[types.CodeType]
+    monkeypatch.setitem(table, types.CodeType, lambda code: before(code.replace(co_filename="<dynamic-code>")))
+
+    def outer():
+        return lambda: 3
+
+    there = pickle.loads(dumped(outer, [], "outer"))
+    assert (there.__code__.co_filename, there().__code__.co_filename) == (__file__, __file__)
 
 
 LOCKED = """

@@ -15,6 +15,7 @@ import threading
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -308,21 +309,27 @@ def _state(walk: Transcript, value: Any) -> None:
     installed = owner_of_class(type(value)) == "installed"
     walk.within_installed += installed
     try:
-        _parts(walk, _reduced(value))
+        _parts(walk, _reduced(value), installed)
     finally:
         walk.within_installed -= installed
 
 
-def _parts(walk: Transcript, reduced: Any) -> None:
+def _parts(walk: Walk, reduced: Any, installed: bool = False) -> None:
     made, arguments, *rest = reduced
     walk.value(made)
     walk.value(arguments)
     state, listed, mapped = (*rest, None, None, None)[:3]
-    if isinstance(state, dict) and not _NOTED_LATER.isdisjoint(state):
-        state = {name: one for name, one in state.items() if name not in _NOTED_LATER}
-    walk.value(state)
+    walk.value(_without_notes(state, installed) if isinstance(state, dict) else state)
     walk.value(None if listed is None else list(listed))
     walk.value(None if mapped is None else dict(mapped))
+
+
+def _without_notes(state: dict[str, Any], installed: bool) -> dict[str, Any]:
+    """Return a state without what its object notes later, as an installed class does in a private weak table."""
+    weak = [name for name, one in state.items() if installed and isinstance(one, WeakKeyDictionary) and name[:1] == "_"]
+    if not weak and _NOTED_LATER.isdisjoint(state):
+        return state
+    return {name: one for name, one in (state | dict.fromkeys(weak)).items() if name not in _NOTED_LATER}
 
 
 _NOTED_LATER = frozenset({"_has_canonical_format", "_has_sorted_indices"})

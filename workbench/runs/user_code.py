@@ -17,9 +17,9 @@ import pickle
 import socket
 import sys
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -168,6 +168,11 @@ def _cached_again(function: Any, most: int | None, typed: bool) -> Any:
     return functools.lru_cache(most, typed)(function)
 
 
+def _of_file(name: str, make: Callable[..., CodeType], arguments: tuple[Any, ...]) -> CodeType:
+    """Return code with the name of its file, which messages show; cloudpickle may leave it out."""
+    return make(*arguments).replace(co_filename=name)
+
+
 def pickler() -> Any:
     """Return the package that pickles code.
 
@@ -219,6 +224,8 @@ def _pickler(cloudpickle: Any, taken: Sequence[Snapshot]) -> Any:
             if isinstance(value, _CACHED) and owner_of(value.__module__) == "user":
                 parameters = value.cache_parameters()
                 return _cached_again, (value.__wrapped__, parameters["maxsize"], parameters["typed"])
+            if isinstance(value, CodeType):
+                return _of_file, (value.co_filename, *self.dispatch_table[CodeType](value))
             if is_compiled(value):
                 return pickled(value, cloudpickle.list_registry_pickle_by_value())
             if not isinstance(value, ModuleType) or not any(value.__name__ in one.modules for one in taken):
