@@ -20,11 +20,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench import IMPORTED_NS
 from workbench.errors import WorkbenchError
 from workbench.experiments.row import Row, canonical, digest
 from workbench.files import on_network
 from workbench.process import FIXED, VARIABLE, has_fixed_hash_seed, hash_seed
+from workbench.version import IMPORTED_NS
 
 if TYPE_CHECKING:
     from workbench.experiments.run_set import RunSet
