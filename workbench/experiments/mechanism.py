@@ -343,7 +343,7 @@ _registries: dict[str, Registry[OwnMeasure]] = {}
 
 
 def measure(
-    function: Any = None, *, unit: str | None = None, better: Better | None = None, description: str = ""
+    function: None = None, *, unit: str | None = None, better: Better | None = None, description: str = ""
 ) -> Callable[[Callable[[Any], float]], OwnMeasure]:
     """Declare a function of a record as a measure: what `add_measure` enters, or a sweep names as `FILE.py:NAME`.
 

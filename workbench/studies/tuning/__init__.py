@@ -10,3 +10,5 @@ from workbench.studies.tuning.objectives import Objective
 from workbench.studies.tuning.results import StudyResults
 from workbench.studies.tuning.study import Study, read_study
 from workbench.studies.tuning.tuner import open_study, tune
+
+__all__ = ["Front", "Objective", "Study", "StudyResults", "open_study", "read_study", "tune"]
