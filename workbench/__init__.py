@@ -9,98 +9,20 @@
 
 from __future__ import annotations
 
-import importlib
-import time
 from typing import Any
 
-from workbench import former_modules
+from workbench.version import IMPORTED_NS, __version__
+from workbench.words import WORDS, find
 
-__version__ = "0.5.0.dev0"
-
-IMPORTED_NS = time.time_ns()
-"""When this process imported the package: what was edited later is not, or not in whole, what it runs."""
-
-former_modules.install()
-
-_BASES = {
-    "Arenas": "workbench.policies.malloc.arenas",
-    "Cache": "workbench.policies.pool.cache",
-    "CacheFit": "workbench.policies.pool.fit",
-    "Choice": "workbench.policies.dispatch.choice.question",
-    "Eviction": "workbench.policies.translation.eviction.question",
-    "Fill": "workbench.policies.translation.fill",
-    "HeapLock": "workbench.policies.malloc.lock",
-    "HeapPolicy": "workbench.policies.malloc.heap",
-    "Frames": "workbench.policies.pool.frames",
-    "IdleRelease": "workbench.policies.pool.idle",
-    "Locate": "workbench.policies.translation.locate",
-    "Peer": "workbench.policies.translation.peer",
-    "Placement": "workbench.policies.placement.question",
-    "Priority": "workbench.policies.dispatch.priority",
-    "Probe": "workbench.policies.probes.question",
-    "QueuePolicy": "workbench.policies.placement.queueing",
-    "RemoteFill": "workbench.policies.translation.remote_fill",
-    "Residency": "workbench.policies.pool.residency",
-    "RetryPolicy": "workbench.policies.placement.queueing",
-    "Selection": "workbench.policies.dispatch.selection.question",
-    "Serve": "workbench.policies.malloc.serve",
-    "Stuck": "workbench.policies.dispatch.stuck",
-    "Target": "workbench.policies.pool.target.question",
-    "Units": "workbench.policies.dispatch.units",
-}
-"""The base of every question's policies."""
-
-_WORDS = {
-    "Results": "workbench.api",
-    "advise": "workbench.advice.torch_memory.advice",
-    "advice_figure": "workbench.figures.advice",
-    "blame": "workbench.api",
-    "discover": "workbench.api",
-    "figure": "workbench.api",
-    "open_results": "workbench.api",
-    "planned": "workbench.api",
-    "presets": "workbench.api",
-    "run": "workbench.api",
-    "sensitivity": "workbench.api",
-    "step": "workbench.api",
-    "status": "workbench.experiments.progress",
-    "claims": "workbench.claims",
-    "tune": "workbench.tuning",
-    "open_study": "workbench.tuning",
-    "dashboard": "workbench.dashboards",
-    "headline": "workbench.notebooks.execution",
-    "lever": "workbench.levers",
-    **_BASES,
-    "measure": "workbench.mechanisms.user_measure",
-    "add_measure": "workbench.mechanisms.measures",
-    "Recipe": "workbench.figures",
-    "add_figure": "workbench.figures",
-    "Claim": "workbench.claims",
-    "add_claim": "workbench.claims",
-    "Generator": "workbench.workloads.workload_key",
-    "add_generator": "workbench.workloads.workload_key",
-    "Importer": "workbench.workloads.importers",
-    "add_dashboard": "workbench.dashboards",
-    "remove": "workbench.parts",
-    "kernel": "workbench.compiled",
-    "is_free": "workbench.structures.bitmaps",
-    "first_start": "workbench.structures.bitmaps",
-    "last_start": "workbench.structures.bitmaps",
-}
-"""The public words and where they live; each is imported when it is first used."""
-
-__all__ = [*_WORDS, "policies"]
+__all__ = [*WORDS, "policies"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "policies":
-        return importlib.import_module("workbench.policies")
-    if name not in _WORDS:
-        raise AttributeError(f"module 'workbench' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_WORDS[name]), name)
-    globals()[name] = value
+    value = find(name)
+    if name in WORDS:
+        globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_WORDS})
+    return sorted({*globals(), *WORDS})

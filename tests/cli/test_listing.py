@@ -59,7 +59,8 @@ def test_every_lever_is_listed(capsys):
 def test_a_lever_of_a_file_of_ones_own_is_listed(capsys, tmp_path):
     file = tmp_path / "my_fit.py"
     file.write_text(
-        "from workbench import Placement, lever\n\n\nclass MyFit(Placement):\n    '''Take the aimed-at start.'''\n\n"
+        "from workbench import lever\nfrom workbench.policies import Placement\n\n\n"
+        "class MyFit(Placement):\n    '''Take the aimed-at start.'''\n\n"
         "    aim: float = lever(0.5, least=0, most=1, description='where to')\n\n"
         "    def answer(see):\n        return -1\n"
     )

@@ -22,7 +22,8 @@ ROOT = Path(wb.__file__).parent.parent
 POLICY = """
 import time
 from pathlib import Path
-from workbench import Placement, lever
+from workbench import lever
+from workbench.policies import Placement
 
 class Sleepy(Placement):
     deaf: bool = lever(False, description="whether it swallows interrupts")

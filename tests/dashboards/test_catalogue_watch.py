@@ -10,7 +10,7 @@ from workbench.dashboards.catalogue_watch import CatalogueWatch, users_own
 from workbench.workloads.synthetic.laws import Law
 
 REAL_CELL = """
-class RealCell(wb.Placement):
+class RealCell(wb.policies.Placement):
     def answer(free, segments, length, params, memory):
         return -1
 """

@@ -30,7 +30,8 @@ from pathlib import Path
 import numpy as np
 import repeated_lazy
 from tests.identity.lowest import from_aim
-from workbench import Generator, Placement
+from workbench import Generator
+from workbench.policies import Placement
 from workbench.workloads.workload import Workgroups
 
 HERE = Path(__file__).parent

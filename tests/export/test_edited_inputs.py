@@ -7,7 +7,7 @@ from workbench.errors import InputError
 
 POLICY = """
 from reach import aim
-from workbench import Placement
+from workbench.policies import Placement
 from workbench.structures.bitmaps import first_start
 
 SHIFT = {}

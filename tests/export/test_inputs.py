@@ -17,7 +17,8 @@ from workbench.export.verify import verify
 
 POLICY = """\
 from reach import aim
-from workbench import Placement, lever
+from workbench import lever
+from workbench.policies import Placement
 from workbench.structures.bitmaps import first_start
 
 

@@ -83,6 +83,7 @@ def test_it_has_the_data_that_the_package_reads_and_no_tests(wheel):
     assert "workbench/workloads/catalogue.yaml" in names
     assert any(name.startswith("workbench/specification/") for name in names)
     assert any(name.startswith("workbench/machine/presets/") for name in names)
+    assert {"workbench/py.typed", "workbench/__init__.pyi", "workbench/policies/pool/__init__.pyi"} <= set(names)
     assert not [name for name in names if name.startswith(("tests/", "benchmarks/", "sweeps/"))]
 
 

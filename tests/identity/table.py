@@ -21,7 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 from tests.identity.lowest import from_aim
-from workbench import Placement, lever
+from workbench import lever
+from workbench.policies import Placement
 """
 
 

@@ -158,7 +158,7 @@ def test_what_numba_keeps_on_disk_is_not_taken_for_code_that_reads_another_value
     (tmp_path / "identity_kept.py").write_text(HELPER)
     (tmp_path / "identity_mine.py").write_text(
         "import numpy as np\nfrom identity_kept import aim\nfrom tests.identity.lowest import from_aim\n"
-        "from workbench import Placement\n" + by_levers("aim()")
+        "from workbench.policies import Placement\n" + by_levers("aim()")
     )
     path = os.pathsep.join((str(tmp_path), os.environ.get("PYTHONPATH", ""), os.getcwd()))
     environment = {**os.environ, "PYTHONPATH": path}

@@ -13,7 +13,7 @@ from workbench.policies.catalogue import policy_files, policy_in_file
 
 USES = """
 {}
-from workbench import Placement
+from workbench.policies import Placement
 
 
 class Mine(Placement):
@@ -175,7 +175,7 @@ COMPUTES = """
 from numba import njit, vectorize
 from low import AIM
 from tests.identity.lowest import from_aim
-from workbench import Placement
+from workbench.policies import Placement
 @njit(cache=True)
 def aim():
     return AIM

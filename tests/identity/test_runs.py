@@ -9,13 +9,13 @@ import yaml
 import workbench as wb
 from tests.identity.lowest import from_aim
 from tests.identity.table import AFTER, BEFORE, Case, edited, policy
-from workbench import Placement
 from workbench.errors import WorkbenchError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.run_set import gather
 from workbench.experiments.runner import run_missing
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
+from workbench.policies import Placement
 
 SWEEP = {
     "engine": "shared_memory",
@@ -26,7 +26,7 @@ SWEEP = {
 FILE = """
 from numba import njit
 from tests.identity.lowest import from_aim
-from workbench import Placement
+from workbench.policies import Placement
 
 AIM = {:02d}
 

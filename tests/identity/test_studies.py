@@ -5,8 +5,9 @@ import pytest
 from tests.identity.test_policy_files import write
 from tests.identity.test_runs import make
 from tests.tuning.small import small
-from workbench import Placement, lever
+from workbench import lever
 from workbench.errors import StoreError
+from workbench.policies import Placement
 from workbench.tuning import tune
 
 

@@ -20,7 +20,7 @@ import workbench as wb
 from benchmarks.faults.deeds import IN_ANY, SENTENCES
 from benchmarks.faults.runs import SWEEP, faulty_plan
 from tests.depth import long
-from workbench import Placement, lever
+from workbench import lever
 from workbench.errors import InputError, StoreError
 from workbench.executors import cluster, scheduler
 from workbench.executors.bundles import Chunk
@@ -30,9 +30,7 @@ from workbench.levers import Spec
 from workbench.machine import Machine
 from workbench.mechanisms.mechanism import Mechanism, enter
 from workbench.metrics.measure import Measure, declared
-from workbench.runs import crashes, watchdog, worker
-from workbench.runs.row import Row
-from workbench.runs.worker import Task, work_within
+from workbench.policies import Placement
 from workbench.workloads.synthetic.random_groups import RandomWorkgroups
 
 LIMIT = 2.0
@@ -370,7 +368,7 @@ sys.exit(main(sys.argv[1:]))
 
 POLICY = """
 import os, sys
-from workbench import Placement
+from workbench.policies import Placement
 
 class Loud(Placement):
     def parameters(self):

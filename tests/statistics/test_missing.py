@@ -144,7 +144,7 @@ def test_a_claim_on_failed_runs_is_untested(runs):
 
 def test_commands_say_so(tmp_path, capsys):
     (tmp_path / "raises.py").write_text(
-        "from workbench import Placement\n\n\nclass Raises(Placement):\n"
+        "from workbench.policies import Placement\n\n\nclass Raises(Placement):\n"
         "    def answer(free, segments, length, params, memory):\n        raise ValueError\n"
     )
     (tmp_path / "sweep.yaml").write_text(

@@ -27,3 +27,19 @@ from workbench.circuits.netlist import Circuit
 from workbench.circuits.registry import Maker, add_circuit, cases_of, circuit_of, maker_of
 from workbench.circuits.vectors import Difference, Simulator, Step, as_lines, asked, differences
 from workbench.circuits.verilog import verilog
+
+__all__ = [
+    "Circuit",
+    "Difference",
+    "Maker",
+    "Simulator",
+    "Step",
+    "add_circuit",
+    "as_lines",
+    "asked",
+    "cases_of",
+    "circuit_of",
+    "differences",
+    "maker_of",
+    "verilog",
+]

@@ -12,7 +12,6 @@ import sys
 import webbrowser
 from pathlib import Path
 
-import workbench
 from workbench.cli.main import DONE
 from workbench.dashboards import DASHBOARDS
 from workbench.dashboards.child_process import call_on_leash
@@ -70,7 +69,7 @@ def _run_lab(given: argparse.Namespace) -> int:
 
 LAB = _arguments_of_lab, _run_lab
 
-CHECKOUT = Path(workbench.__file__).resolve().parents[1]
+CHECKOUT = Path(__file__).resolve().parents[2]
 SITE = CHECKOUT / "docs" / "_build" / "html" / "index.html"
 
 

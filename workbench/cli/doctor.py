@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from workbench.cli.main import DONE
 from workbench.cli.output import say_json
 from workbench.errors import install_command
+from workbench.version import __version__
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -113,9 +114,7 @@ class CompileCache(NamedTuple):
 
 def versions() -> dict[str, str]:
     """Return the versions that results depend on, by name; a package that is not installed is "absent"."""
-    import workbench
-
-    own = {"workbench": workbench.__version__, "python": platform.python_version()}
+    own = {"workbench": __version__, "python": platform.python_version()}
     return {**own, **{name: _version(name) for name in PACKAGES}}
 
 

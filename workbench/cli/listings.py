@@ -17,7 +17,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import workbench
 from workbench.cli.main import DONE, Arguments, Run
 from workbench.cli.output import add_table_arguments, say_json, say_lines, say_notes, say_table
 from workbench.errors import InputError, nearest_name, unknown_name
@@ -386,7 +385,7 @@ def declared_levers() -> dict[str, list[type[Spec]]]:
 
 
 def _import_all() -> None:
-    for room in pkgutil.iter_modules(workbench.__path__, "workbench."):
+    for room in pkgutil.iter_modules([str(Path(__file__).parents[1])], "workbench."):
         if room.name.removeprefix("workbench.") in WITHOUT_LEVERS:
             continue
         module = importlib.import_module(room.name)

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from workbench.errors import InputError, WorkbenchError, unknown_name
 from workbench.process import COMPILING, ENVIRONMENT, has_fixed_hash_seed
+from workbench.version import __version__
 
 COMMANDS = {
     "plan": ("run", "How many runs a sweep has and how many are kept; runs nothing."),
@@ -156,9 +157,7 @@ def _run(words: list[str]) -> int:
         print(_overview() if words else f"{quickstart()}\n\nAll commands: workbench --help")
         return 0
     if words[0] == "--version":
-        import workbench
-
-        print(workbench.__version__)
+        print(__version__)
         return 0
     if words[0] in GROUPS and words[1:] in (["-h"], ["--help"]):
         print(_overview(words[0]))

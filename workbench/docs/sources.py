@@ -24,14 +24,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from unittest import mock
 
-import workbench
 from workbench.docs import NOTEBOOKS, PAGES, ROOT, SPECIFICATION, SWEEPS
 from workbench.docs.drawings import drawn
 from workbench.docs.markdown import ROOMS, Page, code, linked, ref, sections, toctree
 from workbench.docs.reference import results
 from workbench.errors import WorkbenchError
 from workbench.files import cache_home
-from workbench.notebooks.execution import STILL
+from workbench.version import __version__
 
 _MARK = re.compile(r"^\{\{(?P<what>\w+) (?P<rest>[^}]*)\}\}$", re.MULTILINE)
 TABLES: dict[str, Callable[[], str]] = {
@@ -199,7 +198,7 @@ def kept_copy(file: Path) -> Path:
     """Return where the executed copy of a notebook lies."""
     text = file.read_text(encoding="utf-8")
     sweeps = [(SWEEPS / name).read_text(encoding="utf-8") for name in sorted(set(_SWEEP.findall(text)))]
-    what = json.dumps([_FORM, text, sweeps, workbench.__version__, _revisions("\n".join([text, *sweeps]))])
+    what = json.dumps([_FORM, text, sweeps, __version__, _revisions("\n".join([text, *sweeps]))])
     digest = hashlib.blake2b(what.encode(), digest_size=10).hexdigest()
     return cache_home() / "notebooks" / f"{file.stem}-{digest}.ipynb"
 

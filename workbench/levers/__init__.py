@@ -6,3 +6,19 @@ of the tuner's distribution, of the axis label, of the table in the documentatio
 
 from workbench.levers.lever import REQUIRED, Kind, Lever, Scale, lever
 from workbench.levers.spec import SCALAR_KINDS, Family, Spec, code_of, identity_of, read_spec, rooted, snake_case
+
+__all__ = [
+    "REQUIRED",
+    "SCALAR_KINDS",
+    "Family",
+    "Kind",
+    "Lever",
+    "Scale",
+    "Spec",
+    "code_of",
+    "identity_of",
+    "lever",
+    "read_spec",
+    "rooted",
+    "snake_case",
+]

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, dataclass_tr
 
 from workbench.errors import InputError, at, shown, unknown_name, wrong_value
 from workbench.identity import current
-from workbench.levers.lever import Declaration, Kind, Lever, Scale, lever
+from workbench.levers.lever import Declaration, Kind, Lever, Scale
 from workbench.parts.registry import Registry
 
 _MIXED_CASE = re.compile(r"(?<![A-Z])(NaN|KiB|MiB|GiB|TiB|S3FIFO)(?![a-z])")
@@ -51,7 +51,7 @@ class _Levers(dict[str, Lever]):
         return tuple(self.values())
 
 
-@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(lever,))
+@dataclass_transform(kw_only_default=True, frozen_default=True)
 class Spec:
     """A frozen, validated value whose fields are levers.
 

@@ -16,3 +16,32 @@ from workbench.machine.presets import (
     unreadable_presets,
 )
 from workbench.machine.translation import TranslationMachine
+
+__all__ = [
+    "Board",
+    "Card",
+    "ClassPower",
+    "Described",
+    "Figure",
+    "Heat",
+    "Link",
+    "Machine",
+    "Network",
+    "NoHeat",
+    "NoPower",
+    "NodeMachine",
+    "Paths",
+    "Power",
+    "Preset",
+    "RcHeat",
+    "Resource",
+    "TranslationMachine",
+    "best_paths",
+    "preset",
+    "preset_for_device",
+    "presets",
+    "presets_holding",
+    "presets_table",
+    "read_machine",
+    "unreadable_presets",
+]

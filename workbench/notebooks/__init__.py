@@ -7,3 +7,5 @@ headline(...)       numbers of a notebook that become columns of that index
 
 from workbench.notebooks.batch import NotebookBatch, run_notebooks
 from workbench.notebooks.execution import NotebookRun, headline
+
+__all__ = ["NotebookBatch", "NotebookRun", "headline", "run_notebooks"]

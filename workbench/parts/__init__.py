@@ -19,3 +19,16 @@ from workbench.parts.registry import (
     module_in_file,
     remove,
 )
+
+__all__ = [
+    "Part",
+    "Registry",
+    "attribute",
+    "entered_by_file",
+    "file_and_name",
+    "files_named",
+    "from_file",
+    "is_in_file",
+    "module_in_file",
+    "remove",
+]

@@ -21,7 +21,6 @@ from multiprocessing.connection import Client, Connection, Listener
 from pkgutil import iter_modules
 from typing import IO, NamedTuple
 
-from workbench import policies
 from workbench.process import ENVIRONMENT
 
 _SERVE = "from workbench.policies.fresh_process import serve; serve()"
@@ -133,7 +132,7 @@ def serve() -> None:
     """Fork a child for each program that comes, until no more come."""
     import cloudpickle  # noqa: F401 - what children need is imported once
 
-    for room in iter_modules(policies.__path__, f"{policies.__name__}."):
+    for room in iter_modules([os.path.dirname(__file__)], f"{__package__}."):
         if room.ispkg:
             import_module(room.name)
     while True:

@@ -10,3 +10,5 @@ from workbench.tuning.objectives import Objective
 from workbench.tuning.results import StudyResults
 from workbench.tuning.study import Study, read_study
 from workbench.tuning.tuner import open_study, tune
+
+__all__ = ["Front", "Objective", "Study", "StudyResults", "open_study", "read_study", "tune"]

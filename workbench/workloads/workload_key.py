@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from workbench.errors import InputError, at, nearest_name, unknown_name, wrong_value
 from workbench.levers import Spec
@@ -324,7 +324,10 @@ def generators(wants: str) -> dict[str, type[Generator]]:
     return {name: cls for name, cls in sorted(Generator.members.items()) if cls.gives(wants)}
 
 
-def add_generator(cls: type[Generator]) -> type[Generator]:
+_Class = TypeVar("_Class", bound=type[Generator])
+
+
+def add_generator(cls: _Class) -> _Class:
     """Enter a generator of one's own, which it does by itself when it is defined; defined again, the later one counts.
 
     Raises
@@ -340,7 +343,7 @@ def add_generator(cls: type[Generator]) -> type[Generator]:
     """
     if not (isinstance(cls, type) and issubclass(cls, Generator)):
         raise wrong_value("", "a generator", "must be a class that derives from Generator", cls)
-    joined: type[Generator] = Generator.members.joined(cls)
+    joined: _Class = Generator.members.joined(cls)
     return joined
 
 

@@ -9,22 +9,26 @@ import argparse
 import textwrap
 from collections.abc import Iterator
 
-import workbench as wb
 from workbench.cli.main import COMMANDS, Command, find
 from workbench.docs.markdown import Kind, Page, code, entry, from_docstring, prose, ref, sections, table
+from workbench.policies.bases import BASES
+from workbench.words import WORDS
+from workbench.words import find as find_word
 
 
 def word_pages() -> Iterator[Page]:
-    """Yield the one page of all words of `workbench.__all__`."""
-    text = sections("# Python", WORD_KIND.description, *map(_documented, sorted(wb.__all__)))
-    yield Page("reference/python", "Python", text, names=tuple(wb.__all__))
+    """Yield the one page of all public words, and of the bases that `workbench.policies` has."""
+    names = sorted([*WORDS, "policies", *(f"policies.{base}" for base in BASES)])
+    text = sections("# Python", WORD_KIND.description, *map(_documented, names))
+    yield Page("reference/python", "Python", text, names=tuple(names))
 
 
 def _documented(name: str) -> str:
     """Return what lets Sphinx put in what a word is."""
-    value = getattr(wb, name)
-    kind = "class" if isinstance(value, type) else "function" if callable(value) else "module"
-    where = f"workbench{'.' if kind == 'module' else '::'}{name}"
+    base = name.removeprefix("policies.")
+    value = find_word(name) if base == name else getattr(find_word("policies"), base)
+    kind = "class" if isinstance(value, type) else "function"
+    where = f"workbench::{name}" if base == name else f"workbench.policies::{base}"
     text = from_docstring(where, kind, *(["members"] if kind == "class" else []))
     question = getattr(value, "question", "") if kind == "class" else ""
     answers = f"The base of every policy that answers {ref(f'`{question}`', f'reference/policies/{question}')}."

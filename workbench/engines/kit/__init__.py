@@ -15,3 +15,29 @@ from workbench.engines.kit.faults import (
     wrong,
 )
 from workbench.engines.kit.order import RANK, cycle_of, moment, rank_of
+
+__all__ = [
+    "FINE",
+    "RANK",
+    "STOP",
+    "Attempt",
+    "Given",
+    "Simulator",
+    "Stop",
+    "column",
+    "cycle_of",
+    "fail",
+    "full",
+    "given",
+    "log",
+    "made",
+    "moment",
+    "numbered",
+    "policy_error",
+    "raised",
+    "rank_of",
+    "slot",
+    "stop_of",
+    "stuck",
+    "wrong",
+]

@@ -1,0 +1,25 @@
+"""The policies as type checkers and editors see them; the package itself finds them in its modules."""
+
+from collections.abc import Mapping
+
+from workbench.policies.dispatch.choice import *
+from workbench.policies.dispatch.priority import Ageing as Ageing
+from workbench.policies.dispatch.priority import EarliestDeadline as EarliestDeadline
+from workbench.policies.dispatch.priority import NoPriority as NoPriority
+from workbench.policies.dispatch.priority import Priority as Priority
+from workbench.policies.dispatch.priority import PriorityWindows as PriorityWindows
+from workbench.policies.dispatch.priority import StaticPriority as StaticPriority
+from workbench.policies.dispatch.selection import *
+from workbench.policies.dispatch.stuck import Backfill as Backfill
+from workbench.policies.dispatch.stuck import NeverSplit as NeverSplit
+from workbench.policies.dispatch.stuck import SplitWhenStuck as SplitWhenStuck
+from workbench.policies.dispatch.stuck import Stuck as Stuck
+from workbench.policies.dispatch.units import LeastLoaded as LeastLoaded
+from workbench.policies.dispatch.units import NoRotation as NoRotation
+from workbench.policies.dispatch.units import RandomRotation as RandomRotation
+from workbench.policies.dispatch.units import RotatedSplit as RotatedSplit
+from workbench.policies.dispatch.units import SplitTable as SplitTable
+from workbench.policies.dispatch.units import Units as Units
+from workbench.policies.policy import Policy
+
+AS_FOUND: Mapping[str, Mapping[str, Policy]]
