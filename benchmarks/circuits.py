@@ -16,7 +16,7 @@ from workbench.circuits.synthesis import TABLE, key_of, synthesised
 from workbench.errors import WorkbenchError
 from workbench.figures.probes import probe_kinds
 from workbench.policies.dispatch.choice import MostResidual
-from workbench.policies.dispatch.priority import PriorityWindows
+from workbench.policies.dispatch.priority_rules import PriorityWindows
 from workbench.policies.malloc.serve import WarpAggregated
 from workbench.policies.placement import BestFit, FirstFit, LastFit, NearestBoundary
 from workbench.policies.probes import (

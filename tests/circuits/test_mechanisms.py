@@ -11,7 +11,7 @@ from workbench.circuits import Simulator, cases_of, circuit_of, differences
 from workbench.errors import InputError
 from workbench.gates import NOT
 from workbench.policies.dispatch.choice import LeastRecentEnergy, MostResidual
-from workbench.policies.dispatch.priority import PriorityWindows
+from workbench.policies.dispatch.priority_rules import PriorityWindows
 from workbench.policies.dispatch.units import RotatedSplit
 from workbench.policies.malloc.serve import WarpAggregated
 from workbench.policies.placement import Buddy
