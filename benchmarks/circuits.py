@@ -17,7 +17,7 @@ from workbench.errors import WorkbenchError
 from workbench.figures.probes import probe_kinds
 from workbench.policies.dispatch.choice import MostResidual
 from workbench.policies.dispatch.priority_rules import PriorityWindows
-from workbench.policies.malloc.serve import WarpAggregated
+from workbench.policies.malloc.aggregation import WarpAggregated
 from workbench.policies.placement import BestFit, FirstFit, LastFit, NearestBoundary
 from workbench.policies.probes import (
     BitSerial,
