@@ -18,7 +18,8 @@ from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.policies.probes.contract import asks, states
 from workbench.policies.probes.question import Probe
-from workbench.policies.probes.shared_gates import SharedCost, pack, shared_cost
+from workbench.policies.probes.shared_gates import pack
+from workbench.policies.probes.shared_netlist import SharedCost, shared_cost
 from workbench.policies.scenes import Speaker
 from workbench.studies.claims.cases import (
     all_better,
