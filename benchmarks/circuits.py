@@ -20,8 +20,8 @@ from workbench.claims.dispatch_probes import DENSITIES, capped
 from workbench.errors import WorkbenchError
 from workbench.explain.probe_success import octave_lengths
 from workbench.policies.dispatch.choice import MostResidual
-from workbench.policies.dispatch.priority import PriorityWindows
-from workbench.policies.malloc.serve import WarpAggregated
+from workbench.policies.dispatch.priority_rules import PriorityWindows
+from workbench.policies.malloc.aggregation import WarpAggregated
 from workbench.policies.placement import BestFit, FirstFit, LastFit, NearestBoundary
 from workbench.policies.probes import (
     BitSerial,

@@ -11,9 +11,9 @@ from workbench.circuits import Simulator, cases_of, circuit_of, differences
 from workbench.errors import InputError
 from workbench.gates import NOT
 from workbench.policies.dispatch.choice import LeastRecentEnergy, MostResidual
-from workbench.policies.dispatch.priority import PriorityWindows
+from workbench.policies.dispatch.priority_rules import PriorityWindows
 from workbench.policies.dispatch.units import RotatedSplit
-from workbench.policies.malloc.serve import WarpAggregated
+from workbench.policies.malloc.aggregation import WarpAggregated
 from workbench.policies.placement import Buddy
 from workbench.policies.pool.target import LeastBorrowed, MostFree, WeightedCards
 from workbench.policies.translation.eviction import LRU, MRU

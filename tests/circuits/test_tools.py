@@ -25,9 +25,9 @@ from workbench.cli import main
 from workbench.errors import InputError, WorkbenchError
 from workbench.gates import AND, OR
 from workbench.policies.dispatch.choice import LeastRecentEnergy, MostResidual
-from workbench.policies.dispatch.priority import PriorityWindows
+from workbench.policies.dispatch.priority_rules import PriorityWindows
 from workbench.policies.dispatch.units import RotatedSplit
-from workbench.policies.malloc.serve import WarpAggregated
+from workbench.policies.malloc.aggregation import WarpAggregated
 from workbench.policies.placement import BestFit, Buddy, FirstFit, LastFit, NearestBoundary
 from workbench.policies.pool.target import WeightedCards
 from workbench.policies.probes import (

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.policies.dispatch.choice.question import ChoiceNotice
+from workbench.policies.dispatch.choice.view import ChoiceNotice
 from workbench.policies.placement.view import PlacementNotice
 
 

@@ -30,8 +30,9 @@ from workbench.circuits.registry import Maker, sizes_within, within
 from workbench.circuits.vectors import Case, Step, asked, leads_clearly
 from workbench.errors import wrong_value
 from workbench.gates import ONE, ZERO
-from workbench.policies.dispatch.choice.question import CLASSES
-from workbench.policies.dispatch.priority import PriorityView, how_many, length
+from workbench.policies.dispatch.choice.view import CLASSES
+from workbench.policies.dispatch.priority import PriorityView
+from workbench.policies.dispatch.priority_rules import how_many, length
 from workbench.streams import Streams
 
 MOST_LEVELS = 64

@@ -19,7 +19,8 @@ from workbench.policies.arguments import whole
 from workbench.policies.placement.free_map import MOST_SEGMENTS
 from workbench.policies.probes.question import Probe
 from workbench.policies.probes.rival_gates import reported, root_of, step
-from workbench.policies.probes.shared_gates import fields, following, loaded, mask, shifted
+from workbench.policies.probes.shared_gates import fields, mask, shifted
+from workbench.policies.probes.shared_netlist import following, loaded
 from workbench.policies.probes.shift_gates import Form, Vectors, any_left, chained, decoded, gate_of, grouped
 from workbench.streams import Streams
 from workbench.structures.bitmaps import packed

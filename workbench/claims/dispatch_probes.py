@@ -33,6 +33,7 @@ from workbench.explain.probe_success import Setting, lost_dispatches, octave_len
 from workbench.policies.probes.contract import asks, states
 from workbench.policies.probes.question import Probe
 from workbench.policies.probes.shared_gates import SharedCost, pack, shared_cost
+from workbench.policies.probes.shared_netlist import SharedCost, shared_cost
 from workbench.policies.scenes import Speaker
 from workbench.runs.run import PlannedPoint
 from workbench.statistics import Finding, fact

@@ -33,7 +33,7 @@ from workbench.errors import InputError
 from workbench.levers import Lever
 from workbench.machine import Machine
 from workbench.policies.dispatch.choice.energy import LeastRecentEnergy
-from workbench.policies.dispatch.priority import PriorityWindows
+from workbench.policies.dispatch.priority_rules import PriorityWindows
 from workbench.policies.dispatch.stuck import Backfill, NeverSplit, SplitWhenStuck
 from workbench.policies.policy import policies
 from workbench.policies.probes.shift_probe import (

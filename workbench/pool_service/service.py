@@ -21,7 +21,8 @@ from workbench.errors import InputError
 from workbench.levers import Spec, lever
 from workbench.machine import Board
 from workbench.policies.placement.fit import ByteCounter
-from workbench.policies.pool.cache import Cache, SplitAndCoalesce
+from workbench.policies.pool.cache import Cache
+from workbench.policies.pool.caching_allocators import SplitAndCoalesce
 from workbench.policies.pool.fit import BestFit, CacheFit
 from workbench.policies.pool.idle import IdleRelease, KeepAll
 from workbench.policies.pool.residency import Stay

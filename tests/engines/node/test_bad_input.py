@@ -21,7 +21,7 @@ from workbench.engines.node.plan import MOST_TOUCHES
 from workbench.engines.node.pool_part import _check_pages
 from workbench.errors import InputError, PolicyError
 from workbench.policies.malloc import BlockAggregated
-from workbench.policies.pool.cache import PytorchCaching, SplitAndCoalesce
+from workbench.policies.pool.caching_allocators import PytorchCaching, SplitAndCoalesce
 from workbench.workloads.application import Allocate, Application, Free, Kernel, Launch, Phase, Step, Touch, Wait
 from workbench.workloads.application_check import check_applications
 

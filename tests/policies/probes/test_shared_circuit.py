@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.depth import deeper
 from tests.oracles import shared_probe as twin
 from workbench.errors import InputError
-from workbench.policies.probes.shared_gates import fields, loads, pack, shared_cost, shared_netlist, trace
+from workbench.policies.probes.shared_gates import fields, loads, pack, trace
+from workbench.policies.probes.shared_netlist import shared_cost, shared_netlist
 
 TYPES = [128, 64, 48]
 LOW, HIGH = "0" * 60 + "1111", "111" + "0" * 45

@@ -26,7 +26,8 @@ from workbench.engines.dispatch.channels import (
 from workbench.engines.dispatch.history import remember, warm_up
 from workbench.engines.dispatch.state import COUNT, FAULT, LOWEST, NONE, RANDOM, Columns, Policies, Rules, Shape, State
 from workbench.engines.kit.faults import fail
-from workbench.policies.dispatch.choice.question import HELD, SCORE, ChoiceView, PagesNotice
+from workbench.policies.dispatch.choice.question import HELD, SCORE
+from workbench.policies.dispatch.choice.view import ChoiceView, PagesNotice
 from workbench.policies.dispatch.priority import RANK, PriorityView
 from workbench.policies.dispatch.selection.question import SELECT
 from workbench.policies.dispatch.selection.view import SelectionView

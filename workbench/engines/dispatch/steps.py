@@ -52,7 +52,8 @@ from workbench.engines.dispatch.state import (
     to_int64,
 )
 from workbench.engines.kit.faults import FINE, STOP, fail
-from workbench.policies.dispatch.choice.question import CHOSEN, ChoiceNotice
+from workbench.policies.dispatch.choice.question import CHOSEN
+from workbench.policies.dispatch.choice.view import ChoiceNotice
 from workbench.policies.dispatch.stuck import PARTS as PARTS_QUESTION
 from workbench.policies.dispatch.stuck import StuckView
 from workbench.policies.probes.question import PROBE, ProbeView

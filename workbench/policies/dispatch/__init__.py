@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from workbench.policies.dispatch.choice.energy import RecentCounts
 from workbench.policies.dispatch.choice.load import FirstModule, RoundRobin
-from workbench.policies.dispatch.priority import NoPriority
+from workbench.policies.dispatch.priority_rules import NoPriority
 from workbench.policies.dispatch.selection.order import OldestFirst
 from workbench.policies.dispatch.selection.rounds import Head, Rounds
 from workbench.policies.dispatch.selection.turns import ChannelRoundRobin, SameChannel

@@ -14,15 +14,8 @@ from workbench.policies.placement.free_map import MOST_SEGMENTS, Bits, as_bits
 from workbench.policies.probes.exact_probes import longest_free_run
 from workbench.policies.probes.gate_list import GateList
 from workbench.policies.probes.question import Probe, ProbeView, Schedule
-from workbench.policies.probes.shared_gates import (
-    SharedCost,
-    SharedTrace,
-    check_together,
-    given,
-    pack,
-    shared_cost,
-    trace,
-)
+from workbench.policies.probes.shared_gates import SharedTrace, check_together, given, pack, trace
+from workbench.policies.probes.shared_netlist import SharedCost, shared_cost
 from workbench.policies.probes.shift_probe import ExactRun
 from workbench.structures.bitmaps import packed
 

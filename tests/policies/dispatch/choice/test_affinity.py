@@ -12,7 +12,7 @@ from tests.policies.dispatch.choice.together import NAMES, in_a_run, scenes, tol
 from workbench.errors import InputError
 from workbench.policies.dispatch.choice import Affinity, LeastWaves, MostResidual, WeightedChoice
 from workbench.policies.dispatch.choice.contract import ChoiceContract, asks
-from workbench.policies.dispatch.choice.question import PagesNotice
+from workbench.policies.dispatch.choice.view import PagesNotice
 from workbench.policies.scenes import KEPT
 
 

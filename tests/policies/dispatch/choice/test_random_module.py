@@ -9,7 +9,7 @@ from scipy import stats
 from tests.policies.dispatch.choice.together import asked, in_a_run, scenes, scored
 from workbench.policies.dispatch.choice import RandomModule
 from workbench.policies.dispatch.choice.contract import ChoiceContract
-from workbench.policies.dispatch.choice.question import scene
+from workbench.policies.dispatch.choice.scene import scene
 
 
 class TestRandomModule(ChoiceContract):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.oracles.dispatch_choice import window
 from workbench.errors import InputError
 from workbench.policies.dispatch.choice import LeastRecentEnergy, RecentCounts
-from workbench.policies.dispatch.choice.question import CLASSES
+from workbench.policies.dispatch.choice.view import CLASSES
 
 STEPS = st.lists(
     st.tuples(st.integers(0, 6) | st.integers(0, 10**12), st.booleans(), st.integers(0, 5), st.integers(1, 9)),

@@ -11,7 +11,7 @@ from scipy import stats
 from tests.policies.dispatch.choice.together import NAMES, asked, in_a_run, scenes, scored, told
 from workbench.policies.dispatch.choice import TwoChoices
 from workbench.policies.dispatch.choice.contract import ChoiceContract
-from workbench.policies.dispatch.choice.question import scene
+from workbench.policies.dispatch.choice.scene import scene
 
 
 class TestTwoChoices(ChoiceContract):

@@ -22,7 +22,7 @@ from workbench.policies.dispatch.choice import (
     WeightedChoice,
 )
 from workbench.policies.dispatch.choice.contract import ChoiceContract
-from workbench.policies.dispatch.choice.question import summed
+from workbench.policies.dispatch.choice.scene import summed
 from workbench.policies.policy import read_policy
 
 

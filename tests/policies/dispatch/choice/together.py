@@ -6,7 +6,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from workbench.policies.dispatch.choice.contract import asks, drawn_scene
-from workbench.policies.dispatch.choice.question import Choice, ChoiceNotice, Scene
+from workbench.policies.dispatch.choice.question import Choice
+from workbench.policies.dispatch.choice.scene import Scene
+from workbench.policies.dispatch.choice.view import ChoiceNotice
 from workbench.policies.scenes import KEPT, Speaker
 
 NAMES = ("vgpr", "sgpr", "waves", "shared", "workgroups")

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.policies.dispatch.choice.load import AT, ByLoad, idle_slots
-from workbench.policies.dispatch.choice.question import CHOSEN, HELD, Choice, ChoiceView, PagesNotice
+from workbench.policies.dispatch.choice.question import CHOSEN, HELD, Choice
+from workbench.policies.dispatch.choice.view import ChoiceView, PagesNotice
 
 
 class ByPages(Choice, abstract=True):

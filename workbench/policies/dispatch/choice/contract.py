@@ -17,15 +17,9 @@ import numpy as np
 
 from workbench.compiled import RAISED
 from workbench.policies.contract import Contract
-from workbench.policies.dispatch.choice.question import (
-    INSTRUCTIONS,
-    USUAL,
-    Choice,
-    ChoiceNotice,
-    ChoiceView,
-    PagesNotice,
-    Scene,
-)
+from workbench.policies.dispatch.choice.question import Choice
+from workbench.policies.dispatch.choice.scene import USUAL, Scene
+from workbench.policies.dispatch.choice.view import INSTRUCTIONS, ChoiceNotice, ChoiceView, PagesNotice
 from workbench.policies.scenes import ANSWER, Asked, Scenes, Speaker, plain
 
 UNTOUCHED = 77.0

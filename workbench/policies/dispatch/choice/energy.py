@@ -13,7 +13,8 @@ import numpy as np
 from workbench.errors import unknown_name, wrong_value
 from workbench.levers import lever
 from workbench.policies.arguments import check_weights
-from workbench.policies.dispatch.choice.question import CLASSES, Choice, ChoiceView
+from workbench.policies.dispatch.choice.question import Choice
+from workbench.policies.dispatch.choice.view import CLASSES, ChoiceView
 
 
 class ByInstructions(Choice, abstract=True):

@@ -10,7 +10,9 @@ import numpy as np
 from workbench.compiled import kernel
 from workbench.errors import InputError, at, wrong_value
 from workbench.levers import lever
-from workbench.policies.dispatch.choice.question import USUAL, Choice, ChoiceNotice, ChoiceView
+from workbench.policies.dispatch.choice.question import Choice
+from workbench.policies.dispatch.choice.scene import USUAL
+from workbench.policies.dispatch.choice.view import ChoiceNotice, ChoiceView
 from workbench.streams import Streams
 from workbench.structures.rng import below
 

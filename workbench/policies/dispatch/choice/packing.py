@@ -13,7 +13,8 @@ import numpy as np
 from workbench.compiled import kernel
 from workbench.levers import lever
 from workbench.policies.arguments import check_weights
-from workbench.policies.dispatch.choice.question import Choice, ChoiceView
+from workbench.policies.dispatch.choice.question import Choice
+from workbench.policies.dispatch.choice.view import ChoiceView
 
 NORMALISE, OF, WEIGHTS = 0, 1, 2
 LONGEST = 1

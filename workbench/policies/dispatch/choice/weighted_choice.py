@@ -16,7 +16,8 @@ from workbench.levers import Spec, lever
 from workbench.policies.arguments import check_sum, laid_flat
 from workbench.policies.dispatch.choice.energy import LeastRecentEnergy
 from workbench.policies.dispatch.choice.packing import MostResidual
-from workbench.policies.dispatch.choice.question import CLASSES, Choice
+from workbench.policies.dispatch.choice.question import Choice
+from workbench.policies.dispatch.choice.view import CLASSES
 from workbench.streams import Streams
 
 _PROPOSALS: tuple[type[Choice], ...] = (MostResidual, LeastRecentEnergy)

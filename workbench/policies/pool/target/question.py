@@ -21,7 +21,7 @@ import numpy as np
 from workbench.compiled import Answer, Question
 from workbench.policies.contract import Contract
 from workbench.policies.policy import Policy
-from workbench.policies.pool.target.plain import Scene, choose
+from workbench.policies.pool.target.scene import Scene, choose
 from workbench.policies.pool.target.view import TargetNotice, TargetView
 from workbench.policies.scenes import ANSWER, KEPT, Asked, Scenes
 
@@ -132,7 +132,7 @@ class Target(Policy, abstract=True):
 
     def scores(self, size: int, cards: Sequence[tuple[str, int, float]], **seen: Any) -> dict[str, float]:
         """Return the score of each candidate by name; parameters as those of `choose`."""
-        from workbench.policies.pool.target.plain import scored
+        from workbench.policies.pool.target.scene import scored
 
         return scored(self, size, cards, **seen)
 

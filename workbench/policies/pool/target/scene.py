@@ -1,4 +1,4 @@
-"""Asking for a card in plain Python: what it is shown, how several scores are summed, how a tie is broken."""
+"""The scene of a card's choice in plain Python: what it is shown, how scores are summed, how a tie is broken."""
 
 from __future__ import annotations
 
