@@ -14,7 +14,7 @@ from typing import Any
 from workbench.circuits import Circuit, circuit_of
 from workbench.circuits.synthesis import TABLE, key_of, synthesised
 from workbench.errors import WorkbenchError
-from workbench.figures.probes import probe_kinds
+from workbench.figures.probe_accuracy import probe_kinds
 from workbench.policies.dispatch.choice import MostResidual
 from workbench.policies.dispatch.priority import PriorityWindows
 from workbench.policies.malloc.serve import WarpAggregated

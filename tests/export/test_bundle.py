@@ -11,7 +11,8 @@ from tests.depth import long
 from tests.export.small import runs
 from tests.studies.tuning.small import small
 from workbench.errors import InputError, StoreError
-from workbench.export.bundle import digests, export
+from workbench.export.bundle import export
+from workbench.export.manifest import digests
 from workbench.export.verify import verify
 from workbench.studies.summary import summary
 from workbench.studies.tuning import tune

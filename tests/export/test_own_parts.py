@@ -13,7 +13,7 @@ from tests.depth import long
 from tests.export.small import SWEEP, runs
 from workbench.errors import InputError
 from workbench.experiments.mechanism import measures_of
-from workbench.export.bundle import read_manifest
+from workbench.export.manifest import read_manifest
 from workbench.export.verify import verify
 from workbench.figures.registry import FIGURES
 

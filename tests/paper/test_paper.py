@@ -9,7 +9,7 @@ import yaml
 from tests.depth import long
 from tests.needs import TRACES, needs
 from workbench import paper
-from workbench.export.bundle import digests
+from workbench.export.manifest import digests
 from workbench.export.verify import verify
 from workbench.paper import gathered, set_pdf, write_paper
 
