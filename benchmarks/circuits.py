@@ -18,7 +18,7 @@ from workbench.circuits.synthesis import TABLE, key_of, synthesised
 from workbench.claims import translation
 from workbench.claims.dispatch_probes import DENSITIES, capped
 from workbench.errors import WorkbenchError
-from workbench.explain.probe_success import octave_lengths
+from workbench.figures.probe_accuracy import probe_kinds
 from workbench.policies.dispatch.choice import MostResidual
 from workbench.policies.dispatch.priority_rules import PriorityWindows
 from workbench.policies.malloc.aggregation import WarpAggregated

@@ -22,13 +22,15 @@ import numpy as np
 from workbench.api import Results, run
 from workbench.errors import WorkbenchError
 from workbench.experiments.results_folder import write_json, write_whole
-from workbench.explain.residency import Survey, public_traces, survey
-from workbench.export.bundle import read_manifest
-from workbench.export.citations import Cited, bibliography, cited, traces_of, works_in
+from workbench.export.citations import Cited, bibliography, cited, traces_of
 from workbench.export.content import METHODS
 from workbench.export.drawings import write_pgf
-from workbench.export.tables import SAVING, file_stem
-from workbench.export.tex import escape, render, style
+from workbench.export.macros import SAVING
+from workbench.export.manifest import read_manifest
+from workbench.export.tables import file_stem
+from workbench.export.tex import escape, render
+from workbench.export.venues import style
+from workbench.export.works import works_in
 from workbench.figures.figure_files import Column, as_csv, save
 from workbench.figures.frame import words
 from workbench.figures.labels import measure_label

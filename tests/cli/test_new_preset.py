@@ -142,7 +142,7 @@ def test_a_page_opens_with_a_sweep_of_one(beside: Path) -> None:
     filled_in(beside / "my_card.yaml")
     Path("sweep.yaml").write_text(yaml.safe_dump({**SWEEP, "machine": "my_card.yaml"}))
     page = wb.dashboard("sweep.yaml")
-    assert page.sidebar.said()["machine"] == {"preset": "h100", "segments": 1824}
+    assert page.sidebar.config()["machine"] == {"preset": "h100", "segments": 1824}
     page.close()
 
 

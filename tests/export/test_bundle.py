@@ -11,7 +11,8 @@ from tests.depth import long
 from tests.export.small import runs
 from tests.tuning.small import small
 from workbench.errors import InputError, StoreError
-from workbench.export.bundle import digests, export
+from workbench.export.bundle import export
+from workbench.export.manifest import digests
 from workbench.export.verify import verify
 from workbench.statistics.summary import summary
 from workbench.tuning import tune

@@ -12,7 +12,8 @@ from tests.depth import long
 from tests.export.small import runs
 from tests.tuning.small import FailsWhenWide
 from workbench.cli.main import main
-from workbench.export.inputs import imports_of, write_sweep
+from workbench.export.inputs import write_sweep
+from workbench.export.source_imports import imports_of
 from workbench.export.verify import verify
 
 POLICY = """\

@@ -5,7 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.export.tex import MacroNames, comment, escape, letters
+from workbench.export.macros import MacroNames, letters
+from workbench.export.tex import comment, escape
 
 texts = st.text(max_size=12) | st.sampled_from(["best_fit", "bestFit", "tie=low", "16", "1.5", "-1", "größe", "配"])
 

@@ -12,7 +12,7 @@ import workbench as wb
 from tests.depth import long
 from tests.export.small import SWEEP, runs
 from workbench.errors import InputError
-from workbench.export.bundle import read_manifest
+from workbench.export.manifest import read_manifest
 from workbench.export.verify import verify
 from workbench.figures.registry import FIGURES
 from workbench.mechanisms.measures import measures_of

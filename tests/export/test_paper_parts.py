@@ -10,10 +10,11 @@ from tests.depth import long, thinned
 from tests.export.small import runs
 from workbench.cli.main import main
 from workbench.errors import InputError
-from workbench.export.bundle import digests
-from workbench.export.citations import bibliography, cited, references_text, works_in
-from workbench.export.tex import STYLES
+from workbench.export.citations import bibliography, cited, references_text
+from workbench.export.manifest import digests
+from workbench.export.venues import STYLES
 from workbench.export.verify import verify
+from workbench.export.works import works_in
 from workbench.policies.policy import policies, questions
 
 POLICIES = [(q, name, of) for q in questions() for name, of in policies(q).items() if of.built_in]

@@ -17,7 +17,7 @@ from tests.export.small import runs
 from tests.statistics.failed_runs import with_failed
 from workbench.cli.main import main
 from workbench.errors import InputError
-from workbench.export.bundle import digest_of
+from workbench.export.manifest import digest_of
 from workbench.export.verify import verify
 
 TABLES = [f"tables/{name}.tex" for name in ("drain_cycles", "mean_external_fragmentation", "low_end_share")]
@@ -81,7 +81,7 @@ def test_every_cell_of_every_table(bundle, name):
     assert {one.file for one in report.changes} == {name}
     assert len(report.changes) == len(places)
     first = lines[places[0][0]].split(" & ")
-    assert (report.changes[0].said, report.changes[0].recomputed) == (spoiled(first[0]), first[0])
+    assert (report.changes[0].bundled, report.changes[0].recomputed) == (spoiled(first[0]), first[0])
 
 
 @settings(max_examples=12 if LONG else 4, deadline=None)
@@ -105,10 +105,10 @@ def test_every_macro(bundle):
     write(bundle, "numbers.tex", re.sub(r"\\ensuremath\{", r"\\ensuremath{9", text))
     result = verify(bundle, figures=False).changes
     assert [(one.file, one.row, one.column) for one in result] == [("numbers.tex", name, "value") for name in names]
-    assert all(one.said == f"9{one.recomputed}" for one in result)
+    assert all(one.bundled == f"9{one.recomputed}" for one in result)
     write(bundle, "numbers.tex", text + "\\newcommand{\\wbOwn}{\\ensuremath{1}} % a number that no run gave\n")
     (one,) = verify(bundle, figures=False).changes
-    assert "wbOwn" in one.said and one.recomputed == "nothing"
+    assert "wbOwn" in one.bundled and one.recomputed == "nothing"
 
 
 @pytest.mark.parametrize("figure", thinned(["saving_by_policy", "drain_difference", "remaining_over_time"], 3))

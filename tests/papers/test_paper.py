@@ -10,7 +10,7 @@ from papers.six_open_gpus import gathered, set_pdf, write_paper
 from tests.depth import long
 from tests.needs import TRACES, needs
 from workbench import paper
-from workbench.export.bundle import digests
+from workbench.export.manifest import digests
 from workbench.export.verify import verify
 
 SWEEP = {

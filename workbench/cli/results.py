@@ -211,7 +211,7 @@ def _arguments_of_export(parser: argparse.ArgumentParser) -> None:
 
 def _run_export(given: argparse.Namespace) -> int:
     from workbench.api import open_results
-    from workbench.export.bundle import read_manifest
+    from workbench.export.manifest import read_manifest
 
     chosen = {"columns": given.columns, "measures": given.measures, "figures": given.figures}
     results = open_results(given.folder)
@@ -249,7 +249,8 @@ def _run_verify(given: argparse.Namespace) -> int:
 
     report = verify(given.bundle, sample=given.runs, figures=not given.no_figures)
     if given.json:
-        nested = {name: [one._asdict() for one in getattr(report, name)] for name in ("differences", "changes")}
+        differences = [one._asdict() for one in report.differences]
+        nested = {"differences": differences, "changes": [one.plain() for one in report.changes]}
         say_json({**report._asdict(), **nested, "lines": report.lines})
         return DONE if report.same else SOME_FAILED
     for line in report.lines[:MOST_LINES]:

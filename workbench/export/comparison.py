@@ -31,15 +31,20 @@ class Change(NamedTuple):
     file: str
     row: str
     column: str
-    said: str
-    """What the bundle says."""
+    bundled: str
+    """What the bundle holds."""
     recomputed: str
 
     @property
     def sentence(self) -> str:
         """Return the change in a line."""
         where = ", ".join(part for part in (self.row, self.column) if part)
-        return f"{self.file}: {where}{': ' if where else ''}says {self.said}, recomputed {self.recomputed}"
+        return f"{self.file}: {where}{': ' if where else ''}says {self.bundled}, recomputed {self.recomputed}"
+
+    def plain(self) -> dict[str, str]:
+        """Return the change as `workbench verify --json` prints it."""
+        cell = {"file": self.file, "row": self.row, "column": self.column}
+        return {**cell, "said": self.bundled, "recomputed": self.recomputed}
 
 
 class _Line(NamedTuple):
@@ -191,15 +196,15 @@ _LENGTH = re.compile(rb"\d+ 0 obj\s+\d+\s+endobj")
 PICTURES = (".pdf", ".pgf")
 
 
-def redrawn(drawn: Sequence[Drawing], wanted: Iterable[str]) -> dict[str, bytes]:
-    """Draw figures and return the pictures that are wanted and can be drawn here, by their paths in a bundle."""
-    made: dict[str, bytes] = {}
+def redrawn(drawn: Sequence[Drawing], names: Iterable[str]) -> dict[str, bytes]:
+    """Draw figures and return those of the named pictures that can be drawn here, by their paths in a bundle."""
+    pictures: dict[str, bytes] = {}
     for one in drawn:
         pdf, pgf = (f"{FIGURES}/{one.name}{suffix}" for suffix in PICTURES)
-        made[pdf] = rendered(one.sheet, "pdf")
-        if pgf in wanted and (picture := _as_pgf(one.drawn)) is not None:
-            made[pgf] = picture
-    return made
+        pictures[pdf] = rendered(one.sheet, "pdf")
+        if pgf in names and (picture := _as_pgf(one.drawn)) is not None:
+            pictures[pgf] = picture
+    return pictures
 
 
 def _as_pgf(draw: Callable[[], Any]) -> bytes | None:

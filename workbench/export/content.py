@@ -1,35 +1,25 @@
 """What a bundle holds that follows from its rows alone: `export` writes it, `verify` computes it again.
 
 Both call `content`: whatever an export writes is compared by the next verification, without another line of code.
-Measures and figures are those of the sweep or those that were selected; rows whose files were edited since are refused.
-
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from workbench.errors import InputError, wrong_value
-from workbench.experiments.plan import Plan
 from workbench.experiments.run_set import RunSet
-from workbench.experiments.sweep import Sweep
 from workbench.export.cells import Place, RunSets, cells, places
 from workbench.export.citations import bibliography, cited
 from workbench.export.drawings import FIGURES, Drawing
+from workbench.export.macros import Macro, macros, numbers_tex
 from workbench.export.methods import methods
-from workbench.export.tables import Macro, Origins, Table, macros, note, numbers_tex, rows_as_csv, tables
-from workbench.export.tex import escape, render, style
-from workbench.figures import figure
-from workbench.figures.estimates import measure_of
+from workbench.export.run_rows import Origins, rows_as_csv
+from workbench.export.tables import Table, note, tables
+from workbench.export.tex import escape, render
+from workbench.export.venues import style
 from workbench.figures.frame import words
-from workbench.identity import current
-from workbench.levers import Spec, identity_of
-from workbench.mechanisms.user_measure import OwnMeasure
 from workbench.metrics.measure import Measure
-from workbench.parts.registry import file_of, module_of
 from workbench.runs.run import PlannedPoint
 from workbench.statistics.sentences import blocks, looks_note, too_few_seeds
 from workbench.statistics.summary import missing_notes, saturation_notes
@@ -148,7 +138,7 @@ def _main(
         style=style(style_name),
         title=escape(str(config.get("question") or words(runs.plan.sweep.name)).strip()),
         star="*" if columns == 2 else "",
-        sentence=f"for instance, {escape(words(saving.says))}: \\{saving.name}" if saving else "",
+        sentence=f"for instance, {escape(words(saving.description))}: \\{saving.name}" if saving else "",
         note=escape(meaning),
         notes=[escape(words(note)) for note in notes],
         tables=table_list,
@@ -161,7 +151,7 @@ def _of_measure(declared: Measure) -> dict[str, str]:
 
 
 def _of_macro(macro: Macro) -> dict[str, Any]:
-    return {"shown": macro.shown, "value": macro.value, "says": macro.says, "runs": macro.runs}
+    return {"shown": macro.text, "value": macro.value, "says": macro.description, "runs": macro.runs}
 
 
 def _of_figure(runs: RunSet, sets: RunSets, drawing: Drawing) -> dict[str, Any]:
@@ -180,85 +170,3 @@ def _of_point(place: Place) -> dict[str, Any]:
         "baseline": point.baseline,
         "identity": point.setup.identity() if point.setup is not None else None,
     }
-
-
-Selection = Mapping[str, Sequence[str]]
-"""`measures`, `figures`, or both, each with the names that were chosen."""
-
-
-def selection(measures: Sequence[str] | None, figures: Sequence[str] | None) -> dict[str, list[str]]:
-    """Return what was chosen; what was not stands as the sweep has it.
-
-    >>> selection(None, ["pareto"])
-    {'figures': ['pareto']}
-    """
-    given = {"measures": measures, "figures": figures}
-    return {what: list(dict.fromkeys(names)) for what, names in given.items() if names is not None}
-
-
-def selected(runs: RunSet, chosen: Selection) -> RunSet:
-    """Return the same runs of a sweep that shows what was chosen.
-
-    Raises
-    ------
-    InputError
-        There is no such measure or figure, a measure of the user's was not computed, or no measure is left.
-    """
-    if not chosen:
-        return runs
-    sweep = runs.plan.sweep
-    if not chosen.get("measures", sweep.measures):
-        raise wrong_value("", "measures", "must name at least one measure", [])
-    for name in chosen.get("measures", ()):
-        measure_of(runs, name)
-        sweep.check_computed(name)
-    for name in chosen.get("figures", ()):
-        figure(name, sweep.mechanism.engine.name)
-    result = RunSet(replace(runs.plan, sweep=showing(sweep, chosen)), runs.rows.values(), runs.folder, runs.seconds)
-    result.checked = runs.checked
-    return result
-
-
-def showing(sweep: Sweep, chosen: Selection) -> Sweep:
-    """Return a sweep that shows what was chosen of its measures and figures."""
-    measures, figures = chosen.get("measures", sweep.measures), chosen.get("figures", sweep.figures)
-    return sweep._replace(measures=list(measures), figures=list(figures))
-
-
-def shown_plan(plan: Plan, manifest: Mapping[str, Any]) -> Plan:
-    """Return the plan of a bundle's sweep, showing what its manifest says was chosen; errors as of `selected`."""
-    return selected(RunSet(plan, ()), manifest.get("selected", {})).plan
-
-
-def check_unedited(runs: RunSet) -> None:
-    """Refuse runs whose files of policies, measures or workloads are not what the runs were computed with.
-
-    An edit of what does not execute, such as a comment, is none.
-
-    Raises
-    ------
-    InputError
-        A file was edited since, or it is not there any more; the sentence names it.
-    """
-    points = [point.setup for point in runs.points if point.setup is not None]
-    own = [(one.function, current(one.function).digest) for one in runs.plan.sweep.own.values()]
-    for part, digest in dict.fromkeys([*(pair for setup in points for pair in setup.code), *own]):
-        file = file_of(part)
-        if file is not None and digest not in _digests(file):
-            raise InputError(
-                f"{file}: was edited since these runs were computed, and a bundle would hold it as it is now; run the "
-                "sweep again, or undo the edit."
-            )
-    for workload in {id(setup.workload): setup.workload for setup in points}.values():
-        identity_of(workload)  # which refuses a file that has changed
-
-
-def _digests(file: Path) -> set[str]:
-    """Return the digests of the policies, generators and measures that a file defines as it is now."""
-    try:
-        defined = [*vars(module_of(file)).values()]
-    except (Exception, SystemExit) as problem:
-        raise InputError(f"{file}: does not run any more: {type(problem).__name__}: {problem}") from None
-    specs = (one for one in defined if isinstance(one, type) and issubclass(one, Spec) and not one.built_in)
-    functions = (one.function for one in defined if isinstance(one, OwnMeasure))
-    return {current(one).digest for one in (*specs, *functions)}

@@ -39,14 +39,14 @@ class Drawing:
     ----------
     data
         What is drawn; None where it was not computed.
-    wanted : Format, optional
+    venue_format : Format, optional
         The venue's; left out, as figures of results are drawn.
     """
 
-    def __init__(self, recipe: Recipe, data: Any, wanted: Format | None = None) -> None:
+    def __init__(self, recipe: Recipe, data: Any, venue_format: Format | None = None) -> None:
         self.recipe = recipe
         self.data = data
-        self._format = wanted
+        self._format = venue_format
 
     @property
     def name(self) -> str:
@@ -99,13 +99,13 @@ def recipe_of(runs: RunSet, name: str) -> Recipe:
     return figure(name, runs.plan.sweep.mechanism.engine.name)
 
 
-def drawings(runs: RunSet, wanted: Format | None = None) -> tuple[list[Drawing], dict[str, str]]:
+def drawings(runs: RunSet, venue_format: Format | None = None) -> tuple[list[Drawing], dict[str, str]]:
     """Return the figures that the sweep names, and why any of them cannot be drawn of these runs."""
     drawn, refused = [], {}
     for name in runs.plan.sweep.figures:
         recipe = recipe_of(runs, name)
         try:
-            drawn.append(Drawing(recipe, recipe.data(runs), wanted))
+            drawn.append(Drawing(recipe, recipe.data(runs), venue_format))
         except InputError as problem:
             refused[name] = str(problem)
     return drawn, refused

@@ -1,33 +1,33 @@
 """What another machine needs to run the sweep of a bundle again: its files, and what only a notebook defines.
 
 Modules that a policy's file imports from beside it go with it; policies, laws, engines, measures and figures that no
-file defines are written as files.
-
+file defines are written as files. A file that was edited since the runs is refused.
 """
 
 from __future__ import annotations
 
-import ast
-import functools
-import importlib.metadata
-import importlib.util
 import inspect
 import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
 from workbench.engines.kit.engine import Setup
+from workbench.errors import InputError
 from workbench.experiments.results_folder import SWEEP
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.saved_results import named, shortest
 from workbench.experiments.sweep import with_files
 from workbench.export.citations import specs_in
+from workbench.export.source_imports import imports_of
 from workbench.figures.registry import FIGURES
-from workbench.parts.registry import files_of
+from workbench.identity import current
+from workbench.levers import Spec, identity_of
+from workbench.mechanisms.user_measure import OwnMeasure
+from workbench.parts.registry import file_of, files_of, module_of
 
 INPUTS = "inputs"
 MOST_BYTES = 50_000_000
@@ -155,7 +155,7 @@ def _write(cls: Any, folder: Path, inputs: str) -> str | None:
 def _sentence(cls: type, count: int, of: int, text: str | None) -> str:
     return (
         f"{count} of {of} runs need {cls.__name__}, which {_home(cls)} defines and the bundle does not bring along"
-        f"{_shown(text)}: "
+        f"{_text_note(text)}: "
         "they cannot be done again elsewhere unless it is defined there first. A policy in a file comes along."
     )
 
@@ -163,8 +163,8 @@ def _sentence(cls: type, count: int, of: int, text: str | None) -> str:
 def _of_column(function: Any, text: str | None) -> str:
     return (
         f"{function.__name__} is computed by what {_home(function)} defines and the bundle does not bring along"
-        f"{_shown(text)}: it cannot be computed elsewhere unless it is defined there first. Named as FILE.py:NAME it "
-        "comes along."
+        f"{_text_note(text)}: it cannot be computed elsewhere unless it is defined there first. Named as FILE.py:NAME "
+        "it comes along."
     )
 
 
@@ -172,95 +172,39 @@ def _home(part: Any) -> str:
     return "a notebook or a script" if part.__module__ == "__main__" else f"the module {part.__module__}"
 
 
-def _shown(text: str | None) -> str:
+def _text_note(text: str | None) -> str:
     return f" (its text: {text})" if text else ""
 
 
-class Imports(NamedTuple):
-    """What a file imports, by where it is."""
+def check_unedited(runs: RunSet) -> None:
+    """Refuse runs whose files of policies, measures or workloads are not what the runs were computed with.
 
-    beside: list[Path]
-    """Files in the folder of the first, those that they import in turn included."""
-    elsewhere: list[str]
-    """Modules that are neither beside it nor part of Python or of an installed package."""
+    An edit of what does not execute, such as a comment, is none.
 
-
-def imports_of(file: Path) -> Imports:
-    """Find the modules that a file imports, anywhere in its text, and what these import in turn.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     policy = Path(folder, "my_fit.py")
-    ...     _ = policy.write_text("import numpy\\nimport my_helper")
-    ...     _ = Path(folder, "my_helper.py").write_text("import math")
-    ...     [path.name for path in imports_of(policy).beside], imports_of(policy).elsewhere
-    (['my_helper.py'], [])
+    Raises
+    ------
+    InputError
+        A file was edited since, or it is not there any more; the sentence names it.
     """
-    root, known, elsewhere = file.resolve().parent, {file.resolve(): None}, set()
-    pending = [file.resolve()]
-    while pending:
-        for name in _names(pending.pop(), root):
-            paths = _beside(root, name)
-            if not paths and not _installed(name.split(".")[0]):
-                elsewhere.add(name.split(".")[0])
-            new = [path for path in paths if path not in known]
-            known.update(dict.fromkeys(new))
-            pending.extend(new)
-    beside = [path for path in known if path != file.resolve()]
-    return Imports(sorted(beside), sorted(elsewhere - {path.stem for path in beside}))
+    points = [point.setup for point in runs.points if point.setup is not None]
+    own = [(one.function, current(one.function).digest) for one in runs.plan.sweep.own.values()]
+    for part, digest in dict.fromkeys([*(pair for setup in points for pair in setup.code), *own]):
+        file = file_of(part)
+        if file is not None and digest not in _digests(file):
+            raise InputError(
+                f"{file}: was edited since these runs were computed, and a bundle would hold it as it is now; run the "
+                "sweep again, or undo the edit."
+            )
+    for workload in {id(setup.workload): setup.workload for setup in points}.values():
+        identity_of(workload)  # which refuses a file that has changed
 
 
-def _names(file: Path, root: Path) -> Iterator[str]:
-    """Yield the dotted names that a file imports, relative ones made absolute, with what may be submodules of them."""
+def _digests(file: Path) -> set[str]:
+    """Return the digests of the policies, generators and measures that a file defines as it is now."""
     try:
-        tree = ast.parse(file.read_bytes())
-    except (SyntaxError, ValueError, OSError):
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            module = _absolute(node, file, root)
-            yield module
-            yield from (f"{module}.{alias.name}" for alias in node.names if _beside(root, f"{module}.{alias.name}"))
-
-
-def _absolute(node: ast.ImportFrom, file: Path, root: Path) -> str:
-    if not node.level:
-        return node.module or ""
-    package = file.parent.relative_to(root).parts
-    above = package[: len(package) - node.level + 1]
-    return ".".join([*above, *([node.module] if node.module else [])])
-
-
-def _beside(root: Path, name: str) -> list[Path]:
-    """Return the files that importing a dotted name runs, packages on the way included; none where it is not there."""
-    parts = [part for part in name.split(".") if part]
-    result = []
-    for end in range(1, len(parts) + 1):
-        path = root.joinpath(*parts[:end])
-        file = next((one for one in (path / "__init__.py", path.with_suffix(".py")) if one.is_file()), None)
-        if file is not None:
-            result.append(file)
-        elif not path.is_dir():
-            break
-    return result
-
-
-def _installed(name: str) -> bool:
-    """Return whether a module is part of Python or of an installed package; what cannot be found at all is none's."""
-    if name in ("", "workbench", *sys.stdlib_module_names, *_packages()):
-        return True
-    try:
-        spec = importlib.util.find_spec(name)
-    except (ImportError, ValueError):
-        return False
-    return spec is not None and "site-packages" in str(spec.origin)
-
-
-@functools.cache
-def _packages() -> frozenset[str]:
-    """Return the top modules of every installed package."""
-    return frozenset(importlib.metadata.packages_distributions())
+        defined = [*vars(module_of(file)).values()]
+    except (Exception, SystemExit) as problem:
+        raise InputError(f"{file}: does not run any more: {type(problem).__name__}: {problem}") from None
+    specs = (one for one in defined if isinstance(one, type) and issubclass(one, Spec) and not one.built_in)
+    functions = (one.function for one in defined if isinstance(one, OwnMeasure))
+    return {current(one).digest for one in (*specs, *functions)}

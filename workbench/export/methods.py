@@ -85,8 +85,10 @@ def _policies(runs: RunSet, entries: Sequence[Cited]) -> list[str]:
         sentences.append(f"The same in all runs: {', '.join(fixed)}.")
     baseline = runs.plan.sweep.said.get("baseline")
     if isinstance(baseline, dict):
-        held = ", ".join(f"{escape(words(str(slot)))} {escape(_said(policy))}" for slot, policy in baseline.items())
-        sentences.append(f"The baseline has {held}.")
+        policies = ", ".join(
+            f"{escape(words(str(slot)))} {escape(_policy_words(policy))}" for slot, policy in baseline.items()
+        )
+        sentences.append(f"The baseline has {policies}.")
     return sentences
 
 
@@ -154,8 +156,8 @@ def _different(runs: RunSet, part: str) -> dict[str, Spec]:
 
 def _named_by_the_sweep(runs: RunSet, part: str) -> tuple[str, ...]:
     """Return the levers of a part that the sweep's file gives: what somebody wrote is named, be it the default."""
-    given = runs.plan.sweep.said.get(part)
-    return tuple(given) if isinstance(given, Mapping) else ()
+    config = runs.plan.sweep.said.get(part)
+    return tuple(config) if isinstance(config, Mapping) else ()
 
 
 def _varied_inside(runs: RunSet, part: str) -> tuple[str, ...]:
@@ -176,7 +178,7 @@ def _value(spec: Spec, name: str, value: Any) -> str:
     return escape(f"{text} {unit}".strip() if plain else text)
 
 
-def _said(policy: Any) -> str:
+def _policy_words(policy: Any) -> str:
     if isinstance(policy, dict):
         return ", ".join(f"{words(str(name))} ({_inside(levers)})" for name, levers in policy.items())
     return words(str(policy))

@@ -14,26 +14,20 @@ from typing import Any, NamedTuple
 from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.checked_rows import Checked
 from workbench.experiments.origins import origins_of
-from workbench.experiments.plan import Plan, make_plan
+from workbench.experiments.plan import Plan
 from workbench.experiments.results_folder import PROVENANCE, SWEEP
 from workbench.experiments.run_set import RunSet
-from workbench.experiments.sweep import Sweep, read_sweep, said_by
-from workbench.export.bundle import FORMAT, MANIFEST, digest_of, drawn_with, plain
-from workbench.export.cells import Place
 from workbench.export.comparison import PICTURES, Change, changed_values, changes, compared_pictures, redrawn
-from workbench.export.content import MAIN, OF_SETUPS, ROWS, Content, content, in_order, shown_plan
+from workbench.export.content import MAIN, OF_SETUPS, Content, content, in_order
 from workbench.export.drawings import FIGURES, Drawing, recipe_of
 from workbench.export.inputs import INPUTS
-from workbench.export.tex import style
+from workbench.export.kept_runs import KeptRuns
+from workbench.export.manifest import FORMAT, MANIFEST, digest_of, drawn_with, plain
+from workbench.export.venues import style
 from workbench.figures.registry import FIGURES as KNOWN
-from workbench.mechanisms.measures import WithOwn, measures_of, of_setup
-from workbench.mechanisms.mechanism import mechanisms
-from workbench.mechanisms.user_measure import OwnMeasure
-from workbench.metrics.measure import Measure
 from workbench.runs.origin import environment
 from workbench.runs.row import Row
-from workbench.runs.run import PlannedPoint, run_id
-from workbench.statistics.adaptive_seeds import settled
+from workbench.runs.run import PlannedPoint
 
 RECOMPUTED, REDRAWN, READ, YOURS = "recomputed", "redrawn", "read", "yours"
 """What was done with a file: computed from the runs; drawn anew; what the runs are done from; a researcher's own."""
@@ -77,7 +71,7 @@ def compute(
     columns = manifest["columns"]
     now = content(runs, manifest["style"], drawn_figures.drawn, drawn_figures.refused, kept.places, columns)
     now = now._replace(texts={name: text for name, text in now.texts.items() if name not in _unknown(kept)})
-    files, results = {**dict(_given(manifest, drawn_figures)), **_unknown(kept)}, []
+    files, results = {**dict(_not_computed(manifest, drawn_figures)), **_unknown(kept)}, []
     for name, text in now.texts.items():
         done, differing = _of_text(folder, manifest, name, text, slack)
         files[name] = done
@@ -143,7 +137,7 @@ def _recipe(manifest: Mapping[str, Any], runs: RunSet, name: str) -> Any:
     return Absent(name, own[name]) if name in own and name not in KNOWN else recipe_of(runs, name)
 
 
-def _given(manifest: Mapping[str, Any], figures: _Figures) -> Iterator[tuple[str, str]]:
+def _not_computed(manifest: Mapping[str, Any], figures: _Figures) -> Iterator[tuple[str, str]]:
     """Yield what is to be said of every file that is not computed."""
     for name in manifest["files"]:
         stem, suffix = Path(name).stem, Path(name).suffix
@@ -272,120 +266,3 @@ def unlike_provenance(folder: Path, manifest: Mapping[str, Any], rows: Mapping[s
 def _untimed(origins: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return origins without how long their runs took, which a bundle's rows do not say."""
     return [{name: fact for name, fact in origin.items() if name != "seconds"} for origin in origins]
-
-
-class KeptRuns(NamedTuple):
-    """What a bundle says was run, beside what its sweep asks for here."""
-
-    planned: Plan
-    """The runs of its sweep, as this machine reads them."""
-    unread: list[str]
-    """Why some points cannot be read here, one sentence each."""
-    plan: Plan
-    """The same runs under the names of the manifest: what the rows belong to."""
-    places: list[Place] | None
-    """The points as the manifest names them, where some cannot be read here; else they are named anew."""
-    problems: list[Change]
-
-
-def kept_runs(folder: Path, manifest: Mapping[str, Any], rows: Mapping[str, Row]) -> KeptRuns:
-    """Read the sweep of a bundle and give its rows their points.
-
-    Where the ids of the points are others here (another version of Python or of an engine, an edited policy), rows stay
-    with the points that the manifest names; that they differ is a problem of its own.
-
-    Raises
-    ------
-    InputError
-        The sweep cannot be read at all.
-    """
-    unread: list[str] = []
-    sweep = _sweep(folder, manifest)
-    planned = shown_plan(make_plan(sweep, unread), manifest)
-    problems = list(_misnamed(manifest, rows))
-    if {point.id for point in planned.points} == {*manifest["points"]} and not unread:
-        return KeptRuns(planned, unread, settled(RunSet(planned, rows.values())), None, problems)
-    points = _as_named(manifest, planned)
-    if not unread:
-        problems.append(_other_points(manifest, planned))
-    plan = settled(RunSet(Plan(planned.sweep, points), rows.values()))
-    whole = all(point.setup is not None for point in points)
-    return KeptRuns(planned, unread, plan, None if whole else _places(manifest, points), problems)
-
-
-def _sweep(folder: Path, manifest: Mapping[str, Any]) -> Sweep:
-    """Return the sweep under the name that it had, with the measures that there were, also those that nothing defines
-    here."""
-    config, *_ = said_by(folder / SWEEP)
-    engine = config.get("engine")
-    defined = {**of_setup(engine), **measures_of(engine)} if engine in mechanisms() else {}
-    own = {
-        name: OwnMeasure(Measure(name, **facts), absent)
-        for name, facts in manifest.get("own_measures", {}).items()
-        if name not in defined and name in config.get("measures", [name])
-    }
-    if not own and config.get("measures"):
-        return read_sweep(folder / SWEEP)._replace(name=manifest["sweep"])
-    here = {"measures": [name for name in config["measures"] if name not in own]} if config.get("measures") else {}
-    sweep = read_sweep(folder / SWEEP, here)._replace(name=manifest["sweep"])
-    known = WithOwn(sweep.mechanism.measures, own)
-    return sweep._replace(
-        mechanism=sweep.mechanism._replace(measures=known),
-        known_own={**sweep.known_own, **own},
-        measures=[name for name in manifest["measures"] if name in known],
-    )
-
-
-def absent(record: Any) -> float:
-    """Stand for a measure of the user's that nothing defines here."""
-    raise InputError("it is not defined here.")
-
-
-def _as_named(manifest: Mapping[str, Any], planned: Plan) -> list[PlannedPoint]:
-    """Return the points of the manifest, each with the setup that has its id here, or else its coordinates."""
-    here = {key: place for place, point in enumerate(planned.points) for key in (point.id, _name(point.coordinates))}
-    points: list[tuple[int | None, PlannedPoint]] = []
-    for id, entry in manifest["points"].items():
-        place = here.get(id, here.get(_name(entry["coordinates"])))
-        setup = None if place is None else planned.points[place].setup
-        points.append((place, PlannedPoint(id, setup, entry["coordinates"], entry["baseline"])))  # type: ignore[arg-type]
-    return [point for _, point in _in_order(points)]
-
-
-def _in_order(points: list[tuple[int | None, PlannedPoint]]) -> list[tuple[int | None, PlannedPoint]]:
-    """Return the points as they are listed, unless those that are known here are not in the order of their plan."""
-    known = [place for place, _ in points if place is not None]
-    last = len(points)
-    return points if known == sorted(known) else sorted(points, key=lambda one: last if one[0] is None else one[0])
-
-
-def _name(coordinates: Mapping[str, Any]) -> str:
-    return json.dumps(coordinates, sort_keys=True, default=str)
-
-
-def _places(manifest: Mapping[str, Any], points: list[PlannedPoint]) -> list[Place]:
-    """Return the places setting by setting, as figures and tables show them."""
-    entries = manifest["points"]
-    settings = list(dict.fromkeys(entries[point.id]["setting"] for point in points))
-    named = [Place(entries[point.id]["setting"], entries[point.id]["policy"], point) for point in points]
-    return sorted(named, key=lambda place: settings.index(place.setting))
-
-
-def _other_points(manifest: Mapping[str, Any], planned: Plan) -> Change:
-    here, there = [point.id for point in planned.points], [*manifest["points"]]
-    missing = [id for id in here if id not in manifest["points"]]
-    more = [id for id in there if id not in here]
-    number = here.index(missing[0]) if missing else there.index(more[0])
-    first = (ids[0] if ids else "nothing" for ids in (more, missing))
-    return Change(SWEEP, f"the id of point {number + 1}", "", *first)
-
-
-def _misnamed(manifest: Mapping[str, Any], rows: Mapping[str, Row]) -> list[Change]:
-    """Return the rows whose id is not that of their point and seed, or whose point the bundle does not know."""
-    changes = []
-    for row in rows.values():
-        if row.point not in manifest["points"]:
-            changes.append(Change(ROWS, row.id, "point_id", row.point, "no point of manifest.json"))
-        elif run_id(row.point, row.seed) != row.id:
-            changes.append(Change(ROWS, row.id, "run_id", row.id, run_id(row.point, row.seed)))
-    return changes

@@ -1,0 +1,147 @@
+"""The macros of a bundle, `numbers.tex`: one a number, so that none in a paper is typed by hand."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from workbench.experiments.run_set import RunSet
+from workbench.export.cells import Cell, half_width
+from workbench.export.rounding import alone, p_value, to_place, with_interval, with_limits
+from workbench.export.tables import percent
+from workbench.export.tex import comment
+
+_HEAD = """\
+% One macro a number. Names are \\wb, the measure, what is told of it, the policy; digits are spelled out. Each line
+% says what the number is and which sets of runs it rests on; manifest.json lists those, and the number in full.
+"""
+SAVING = "the same over the baseline's values"
+"""What the comment of a macro calls a difference as a share."""
+
+
+class Macro(NamedTuple):
+    """One number with a name."""
+
+    name: str
+    """Without the backslash."""
+    text: str
+    """In TeX's mathematics."""
+    value: float
+    """As it was computed."""
+    description: str
+    runs: list[str]
+    """The sets of runs that it rests on."""
+
+
+def macros(runs: RunSet, cells: list[Cell]) -> list[Macro]:
+    """Return every number of a bundle: what was run, and each measure of each point."""
+    names = MacroNames()
+    result = [_count(names, "runs", len(runs.rows), "runs behind this bundle")]
+    result.append(_count(names, "seeds", len(runs.seeds), "paired seeds a point"))
+    result.append(_count(names, "points", len(runs.points), "points of the sweep, baselines included"))
+    for cell in cells:
+        result.extend(_of_cell(names, cell))
+    return result
+
+
+def numbers_tex(macros: list[Macro]) -> str:
+    """Return the file's whole text."""
+    return _HEAD + "".join(f"{_line(macro)}\n" for macro in macros)
+
+
+def _line(macro: Macro) -> str:
+    behind = f" [{', '.join(macro.runs)}]" if macro.runs else ""
+    return f"\\newcommand{{\\{macro.name}}}{{\\ensuremath{{{macro.text}}}}} {comment(macro.description + behind)}"
+
+
+def _count(names: MacroNames, what: str, count: int, description: str) -> Macro:
+    return Macro(names.new(what), alone(count), count, description, [])
+
+
+def _of_cell(names: MacroNames, cell: Cell) -> Iterator[Macro]:
+    place, measure = cell.place, cell.measure.name
+    where = ", ".join(part for part in (place.setting, place.name) if part)
+
+    def macro(quantity: str, text: str, value: float, description: str, runs: list[str]) -> Macro:
+        name = names.new(measure, quantity, place.setting, place.name)
+        return Macro(name, text, value, f"{measure}, {where}: {description}", runs)
+
+    mean, half = cell.mean, half_width(cell.mean)
+    yield macro("mean", to_place(mean.mean, half), mean.mean, "mean", cell.runs)
+    yield macro("mean interval", with_interval(mean.mean, half), mean.mean, "mean with half width (95 %)", cell.runs)
+    yield macro("count", alone(mean.n), mean.n, "seeds", cell.runs)
+    if cell.against is not None:
+        yield from _compared(cell, macro)
+
+
+def _compared(cell: Cell, macro: Any) -> Iterator[Macro]:
+    comparison = cell.against
+    assert comparison is not None
+    interval, share, pairs = comparison.interval, comparison.saving, cell.pairs
+    half = half_width(interval)
+    to = f"against {comparison.baseline}"
+    yield macro(
+        "difference", to_place(interval.mean, half), interval.mean, f"{comparison.estimand} difference {to}", pairs
+    )
+    both = with_limits(interval.mean, interval.low, interval.high)
+    yield macro("difference interval", both, interval.mean, f"the same with its limits (95 %) {to}", pairs)
+    yield macro("difference low", to_place(interval.low, half), interval.low, f"its lower end {to}", pairs)
+    yield macro("difference high", to_place(interval.high, half), interval.high, f"its upper end {to}", pairs)
+    text = percent(share.mean, half_width(share))
+    yield macro("saving", text, share.mean, f"{SAVING} {to}", pairs)
+    yield macro("pairs", alone(comparison.n), comparison.n, f"seeds on which it is compared {to}", pairs)
+    wins, losses = (count if comparison.n else math.nan for count in (comparison.wins, comparison.losses))
+    yield macro("better", alone(wins), wins, f"seeds on which it is better {to}", pairs)
+    yield macro("worse", alone(losses), losses, f"seeds on which it is worse {to}", pairs)
+    yield macro(
+        "p",
+        p_value(cell.p_holm),
+        cell.p_holm,
+        f"p of the same estimand, Holm-corrected over {cell.family}, {to}",
+        pairs,
+    )
+
+
+PREFIX = "wb"
+_DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
+_SIGNS = {"-": "Minus", ".": "Point", "%": "Percent"}
+
+
+def letters(text: str) -> str:
+    """Return a text in letters that TeX takes for a name: words begin large, digits are spelled out.
+
+    >>> letters("nearest_boundary(tie=low)"), letters("segments = 128"), letters("fifo_lookahead(k=-0.5)")
+    ('NearestBoundaryTieLow', 'SegmentsOneTwoEight', 'FifoLookaheadKMinusZeroPointFive')
+    """
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    words = re.findall(r"[A-Za-z]+|\d|[-.](?=\d)|%", plain)
+    return "".join(
+        _DIGITS[int(word)] if word.isdigit() else _SIGNS.get(word) or word[0].upper() + word[1:] for word in words
+    )
+
+
+class MacroNames:
+    """Hands out names; one that is taken gets a letter more.
+
+    >>> names = MacroNames()
+    >>> names.new("drain_cycles", "Mean", "best_fit"), names.new("drain_cycles", "mean", "best fit")
+    ('wbDrainCyclesMeanBestFit', 'wbDrainCyclesMeanBestFitB')
+    """
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def new(self, *parts: str) -> str:
+        """Return a name made of parts, in order."""
+        wanted = PREFIX + "".join(letters(part) for part in parts)
+        name = next(name for name in (wanted + suffix for suffix in _suffixes()) if name not in self._taken)
+        self._taken.add(name)
+        return name
+
+
+def _suffixes() -> Sequence[str]:
+    one = [chr(code) for code in range(ord("B"), ord("Z") + 1)]
+    return ["", *one, *(first + second for first in one for second in one)]
