@@ -11,13 +11,12 @@ import csv
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.figures.probes import probe_kinds
-
 from workbench.circuits import Circuit, circuit_of
 from workbench.circuits.synthesis import TABLE, key_of, synthesised
 from workbench.claims import translation
 from workbench.claims.dispatch_probes import DENSITIES, capped
 from workbench.errors import WorkbenchError
+from workbench.explain.probe_success import octave_lengths
 from workbench.figures.probe_accuracy import probe_kinds
 from workbench.policies.dispatch.choice import MostResidual
 from workbench.policies.dispatch.priority_rules import PriorityWindows

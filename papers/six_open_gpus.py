@@ -22,6 +22,7 @@ import numpy as np
 from workbench.api import Results, run
 from workbench.errors import WorkbenchError
 from workbench.experiments.results_folder import write_json, write_whole
+from workbench.explain.residency import Survey, public_traces, survey
 from workbench.export.citations import Cited, bibliography, cited, traces_of
 from workbench.export.content import METHODS
 from workbench.export.drawings import write_pgf

@@ -11,8 +11,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench import former_modules
 from workbench.version import IMPORTED_NS, __version__
 from workbench.words import WORDS, find
+
+former_modules.install()
 
 __all__ = [*WORDS, "policies"]
 

@@ -31,6 +31,10 @@ from workbench.machine import Machine
 from workbench.mechanisms.mechanism import Mechanism, enter
 from workbench.metrics.measure import Measure, declared
 from workbench.policies import Placement
+from workbench.runs import crashes, watchdog, worker
+from workbench.runs.row import Row
+from workbench.runs.run import Task
+from workbench.runs.worker import work_within
 from workbench.workloads.synthetic.random_groups import RandomWorkgroups
 
 LIMIT = 2.0

@@ -29,7 +29,7 @@ from workbench.advice.rmm import (
 )
 from workbench.metrics.pool import in_use, reserved
 from workbench.metrics.torch_allocator import driver_ns
-from workbench.policies.pool.cache import Bfc, Cache, NoCache, RmmPool
+from workbench.policies.pool.cache import Cache
 from workbench.policies.pool.caching_allocators import Bfc, NoCache, RmmPool
 from workbench.records.pool import BYTES, ROW, PoolRecord
 from workbench.records.torch_allocator import BYTES as SEGMENT_BYTES

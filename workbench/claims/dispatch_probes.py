@@ -32,7 +32,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.explain.probe_success import Setting, lost_dispatches, octave_lengths, under_report
 from workbench.policies.probes.contract import asks, states
 from workbench.policies.probes.question import Probe
-from workbench.policies.probes.shared_gates import SharedCost, pack, shared_cost
+from workbench.policies.probes.shared_gates import pack
 from workbench.policies.probes.shared_netlist import SharedCost, shared_cost
 from workbench.policies.scenes import Speaker
 from workbench.runs.run import PlannedPoint

@@ -30,6 +30,7 @@ from workbench.docs.markdown import ROOMS, Page, code, linked, ref, sections, to
 from workbench.docs.reference import results
 from workbench.errors import WorkbenchError
 from workbench.files import cache_home
+from workbench.notebooks.execution import STILL
 from workbench.version import __version__
 
 _MARK = re.compile(r"^\{\{(?P<what>\w+) (?P<rest>[^}]*)\}\}$", re.MULTILINE)

@@ -87,10 +87,6 @@ def write_texts(computed: Content, folder: Path) -> None:
         (folder / name).write_text(text, encoding="utf-8", newline="")
 
 
-OWNED = ".workbench-export"
-"""The file; its lock goes with the process that holds it, however that ends."""
-
-
 def _carry(old: Path, new: Path) -> None:
     """Bring over what a researcher wrote: files that the old bundle did not have, and an edited example."""
     if not is_bundle(old):

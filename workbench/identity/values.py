@@ -314,7 +314,7 @@ def _state(walk: Transcript, value: Any) -> None:
         walk.within_installed -= installed
 
 
-def _parts(walk: Walk, reduced: Any, installed: bool = False) -> None:
+def _parts(walk: Transcript, reduced: Any, installed: bool = False) -> None:
     made, arguments, *rest = reduced
     walk.value(made)
     walk.value(arguments)

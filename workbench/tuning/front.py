@@ -181,7 +181,8 @@ def _ends(name: str, interval: Interval) -> dict[str, float]:
     return {name: interval.mean, f"{name}_low": interval.low, f"{name}_high": interval.high}
 
 
-BEST, POINTS = "best.yaml", "front"
+BEST: str = "best.yaml"
+POINTS = "front"
 """The file of the one point to take, and the folder with a file for each point of the front."""
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 from workbench.policies.dispatch.choice import *
-from workbench.policies.dispatch.priority import Ageing as Ageing
-from workbench.policies.dispatch.priority import EarliestDeadline as EarliestDeadline
-from workbench.policies.dispatch.priority import NoPriority as NoPriority
 from workbench.policies.dispatch.priority import Priority as Priority
-from workbench.policies.dispatch.priority import PriorityWindows as PriorityWindows
-from workbench.policies.dispatch.priority import StaticPriority as StaticPriority
+from workbench.policies.dispatch.priority_rules import Ageing as Ageing
+from workbench.policies.dispatch.priority_rules import EarliestDeadline as EarliestDeadline
+from workbench.policies.dispatch.priority_rules import NoPriority as NoPriority
+from workbench.policies.dispatch.priority_rules import PriorityWindows as PriorityWindows
+from workbench.policies.dispatch.priority_rules import StaticPriority as StaticPriority
 from workbench.policies.dispatch.selection import *
 from workbench.policies.dispatch.stuck import Backfill as Backfill
 from workbench.policies.dispatch.stuck import NeverSplit as NeverSplit

@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 
+from workbench.policies.malloc.aggregation import BlockAggregated as BlockAggregated
+from workbench.policies.malloc.aggregation import PerThread as PerThread
+from workbench.policies.malloc.aggregation import WarpAggregated as WarpAggregated
 from workbench.policies.malloc.arenas import Arenas as Arenas
 from workbench.policies.malloc.arenas import HashedArenas as HashedArenas
 from workbench.policies.malloc.arenas import OneHeap as OneHeap
@@ -18,11 +21,8 @@ from workbench.policies.malloc.lock import QueueLock as QueueLock
 from workbench.policies.malloc.lock import TicketLock as TicketLock
 from workbench.policies.malloc.lock import TrylockBackoff as TrylockBackoff
 from workbench.policies.malloc.lock import TrylockSpin as TrylockSpin
-from workbench.policies.malloc.serve import BlockAggregated as BlockAggregated
-from workbench.policies.malloc.serve import PerThread as PerThread
 from workbench.policies.malloc.serve import Serve as Serve
 from workbench.policies.malloc.serve import Served as Served
-from workbench.policies.malloc.serve import WarpAggregated as WarpAggregated
 from workbench.policies.policy import Policy
 
 AS_FOUND: Mapping[str, Mapping[str, Policy]]

@@ -1,16 +1,16 @@
 """The policies as type checkers and editors see them; the package itself finds them in its modules."""
 
-from workbench.policies.pool.cache import Bfc as Bfc
-from workbench.policies.pool.cache import BinaryBuddies as BinaryBuddies
 from workbench.policies.pool.cache import Cache as Cache
 from workbench.policies.pool.cache import CacheRules as CacheRules
-from workbench.policies.pool.cache import ExpandableSegments as ExpandableSegments
-from workbench.policies.pool.cache import NoCache as NoCache
-from workbench.policies.pool.cache import PytorchCaching as PytorchCaching
-from workbench.policies.pool.cache import RmmPool as RmmPool
-from workbench.policies.pool.cache import SizeClasses as SizeClasses
-from workbench.policies.pool.cache import SplitAndCoalesce as SplitAndCoalesce
-from workbench.policies.pool.cache import Stitching as Stitching
+from workbench.policies.pool.caching_allocators import Bfc as Bfc
+from workbench.policies.pool.caching_allocators import BinaryBuddies as BinaryBuddies
+from workbench.policies.pool.caching_allocators import ExpandableSegments as ExpandableSegments
+from workbench.policies.pool.caching_allocators import NoCache as NoCache
+from workbench.policies.pool.caching_allocators import PytorchCaching as PytorchCaching
+from workbench.policies.pool.caching_allocators import RmmPool as RmmPool
+from workbench.policies.pool.caching_allocators import SizeClasses as SizeClasses
+from workbench.policies.pool.caching_allocators import SplitAndCoalesce as SplitAndCoalesce
+from workbench.policies.pool.caching_allocators import Stitching as Stitching
 from workbench.policies.pool.fit import BestFit as BestFit
 from workbench.policies.pool.fit import CacheFit as CacheFit
 from workbench.policies.pool.fit import ExactFit as ExactFit

@@ -6,13 +6,13 @@ from workbench.policies.translation.eviction import recency
 from workbench.policies.translation.eviction.ghost_lists import ARC as ARC
 from workbench.policies.translation.eviction.ghost_lists import S3FIFO as S3FIFO
 from workbench.policies.translation.eviction.question import Eviction as Eviction
-from workbench.policies.translation.eviction.recency import DRRIP as DRRIP
 from workbench.policies.translation.eviction.recency import FIFO as FIFO
 from workbench.policies.translation.eviction.recency import LFU as LFU
 from workbench.policies.translation.eviction.recency import LRU as LRU
 from workbench.policies.translation.eviction.recency import MRU as MRU
-from workbench.policies.translation.eviction.recency import SRRIP as SRRIP
 from workbench.policies.translation.eviction.recency import TreePLRU as TreePLRU
+from workbench.policies.translation.eviction.rereference import DRRIP as DRRIP
+from workbench.policies.translation.eviction.rereference import SRRIP as SRRIP
 from workbench.policies.translation.eviction.sharing import ProtectLowDegree as ProtectLowDegree
 from workbench.policies.translation.eviction.sharing import SharingAwareEviction as SharingAwareEviction
 from workbench.policies.translation.fill import ByThreshold as ByThreshold
