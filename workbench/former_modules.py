@@ -15,15 +15,15 @@ from types import ModuleType
 from typing import Any
 
 _MOVED: dict[str, tuple[str, ...]] = {
-    "workbench.paper": ("papers.six_open_gpus",),
-    "workbench.experiments.circuit_measures": ("workbench.mechanisms.circuit_measures",),
-    "workbench.experiments.failures": (
+    "paper": ("papers.six_open_gpus",),
+    "experiments.circuit_measures": ("workbench.mechanisms.circuit_measures",),
+    "experiments.failures": (
         "workbench.runs.faults",
         "workbench.runs.crashes",
         "workbench.runs.interrupts",
         "workbench.runs.output",
     ),
-    "workbench.experiments.mechanism": (
+    "experiments.mechanism": (
         "workbench.mechanisms.mechanism",
         "workbench.mechanisms.user_measure",
         "workbench.mechanisms.measures",
@@ -32,39 +32,40 @@ _MOVED: dict[str, tuple[str, ...]] = {
         "workbench.runs.cells",
         "workbench.runs.run",
     ),
-    "workbench.experiments.notebooks": ("workbench.notebooks",),
-    "workbench.experiments.pools": ("workbench.executors",),
-    "workbench.experiments.row": (
+    "experiments.notebooks": ("workbench.notebooks",),
+    "experiments.pools": ("workbench.executors",),
+    "experiments.row": (
         "workbench.runs.row",
         "workbench.runs.run",
         "workbench.mechanisms.measured_by",
         "workbench.digests",
     ),
-    "workbench.experiments.scheduler": ("workbench.executors.scheduler", "workbench.executors.bundles"),
-    "workbench.experiments.user_code": ("workbench.runs.user_code",),
-    "workbench.experiments.watchdog": ("workbench.runs.watchdog",),
-    "workbench.experiments.worker": ("workbench.runs.worker",),
-    "workbench.studies": (),
-    "workbench.studies.adaptive": ("workbench.statistics.adaptive_seeds",),
-    "workbench.studies.claims": ("workbench.claims",),
-    "workbench.studies.pool": ("workbench.advice.replay",),
-    "workbench.studies.pool.demand": ("workbench.explain.pool_demand",),
-    "workbench.studies.pool.heap_growth": ("workbench.explain.heap_growth",),
-    "workbench.studies.pool.page_accesses": ("workbench.explain.page_accesses",),
-    "workbench.studies.pool.remote_bound": ("workbench.explain.remote_bound",),
-    "workbench.studies.pool.replay": ("workbench.advice.replay",),
-    "workbench.studies.pool.resource_advice": ("workbench.advice.resource_advice",),
-    "workbench.studies.pool.storage_service": ("workbench.pool_service.latency",),
-    "workbench.studies.rmm": ("workbench.advice.rmm",),
-    "workbench.studies.sentences": ("workbench.statistics.sentences",),
-    "workbench.studies.statistics": ("workbench.statistics",),
-    "workbench.studies.summary": ("workbench.statistics.summary",),
-    "workbench.studies.torch_memory": ("workbench.advice.torch_memory",),
-    "workbench.studies.tuning": ("workbench.tuning",),
+    "experiments.scheduler": ("workbench.executors.scheduler", "workbench.executors.bundles"),
+    "experiments.user_code": ("workbench.runs.user_code",),
+    "experiments.watchdog": ("workbench.runs.watchdog",),
+    "experiments.worker": ("workbench.runs.worker",),
+    "studies": (),
+    "studies.adaptive": ("workbench.statistics.adaptive_seeds",),
+    "studies.claims": ("workbench.claims",),
+    "studies.pool": ("workbench.advice.replay",),
+    "studies.pool.demand": ("workbench.explain.pool_demand",),
+    "studies.pool.heap_growth": ("workbench.explain.heap_growth",),
+    "studies.pool.page_accesses": ("workbench.explain.page_accesses",),
+    "studies.pool.remote_bound": ("workbench.explain.remote_bound",),
+    "studies.pool.replay": ("workbench.advice.replay",),
+    "studies.pool.resource_advice": ("workbench.advice.resource_advice",),
+    "studies.pool.storage_service": ("workbench.pool_service.latency",),
+    "studies.rmm": ("workbench.advice.rmm",),
+    "studies.sentences": ("workbench.statistics.sentences",),
+    "studies.statistics": ("workbench.statistics",),
+    "studies.summary": ("workbench.statistics.summary",),
+    "studies.torch_memory": ("workbench.advice.torch_memory",),
+    "studies.tuning": ("workbench.tuning",),
 }
-"""Each module of 0.5 that moved, and the modules that hold its words now."""
+"""Each module of 0.5 that moved, below `workbench`, and the modules that hold its words now."""
 
-_EXPLAIN = "workbench.studies."
+_PACKAGE = "workbench."
+_STUDIES = "studies."
 """Other modules of this package are in `workbench.explain` under their last name."""
 
 
@@ -80,12 +81,13 @@ def now(name: str) -> tuple[str, ...] | None:
     >>> now("workbench.studies.blame"), now("workbench.studies.tuning.front"), now("workbench.engines")
     (('workbench.explain.blame',), ('workbench.tuning.front',), None)
     """
-    if name in _MOVED:
-        return _MOVED[name]
-    package, _, rest = name.rpartition(".")
-    if package in _MOVED and len(_MOVED[package]) == 1:
+    former = name.removeprefix(_PACKAGE) if name.startswith(_PACKAGE) else ""
+    if former in _MOVED:
+        return _MOVED[former]
+    package, _, rest = former.rpartition(".")
+    if len(_MOVED.get(package, ())) == 1:
         return (f"{_MOVED[package][0]}.{rest}",)
-    return (f"workbench.explain.{name.removeprefix(_EXPLAIN)}",) if name.startswith(_EXPLAIN) else None
+    return (f"workbench.explain.{former.removeprefix(_STUDIES)}",) if former.startswith(_STUDIES) else None
 
 
 class _FormerModule(ModuleType):

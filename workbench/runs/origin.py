@@ -17,11 +17,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench import IMPORTED_NS
 from workbench.digests import canonical
 from workbench.errors import WorkbenchError
 from workbench.files import on_network
 from workbench.process import FIXED, VARIABLE, has_fixed_hash_seed, hash_seed
+from workbench.version import IMPORTED_NS
 
 if TYPE_CHECKING:
     pass
