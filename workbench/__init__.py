@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench import former_modules
+import workbench.former_modules as former_modules
 from workbench.version import IMPORTED_NS, __version__
 from workbench.words import WORDS, find
 

@@ -48,7 +48,10 @@ WORDS = {
     "first_start": "workbench.structures.bitmaps",
     "last_start": "workbench.structures.bitmaps",
 }
-"""Every public word but the package `policies`, with its module, which is imported when the word is first used."""
+"""Every public word but the package `policies`, with its module, which is imported when the word is first used.
+
+`claims` is the package itself, which can be called.
+"""
 
 RENAMED = {base: f"policies.{base}" for base in BASES}
 """The words of version 0.5 that moved, each with its place in the package today; version 0.7 drops them."""
@@ -76,7 +79,8 @@ def find(word: str) -> Any:
     if word == "policies":
         return importlib.import_module("workbench.policies")
     if word in WORDS:
-        return getattr(importlib.import_module(WORDS[word]), word)
+        module = importlib.import_module(WORDS[word])
+        return module if module.__name__ == f"workbench.{word}" else getattr(module, word)
     if word not in RENAMED:
         raise AttributeError(f"module 'workbench' has no attribute {word!r}")
     today = f"workbench.{RENAMED[word]}"

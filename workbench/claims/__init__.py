@@ -1,11 +1,16 @@
-"""Every claim of the source documents, put to a statistical test and reported as it comes out, also when it fails."""
+"""Every claim of the source documents, put to a statistical test and reported as it comes out, also when it fails.
+
+The package can be called as its function `claims` is: `workbench.claims(["H1.1"])` is a report.
+"""
 
 from __future__ import annotations
 
 import importlib
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 
 from workbench.claims.claim import FIRST_QUICK_SEED, FIRST_SEED, Claim, Evidence
 from workbench.claims.report import ClaimReport, Outcome
@@ -134,3 +139,10 @@ def _named(id: str) -> str:
     the file."""
     name = entered_by_file(id, Path(), "", "claim")
     return next((one.id for one in known_claims().values() if one.verdict_id == name), name)
+
+
+class _Callable(ModuleType):
+    __call__ = staticmethod(claims)
+
+
+sys.modules[__name__].__class__ = _Callable
