@@ -101,6 +101,11 @@ class ReadyPlacement(NamedTuple):
     memory: np.ndarray
 
 
+Bits = str | Sequence[bool] | np.ndarray
+Encoding = Literal["free1", "free0"]
+FEWEST_SEGMENTS, MOST_SEGMENTS = 2, 4096
+
+
 class Placement(Policy, abstract=True):
     """The base of every placement policy.
 
@@ -221,11 +226,6 @@ class Placement(Policy, abstract=True):
 
     def _encoding(self) -> Encoding:
         return getattr(self, "encoding", "free1")
-
-
-Bits = str | Sequence[bool] | np.ndarray
-Encoding = Literal["free1", "free0"]
-FEWEST_SEGMENTS, MOST_SEGMENTS = 2, 4096
 
 
 def as_bits(given: Bits) -> np.ndarray:
