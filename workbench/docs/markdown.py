@@ -120,6 +120,18 @@ def prose(text: str, module: str = "") -> str:
     return linked(_ADDRESS.sub(lambda match: f"<{match[0].replace(chr(92), '')}>", clean), room_of(module))
 
 
+PAGES = {1: "1-placement", 2: "2-malloc", 3: "3-dispatch", 4: "4-translation", 5: "5-pool", 6: "6-node"}
+ROOMS = {
+    **dict.fromkeys(("placement", "shared_memory"), 1),
+    "malloc": 2,
+    **dict.fromkeys(("dispatch", "probes"), 3),
+    "translation": 4,
+    **dict.fromkeys(("pool", "pool_service"), 5),
+    "node": 6,
+}
+"""The specification of a room of policies or engines, whose numbers stand there without one."""
+
+
 def room_of(module: str) -> int | None:
     """Return the specification of a module's room.
 
@@ -215,17 +227,6 @@ def toctree(paths: Iterable[str]) -> str:
     """Return a table of contents of pages that are listed above it already."""
     return "\n".join(["```{toctree}", ":hidden:", ":maxdepth: 1", "", *(f"/{path}" for path in paths), "```"])
 
-
-PAGES = {1: "1-placement", 2: "2-malloc", 3: "3-dispatch", 4: "4-translation", 5: "5-pool", 6: "6-node"}
-ROOMS = {
-    **dict.fromkeys(("placement", "shared_memory"), 1),
-    "malloc": 2,
-    **dict.fromkeys(("dispatch", "probes"), 3),
-    "translation": 4,
-    **dict.fromkeys(("pool", "pool_service"), 5),
-    "node": 6,
-}
-"""The specification of a room of policies or engines, whose numbers stand there without one."""
 
 _MENTION = re.compile(r"\bspec(?:ification)?s? (\d+)\b", re.IGNORECASE)
 _ENDS = re.compile(r"\n\s*\n|\||(?<!Em)(?<!Fig)\.\s+(?=[A-Z\"])")

@@ -71,6 +71,9 @@ def engine_pages() -> Iterator[Page]:
         yield _engine_page(name, mechanism(name))
 
 
+_MEASURE_FACTS = ("measure", "unit", "better", "axis label", "what it is")
+
+
 def _engine_page(name: str, there: Mechanism) -> Page:
     engine, cls, sweep = there.engine, type(there.engine), shipped_sweep(name)
     measures = measures_of(name)
@@ -109,9 +112,6 @@ def _slots(there: Mechanism) -> str:
     ]
     heads = ["slot", "question", "default, or the slot whose policy is taken"]
     return sections("## Decisions", table(heads, rows)) if rows else ""
-
-
-_MEASURE_FACTS = ("measure", "unit", "better", "axis label", "what it is")
 
 
 def measures_of(engine: str) -> list[Measure]:
@@ -249,6 +249,14 @@ POLICY_KIND = Kind(
 )
 
 
+_ABOUT_LEVERS = (
+    "A lever is a parameter that is declared once: its range is the check, the slider, the tuner's distribution, the "
+    "axis label and the schema of sweep files. Each name stands here with every policy, workload, machine and option "
+    "that has it."
+)
+"""The first words of the page of levers, which the index of all kinds repeats."""
+
+
 def lever_pages() -> Iterator[Page]:
     """Yield the one page of all levers."""
     rows = [
@@ -258,7 +266,7 @@ def lever_pages() -> Iterator[Page]:
     ]
     text = sections(
         "# Levers",
-        LEVER_KIND.description,
+        _ABOUT_LEVERS,
         "A value outside of its range is refused in one sentence that names the nearest that is allowed. "
         "`workbench list levers NAME` says the same in a terminal.",
         table(["lever", "of", *LEVER_FACTS], rows),
@@ -298,8 +306,6 @@ def generator_path(cls: type[Generator]) -> str:
 LEVER_KIND = Kind(
     "levers",
     "Levers",
-    "A lever is a parameter that is declared once: its range is the check, the slider, the tuner's distribution, the "
-    "axis label and the schema of sweep files. Each name stands here with every policy, workload, machine and option "
-    "that has it.",
+    _ABOUT_LEVERS,
     lever_pages,
 )

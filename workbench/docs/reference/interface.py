@@ -43,11 +43,18 @@ WORD_KIND = Kind(
 )
 
 
+_ABOUT_COMMANDS = (
+    "One command a station of the road from a sweep file to a figure in a paper. Each has `--help`, and `--json` where "
+    "it prints rows."
+)
+"""The first words of the page of commands, which the index of all kinds repeats."""
+
+
 def command_pages() -> Iterator[Page]:
     """Yield the one page of all commands."""
     text = sections(
         "# Commands",
-        COMMAND_KIND.description,
+        _ABOUT_COMMANDS,
         "Exit status: 0 done, 1 some runs failed (they are rows), 2 the input is wrong (one sentence, nothing "
         "written), 130 stopped by Ctrl-C.",
         *(_command_entry(find(name)) for name in COMMANDS),
@@ -85,7 +92,6 @@ def _default(action: argparse.Action) -> str:
 COMMAND_KIND = Kind(
     "commands",
     "Commands",
-    "One command a station of the road from a sweep file to a figure in a paper. Each has `--help`, and `--json` where "
-    "it prints rows.",
+    _ABOUT_COMMANDS,
     command_pages,
 )

@@ -49,6 +49,16 @@ from workbench.structures.bitmaps import all_free
 from workbench.structures.timetable import new_timetable
 from workbench.workloads.workload import Groups
 
+_TOTALS = {
+    "rounds": COUNT.rounds,
+    "failed_rounds": COUNT.failed,
+    "head_rounds": COUNT.head_rounds,
+    "over_promised": COUNT.over_promised,
+    "refused_by_fragmentation": COUNT.fragmented,
+    "placement_searches": COUNT.searches,
+    "pieces": COUNT.pieces,
+}
+
 
 class Dispatch(Simulator[DispatchRecord]):
     """A dispatcher: channels of workgroups, modules of units, one round a cycle."""
@@ -161,17 +171,6 @@ def _bound(given: Case) -> Case:
     """Return a case whose choice knows the resources of its machine by their places."""
     slots, labels = given.slots, [resource.label for resource in given.machine.resources()]
     return given._replace(slots=slots._replace(choice=slots.choice.bound(labels)))
-
-
-_TOTALS = {
-    "rounds": COUNT.rounds,
-    "failed_rounds": COUNT.failed,
-    "head_rounds": COUNT.head_rounds,
-    "over_promised": COUNT.over_promised,
-    "refused_by_fragmentation": COUNT.fragmented,
-    "placement_searches": COUNT.searches,
-    "pieces": COUNT.pieces,
-}
 
 
 def check_policies(case: Case, resources: tuple[Resource, ...]) -> None:

@@ -219,6 +219,13 @@ def read_edge(policies: Policies, state: State, term: int, module: int, now: int
         read_until(state, 1 + term, module, max(now - policies.terms.history[term], 0))
 
 
+BEGIN, END, BEFORE, BEHIND, KIND, AMOUNT = range(6)
+"""Columns of a span: its first cycle, the one after its last, its neighbours, the class, how much of it."""
+ENTERED_CLASSES = 8
+"""Those of instructions, then translation stalls and lock waits."""
+FIRST, LAST = 0, 1
+
+
 @inlined
 def _halve_entered_until(period: int, state: State, term: int, module: int, now: int) -> None:
     """Bring halved counters up to the cycle before `now`: at each multiple of the period they lose half."""
@@ -260,13 +267,6 @@ def entered_joules(warmth: Warmth, state: State, module: int, until: int) -> flo
     for s in range(ENTERED_CLASSES):
         joules += state.reader_told[heat, module, s] * warmth.joules[s]
     return joules
-
-
-BEGIN, END, BEFORE, BEHIND, KIND, AMOUNT = range(6)
-"""Columns of a span: its first cycle, the one after its last, its neighbours, the class, how much of it."""
-ENTERED_CLASSES = 8
-"""Those of instructions, then translation stalls and lock waits."""
-FIRST, LAST = 0, 1
 
 
 @noinline

@@ -130,6 +130,11 @@ def make_present(play: Play, now: int) -> None:
     renew_in_turn(play.shape, play.policies, play.state, now - 1)
 
 
+DISPATCHED, FITS_NOWHERE, NOT_SELECTED, OVER_PROMISE = range(4)
+"""What a round came to: a group was dispatched; none fits; the selection policy let none go; a report promised too
+much."""
+
+
 @inlined
 def _plan(play: Play, now: int) -> None:
     """Plan the next look; a group that waits although nothing can help it any more ends the run."""
@@ -194,11 +199,6 @@ def _reordered_round(rules: Rules, policies: Policies, state: State, now: int) -
     if until >= NEVER:
         return NEVER
     return max((until - 1) // round_cycles + 1, last // round_cycles + 1) * round_cycles
-
-
-DISPATCHED, FITS_NOWHERE, NOT_SELECTED, OVER_PROMISE = range(4)
-"""What a round came to: a group was dispatched; none fits; the selection policy let none go; a report promised too
-much."""
 
 
 @inlined

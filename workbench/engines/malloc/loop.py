@@ -57,6 +57,10 @@ def let_happen(run: Run, until: int) -> None:
         return_due(run, NEVER - 1 if until == NEVER else cycle_of(until - RETURNS - 1))
 
 
+ENDS, COMES, STARTS = RANK.malloc_answers, RANK.malloc_requests, RANK.services
+"""Ranks of a cycle: sections end, requests come, sections start."""
+
+
 @inlined
 def let_one_happen(run: Run, comes: int) -> int:
     """Let the first event happen, given the moment at which the next request comes to its line; return it anew."""
@@ -181,10 +185,6 @@ def _enters_by_back_off(rules: Rules, state: State, at: int, now: int) -> int:
     leave_line(state, at, before, request)
     state.counters[COUNT.failures] += next_try(rules, now - state.entered[request])[1]
     return request
-
-
-ENDS, COMES, STARTS = RANK.malloc_answers, RANK.malloc_requests, RANK.services
-"""Ranks of a cycle: sections end, requests come, sections start."""
 
 
 @kernel

@@ -250,6 +250,13 @@ def most_listed(plan: Plan) -> int:
     return int(np.maximum(drawn, pages).max(initial=1))
 
 
+MOST_CARDS, MOST_APPLICATIONS, MOST_STREAMS, MOST_STEPS = 1 << 6, (1 << 14) - 2, (1 << 14) - 2, (1 << 28) - 2
+MOST_GROUPS, MOST_WAVES, MOST_PHASES, MOST_TOUCHES = (1 << 28) - 2, (1 << 11) - 2, (1 << 10) - 2, (1 << 14) - 2
+ABSENT = -1
+NOBODY = 0
+"""A word all of whose fields are absent."""
+
+
 def _check_sizes(plan: Plan) -> None:
     """Refuse what K has no numbers for."""
     phases = int(np.diff(plan.first_phase).max(initial=0))
@@ -334,13 +341,6 @@ def with_requests(calls: Calls, request_of: dict[int, np.ndarray]) -> Calls:
         pieces.append(of_request)
         first_of[application + 1] = first_of[application] + of_request.size
     return calls._replace(first_request=first, requests=count, first_of=first_of, of_request=np.concatenate(pieces))
-
-
-MOST_CARDS, MOST_APPLICATIONS, MOST_STREAMS, MOST_STEPS = 1 << 6, (1 << 14) - 2, (1 << 14) - 2, (1 << 28) - 2
-MOST_GROUPS, MOST_WAVES, MOST_PHASES, MOST_TOUCHES = (1 << 28) - 2, (1 << 11) - 2, (1 << 10) - 2, (1 << 14) - 2
-ABSENT = -1
-NOBODY = 0
-"""A word all of whose fields are absent."""
 
 
 @kernel

@@ -52,6 +52,10 @@ class Granted(NamedTuple):
     """Whether a cached block served it; if not, the driver did."""
 
 
+RELEASE = 0
+"""The row of a release; an allocation has the row above 0 that its region keeps until it is released."""
+
+
 class Live:
     """A board whose memory is granted and released while its user waits.
 
@@ -225,10 +229,6 @@ def carry(before: tuple[Any, ...], after: tuple[Any, ...]) -> None:
             new[: len(old)] = old
         elif isinstance(old, tuple):
             carry(old, new)
-
-
-RELEASE = 0
-"""The row of a release; an allocation has the row above 0 that its region keeps until it is released."""
 
 
 class Run(NamedTuple):

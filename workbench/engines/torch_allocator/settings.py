@@ -25,6 +25,16 @@ versions alone (pytorch#183387, #149601); the first by all for CUDA."""
 UNKNOWN_CARD = 1 << 40
 """For how large a card expandable segments reserve addresses where the card is not known: 1 TiB."""
 
+_IN_CONF = (
+    "max_split_size_mb",
+    "max_non_split_rounding_mb",
+    "garbage_collection_threshold",
+    "expandable_segments",
+    "large_segment_size_mb",
+)
+_LEVER_OF = {"per_process_memory_fraction": "per_process_fraction"}
+_READ = (*_IN_CONF, "roundup_power2_divisions", *_LEVER_OF)
+
 
 class AllocatorSettings(Spec):
     """The settings of PyTorch's caching allocator that decide what it gets from the driver.
@@ -173,17 +183,6 @@ class AllocatorSettings(Spec):
             divisions=np.array(self.roundup_power2_divisions, np.int64),
             private=np.ascontiguousarray(private, np.int64),
         )
-
-
-_IN_CONF = (
-    "max_split_size_mb",
-    "max_non_split_rounding_mb",
-    "garbage_collection_threshold",
-    "expandable_segments",
-    "large_segment_size_mb",
-)
-_LEVER_OF = {"per_process_memory_fraction": "per_process_fraction"}
-_READ = (*_IN_CONF, "roundup_power2_divisions", *_LEVER_OF)
 
 
 def _check_sizes(levers: Mapping[str, Any]) -> None:

@@ -48,12 +48,6 @@ def schedule(run: Run, cycle: int, now: int, kind: int, rank: int, core: int, ke
     return place
 
 
-@kernel
-def wake(run: Run, core: int, cycle: int, now: int) -> None:
-    """Let a core that waits go on at a cycle, before its later rows."""
-    schedule(run, cycle, now, KIND.wake, ISSUES, core, FIRST_OF_CORE, FIRST_OF_CORE, core)
-
-
 class Kinds(NamedTuple):
     """What an event is; those that travel are handled where they arrive."""
 
@@ -86,6 +80,12 @@ ORDER_BITS, KIND_BITS = 15, 5
 """Bits of an order and of a kind: events in hand are two numbers, (cycle, order) and (miss, kind)."""
 FAR = 1 << 46
 """A cycle too late for an event in hand."""
+
+
+@kernel
+def wake(run: Run, core: int, cycle: int, now: int) -> None:
+    """Let a core that waits go on at a cycle, before its later rows."""
+    schedule(run, cycle, now, KIND.wake, ISSUES, core, FIRST_OF_CORE, FIRST_OF_CORE, core)
 
 
 @noinline

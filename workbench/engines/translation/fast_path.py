@@ -201,6 +201,10 @@ def _serve_hits_alone(run: Run, row: int, stop: int) -> int:
     return row
 
 
+ONLY: Any = np.int64(0)
+"""The only core, and the only set."""
+
+
 @inlined
 def _serve_hits_of_one(run: Run, row: int, stop: int, end: int, until: int) -> int:
     """Do the same where there is one core, with one set: what it looks at of a row is the page's number.
@@ -259,10 +263,6 @@ def _count_walks(run: Run, walks: int, latency: int) -> None:
     state.spent[WALK] += walks * latency
     if walks > 0:
         state.latency[latency_bin(latency)] += walks
-
-
-ONLY: Any = np.int64(0)
-"""The only core, and the only set."""
 
 
 @noinline

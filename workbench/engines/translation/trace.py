@@ -26,6 +26,12 @@ PIECE = 1 << 18
 _NO_ROWS = np.zeros(0, np.bool_)
 _NO_NUMBERS = np.zeros(0, np.int64)
 
+IN_ORDER, UNSORTED, WRONG = range(3)
+"""Within each cycle cores come in the order of their numbers; they do not; a row does not fit."""
+NO_CORE: Any = np.int64(-1)
+AHEAD = 1024
+"""Rows between one that is taken and one that is fetched from memory meanwhile."""
+
 
 class Trace:
     """The rows of a workload in pieces, whichever way the workload cuts them."""
@@ -182,13 +188,6 @@ def no_rows() -> Rows:
     """Return a block of no rows."""
     none = _NO_NUMBERS
     return Rows(none, none.astype(np.int32), none, none, none.astype(np.int32), _NO_ROWS, none, none, 0)
-
-
-IN_ORDER, UNSORTED, WRONG = range(3)
-"""Within each cycle cores come in the order of their numbers; they do not; a row does not fit."""
-NO_CORE: Any = np.int64(-1)
-AHEAD = 1024
-"""Rows between one that is taken and one that is fetched from memory meanwhile."""
 
 
 @kernel

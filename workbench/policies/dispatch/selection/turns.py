@@ -197,6 +197,9 @@ class DeficitRoundRobin(ByChannel):
 
 BLOCKS = 0
 
+ANY_RANK = 1 << 62
+"""A rank that every group reaches."""
+
 
 class SameChannel(Selection):
     """Stay with the channel that was served last while it has a waiting group; then the next one, cyclically.
@@ -267,10 +270,6 @@ AMONG = 0
 def rank_limit(count: int, rank: Any, fits: Any, params: Any) -> int:
     """Return the worst rank that a candidate may have, by the lever `among`."""
     return ANY_RANK if params[AMONG] else best_rank(count, rank, fits)
-
-
-ANY_RANK = 1 << 62
-"""A rank that every group reaches."""
 
 
 @kernel
