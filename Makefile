@@ -1,6 +1,25 @@
 # Two commands do everything on a fresh machine with Python 3.11 or newer: `make run` and `make test`.
+# Of which releases: those of requirements.lock, the newest, or the oldest that pyproject.toml allows (tests/releases.py).
+ENVIRONMENT := lock
+ifeq ($(ENVIRONMENT),lock)
 PYTHON ?= python3
+NEEDED := 3.11 or newer
+FITS := sys.version_info >= (3, 11)
 VENV := .venv
+REQUIREMENTS := --require-hashes -r requirements.lock
+CHECK := check
+else ifneq ($(filter $(ENVIRONMENT),newest oldest),)
+NEEDED := $(if $(filter newest,$(ENVIRONMENT)),3.13,3.11)
+PYTHON ?= env PYENV_VERSION=$(NEEDED) python$(NEEDED)
+FITS := "%d.%d" % sys.version_info[:2] == "$(NEEDED)"
+VENV := .venv-$(ENVIRONMENT)
+REQUIREMENTS := -r $(VENV)/requirements.txt
+# What is well formatted and well typed depends on the releases of the tools, which are the lock's.
+CHECK :=
+else
+$(error ENVIRONMENT is lock, newest or oldest. Got $(ENVIRONMENT))
+endif
+MISFIT = "ENVIRONMENT=$(ENVIRONMENT) needs Python $(NEEDED) with venv, and $(lastword $(PYTHON)) is not that; name another with PYTHON=PATH."
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Python keeps what it has read in its own form: the tests start hundreds of processes that would each read it anew.
@@ -23,11 +42,12 @@ TESTS_ALONE := --no-loadscope-reorder -o addopts="--import-mode=importlib -q -p 
 TURN := due
 GATE := $(TESTS_ALONE) --turn=$(TURN) $(if $(COSTS),--costs=$(COSTS)) -m "not long"
 
-.PHONY: run paper test test-long due proven check structure warm compiled one-half other-half browser examples interpreted docs lab dashboard bench pictures verdict-table lock clean help
+.PHONY: run paper test test-long due proven check shape warm compiled one-half other-half browser examples interpreted docs lab dashboard bench pictures verdict-table lock ready python clean help
 
 help:
 	@echo "make run        set up .venv, run the main sweeps, say where the results are"
 	@echo "make test       set up .venv, run every check and the gate of tests (TURN=all: each dear one too), say what this machine lacks"
+	@echo "                with the newest releases or the oldest allowed: ENVIRONMENT=newest (Python 3.13) or oldest (3.11)"
 	@echo "make test-long  what is long by nature: proofs, fuzzing, error rates, everything interpreted once more"
 	@echo "make due        of that what was proven longest ago, as CI does; make proven says what was proven when"
 	@echo "make paper      a complete short paper from runs to PDF, in results/paper/paper"
@@ -46,12 +66,19 @@ help:
 
 # Pip would compile thirty seconds on one core; a file of a package that is no Python for this version is no matter.
 $(READY): requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	@$(MAKE) --no-print-directory python
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
+	$(if $(CHECK),,$(PYTHON) -m tests.releases $(ENVIRONMENT) >$(VENV)/requirements.txt)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile $(REQUIREMENTS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib || true
 	@touch $(READY)
+
+ready: $(READY)
+
+# Whether the Python that the environment needs is here.
+python:
+	@$(PYTHON) -c 'import ensurepip, sys; sys.exit(not $(FITS))' 2>/dev/null || { echo $(MISFIT) >&2; exit 2; }
 
 run: $(READY)
 	$(BIN)/python -m workbench.cli.run
@@ -63,7 +90,7 @@ paper: $(READY)
 # Every engine is compiled once before the tests, or each of their processes would compile it. Two at a time, for the type
 # checker uses one core; then three, as tests of deaths and time limits wait a fifth of the time.
 test: $(READY)
-	$(MAKE) --no-print-directory -j 2 check warm
+	$(MAKE) --no-print-directory -j 2 $(CHECK) warm
 	$(MAKE) --no-print-directory -j 3 one-half other-half browser examples interpreted
 	@$(BIN)/python -m tests.needs
 
@@ -140,4 +167,4 @@ lock:
 	uv pip compile -q --universal --generate-hashes --no-header --no-annotate --extra all --group dev pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf $(VENV) results build dist docs/_build
+	rm -rf .venv .venv-newest .venv-oldest results build dist docs/_build

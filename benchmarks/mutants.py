@@ -47,7 +47,7 @@ SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
 }
 ROOMS = ("engines", "metrics")
 ENGINES = ("dispatch", "malloc", "node", "pool", "shared_memory", "torch_allocator", "translation")
-LEFT_OUT = (".git", ".venv", "results", "__pycache__", ".mypy_cache", ".ruff_cache", "notebooks")
+LEFT_OUT = (".git", ".venv*", "results", "__pycache__", ".mypy_cache", ".ruff_cache", "notebooks")
 GOLDEN = "tests/engines/test_golden_records.py::test_an_engine_records_what_the_golden_file_holds"
 SECONDS = 900
 """After which a fault counts as killed: something waits for ever."""
