@@ -33,7 +33,8 @@ from workbench.workloads.pool_requests import (
     largest_memory,
     program_of,
 )
-from workbench.workloads.synthetic.laws import Arrival, Empirical, Law, LogUniform, Offered, PoissonLoad, Uniform
+from workbench.workloads.synthetic.arrivals import Arrival, Offered, PoissonLoad
+from workbench.workloads.synthetic.laws import Empirical, Law, LogUniform, Uniform
 from workbench.workloads.workload import Generator
 
 _MIB = 1 << 20

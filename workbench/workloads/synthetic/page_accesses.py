@@ -16,7 +16,7 @@ from workbench.errors import InputError, at
 from workbench.levers import Family, lever
 from workbench.streams import Streams
 from workbench.workloads import workload as blocks
-from workbench.workloads.synthetic.laws import waiting
+from workbench.workloads.synthetic.portable_math import waiting
 from workbench.workloads.warp_pages import Ordinals
 from workbench.workloads.workload import Accesses, Generator, Workload
 
