@@ -15,12 +15,11 @@ from benchmarks import proofs, synthesis
 from tests.circuits.test_netlist import counter
 from tests.depth import long, thinned
 from tests.needs import needs
-from workbench.circuits import Circuit, cases_of, circuit_of
-from workbench.circuits import synthesis as yosys
+from workbench.circuits import Circuit, cases_of, circuit_of, yosys
 from workbench.circuits.proof import prove
 from workbench.circuits.registry import MAKERS
 from workbench.circuits.synthesis import synthesised
-from workbench.circuits.verilog import write_bench
+from workbench.circuits.testbench import write_bench
 from workbench.cli import main
 from workbench.errors import InputError, WorkbenchError
 from workbench.gates import AND, OR

@@ -15,6 +15,7 @@ import workbench as wb
 from tests.needs import needs
 from workbench.circuits import circuit_of, synthesis
 from workbench.circuits.synthesis import TABLE, key_of, synthesised
+from workbench.circuits.yosys import TookTooLong
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.mechanisms import circuit_measures
@@ -193,7 +194,7 @@ def test_one_synthesis_a_circuit_whoever_asks_and_a_time_out_is_not_tried_again(
 
     def too_long(script: str, folder: Any, seconds: float) -> None:
         asked.append(script)
-        raise synthesis.TookTooLong("a synthesiser did not end within 600 s.")
+        raise TookTooLong("a synthesiser did not end within 600 s.")
 
     monkeypatch.setattr(SYNTHESIS, "run_script", too_long)
     late = wb.run({**sweep, "machine": {"segments": 6}}, workers=1)

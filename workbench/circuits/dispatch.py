@@ -25,7 +25,7 @@ from workbench.circuits.netlist import (
     subtracted,
     widened,
 )
-from workbench.circuits.placement import below
+from workbench.circuits.range_search import below
 from workbench.circuits.registry import Maker, sizes_within, within
 from workbench.circuits.vectors import Case, Step, asked, leads_clearly
 from workbench.errors import wrong_value

@@ -1,4 +1,4 @@
-"""Circuits: gate lists whose inputs, outputs, signals and registers have names, and arithmetic on vectors of wires.
+"""Netlists of circuits: gates whose inputs, outputs, signals and registers have names; arithmetic on vectors of wires.
 
 Registers are stepped. Numbers are vectors with the lowest bit first: sums, comparisons, choices.
 """

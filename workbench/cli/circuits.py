@@ -47,7 +47,7 @@ def _arguments_of_circuit(parser: argparse.ArgumentParser) -> None:
 
 def _run_circuit(given: argparse.Namespace) -> int:
     from workbench.circuits import as_lines, circuit_of, verilog
-    from workbench.circuits.verilog import write_bench
+    from workbench.circuits.testbench import write_bench
 
     policy, size, cases = _asked_for(given)
     circuit = circuit_of(policy, size)

@@ -310,7 +310,10 @@ def _keyed(key: str, choice: dict[str, Any], cls: type[Spec]) -> dict[str, Any]:
     return {**shape, "properties": {key: choice, **shape["properties"]}, "required": [key, *shape.get("required", [])]}
 
 
-_MODULES = ("applications", "dense_kernels", "memory_jobs", "page_accesses", "random_groups", "sparse_kernels")
+_MODULES = (
+    *("applications", "dense_kernels", "memory_jobs", "page_accesses", "random_groups", "reported_programs"),
+    *("sparse_kernels", "training_memory"),
+)
 for _name in ("malloc_calls", "serving", *(f"synthetic.{module}" for module in _MODULES)):
     import_module(f"workbench.workloads.{_name}")  # which defines its generators; one's own joins them as it is defined
 

@@ -10,16 +10,8 @@ from hypothesis import strategies as st
 
 from tests.junk import ANYTHING, refusal
 from workbench.streams import Streams
-from workbench.workloads.synthetic.laws import (
-    AllAtOnce,
-    Arrival,
-    Bursts,
-    Exponential,
-    Offered,
-    Poisson,
-    PoissonLoad,
-    Uniform,
-)
+from workbench.workloads.synthetic.arrivals import AllAtOnce, Arrival, Bursts, Offered, Poisson, PoissonLoad
+from workbench.workloads.synthetic.laws import Exponential, Uniform
 
 
 def step_by_step(gap: float, seed: int, count: int) -> list[int]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.streams import Streams
-from workbench.workloads.synthetic.laws import waiting
+from workbench.workloads.synthetic.portable_math import waiting
 
 
 def exactly(rank: float) -> Decimal:

@@ -18,10 +18,10 @@ from workbench.workloads.synthetic.page_accesses import (
     ProducerConsumer,
     SharedSweep,
     StencilHalo,
-    Zipf,
     ZipfMixture,
 )
 from workbench.workloads.synthetic.page_kernels import PageKernel
+from workbench.workloads.synthetic.page_patterns import Zipf
 from workbench.workloads.workload_key import generators, read_workload, regimes
 
 MACHINES = st.builds(TranslationMachine, cores=st.integers(1, 5), private_entries=st.integers(1, 8))

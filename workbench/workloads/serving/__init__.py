@@ -42,7 +42,8 @@ from workbench.workloads.serving.server import (
     merged,
     prefixes,
 )
-from workbench.workloads.synthetic.laws import Law, LogNormal, waiting
+from workbench.workloads.synthetic.laws import Law, LogNormal
+from workbench.workloads.synthetic.portable_math import waiting
 from workbench.workloads.workload import Generator, Workload
 
 

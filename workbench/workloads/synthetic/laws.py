@@ -1,4 +1,4 @@
-"""Laws from which sizes, durations and arrivals are drawn: what numbers come, how often, and when?
+"""Laws from which sizes and durations are drawn: what numbers come, and how often?
 
 All draw whole numbers, at least 1 but for two: `sometimes` and `constant: 0` draw nothing, for what need not be asked
 for.
@@ -9,24 +9,19 @@ giving a smaller number. Drawing is then inversion: one uniform rank a number. T
 - the first n numbers are the same however many are drawn, so a longer queue begins with the shorter one;
 - two laws asked with the same seed rise and fall together, so comparing them is paired;
 - a duration can be made to depend on a size without changing either's law (`correlated`).
-
-The natural logarithm and powers of two (`waiting`, `power`) are the same to the bit on every machine.
-
-Arrivals are whole cycles that never decrease; some come by the load that they make on a machine (`Offered`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from workbench.errors import InputError, wrong_value
 from workbench.levers import Family, lever
 from workbench.levers.spec import family_schema
-from workbench.streams import Streams
+from workbench.workloads.synthetic.portable_math import power, waiting
 
 LARGEST = 10**10
 """The largest number that a law may draw; ten million of them still add up in 63 bits."""
@@ -539,216 +534,3 @@ class Sometimes(Law):
         }
         levers = {"share": cls.levers["share"].schema(), "law": inside}
         return {"type": "object", "additionalProperties": False, "properties": levers}
-
-
-_HALF_ROOT = 0.7071067811865476
-_LOG_2 = 0.6931471805599453
-_TERMS = 11
-"""Terms of the series: with |s| <= 0.172 the next one is below 1e-18 of the first."""
-_TERMS_OF_POWER = 15
-"""Likewise: with |r ln 2| <= 0.347 the next one is below 1e-20."""
-
-
-def waiting(uniforms: np.ndarray) -> np.ndarray:
-    """Return -ln(1 - u): how long until an event of rate one, drawn from a uniform number by inversion.
-
-    NumPy picks its logarithm by what the processor can do, and those differ in the last bit; a sum of many such times
-    then rounds to another cycle now and then. This one uses sums, products and quotients alone, which IEEE 754 fixes:
-    1 - u = m 2^e with m in [0.71, 1.42), and ln m = 2 (s + s^3/3 + s^5/5 + ...) with s = (m - 1) / (m + 1).
-
-    Parameters
-    ----------
-    uniforms : float64[count]
-        At least 0 and below 1.
-
-    Returns
-    -------
-    float64[count], at least 0, within 5e-16 of the true value, relatively.
-
-    Examples
-    --------
-    >>> waiting(np.array([0.0, 0.5]))
-    array([0.        , 0.69314718])
-    """
-    mantissa, exponent = np.frexp(1.0 - uniforms)
-    small = mantissa < _HALF_ROOT
-    mantissa = np.where(small, mantissa + mantissa, mantissa)
-    s = (mantissa - 1.0) / (mantissa + 1.0)
-    square = s * s
-    series = np.full_like(s, 1.0 / (2 * _TERMS - 1))
-    for k in range(_TERMS - 2, -1, -1):
-        series *= square
-        series += 1.0 / (2 * k + 1)
-    return 0.0 - (exponent - small) * _LOG_2 - 2.0 * s * series
-
-
-def power(exponents: np.ndarray) -> np.ndarray:
-    """Return two to the power of each exponent, to the same bit on every machine.
-
-    2^x = 2^n e^(r ln 2) with n the nearest whole number and |r| <= 1/2; the series of the exponential in sums and
-    products alone.
-
-    Parameters
-    ----------
-    exponents : float64[count]
-        From -1000 to 1000.
-
-    Returns
-    -------
-    float64[count], within 1e-15 of the true value, relatively.
-
-    Examples
-    --------
-    >>> power(np.array([0.0, 0.5, 10.0]))
-    array([1.00000000e+00, 1.41421356e+00, 1.02400000e+03])
-    """
-    whole = np.rint(exponents)
-    rest = (exponents - whole) * _LOG_2
-    series = np.full_like(rest, 1.0)
-    for k in range(_TERMS_OF_POWER, 0, -1):
-        series = 1.0 + series * rest / k
-    return np.ldexp(series, whole.astype(np.int64))
-
-
-CYCLES_PER_KILOCYCLE = 1000
-_LATEST = float(1 << 61)
-
-
-class Offered(NamedTuple):
-    """What all that arrives asks of a machine, over what the machine has: the measure of a load.
-
-    A load of 1 comes so fast that the machine could just keep up if nothing of it ever lay idle.
-    """
-
-    work: int
-    """Cycles that each takes times the amount that it takes, in all."""
-    capacity: int
-    """The amount that the machine has."""
-
-    @classmethod
-    def of(cls, amount: np.ndarray, duration: np.ndarray, capacity: int) -> Offered:
-        """Return what is offered to one resource.
-
-        Parameters
-        ----------
-        amount, duration : int64[count]
-            How much each takes, and for how many cycles.
-
-        Examples
-        --------
-        >>> Offered.of(np.array([3, 4]), np.array([10, 5]), 128)
-        Offered(work=50, capacity=128)
-        """
-        return cls(_exact_sum(amount * duration), capacity)
-
-    def above(self, other: Offered) -> bool:
-        """Return whether it keeps its resource busy for longer than another keeps its own.
-
-        >>> Offered(10, 2).above(Offered(40, 10)), Offered(10, 2).above(Offered(50, 10))
-        (True, False)
-        """
-        return self.work * other.capacity > other.work * self.capacity
-
-    def gap(self, count: int, load: float) -> float:
-        """Return the cycles between arrivals, on average, at which so many offer a load."""
-        return self.work / (self.capacity * count * load)
-
-
-class Arrival(Family, noun="arrival", example="{poisson: 12}"):
-    """The base of every way to arrive."""
-
-    def cycles(self, count: int, offered: Callable[[], Offered], streams: Streams) -> np.ndarray:
-        """Return the cycle at which each joins the queue: int64[count], from the stream `arrivals` alone.
-
-        Parameters
-        ----------
-        count : int
-            How many arrive one after the other: workgroups, or kernels with all their workgroups.
-        offered : function
-            Called by those who need it: what all of them ask of the machine.
-        """
-        raise NotImplementedError
-
-
-class AllAtOnce(Arrival):
-    """All at cycle 0: a queue to drain.
-
-    References
-    ----------
-    spec 1, E16: 300 workgroups all queued at t = 0.
-    """
-
-    def cycles(self, count: int, offered: Callable[[], Offered], streams: Streams) -> np.ndarray:
-        return np.zeros(count, np.int64)
-
-
-class Poisson(Arrival):
-    """A Poisson process from cycle 0 on, of a rate; each arrival is rounded down to its cycle.
-
-    References
-    ----------
-    spec 1, section 6: arrival {all at 0, Poisson}.
-    """
-
-    brief = ("per_kilocycle",)
-    per_kilocycle: float = lever(
-        10.0,
-        least=0.001,
-        most=1e6,
-        scale="log",
-        unit="workgroups",
-        description="how many arrive in 1,000 cycles on average",
-    )
-
-    def cycles(self, count: int, offered: Callable[[], Offered], streams: Streams) -> np.ndarray:
-        return _poisson(CYCLES_PER_KILOCYCLE / self.per_kilocycle, count, streams)
-
-
-class PoissonLoad(Arrival):
-    """A Poisson process whose rate follows from the load that it offers to the machine.
-
-    load = offered / available = work / (capacity x arrivals x mean gap), so the mean gap between arrivals is
-    work / (capacity x arrivals x load), with the demands and durations that were drawn. For a shared memory work is
-    sum(length x duration) and capacity its segments; for a dispatcher both are those of the resource that is asked for
-    most, over all modules. At 1 the machine could just keep up if nothing of it ever lay idle; fragmentation and a
-    blocked head of a queue make it less.
-    """
-
-    brief = ("load",)
-    load: float = lever(0.8, least=0.001, most=1000, step=0.05, description="cycles offered over cycles available")
-
-    def cycles(self, count: int, offered: Callable[[], Offered], streams: Streams) -> np.ndarray:
-        return _poisson(offered().gap(count, self.load), count, streams)
-
-
-class Bursts(Arrival):
-    """A Poisson process of bursts: so many arrive in the same cycle, at the rate that offers a load.
-
-    The mean gap between bursts is `size` times that of `poisson_load`. With `size` 1 it is `poisson_load`, to the bit.
-    """
-
-    brief = ("size", "load")
-    size: int = lever(32, least=1, most=1_000_000, scale="log", description="how many arrive together")
-    load: float = lever(0.8, least=0.001, most=1000, step=0.05, description="cycles offered over cycles available")
-
-    def cycles(self, count: int, offered: Callable[[], Offered], streams: Streams) -> np.ndarray:
-        starts = _poisson(self.size * offered().gap(count, self.load), -(-count // self.size), streams)
-        return starts[np.arange(count) // self.size]
-
-
-def _poisson(gap: float, count: int, streams: Streams) -> np.ndarray:
-    times = np.cumsum(gap * waiting(streams.uniforms("arrivals", count)))
-    if times[-1] > _LATEST:
-        raise InputError(
-            f"arrivals {gap:.3g} cycles apart run past cycle 2^61 after {count} of them; make them denser."
-        )
-    return times.astype(np.int64)
-
-
-def _exact_sum(numbers: np.ndarray) -> int:
-    """Return the sum of int64 numbers of at least 0, which may need more than 63 bits.
-
-    >>> _exact_sum(np.array([2**62, 2**62, 2**62])) == 3 * 2**62
-    True
-    """
-    return (int((numbers >> 32).sum()) << 32) + int((numbers & 0xFFFFFFFF).sum())

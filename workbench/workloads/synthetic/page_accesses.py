@@ -1,69 +1,24 @@
-"""Cores that access pages without computing anything: so many accesses at a pace, some of shared pages, some of own.
-
-A pattern says which page of an array comes next; it is read by every core for itself. A pace says when the cores access
-pages: cycles never decrease, and every core has the same mean gap between its accesses.
-"""
+"""Cores that access pages without computing anything: so many accesses at a pace, some of shared pages, some of own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from workbench.errors import InputError, at
-from workbench.levers import Family, lever
+from workbench.levers import lever
 from workbench.streams import Streams
 from workbench.workloads import workload as blocks
-from workbench.workloads.synthetic.laws import waiting
+from workbench.workloads.synthetic.access_pace import Pace, Regular
+from workbench.workloads.synthetic.page_patterns import PagePattern, Scatter, Sweep, Zipf
 from workbench.workloads.warp_pages import Ordinals
 from workbench.workloads.workload import Accesses, Generator, Workload
 
 MOST_ACCESSES = 10**11
 PageReader = Callable[[np.ndarray], np.ndarray]
 """From the cores of the next accesses, int32[count], to their pages, int64[count]."""
-
-Clock = Callable[[int], tuple[np.ndarray, np.ndarray]]
-"""Gives the next so many accesses: int64[count] cycles and int32[count] cores."""
-
-
-class Pace(Family, noun="pace", example="{bursts: 8}"):
-    """The base of every pace."""
-
-    def clock(self, cores: int, gap: float, streams: Streams) -> Clock:
-        """Return a clock that starts at cycle 0; its cycles and cores do not depend on how it is read.
-
-        Parameters
-        ----------
-        gap : float
-            Mean cycles between two accesses of a core.
-        """
-        raise NotImplementedError
-
-
-class Regular(Pace):
-    """Every core accesses a page each `gap` cycles, all cores at once, the lowest first.
-
-    >>> Regular().clock(2, 3.0, Streams(0))(5)
-    (array([0, 0, 3, 3, 6]), array([0, 1, 0, 1, 0], dtype=int32))
-    """
-
-    def clock(self, cores: int, gap: float, streams: Streams) -> Clock:
-        return _in_turn(cores, gap, 1)
-
-
-def _in_turn(cores: int, gap: float, size: int) -> Clock:
-    done = 0
-
-    def read(count: int) -> tuple[np.ndarray, np.ndarray]:
-        nonlocal done
-        turn = np.arange(done, done + count)
-        done += count
-        cycle = (turn // (cores * size) * size * gap).astype(np.int64)
-        return cycle, (turn % cores).astype(np.int32)
-
-    return read
 
 
 class PageAccesses(Workload):
@@ -167,31 +122,6 @@ class SomeShared(PageAccesses):
         return read
 
 
-Reader = Callable[[np.ndarray, np.ndarray], np.ndarray]
-"""From int32[count] cores and float64[count] ranks in [0, 1) to int64[count] places in the array; it remembers how far
-each core is."""
-
-
-class PagePattern(Family, noun="page pattern", example="{zipf: 0.9}"):
-    """The base of every pattern."""
-
-    def reader(self, pages: int, cores: int) -> Reader:
-        """Return a reader of an array of so many pages by so many cores, at its beginning."""
-        raise NotImplementedError
-
-
-class Sweep(PagePattern):
-    """Page after page, and from the first again: the pattern that least-recently-used serves worst.
-
-    >>> Sweep().reader(3, 2)(np.array([0, 1, 0, 0, 0]), np.zeros(5)).tolist()
-    [0, 0, 1, 2, 0]
-    """
-
-    def reader(self, pages: int, cores: int) -> Reader:
-        ordinals = Ordinals(cores)
-        return lambda core, ranks: ordinals.of(core) % pages
-
-
 class PrivateArrays(PageAccesses, Generator):
     """Every core reads an array of its own, of which no other core ever has a page: nothing to share (H4.7).
 
@@ -217,13 +147,6 @@ class PrivateArrays(PageAccesses, Generator):
         of_array = self.array_pages(machine)
         own, ranks = self.pattern.reader(of_array, machine.cores), streams.flow("pages")
         return lambda core: own(core, ranks(len(core))) + core.astype(np.int64) * of_array
-
-
-class Scatter(PagePattern):
-    """Any page with the same chance."""
-
-    def reader(self, pages: int, cores: int) -> Reader:
-        return lambda core, ranks: (ranks * pages).astype(np.int64)
 
 
 class SharedSweep(SomeShared, Generator):
@@ -368,86 +291,3 @@ class ProducerConsumer(PageAccesses, Generator):
 
     def _groups(self, machine: Any) -> int:
         return -(-int(machine.cores) // self.group)
-
-
-_FINEST = 2.0**40
-
-
-class Zipf(PagePattern):
-    """Page k (from 1) with a chance in proportion to 1 / k^alpha, by inversion: a higher rank never gives a lower page.
-
-    The cumulated chances are rounded to 2^-40, so that powers which differ in their last bit between processors draw
-    the same pages.
-
-    >>> Zipf(alpha=1.0).reader(3, 1)(np.zeros(3, np.int32), np.array([0.54, 0.55, 0.99])).tolist()  # 6/11, 9/11, 1
-    [0, 1, 2]
-    """
-
-    brief = ("alpha",)
-    alpha: float = lever(
-        1.0, least=0, most=8, step=0.1, description="how much more often the first pages come; 0 = all alike"
-    )
-
-    def reader(self, pages: int, cores: int) -> Reader:
-        cumulated, first = _chances(self.alpha, pages)
-
-        def read(core: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-            return _inverted(cumulated, first, ranks)
-
-        return read
-
-
-def _inverted(cumulated: np.ndarray, first: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Return the first place whose cumulated chance is above each rank, from the first one that its cell of ranks
-    has."""
-    cell = (ranks * (len(first) - 1)).astype(np.int64)
-    place = first[cell]
-    searched = np.flatnonzero(cumulated[place] <= ranks)
-    place[searched] = np.searchsorted(cumulated, ranks[searched], side="right")
-    return place
-
-
-@lru_cache(maxsize=4)
-def _chances(alpha: float, pages: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the cumulated chances, float64[pages], and the first place of each cell of equal ranks, int64[cells +
-    1]."""
-    weights = np.arange(1, pages + 1, dtype=np.float64) ** -alpha
-    cumulated = np.cumsum(weights)
-    cumulated = np.round(cumulated / cumulated[-1] * _FINEST) / _FINEST
-    cells = 4 * pages
-    first = np.searchsorted(cumulated, np.arange(cells + 1) / cells, side="right")
-    return cumulated, np.minimum(first, pages - 1)
-
-
-class Bursts(Pace):
-    """Every core makes so many accesses in one cycle, then none for as many gaps."""
-
-    brief = ("size",)
-    size: int = lever(
-        8, least=1, most=1 << 20, scale="log", unit="accesses", description="accesses of a core in one cycle"
-    )
-
-    def clock(self, cores: int, gap: float, streams: Streams) -> Clock:
-        return _in_turn(cores, gap, self.size)
-
-
-class Poisson(Pace):
-    """Every core's accesses are a Poisson process, rounded down to cycles.
-
-    Together they are one process of `cores` times the rate, in which each access is of any core with the same chance;
-    so the streams `arrivals` and `cores` are all that is drawn.
-    """
-
-    def clock(self, cores: int, gap: float, streams: Streams) -> Clock:
-        waits, which = streams.flow("arrivals"), streams.flow("cores")
-        last = 0.0
-
-        def read(count: int) -> tuple[np.ndarray, np.ndarray]:
-            nonlocal last
-            times = waiting(waits(count)) * (gap / cores)
-            times[:1] += last
-            times = np.cumsum(times)
-            last = float(times[-1]) if count else last
-            return times.astype(np.int64), (which(count) * cores).astype(np.int32)
-
-        return read

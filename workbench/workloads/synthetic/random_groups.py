@@ -15,18 +15,9 @@ from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.levers import Spec, lever
 from workbench.streams import Streams
 from workbench.workloads.group_file import ALWAYS_ONE, column_of, first_misfit, machine_resources
+from workbench.workloads.synthetic.arrivals import AllAtOnce, Arrival, Offered
 from workbench.workloads.synthetic.instructions import DEFAULT_MIXES, InstructionMix, Instructions
-from workbench.workloads.synthetic.laws import (
-    AllAtOnce,
-    Arrival,
-    Constant,
-    Correlated,
-    Empirical,
-    Law,
-    Offered,
-    Sometimes,
-    Uniform,
-)
+from workbench.workloads.synthetic.laws import Constant, Correlated, Empirical, Law, Sometimes, Uniform
 from workbench.workloads.workload import MOST_CHANNELS, MOST_PRIORITIES, Generator, Groups, Workgroups
 
 

@@ -15,8 +15,8 @@ from workbench.errors import InputError
 from workbench.identity import current as current_code
 from workbench.levers import Family, code_of, lever
 from workbench.streams import Streams
-from workbench.workloads.synthetic.page_accesses import Zipf
 from workbench.workloads.synthetic.page_kernels import Launch, PageKernel, Spans, Touched, joined, spans
+from workbench.workloads.synthetic.page_patterns import Zipf
 from workbench.workloads.workload import Generator
 
 _INDEX_BYTES = 4
