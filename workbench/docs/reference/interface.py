@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import workbench as wb
 from workbench.cli.main import COMMANDS, Command, find
-from workbench.docs.markdown import Kind, Page, code, entry, from_docstring, prose, ref, sections, table
+from workbench.docs.markdown import Kind, Page, code, entry, from_docstring, ref, sections, table
+from workbench.docs.spec_links import prose
 
 
 def word_pages() -> Iterator[Page]:
@@ -39,11 +40,17 @@ WORD_KIND = Kind(
 )
 
 
+_ABOUT_COMMANDS = (
+    "One command a station of the road from a sweep file to a figure in a paper. Each has `--help`, and `--json` where "
+    "it prints rows."
+)
+
+
 def command_pages() -> Iterator[Page]:
     """Yield the one page of all commands."""
     text = sections(
         "# Commands",
-        COMMAND_KIND.description,
+        _ABOUT_COMMANDS,
         "Exit status: 0 done, 1 some runs failed (they are rows), 2 the input is wrong (one sentence, nothing "
         "written), 130 stopped by Ctrl-C.",
         *(_command_entry(find(name)) for name in COMMANDS),
@@ -78,10 +85,4 @@ def _default(action: argparse.Action) -> str:
     return f"`{action.default}`"
 
 
-COMMAND_KIND = Kind(
-    "commands",
-    "Commands",
-    "One command a station of the road from a sweep file to a figure in a paper. Each has `--help`, and `--json` where "
-    "it prints rows.",
-    command_pages,
-)
+COMMAND_KIND = Kind("commands", "Commands", _ABOUT_COMMANDS, command_pages)
