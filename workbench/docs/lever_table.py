@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.cli import listings
+from workbench.cli.lever_words import default_of_lever, values_of_lever
 from workbench.docs.markdown import anchor, escaped, ref, table
 from workbench.docs.spec_links import prose
 from workbench.levers import Lever, Spec
@@ -24,7 +24,7 @@ def lever_table(cls: type[Spec], within: str) -> str:
 
 def lever_facts(cls: type[Spec], one: Lever) -> list[str]:
     """Return the meaning of a lever of a class, and what it may be with its unit and default, as Markdown."""
-    default = "must be given" if one.required else f"default `{listings.default_of_lever(one)}`"
+    default = "must be given" if one.required else f"default `{default_of_lever(one)}`"
     unit = f" ({one.unit})" if one.unit else ""
     return [prose(one.description, cls.__module__), f"{lever_values(one)}{unit}; {default}"]
 
@@ -37,4 +37,4 @@ def lever_values(one: Lever) -> str:
     """
     if one.kind == "choice":
         return ", ".join(f"`{choice}`" for choice in one.choices)
-    return escaped(listings.values_of_lever(one))
+    return escaped(values_of_lever(one))

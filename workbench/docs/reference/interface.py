@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterator
 
 import workbench as wb
-from workbench.cli.main import COMMANDS, Command, find
+from workbench.cli.commands import COMMANDS, Command, find
 from workbench.docs.markdown import Kind, Page, code, entry, from_docstring, ref, sections, table
 from workbench.docs.spec_links import prose
 
@@ -68,7 +68,7 @@ def _command_entry(command: Command) -> str:
         for action in parser._actions
     ]
     arguments = table(["argument", "meaning", "default"], rows) if rows else ""
-    return entry(command.name, prose(command.says), code(usage, "text"), arguments)
+    return entry(command.name, prose(command.description), code(usage, "text"), arguments)
 
 
 def _written(action: argparse.Action) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
-from workbench.cli.listings import declared_levers, kind_of_spec
+from workbench.cli.lever_words import declared_levers, kind_of_spec
 from workbench.docs.lever_table import LEVER_FACTS, lever_facts
 from workbench.docs.markdown import Kind, Page, anchor, ref, sections, table
 from workbench.docs.reference.engines import engine_path, inner_specs
