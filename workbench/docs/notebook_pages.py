@@ -92,8 +92,8 @@ def run_notebook(file: Path, copy: Path) -> None:
 def _compiled() -> AbstractContextManager[Any]:
     """Let the kernels of notebooks compile although this process does not, find this package, and be unwatched."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-    there = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
-    return mock.patch.dict(os.environ, {**there, STILL: "1", "PYTHONPATH": path}, clear=True)
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+    return mock.patch.dict(os.environ, {**environment, STILL: "1", "PYTHONPATH": path}, clear=True)
 
 
 def _with_note(notebook: dict[str, Any]) -> dict[str, Any]:

@@ -122,6 +122,6 @@ def lending() -> str:
             picture.words(228.5 + k * 40, 38 + row * 44, lender or "no", "tiny inside", "middle")
             if lender:
                 free[lender] -= 20
-    there = "; ".join(f"{card} {free}, {rate:g}" for card, free, rate in CARDS)
-    picture.words(20, 110, f"gpu0 asks; free, GB/s to it: {there}; threshold 48", "small")
+    rates = "; ".join(f"{card} {free}, {rate:g}" for card, free, rate in CARDS)
+    picture.words(20, 110, f"gpu0 asks; free, GB/s to it: {rates}; threshold 48", "small")
     return picture.text()

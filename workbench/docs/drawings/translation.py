@@ -95,8 +95,8 @@ def _served(locate: str) -> dict[str, tuple[float, int]]:
         "policy": {"locate": locate, "eviction": "lru", "fill": "demand_always"},
         "seeds": 1,
     }
-    there, record = first_run(sweep, events=True)
-    log = there.events(record)
+    registered, record = first_run(sweep, events=True)
+    log = registered.events(record)
     result: dict[str, tuple[float, int]] = {}
     for kind in ("private", "merged", "peer", "shared", "walk"):
         cycles = log["latency"][(log["kind"] == "access") & (log["served_by"] == kind)]

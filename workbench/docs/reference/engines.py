@@ -56,15 +56,15 @@ def engine_pages() -> Iterator[Page]:
         yield _engine_page(name, mechanism(name))
 
 
-def _engine_page(name: str, there: Mechanism) -> Page:
-    engine, cls, sweep = there.engine, type(there.engine), shipped_sweep(name)
+def _engine_page(name: str, registered: Mechanism) -> Page:
+    engine, cls, sweep = registered.engine, type(registered.engine), shipped_sweep(name)
     measures = measures_of(name)
     text = sections(
         f"# {name}",
         of_class(cls),
-        _engine_facts(name, there),
-        _slots(there),
-        sections("## Measures", table(_MEASURE_FACTS, [_measure_row(there, one) for one in measures])),
+        _engine_facts(name, registered),
+        _slots(registered),
+        sections("## Measures", table(_MEASURE_FACTS, [_measure_row(registered, one) for one in measures])),
         _levers_below("Options", "options", engine.options),
         _levers_below("Machine", "machine", engine.machine),
         sections("## A sweep", sweep) if sweep else "",
@@ -73,8 +73,8 @@ def _engine_page(name: str, there: Mechanism) -> Page:
     return Page(engine_path(name), name, text, summary, tuple(one.name for one in measures))
 
 
-def _engine_facts(name: str, there: Mechanism) -> str:
-    engine, kind = there.engine, there.engine.workload_kind
+def _engine_facts(name: str, registered: Mechanism) -> str:
+    engine, kind = registered.engine, registered.engine.workload_kind
     presets = [one for one in preset_names() if preset(one).of.name == engine.machine.name]
     figures = [figure for figure, one in FIGURES.all().items() if one.engine == name]
     rows = [
@@ -86,11 +86,11 @@ def _engine_facts(name: str, there: Mechanism) -> str:
     return table(["", ""], [row for row in rows if row[1]])
 
 
-def _slots(there: Mechanism) -> str:
-    asks = {slot: there.engine.question_of(slot) for slot in there.engine.slots}
+def _slots(registered: Mechanism) -> str:
+    questions = {slot: registered.engine.question_of(slot) for slot in registered.engine.slots}
     rows = [
-        [f"`{slot}`", ref(f"`{asks[slot]}`", f"reference/policies/{asks[slot]}"), f"`{neutral}`"]
-        for slot, neutral in there.engine.slots.items()
+        [f"`{slot}`", ref(f"`{questions[slot]}`", f"reference/policies/{questions[slot]}"), f"`{neutral}`"]
+        for slot, neutral in registered.engine.slots.items()
     ]
     heads = ["slot", "question", "default, or the slot whose policy is taken"]
     return sections("## Decisions", table(heads, rows)) if rows else ""
@@ -101,9 +101,9 @@ def measures_of(engine: str) -> list[Measure]:
     return [*mechanism(engine).measures.values(), *(one.declared for one in of_setup(engine).values())]
 
 
-def _measure_row(there: Mechanism, one: Measure) -> list[str]:
+def _measure_row(registered: Mechanism, one: Measure) -> list[str]:
     """Return a measure as a row, with what brackets may hold behind its name, such as a priority."""
-    families = getattr(there.measures, "_families", ()) if isinstance(there.measures, Measures) else ()
+    families = getattr(registered.measures, "_families", ()) if isinstance(registered.measures, Measures) else ()
     parts = [
         f"Also of {family.of.replace('{}', 'n')} alone, as `{one.name}[n]` with n like `{family.part}`."
         for family in families
