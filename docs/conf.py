@@ -3,7 +3,7 @@
 import re
 
 import workbench
-from workbench.docs.markdown import linked, room_of
+from workbench.docs.spec_links import linked, spec_of
 from workbench.levers import Spec
 
 project = "GPU policy workbench"
@@ -16,7 +16,7 @@ source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "dollarmath"]
 myst_all_links_external = True  # every link is an address of a built page; `workbench.docs.build` looks at each
 myst_heading_anchors = 3
-nb_execution_mode = "off"  # executed copies come with the sources (workbench/docs/sources.py)
+nb_execution_mode = "off"  # executed copies come with the sources (workbench/docs/notebook_pages.py)
 nb_merge_streams = True
 suppress_warnings = ["myst.header", "misc.highlighting_failure", "mystnb.unknown_mime_type"]
 
@@ -38,7 +38,7 @@ pygments_dark_style = "native"
 
 def link_specifications(app, what, name, obj, options, lines):
     """Make each `spec 3, R81` of a docstring a link to the item, as everywhere on the site."""
-    text = linked("\n".join(lines), room_of(getattr(obj, "__module__", "") or ""))
+    text = linked("\n".join(lines), spec_of(getattr(obj, "__module__", "") or ""))
     up = "../" * app.env.docname.count("/")
     lines[:] = re.sub(r"\[([^\]\n]+)\]\(site:([^)]+)\)", rf"`\1 <{up}\2>`__", text).split("\n")
 

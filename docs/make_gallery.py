@@ -14,7 +14,7 @@ import numpy as np
 
 import workbench as wb
 from workbench.docs import ROOT
-from workbench.docs.reference.results import sweeps_with
+from workbench.docs.reference.figures import sweeps_with
 from workbench.errors import WorkbenchError
 from workbench.explain.malloc_validation import Curve
 from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES

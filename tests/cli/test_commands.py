@@ -10,7 +10,8 @@ import pytest
 
 import workbench as wb
 from workbench.api import open_results
-from workbench.cli.main import COMMANDS, find, main
+from workbench.cli.commands import COMMANDS, find
+from workbench.cli.main import main
 from workbench.errors import InputError
 
 FAMILY = (
@@ -38,7 +39,7 @@ def test_every_command_can_be_found_and_says_what_it_does():
     for name in COMMANDS:
         command = find(name)
         assert command.name == name
-        assert command.says.endswith(".")
+        assert command.description.endswith(".")
 
 
 def test_a_sweep_in_python_is_refused_for_an_unknown_figure_too_and_kept_results_are_opened(sweep, tmp_path):

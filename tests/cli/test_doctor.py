@@ -7,8 +7,9 @@ import json
 import pytest
 
 from workbench.cli import doctor
-from workbench.cli.doctor import THINGS, Thing
+from workbench.cli.machine_facts import compile_cache, free_memory
 from workbench.cli.main import main
+from workbench.cli.optional_things import THINGS, Thing
 from workbench.compiled.kernel import cache_folder, code_home
 
 
@@ -44,14 +45,14 @@ def test_every_purpose_fits_80_columns_and_has_one_command():
 
 def test_the_cache_tells_its_own_folder_from_earlier_ones(monkeypatch, tmp_path):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "cache"))
-    assert doctor.compile_cache().state.startswith("empty")
+    assert compile_cache().state.startswith("empty")
     assert not (tmp_path / "cache").exists()
     own = cache_folder("workbench.structures.bitmaps")
     edited, of_all_sources = own.parent / ("0" * 16), tmp_path / "cache" / ("0" * 16)
     for folder, content in ((own, b"12345"), (edited, b"123"), (of_all_sources, b"12")):
         folder.mkdir(parents=True)
         (folder / "answer.nbi").write_bytes(content)
-    cache = doctor.compile_cache()
+    cache = compile_cache()
     assert (cache.functions, cache.bytes, cache.earlier_bytes) == (1, 5, 5)
     assert cache.earlier == [str(edited), str(of_all_sources)]
     assert cache.state == "compiled functions of these sources: 1"
@@ -65,9 +66,9 @@ def test_free_memory_is_what_machine_and_container_both_leave(tmp_path, most, us
     meminfo.write_text("MemTotal: 8 kB\nMemAvailable: 4 kB\n")
     (tmp_path / "memory.max").write_text(f"{most}\n")
     (tmp_path / "memory.current").write_text(f"{used}\n")
-    assert doctor.free_memory(meminfo, tmp_path) == expected
+    assert free_memory(meminfo, tmp_path) == expected
 
 
 def test_unknown_memory_is_said_so(tmp_path):
-    assert doctor.free_memory(tmp_path / "none", tmp_path) is None
+    assert free_memory(tmp_path / "none", tmp_path) is None
     assert doctor.size_words(None) == "unknown"

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from workbench.cli.listings import declared_levers
+from workbench.cli.lever_words import declared_levers
 from workbench.cli.main import main
 from workbench.mechanisms.mechanism import mechanism
 

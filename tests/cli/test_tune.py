@@ -12,7 +12,7 @@ import yaml
 from tests.depth import long
 from tests.tuning.small import small
 from workbench.cli.main import main
-from workbench.cli.run import default_folder
+from workbench.cli.run_arguments import default_folder
 from workbench.cli.tune import say_levers
 
 OTHER = "{regime: small_uniform, count: 20}"

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from workbench.cli import bench
-from workbench.cli.main import COMMANDS, main
+from workbench.cli.commands import COMMANDS
+from workbench.cli.main import main
 from workbench.cli.output import cell, table_lines
 
 SWEEP = "sweeps/placement/drain.yaml"

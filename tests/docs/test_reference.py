@@ -10,14 +10,14 @@ import pytest
 import workbench as wb
 from tests.house.test_every_lever import registered
 from tests.house.test_specification_references import TEXTS, Reference, references, resolves
-from workbench.claims import known_claims
-from workbench.cli.main import COMMANDS
+from workbench.cli.commands import COMMANDS
 from workbench.docs import SWEEPS
 from workbench.docs.build import KINDS, reference_pages
-from workbench.docs.markdown import linked
-from workbench.docs.reference.engines import generator_path, shipped_sweep
-from workbench.docs.reference.results import GALLERY, claim_path, figure_path, gallery_sweeps
-from workbench.docs.reference.workloads import regime_anchor
+from workbench.docs.reference.claims import claim_path
+from workbench.docs.reference.engines import shipped_sweep
+from workbench.docs.reference.figures import GALLERY, figure_path, gallery_sweeps
+from workbench.docs.reference.workloads import generator_path, regime_anchor
+from workbench.docs.spec_links import linked
 from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES
 from workbench.machine.presets import preset, preset_names
 from workbench.mechanisms.mechanism import mechanism, mechanisms

@@ -17,9 +17,10 @@ from nbformat.v4 import new_code_cell, new_notebook
 import workbench as wb
 from tests.depth import compiled_only, long
 from tests.docs.test_reference import TEXTS, public_entries
-from workbench.docs import DOCS, PAGES, ROOT, sources
+from workbench.docs import DOCS, NOTEBOOKS, PAGES, ROOT, sources
 from workbench.docs.build import dead_links
 from workbench.docs.drawings import DRAWINGS, drawn
+from workbench.docs.notebook_pages import _page_outputs, executed_copy, notebook_sources, run_notebook
 from workbench.docs.sources import anchors
 from workbench.errors import WorkbenchError
 from workbench.mechanisms.mechanism import mechanism
@@ -161,15 +162,15 @@ def test_a_page_written_by_hand_links_to_pages_and_files_that_there_are(file):
 
 def test_a_notebook_without_an_executed_copy_says_so(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
-    pages = sources.notebook_sources(execute=False)
+    pages = notebook_sources(execute=False)
     assert "notebooks/01_placement.ipynb" in pages
     assert all("built without running notebooks" in text for name, text in pages.items() if name.endswith(".ipynb"))
 
 
 def test_an_executed_copy_is_shown_with_its_outputs(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
-    file = next(iter(sorted(sources.NOTEBOOKS.glob("*.ipynb"))))
-    copy = sources.kept_copy(file)
+    file = next(iter(sorted(NOTEBOOKS.glob("*.ipynb"))))
+    copy = executed_copy(file)
     copy.parent.mkdir(parents=True)
     output = '{"output_type": "stream", "name": "stdout", "text": "drained sooner"}'
     copy.write_text(
@@ -177,7 +178,7 @@ def test_an_executed_copy_is_shown_with_its_outputs(tmp_path, monkeypatch):
         + output
         + ']}], "metadata": {"widgets": {}}, "nbformat": 4, "nbformat_minor": 5}'
     )
-    page = sources.notebook_sources(execute=False)[f"notebooks/{file.name}"]
+    page = notebook_sources(execute=False)[f"notebooks/{file.name}"]
     assert "drained sooner" in page and "widgets" not in page
 
 
@@ -190,7 +191,7 @@ def test_of_a_widget_its_picture_is_shown_and_of_one_without_nothing():
         {"output_type": "stream", "name": "stdout", "text": "a result"},
     ]
     notebook = {"cells": [{"cell_type": "code", "outputs": outputs}], "metadata": {}}
-    (cell,) = sources._shown_outputs(notebook)["cells"]
+    (cell,) = _page_outputs(notebook)["cells"]
     assert [list(out.get("data", out["output_type"])) for out in cell["outputs"]] == [
         ["text/plain", "image/png"],
         list("stream"),
@@ -200,20 +201,20 @@ def test_of_a_widget_its_picture_is_shown_and_of_one_without_nothing():
 def test_a_copy_is_of_one_notebook_and_of_the_engines_that_it_names(tmp_path, monkeypatch):
     notebook = tmp_path / "a.ipynb"
     notebook.write_text("engine: dispatch, sweeps/placement/drain.yaml")
-    first = sources.kept_copy(notebook)
+    first = executed_copy(notebook)
     monkeypatch.setattr(type(mechanism("malloc").engine), "revision", 1000)
-    assert sources.kept_copy(notebook) == first
+    assert executed_copy(notebook) == first
     monkeypatch.setattr(type(mechanism("shared_memory").engine), "revision", 1000)  # by the sweep
-    second = sources.kept_copy(notebook)
+    second = executed_copy(notebook)
     monkeypatch.setattr(type(mechanism("dispatch").engine), "revision", 1000)
-    assert len({first, second, sources.kept_copy(notebook)}) == 3
+    assert len({first, second, executed_copy(notebook)}) == 3
 
 
 @long
 def test_a_notebook_with_a_cell_that_fails_is_one_sentence(tmp_path):
     (tmp_path / "a.ipynb").write_text(nbformat.writes(new_notebook(cells=[new_code_cell("1 / 0")])))
     with pytest.raises(WorkbenchError, match=r"a\.ipynb: a cell fails: ZeroDivisionError: division by zero"):
-        sources.run_notebook(tmp_path / "a.ipynb", tmp_path / "copy.ipynb")
+        run_notebook(tmp_path / "a.ipynb", tmp_path / "copy.ipynb")
     assert not (tmp_path / "copy.ipynb").exists()
 
 

@@ -15,7 +15,7 @@ import workbench as wb
 from tests.depth import compiled_only, thinned
 from tests.recorded_snapshots import Recorder
 from workbench import cli
-from workbench.cli.main import Command
+from workbench.cli.commands import Command
 from workbench.compiled import kernel
 from workbench.experiments.progress import LogLines, Pace, Silent
 from workbench.mechanisms import compilation
@@ -179,7 +179,7 @@ def test_whatever_a_command_compiles_beyond_plans_is_said_too(cold, capsys, monk
         return 0
 
     command = Command("bench", "Stands in for a command that compiles.", lambda parser: None, run)
-    monkeypatch.setattr(sys.modules["workbench.cli.main"], "find", lambda name: command)
+    monkeypatch.setattr(sys.modules["workbench.cli.commands"], "find", lambda name: command)
     assert cli.main(["bench"]) == 0
     assert capsys.readouterr().err.splitlines() == said
     COMPILING.compiles(compiled)  # after the command nobody is told

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.cli.main import _Parser, resolved
+from workbench.cli.commands import resolved
+from workbench.cli.main import _Parser
 from workbench.errors import InputError
 
 ROOT = Path(__file__).parents[2]

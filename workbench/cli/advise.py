@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.main import DONE
+from workbench.cli.commands import DONE
 from workbench.cli.output import say_json, say_lines, say_table
 from workbench.errors import InputError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.records.torch_allocator import CallCosts
 
 
-SHOWN = 12
+MOST_SETTINGS = 12
 """Settings in the table for a person."""
 
 
@@ -70,52 +70,52 @@ class _Schema(argparse.Action):
         parser.exit()
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Return the exit status; the garbage collector, a sixth of the time of a long history, waits meanwhile."""
     before = gc.isenabled()
     gc.disable()
     try:
-        return _run(given)
+        return _run(args)
     finally:
         if before:
             gc.enable()
 
 
-def _run(given: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     from workbench.units import parse_bytes
     from workbench.workloads.importers.torch_snapshot import is_snapshot
 
-    if given.figure and Path(given.figure).exists() and not Path(given.figure).is_dir():
-        raise InputError(f"--figure must name a folder. Got {given.figure}, which is a file.")
-    for place in (given.html, given.csv):
+    if args.figure and Path(args.figure).exists() and not Path(args.figure).is_dir():
+        raise InputError(f"--figure must name a folder. Got {args.figure}, which is a file.")
+    for place in (args.html, args.csv):
         if place and not Path(place).absolute().parent.is_dir():
             raise InputError(f"the folder of {place} does not exist; make it, or name another file.")
-    size = parse_bytes(given.card_bytes, "--card-bytes") if given.card_bytes is not None else None
-    wrong = [word for word, _ in given.what_if if word != "free"]
+    size = parse_bytes(args.card_bytes, "--card-bytes") if args.card_bytes is not None else None
+    wrong = [word for word, _ in args.what_if if word != "free"]
     if wrong:
         raise InputError(f"--what-if knows free FILE:LINE. Got {wrong[0]}.")
-    costs = _costs(given.call_us)
-    given.file = given.files[0]
-    others = [file for file in given.files if not is_snapshot(file)]
-    if others and len(given.files) > 1:
+    costs = _costs(args.call_us)
+    args.file = args.files[0]
+    others = [file for file in args.files if not is_snapshot(file)]
+    if others and len(args.files) > 1:
         raise InputError(f"{others[0]}: is no memory snapshot of PyTorch; only such are advised on together.")
     if others:
         from workbench.advice.resource_advice import advise_resources
 
-        if given.html or given.figure or given.what_if:
+        if args.html or args.figure or args.what_if:
             needing = "--html, --figure and --what-if"
-            raise InputError(f"{given.file}: is no memory snapshot of PyTorch, which {needing} need.")
-        _report_resources(given, advise_resources(given.file, size, costs))
+            raise InputError(f"{args.file}: is no memory snapshot of PyTorch, which {needing} need.")
+        _report_resources(args, advise_resources(args.file, size, costs))
         return DONE
     from workbench.advice.torch_memory.advice import advice_or_still
     from workbench.advice.torch_memory.holdings import Still
 
-    files = given.files[0] if len(given.files) == 1 else given.files
-    advice = advice_or_still(files, size, say=None if given.json else _say, costs=costs)
+    files = args.files[0] if len(args.files) == 1 else args.files
+    advice = advice_or_still(files, size, say=None if args.json else _say, costs=costs)
     if isinstance(advice, Still):
-        _report_still(given, advice)
+        _report_still(args, advice)
     else:
-        _report(given, advice)
+        _report(args, advice)
     return DONE
 
 
@@ -135,20 +135,20 @@ def _say(sentence: str) -> None:
     print(sentence, file=sys.stderr, flush=True)
 
 
-def _report_resources(given: argparse.Namespace, advice: ResourceAdvice) -> None:
+def _report_resources(args: argparse.Namespace, advice: ResourceAdvice) -> None:
     from workbench.experiments.results_folder import write_whole
 
-    if given.csv:
-        write_whole(Path(given.csv), advice.table.to_csv(index=False))
-    if given.json:
+    if args.csv:
+        write_whole(Path(args.csv), advice.table.to_csv(index=False))
+    if args.json:
         say_json(advice.plain())
         return
     for sentence in advice.sentences():
         print(sentence)
-    say_table(_resources_said(advice))
+    say_table(_resource_table(advice))
 
 
-def _resources_said(advice: ResourceAdvice) -> pd.DataFrame:
+def _resource_table(advice: ResourceAdvice) -> pd.DataFrame:
     """Return the resources for a person."""
     import pandas as pd
 
@@ -162,71 +162,70 @@ def _resources_said(advice: ResourceAdvice) -> pd.DataFrame:
     return pd.DataFrame(displayed if displayed["fits"].notna().all() else displayed.drop(columns="fits"))
 
 
-def _report_still(given: argparse.Namespace, still: Still) -> None:
-    if given.html or given.csv or given.figure or given.what_if:
-        raise InputError(f"{given.file}: holds no history, so there is nothing for --html, --csv, --figure, --what-if.")
-    if given.json:
+def _report_still(args: argparse.Namespace, still: Still) -> None:
+    if args.html or args.csv or args.figure or args.what_if:
+        raise InputError(f"{args.file}: holds no history, so there is nothing for --html, --csv, --figure, --what-if.")
+    if args.json:
         say_json(still.plain())
     else:
         for sentence in still.sentences():
             print(sentence)
 
 
-def _report(given: argparse.Namespace, advice: Advice) -> None:
-    from workbench.advice.torch_memory.sentences import what_if_sentence
+def _report(args: argparse.Namespace, advice: Advice) -> None:
     from workbench.experiments.results_folder import write_whole
 
-    changes = [advice.what_if_freed(line) for _, line in given.what_if]
-    if given.html:
-        write_whole(Path(given.html), advice.html())
-    if given.csv:
-        write_whole(Path(given.csv), advice.table.to_csv(index=False))
+    changes = [advice.what_if_freed(line) for _, line in args.what_if]
+    if args.html:
+        write_whole(Path(args.html), advice.html())
+    if args.csv:
+        write_whole(Path(args.csv), advice.table.to_csv(index=False))
     drawn: list[str] = []
-    if given.figure:
+    if args.figure:
         from workbench.figures.advice import save_advice
 
-        drawn = list(map(str, save_advice(advice, Path(given.figure))))
-    if given.json:
+        drawn = list(map(str, save_advice(advice, Path(args.figure))))
+    if args.json:
         what_if = [{**it._asdict(), "own": it.own.row(), "best": it.best.row()} for it in changes]
-        say_json({**advice.plain(), "what_if": what_if, "html": given.html, "figures": drawn})
+        say_json({**advice.plain(), "what_if": what_if, "html": args.html, "figures": drawn})
         return
     for sentence in [
-        *(advice.sentences() if given.all else advice.lines()),
+        *(advice.sentences() if args.all else advice.lines()),
         *(what_if_sentence(advice, it) for it in changes),
     ]:
         print(sentence)
-    if given.all:
+    if args.all:
         if len(advice.cards) > 1:
             say_lines([f"{advice.cards[0].name} of {len(advice.cards)} cards; driver calls of all:"])
-        say_table(_said(advice))
+        say_table(_settings_table(advice))
         say_lines([f"a row for all settings with the same figures, {len(advice.trials)} in all; every one: --csv FILE"])
-    if given.html:
-        print(f"page: {given.html}")
+    if args.html:
+        print(f"page: {args.html}")
     for place in drawn:
         if place.endswith(".png"):
             print(f"figure: {place}")
 
 
-def _told_apart(advice: Advice) -> list[tuple[Trial, int]]:
+def _distinct_settings(advice: Advice) -> list[tuple[Trial, int]]:
     """Return the best settings, one of all with the same figures and how many these are; and what a person looks for:
     the defaults, the recorded settings and expandable segments alone."""
     groups: dict[tuple[object, ...], list[Trial]] = {}
     for trial in advice.trials:
         groups.setdefault(trial.outcome, []).append(trial)
     looked_for = {"", advice.own_trial.conf, "expandable_segments:True"}
-    displayed = [group[0] for group in groups.values()][:SHOWN]
+    displayed = [group[0] for group in groups.values()][:MOST_SETTINGS]
     more = [trial for trial in advice.trials if trial.conf in looked_for and trial not in displayed]
     return [(trial, len(groups[trial.outcome])) for trial in [*displayed, *more]]
 
 
-def _said(advice: Advice) -> pd.DataFrame:
+def _settings_table(advice: Advice) -> pd.DataFrame:
     """Return the settings that differ, the best first, as a table for a person."""
     import pandas as pd
 
     from workbench.units import bytes_said
 
     rows = []
-    for trial, alike in _told_apart(advice):
+    for trial, alike in _distinct_settings(advice):
         card = trial.cards[0].smallest_card_bytes
         row = {
             advice.variable: trial.conf or "(defaults)",

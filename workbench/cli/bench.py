@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from workbench.cli.main import DONE
+from workbench.cli.commands import DONE
 from workbench.cli.output import add_table_arguments, say_json, say_table
 from workbench.errors import WorkbenchError, unknown_name
 
@@ -20,18 +20,18 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     add_table_arguments(parser, "print one JSON list")
 
 
-def _run(given: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     import pandas as pd
 
     suite = _benchmarks()
-    for name in given.names:
+    for name in args.names:
         if name not in suite.BENCHMARKS:
             raise unknown_name("", "benchmark", name, suite.BENCHMARKS)
-    rows = suite.run(given.names or list(suite.BENCHMARKS))
-    if given.json:
+    rows = suite.run(args.names or list(suite.BENCHMARKS))
+    if args.json:
         say_json(rows)
     else:
-        say_table(pd.DataFrame(rows), given.wide, given.csv)
+        say_table(pd.DataFrame(rows), args.wide, args.csv)
     return DONE
 
 

@@ -12,7 +12,7 @@ import sys
 import webbrowser
 from pathlib import Path
 
-from workbench.cli.main import DONE
+from workbench.cli.commands import DONE
 from workbench.dashboards import DASHBOARDS
 from workbench.dashboards.child_process import call_on_leash
 from workbench.dashboards.page_access import MOST_PAGES
@@ -45,8 +45,8 @@ def _arguments_of_dashboard(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _run_dashboard(given: argparse.Namespace) -> int:
-    return serve(given.name, given.port, not given.no_browser, given.token, given.pages)
+def _run_dashboard(args: argparse.Namespace) -> int:
+    return serve(args.name, args.port, not args.no_browser, args.token, args.pages)
 
 
 DASHBOARD = _arguments_of_dashboard, _run_dashboard
@@ -62,9 +62,9 @@ def _arguments_of_lab(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, default=8888)
 
 
-def _run_lab(given: argparse.Namespace) -> int:
-    folder = given.folder or ("notebooks" if Path("notebooks").is_dir() else ".")
-    return call_on_leash([sys.executable, "-m", "jupyterlab", f"--port={given.port}", *QUIET, folder])
+def _run_lab(args: argparse.Namespace) -> int:
+    folder = args.folder or ("notebooks" if Path("notebooks").is_dir() else ".")
+    return call_on_leash([sys.executable, "-m", "jupyterlab", f"--port={args.port}", *QUIET, folder])
 
 
 LAB = _arguments_of_lab, _run_lab
@@ -78,11 +78,11 @@ def _arguments_of_docs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser: say where it is")
 
 
-def _run_docs(given: argparse.Namespace) -> int:
-    if given.build or not SITE.exists():
+def _run_docs(args: argparse.Namespace) -> int:
+    if args.build or not SITE.exists():
         _build_site()
     print(SITE)
-    if not given.no_browser:
+    if not args.no_browser:
         webbrowser.open(SITE.as_uri())
     return DONE
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.main import DONE, SOME_FAILED
+from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.cli.output import say_json, say_lines, say_table
 from workbench.errors import InputError
 
@@ -21,6 +21,24 @@ if TYPE_CHECKING:
     from workbench.circuits.registry import Size
     from workbench.circuits.vectors import Case
     from workbench.policies.policy import Policy
+
+
+INLINE = "POLICY or POLICY:LEVER=VALUE:..., such as exact_run:encoding=free0; FILE.py:CLASS of yours"
+
+COLUMNS = {
+    "policy": "policy",
+    "area_gates": "gates",
+    "levels": "levels",
+    "registers": "flip-flops",
+    "relative_area": "area",
+    "relative_delay": "delay",
+    "gates_as_written": "as written",
+}
+"""Of a table of several circuits, with what they are called there."""
+
+KEY = (
+    "gates of two inputs; area in NAND gates, delay in inverters that drive four (FO4), both of the project's own cells"
+)
 
 
 def _arguments_of_circuit(parser: argparse.ArgumentParser) -> None:
@@ -45,37 +63,37 @@ def _arguments_of_circuit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="PATH", type=Path, help="a file, of a bench a folder (default: the terminal)")
 
 
-def _run_circuit(given: argparse.Namespace) -> int:
+def _run_circuit(args: argparse.Namespace) -> int:
     from workbench.circuits import as_lines, circuit_of, verilog
     from workbench.circuits.testbench import write_bench
 
-    policy, size, cases = _asked_for(given)
+    policy, size, cases = _requested(args)
     circuit = circuit_of(policy, size)
-    if given.to == "bench":
-        for path in write_bench(given.out or Path(f"bench_{circuit.name}"), circuit, cases()):
+    if args.to == "bench":
+        for path in write_bench(args.out or Path(f"bench_{circuit.name}"), circuit, cases()):
             print(f"circuit: {path}")
         return DONE
-    text = verilog(circuit) if given.to == "verilog" else "".join(f"{line}\n" for line in as_lines(cases()))
-    if given.out is None:
+    text = verilog(circuit) if args.to == "verilog" else "".join(f"{line}\n" for line in as_lines(cases()))
+    if args.out is None:
         print(text, end="")
     else:
-        given.out.write_text(text, "utf-8")
-        print(f"circuit: {given.out}")
+        args.out.write_text(text, "utf-8")
+        print(f"circuit: {args.out}")
     return DONE
 
 
-def _asked_for(given: argparse.Namespace) -> tuple[Policy, Size, Callable[[], list[Case]]]:
+def _requested(args: argparse.Namespace) -> tuple[Policy, Size, Callable[[], list[Case]]]:
     """Return a policy, a size, and what gives its vectors: random states, or the grants of a run."""
     from workbench.circuits import cases_of
     from workbench.circuits.registry import size_read
 
-    policy, size = policy_of(given.policy, given.set), size_read(given.size)
-    if given.run is None:
-        return policy, size, lambda: cases_of(policy, size, given.count, given.seed)
+    policy, size = policy_of(args.policy, args.set), size_read(args.size)
+    if args.run is None:
+        return policy, size, lambda: cases_of(policy, size, args.count, args.seed)
     from workbench.api import planned
     from workbench.explain.replayed_grants import replayed, setup_with
 
-    run = replayed(setup_with(planned(given.run), policy), given.seed)
+    run = replayed(setup_with(planned(args.run), policy), args.seed)
     return run.policy, run.segments, lambda: [run.case]
 
 
@@ -86,22 +104,6 @@ def add_size(parser: argparse.ArgumentParser) -> None:
 
 WRITE = _arguments_of_circuit, _run_circuit
 
-COLUMNS = {
-    "policy": "policy",
-    "area_gates": "gates",
-    "levels": "levels",
-    "registers": "flip-flops",
-    "relative_area": "area",
-    "relative_delay": "delay",
-    "gates_as_written": "as written",
-}
-"""Of a table of several circuits, with what they are called there."""
-KEY = (
-    "gates of two inputs; area in NAND gates, delay in inverters that drive four (FO4), both of the project's own cells"
-)
-
-INLINE = "POLICY or POLICY:LEVER=VALUE:..., such as exact_run:encoding=free0; FILE.py:CLASS of yours"
-
 
 def _arguments_of_synth(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("policies", metavar="POLICY", nargs="+", help=f"{INLINE}; several stand in one table")
@@ -111,15 +113,15 @@ def _arguments_of_synth(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object, of several a list")
 
 
-def _run_synth(given: argparse.Namespace) -> int:
-    if given.set and len(given.policies) > 1:
+def _run_synth(args: argparse.Namespace) -> int:
+    if args.set and len(args.policies) > 1:
         raise InputError("--set is of one policy; of several write POLICY:LEVER=VALUE.")
-    if given.set:
-        policies = [policy_of(given.policies[0], given.set)]
+    if args.set:
+        policies = [policy_of(args.policies[0], args.set)]
     else:
-        policies = [policy_inline(text) for text in given.policies]
-    rows = [_row(policy, given) for policy in policies]
-    if given.json:
+        policies = [policy_inline(text) for text in args.policies]
+    rows = [_row(policy, args) for policy in policies]
+    if args.json:
         say_json(rows[0] if len(rows) == 1 else rows)
     elif len(rows) == 1:
         print("\n".join(f"{name:<18}{value}" for name, value in rows[0].items()))
@@ -131,14 +133,14 @@ def _run_synth(given: argparse.Namespace) -> int:
     return DONE
 
 
-def _row(policy: Policy, given: argparse.Namespace) -> dict[str, Any]:
+def _row(policy: Policy, args: argparse.Namespace) -> dict[str, Any]:
     from workbench.circuits import circuit_of
     from workbench.circuits.registry import size_read
     from workbench.circuits.synthesis import synthesised
 
-    size = size_read(given.size)
+    size = size_read(args.size)
     circuit = circuit_of(policy, size)
-    counts = synthesised(circuit, given.seconds)._asdict()
+    counts = synthesised(circuit, args.seconds)._asdict()
     written = {"gates_as_written": circuit.gates, "levels_as_written": circuit.levels}
     return {"policy": policy.short(), "size": size, **counts, **written}
 
@@ -170,18 +172,18 @@ def _arguments_of_prove(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def _run_prove(given: argparse.Namespace) -> int:
+def _run_prove(args: argparse.Namespace) -> int:
     from workbench.circuits.proof import answers, prove
 
-    (first, one), (second, other) = inline(given.first, given.size), inline(given.second, given.size)
+    (first, one), (second, other) = inline(args.first, args.size), inline(args.second, args.size)
     if sys.stderr.isatty():
-        print(f"asking the solver, for {given.seconds:g} s at most", file=sys.stderr)
-    proof = prove(one, other, given.seconds)
-    row = {"first": first, "second": second, "size": given.size, **proof._asdict()}
-    if given.json:
+        print(f"asking the solver, for {args.seconds:g} s at most", file=sys.stderr)
+    proof = prove(one, other, args.seconds)
+    row = {"first": first, "second": second, "size": args.size, **proof._asdict()}
+    if args.json:
         say_json(row)
     else:
-        print(f"{first} and {second} at {given.size}: {proof.verdict} ({proof.way}, {proof.seconds} s)")
+        print(f"{first} and {second} at {args.size}: {proof.verdict} ({proof.way}, {proof.seconds} s)")
         for name, value in proof.counterexample.items():
             print(f"    {name} = {value:#x}")
         for name, values in answers((one, other), proof.counterexample).items():

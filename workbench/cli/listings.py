@@ -2,22 +2,19 @@
 
 Each lists all there is, the user's own of the files that the command names included, or shows all that is known of one.
 The schema of sweep files is one more kind, with which an editor completes and checks them.
-A lever is put in words: what it may be, and what it is by default.
 """
 
 from __future__ import annotations
 
 import argparse
-import functools
-import importlib
 import inspect
-import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from workbench.cli.main import DONE, Arguments, Run
+from workbench.cli.commands import DONE, Arguments, Run
+from workbench.cli.lever_words import declared_levers, default_words, kind_of_spec, values_of_lever
 from workbench.cli.output import add_table_arguments, say_json, say_lines, say_notes, say_table
 from workbench.errors import InputError, nearest_name, unknown_name
 from workbench.levers import Lever, Spec
@@ -27,6 +24,8 @@ Rows = Callable[[Sequence[ModuleType]], list[dict[str, Any]]]
 """From the modules of the user's files to one mapping a part."""
 Details = Callable[[Mapping[str, Any]], dict[str, Any]]
 """From the row of a part to what else is known of it: a value, or a list of lines."""
+MOST_NAMES = 40
+_IN_FRONT = ("name", "description", "built_in")
 
 
 def listing(
@@ -55,11 +54,11 @@ def listing(
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
-    def run(given: argparse.Namespace) -> int:
-        lines, names = _given(given.parts, rows, name.removesuffix("s"))
+    def run(args: argparse.Namespace) -> int:
+        lines, names = _rows_and_names(args.parts, rows, name.removesuffix("s"))
         if names:
-            lines = [{**row, **details(row)} for row in _chosen(lines, names, named_by, name.removesuffix("s"))]
-        if given.json:
+            lines = [{**row, **details(row)} for row in _rows_named(lines, names, named_by, name.removesuffix("s"))]
+        if args.json:
             say_json({name: lines})
         else:
             say_lines(_lines(row) for row in lines)
@@ -68,7 +67,7 @@ def listing(
     return add_arguments, run
 
 
-def _given(parts: Sequence[str], rows: Rows, kind: str) -> tuple[list[dict[str, Any]], list[str]]:
+def _rows_and_names(parts: Sequence[str], rows: Rows, kind: str) -> tuple[list[dict[str, Any]], list[str]]:
     """Return all rows, those of the files that were named included, and the names."""
     from workbench.parts import file_and_name, is_in_file, module_in_file
 
@@ -78,7 +77,7 @@ def _given(parts: Sequence[str], rows: Rows, kind: str) -> tuple[list[dict[str, 
     return every, [name or first for first, name in split if name or first not in files]
 
 
-def _chosen(
+def _rows_named(
     rows: Sequence[dict[str, Any]], names: Iterable[str], named_by: Sequence[str], kind: str
 ) -> list[dict[str, Any]]:
     """Return the rows of some names.
@@ -106,10 +105,6 @@ def _unknown(kind: str, name: str, known: set[str]) -> InputError:
     return InputError(f"unknown {kind} {name!r}; `workbench list {kind}s` lists all {len(known)}.{cure}")
 
 
-MOST_NAMES = 40
-_IN_FRONT = ("name", "description", "built_in")
-
-
 def _lines(row: dict[str, Any]) -> str:
     """Return a part in two lines, its name with what is short, and what it is; below them its details."""
     plain = {key: value for key, value in row.items() if not isinstance(value, (list, dict))}
@@ -131,12 +126,12 @@ def _arguments_of_policies(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def _run_policies(given: argparse.Namespace) -> int:
+def _run_policies(args: argparse.Namespace) -> int:
     from workbench.policies.catalogue import policy_rows, question_row
 
-    rows = policy_rows(given.question)
-    question = question_row(given.question) if given.question else None
-    if given.json:
+    rows = policy_rows(args.question)
+    question = question_row(args.question) if args.question else None
+    if args.json:
         say_json({"policies": rows, **({"question": question} if question else {})})
         return DONE
     if question:
@@ -208,9 +203,10 @@ MEASURES = listing("measures", measure_rows, measure_details)
 
 def figure_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
     """Return one mapping a figure; those of the user's files joined as the files were executed."""
-    from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES
+    from workbench.figures.registry import CALCULATIONS, STUDY_FIGURES
+    from workbench.figures.registry import FIGURES as RUN_FIGURES
 
-    kinds = (("runs", FIGURES), ("a study", STUDY_FIGURES), ("nothing but its choices", CALCULATIONS))
+    kinds = (("runs", RUN_FIGURES), ("a study", STUDY_FIGURES), ("nothing but its choices", CALCULATIONS))
     return [
         {
             "name": part.name,
@@ -226,12 +222,13 @@ def figure_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
 
 def figure_details(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the choices of a figure with their defaults, and how it is asked for."""
-    from workbench.figures.registry import CALCULATIONS, FIGURES, STUDY_FIGURES
+    from workbench.figures.registry import CALCULATIONS, STUDY_FIGURES
+    from workbench.figures.registry import FIGURES as RUN_FIGURES
 
-    known: Any = {"runs": FIGURES, "a study": STUDY_FIGURES}.get(row["drawn_of"], CALCULATIONS)
+    known: Any = {"runs": RUN_FIGURES, "a study": STUDY_FIGURES}.get(row["drawn_of"], CALCULATIONS)
     parameters = inspect.signature(known.find(row["name"]).data).parameters.values()
     choices = [f"{one.name}={one.default!r}" for one in parameters if one.default is not inspect.Parameter.empty]
-    if known is FIGURES:
+    if known is RUN_FIGURES:
         return {"choices": choices, "in_a_sweep": [f"figures: [{_written(row['name'], known.find(row['name']).data)}]"]}
     if known is CALCULATIONS and CALCULATIONS.find(row["name"]).example:
         return {"choices": choices, "in_python": CALCULATIONS.find(row["name"]).example.splitlines()}
@@ -277,68 +274,17 @@ def workload_details(row: Mapping[str, Any]) -> dict[str, Any]:
     generator = Generator.members.find(row["name"])
     lines = [
         f"{one.name}: {values_of_lever(one)}{f' ({one.unit})' if one.unit else ''}, "
-        f"{_default_words(one)}: {one.description}"
+        f"{default_words(one)}: {one.description}"
         for one in generator.levers.values()
     ]
     name = row["name"] if generator.built_in else _written(generator.__name__, generator)
     return {"levers": lines, "in_a_sweep": [f"workload: {{synthetic: {name}}}"]}
 
 
-def _written(name: str, made_by: Any) -> str:
+def _written(name: str, part: Any) -> str:
     """Return how a sweep names a part: one of a file of the user's with its file."""
-    file = file_of(made_by)
+    file = file_of(part)
     return name if file is None else f'"{file.name}:{name}"'
-
-
-NUMBERS = {"integer": "whole number", "number": "number", "integers": "list of whole numbers"}
-WORDS = {**NUMBERS, "numbers": "list of numbers", "text": "text", "switch": "true or false"}
-
-
-def values_of_lever(one: Lever) -> str:
-    """Return what a lever may be.
-
-    >>> values_of_lever(Lever("lines", "integer", 64, least=1, most=4096, scale="power_of_two"))
-    'whole number from 1 to 4096, powers of two'
-    """
-    if one.kind == "choice":
-        return f"one of {', '.join(one.choices)}"
-    if one.kind in ("spec", "specs"):
-        return f"{'list of ' if one.kind == 'specs' else ''}{_name_of(one.spec)}"
-    return f"{WORDS[one.kind]}{_range(one)}{_scale(one)}"
-
-
-def _name_of(spec: Any) -> str:
-    noun = getattr(spec, "noun", "") or getattr(spec, "question", "") or getattr(spec, "name", "")
-    return str(noun).replace("_", " ")
-
-
-def _range(one: Lever) -> str:
-    if one.least is not None and one.most is not None:
-        return f" from {_number(one.least)} to {_number(one.most)}"
-    if one.least is not None:
-        return f" of at least {_number(one.least)}"
-    return f" of at most {_number(one.most)}" if one.most is not None else ""
-
-
-def _scale(one: Lever) -> str:
-    step = f", in steps of {_number(one.step)}" if one.step is not None else ""
-    return step + {"linear": "", "log": ", logarithmic", "power_of_two": ", powers of two"}[one.scale]
-
-
-def _number(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() and abs(value) < 1e9 else f"{value:.10g}"
-
-
-def default_of_lever(one: Lever) -> str:
-    """Return the default of a lever as a sweep writes it; empty where it must be given."""
-    if one.required:
-        return ""
-    text = one.shortly(one.check(one.default))
-    return text.lower() if one.kind == "switch" else text or '""'
-
-
-def _default_words(one: Lever) -> str:
-    return "must be given" if one.required else f"default {default_of_lever(one)}"
 
 
 WORKLOADS = listing("workloads", workload_rows, workload_details)
@@ -361,64 +307,11 @@ def _row_of_lever(cls: type[Spec], one: Lever) -> dict[str, Any]:
         "of": cls.name,
         "kind": kind_of_spec(cls),
         "values": values_of_lever(one),
-        "default": _default_words(one),
+        "default": default_words(one),
         "unit": one.unit,
         "description": one.description,
         "built_in": cls.built_in,
     }
-
-
-WITHOUT_LEVERS = ("__main__", "api", "cli", "compiled", "docs", "export", "figures")
-"""Rooms that are not looked through for levers: they declare none."""
-
-
-@functools.cache
-def declared_levers() -> dict[str, list[type[Spec]]]:
-    """Return every lever of the package by name, sorted, with the classes that have it."""
-    _import_all()
-    result: dict[str, list[type[Spec]]] = {}
-    for cls in sorted(set(_below(Spec)), key=lambda cls: (cls.__module__, cls.__qualname__)):
-        if cls.__module__.startswith("workbench."):
-            for name in (name for name in cls.levers if not name.startswith("_")):
-                result.setdefault(name, []).append(cls)
-    return dict(sorted(result.items()))
-
-
-def _import_all() -> None:
-    for room in pkgutil.iter_modules([str(Path(__file__).parents[1])], "workbench."):
-        if room.name.removeprefix("workbench.") in WITHOUT_LEVERS:
-            continue
-        module = importlib.import_module(room.name)
-        for inside in pkgutil.walk_packages(getattr(module, "__path__", []), f"{room.name}."):
-            if "__main__" not in inside.name:
-                importlib.import_module(inside.name)
-
-
-def _below(cls: type[Spec]) -> Iterator[type[Spec]]:
-    for inner in cls.__subclasses__():
-        yield inner
-        yield from _below(inner)
-
-
-def kind_of_spec(cls: type[Spec]) -> str:
-    """Return what kind of thing has levers: a policy of a question, a workload, a machine; empty for all else.
-
-    >>> from workbench.policies.placement import NearestBoundary
-    >>> kind_of_spec(NearestBoundary)
-    'placement policy'
-    """
-    from workbench.levers import Family
-    from workbench.machine import Described
-    from workbench.policies.policy import Policy
-    from workbench.workloads.workload import Generator
-
-    if issubclass(cls, Policy):
-        return f"{cls.question} policy"
-    if issubclass(cls, Generator):
-        return "workload"
-    if issubclass(cls, Described):
-        return "machine"
-    return cls.noun if issubclass(cls, Family) else ""
 
 
 LEVERS = listing("levers", lever_rows, named_by=("name", "of"))
@@ -431,16 +324,16 @@ def _arguments_of_presets(parser: argparse.ArgumentParser) -> None:
     add_table_arguments(parser)
 
 
-def _run_presets(given: argparse.Namespace) -> int:
+def _run_presets(args: argparse.Namespace) -> int:
     import pandas as pd
 
     from workbench.machine import presets_table, unreadable_presets
 
-    rows, problems = presets_table(given.name), [] if given.name else unreadable_presets()
-    if given.json:
-        say_json({"preset": given.name, "figures": rows} if given.name else {"presets": rows, "unreadable": problems})
+    rows, problems = presets_table(args.name), [] if args.name else unreadable_presets()
+    if args.json:
+        say_json({"preset": args.name, "figures": rows} if args.name else {"presets": rows, "unreadable": problems})
     else:
-        say_table(pd.DataFrame(rows), given.wide, given.csv)
+        say_table(pd.DataFrame(rows), args.wide, args.csv)
         say_notes([f"not listed: {problem}" for problem in problems])
     return DONE
 
@@ -452,7 +345,7 @@ def _arguments_of_schema(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="(always JSON)")
 
 
-def _run_schema(given: argparse.Namespace) -> int:
+def _run_schema(args: argparse.Namespace) -> int:
     import json
 
     from workbench.experiments.schema import sweep_schema

@@ -93,8 +93,8 @@ def say_summary(results: Results, wide: bool, most: int | None = None, before: S
     every = blocks(results)
     for line in fitted(every[:1] if is_long else every, shutil.get_terminal_size().columns):
         print(line)
-    if meant := key(every, results.plan.sweep.estimand):
-        say_lines([*meant, *looks_note(results), *(few for few in too_few_seeds(results.plan) if few not in before)])
+    if words := key(every, results.plan.sweep.estimand):
+        say_lines([*words, *looks_note(results), *(few for few in too_few_seeds(results.plan) if few not in before)])
     return is_long
 
 

@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.main import DONE, SOME_FAILED
+from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.cli.output import say_json, say_lines, say_notes, say_summary, say_table
-from workbench.cli.run import levers_of, whole
+from workbench.cli.run_arguments import levers_of, whole
 from workbench.errors import InputError, wrong_value
 
 if TYPE_CHECKING:
@@ -24,6 +24,16 @@ INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
 """Inches of one."""
 NARROWEST, WIDEST = 1.0, 40.0
 """Inches."""
+
+
+ONLY = "only points of this value of a lever, best_fit or segments=64, and their baselines; may be repeated"
+TO = "a folder (default: figures/ of DIR, figures/chosen/ with --only, --choose or --width)"
+INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
+"""Inches of one."""
+NARROWEST, WIDEST = 1.0, 40.0
+"""Inches."""
+MOST_LINES = 200
+"""Of differences that are printed."""
 
 
 def _arguments_of_results(parser: argparse.ArgumentParser) -> None:
@@ -42,33 +52,33 @@ def _arguments_of_results(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def _run_results(given: argparse.Namespace) -> int:
+def _run_results(args: argparse.Namespace) -> int:
     from workbench.api import open_results
     from workbench.experiments.results_folder import write_whole
     from workbench.statistics.summary import missing_notes, saturation_notes
 
-    if (given.timeline is not None) + (given.snapshot is not None) != (given.to is not None and not given.figure):
+    if (args.timeline is not None) + (args.snapshot is not None) != (args.to is not None and not args.figure):
         raise InputError("--timeline RUN_ID or --snapshot RUN_ID goes together with --to FILE.")
-    results = open_results(given.folder)
-    if given.figure:
-        return draw_kept(results, given.figure, given)
-    if given.width is not None or given.choose:
+    results = open_results(args.folder)
+    if args.figure:
+        return draw_kept(results, args.figure, args)
+    if args.width is not None or args.choose:
         raise InputError("--width and --choose go together with a figure: workbench results DIR --figure NAME.")
-    results = results.only(*given.only) if given.only else results
-    if given.timeline:
-        results.timeline(given.timeline, given.to)
-    if given.snapshot:
-        results.snapshot(given.snapshot, given.to)
-    if given.csv:
-        write_whole(Path(given.csv), results.table.to_csv(index=False))
-    if given.json:
+    results = results.only(*args.only) if args.only else results
+    if args.timeline:
+        results.timeline(args.timeline, args.to)
+    if args.snapshot:
+        results.snapshot(args.snapshot, args.to)
+    if args.csv:
+        write_whole(Path(args.csv), results.table.to_csv(index=False))
+    if args.json:
         rows = {"table": results.table.to_dict("records"), "summary": results.summary().to_dict("records")}
         facts = {"sweep": results.plan.sweep.name, "runs": len(results.rows), "missing": missing_notes(results)}
         facts["saturated"] = saturation_notes(results)
         notes = {"notes": results.notes} if results.notes else {}
         say_json({**facts, **notes, **results.checked.plain(), **rows})
     else:
-        say_summary(results, given.wide)
+        say_summary(results, args.wide)
         say_notes([*missing_notes(results), *saturation_notes(results)])
         print(f"{len(results.rows)} of {len(results.plan)} runs, {len(results.failures)} failed")
         for note in [*results.notes, *results.checked.sentences]:
@@ -88,18 +98,18 @@ def add_figure_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def draw_kept(results: Results, names: list[str], given: argparse.Namespace) -> int:
+def draw_kept(results: Results, names: list[str], args: argparse.Namespace) -> int:
     """Draw figures of kept results and say where they are; all are refused before any is drawn where one is unknown."""
     from workbench.figures import draw_one
 
-    chosen, width = levers_of(given.choose), None if given.width is None else inches(given.width)
+    chosen, width = levers_of(args.choose), None if args.width is None else inches(args.width)
     recipes = [_recipe(name, results) for name in names]
-    of_all = not (given.only or chosen or width)
-    results = results.only(*given.only) if given.only else results
+    of_all = not (args.only or chosen or width)
+    results = results.only(*args.only) if args.only else results
     assert results.folder is not None
-    folder = Path(given.to) if given.to else results.folder / "figures" / ("" if of_all else "chosen")
+    folder = Path(args.to) if args.to else results.folder / "figures" / ("" if of_all else "chosen")
     saved = [path for recipe in recipes for path in draw_one(recipe, results, folder, chosen, width)]
-    if given.json:
+    if args.json:
         say_json({"figures": [str(path) for path in saved]})
     else:
         print("\n".join(f"figure: {path}" for path in saved))
@@ -146,21 +156,21 @@ def _arguments_of_figure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def _run_figure(given: argparse.Namespace) -> int:
-    if given.name is None:
-        _list_calculations(given.json)
+def _run_figure(args: argparse.Namespace) -> int:
+    if args.name is None:
+        _list_calculations(args.json)
         return DONE
-    if given.folder is not None:
+    if args.folder is not None:
         from workbench.api import open_results
 
-        return draw_kept(open_results(given.folder), [given.name], given)
+        return draw_kept(open_results(args.folder), [args.name], args)
     from workbench.figures import calculated
     from workbench.figures.plot_style import Format, formatted
 
-    with formatted(Format() if given.width is None else Format(width=inches(given.width))):
-        saved = calculated(given.name).save(Path(given.to or "figures"), **levers_of(given.choose))
-    if given.json:
-        say_json({"figure": given.name, "files": [str(path) for path in saved]})
+    with formatted(Format() if args.width is None else Format(width=inches(args.width))):
+        saved = calculated(args.name).save(Path(args.to or "figures"), **levers_of(args.choose))
+    if args.json:
+        say_json({"figure": args.name, "files": [str(path) for path in saved]})
     else:
         print("\n".join(f"figure: {path}" for path in saved))
     return DONE
@@ -186,11 +196,11 @@ def _arguments_of_status(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def _run_status(given: argparse.Namespace) -> int:
+def _run_status(args: argparse.Namespace) -> int:
     from workbench.experiments.progress import status
 
-    state = status(given.folder)
-    if given.json:
+    state = status(args.folder)
+    if args.json:
         say_json(state._asdict())
     else:
         say_lines([state.sentence])
@@ -209,13 +219,13 @@ def _arguments_of_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--figures", nargs="*", metavar="NAME", help="which figures (default: the sweep's)")
 
 
-def _run_export(given: argparse.Namespace) -> int:
+def _run_export(args: argparse.Namespace) -> int:
     from workbench.api import open_results
     from workbench.export.manifest import read_manifest
 
-    chosen = {"columns": given.columns, "measures": given.measures, "figures": given.figures}
-    results = open_results(given.folder)
-    bundle = results.export(given.to, style=given.style, **chosen)
+    chosen = {"columns": args.columns, "measures": args.measures, "figures": args.figures}
+    results = open_results(args.folder)
+    bundle = results.export(args.to, style=args.style, **chosen)
     for need in read_manifest(bundle)["needs"]:
         print(f"not in the bundle: {need}")
     for sentence in results.checked.sentences:
@@ -225,9 +235,6 @@ def _run_export(given: argparse.Namespace) -> int:
 
 
 EXPORT = _arguments_of_export, _run_export
-
-MOST_LINES = 200
-"""Of differences that are printed."""
 
 
 def _arguments_of_verify(parser: argparse.ArgumentParser) -> None:
@@ -244,11 +251,11 @@ def _arguments_of_verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def _run_verify(given: argparse.Namespace) -> int:
+def _run_verify(args: argparse.Namespace) -> int:
     from workbench.export.verify import verify
 
-    report = verify(given.bundle, sample=given.runs, figures=not given.no_figures)
-    if given.json:
+    report = verify(args.bundle, sample=args.runs, figures=not args.no_figures)
+    if args.json:
         differences = [one._asdict() for one in report.differences]
         nested = {"differences": differences, "changes": [one.plain() for one in report.changes]}
         say_json({**report._asdict(), **nested, "lines": report.lines})

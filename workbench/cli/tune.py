@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.main import DONE, SOME_FAILED
+from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.cli.output import say_json, say_notes
-from workbench.cli.run import add_worker_arguments, default_folder, executor_of, levers_of
+from workbench.cli.run_arguments import add_worker_arguments, default_folder, executor_of, levers_of
 from workbench.errors import InputError
 from workbench.experiments.progress import Bar
 from workbench.statistics.sentences import decimals, number
@@ -51,28 +51,28 @@ def _arguments_of_tune(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--token", metavar="TEXT", help="of the dashboard (default: JUPYTER_TOKEN, else a new one)")
 
 
-def _run_tune(given: argparse.Namespace) -> int:
-    folder = Path(given.out) if given.out else default_folder(given.study)
-    chosen = levers_of(given.set)
-    _refuse_sweep(given.study)
-    if given.dashboard:
-        return _dashboard(given, folder, chosen)
+def _run_tune(args: argparse.Namespace) -> int:
+    folder = Path(args.out) if args.out else default_folder(args.study)
+    chosen = levers_of(args.set)
+    _refuse_sweep(args.study)
+    if args.dashboard:
+        return _dashboard(args, folder, chosen)
     from workbench.figures import draw_study
     from workbench.tuning import tune
 
-    watch, executor = Bar(quiet=given.json), executor_of(given)
+    watch, executor = Bar(quiet=args.json), executor_of(args)
     results = tune(
-        given.study,
+        args.study,
         folder,
-        given.trials,
-        given.workers,
+        args.trials,
+        args.workers,
         watch,
         set=chosen,
         executor=executor,
-        hold_out=given.hold_out,
+        hold_out=args.hold_out,
     )
     figures = draw_study(results, folder / "figures")
-    if given.json:
+    if args.json:
         say_json(study_facts(results, folder, figures))
     else:
         say_study(results, folder, figures)
@@ -86,14 +86,14 @@ def _refuse_sweep(file: str) -> None:
         raise InputError(f"{file}: is a sweep, not a study: it has no objectives; run it with: workbench run {file}")
 
 
-def _dashboard(given: argparse.Namespace, folder: Path, chosen: dict[str, Any]) -> int:
+def _dashboard(args: argparse.Namespace, folder: Path, chosen: dict[str, Any]) -> int:
     from workbench.dashboards.page_access import token_of
     from workbench.tuning import read_study
     from workbench.tuning.dashboard import address, serve
 
-    study, token = read_study(given.study, chosen), token_of(given.token)
-    print(f"{address(given.port, token)} (Ctrl-C ends it)", flush=True)
-    serve(study, folder, given.port, token)
+    study, token = read_study(args.study, chosen), token_of(args.token)
+    print(f"{address(args.port, token)} (Ctrl-C ends it)", flush=True)
+    serve(study, folder, args.port, token)
     return DONE
 
 

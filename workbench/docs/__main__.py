@@ -21,9 +21,9 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=BUILD, metavar="DIR", help=f"where to (default: {BUILD})")
     parser.add_argument("--no-notebooks", action="store_true", help="do not run notebooks that are not kept executed")
     parser.add_argument("--workers", type=int, default=2, metavar="N", help="processes (default: 2)")
-    given = parser.parse_args()
+    args = parser.parse_args()
     try:
-        print(build(given.out, not given.no_notebooks, given.workers))
+        print(build(args.out, not args.no_notebooks, args.workers))
     except WorkbenchError as problem:
         print(f"workbench: {problem}", file=sys.stderr)
         return problem.exit_status

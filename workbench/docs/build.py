@@ -16,7 +16,12 @@ from urllib.parse import unquote
 
 from workbench.docs import BUILD, DOCS, PICTURES, has_sources, sources
 from workbench.docs.markdown import Kind, Page, ref, sections, table, toctree
-from workbench.docs.reference import engines, interface, results, workloads
+from workbench.docs.notebook_pages import notebook_sources
+from workbench.docs.reference import engines, interface, workloads
+from workbench.docs.reference.claims import claim_pages
+from workbench.docs.reference.figures import FIGURE_KIND
+from workbench.docs.reference.levers import LEVER_KIND
+from workbench.docs.reference.policies import POLICY_KIND
 from workbench.errors import InputError, WorkbenchError, missing_extra
 
 
@@ -68,7 +73,7 @@ def assemble(folder: Path, executed: bool = True) -> None:
         Whether notebooks are run where no executed copy is kept.
     """
     pages = (*reference_pages(), *sources.specification_pages(), *sources.handwritten_pages())
-    texts = {f"{page.path}.md": page.placed() for page in pages} | sources.notebook_sources(executed)
+    texts = {f"{page.path}.md": page.placed() for page in pages} | notebook_sources(executed)
     shutil.copytree(PICTURES, folder / "pictures", dirs_exist_ok=True)
     for path in [*folder.rglob("*.md"), *folder.rglob("*.ipynb")]:
         if path.relative_to(folder).as_posix() not in texts:
@@ -82,9 +87,9 @@ def assemble(folder: Path, executed: bool = True) -> None:
 
 KINDS: tuple[Kind, ...] = (
     engines.ENGINE_KIND,
-    engines.POLICY_KIND,
-    engines.LEVER_KIND,
-    results.FIGURE_KIND,
+    POLICY_KIND,
+    LEVER_KIND,
+    FIGURE_KIND,
     workloads.WORKLOAD_KIND,
     workloads.PRESET_KIND,
     workloads.IMPORTER_KIND,
@@ -95,7 +100,7 @@ KINDS: tuple[Kind, ...] = (
 
 def reference_pages() -> list[Page]:
     """Return every page of the reference and of the claims, those that list them included."""
-    pages, rows, firsts = [*results.claim_pages()], [], []
+    pages, rows, firsts = [*claim_pages()], [], []
     for kind in KINDS:
         members = [*kind.pages()]
         first = kind.overview(members)

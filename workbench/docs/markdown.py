@@ -1,9 +1,6 @@
-"""Markdown of the site: pages and their tables, what Sphinx reads from docstrings, levers, links to the specifications.
+"""Markdown of the site: pages and their tables, and what Sphinx reads from docstrings.
 
-What is in backticks is code, all else means itself. Every `spec 3, R81` of a text becomes a link to the item of that
-number. A mention counts until its sentence, its cell or the parenthesis around it ends: `spec 3, R7-R9; E1-E2` are four
-items. Claims (H3.1) and embodiments (Em. 8, all of specification 3) name their page themselves; other items without a
-specification are those of the room in which the text stands, or none.
+What is in backticks is code, all else means itself.
 """
 
 from __future__ import annotations
@@ -12,8 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from workbench.cli import listings
-from workbench.levers import Lever, Spec
 from workbench.parts.registry import first_paragraph
 
 
@@ -93,7 +88,6 @@ def sections(*parts: str | None) -> str:
 
 
 _CODE = re.compile(r"(`[^`\n]*`)")
-_ADDRESS = re.compile(r"(?<![(<])\bhttps?://[^\s)>\]]*[^\s)>\].,;]")
 
 
 def escaped(text: str) -> str:
@@ -104,44 +98,6 @@ def escaped(text: str) -> str:
     """
     parts = _CODE.split(text)
     return "".join(part if part.startswith("`") else re.sub(r"([\\*_<>\[\]#$~])", r"\\\1", part) for part in parts)
-
-
-def prose(text: str, module: str = "") -> str:
-    """Return a paragraph as Markdown, its references to specifications and addresses linked.
-
-    Parameters
-    ----------
-    text : str
-        One or more paragraphs.
-    module : str
-        The module that it comes from: its room tells the specification of numbers without one.
-    """
-    clean = escaped(text.replace("``", "`"))
-    return linked(_ADDRESS.sub(lambda match: f"<{match[0].replace(chr(92), '')}>", clean), room_of(module))
-
-
-PAGES = {1: "1-placement", 2: "2-malloc", 3: "3-dispatch", 4: "4-translation", 5: "5-pool", 6: "6-node"}
-ROOMS = {
-    **dict.fromkeys(("placement", "shared_memory"), 1),
-    "malloc": 2,
-    **dict.fromkeys(("dispatch", "probes"), 3),
-    "translation": 4,
-    **dict.fromkeys(("pool", "pool_service"), 5),
-    "node": 6,
-}
-"""The specification of a room of policies or engines, whose numbers stand there without one."""
-
-
-def room_of(module: str) -> int | None:
-    """Return the specification of a module's room.
-
-    >>> room_of("workbench.policies.dispatch.choice.packing"), room_of("workbench.figures.pareto")
-    (3, None)
-    """
-    words = module.split(".")
-    if words[:1] != ["workbench"] or words[1:2] not in (["policies"], ["engines"], ["pool_service"]):
-        return None
-    return next((ROOMS[word] for word in words if word in ROOMS), None)
 
 
 def first_sentence(text: str) -> str:
@@ -170,39 +126,6 @@ def titled(title: str, text: str) -> str:
     return f"**{title}**\n\n{text}" if text.strip() else ""
 
 
-def lever_table(cls: type[Spec], within: str) -> str:
-    """Return the levers of a class, a row each with the anchor `within.lever`; empty where it has none."""
-    rows = [
-        [
-            f"{anchor(f'{within}.{one.name}')}{ref(f'`{one.name}`', f'reference/levers#{one.name}')}",
-            *lever_facts(cls, one),
-        ]
-        for one in cls.levers.values()
-    ]
-    return table(["lever", *LEVER_FACTS], rows) if rows else ""
-
-
-LEVER_FACTS = ("meaning", "values; default")
-
-
-def lever_facts(cls: type[Spec], one: Lever) -> list[str]:
-    """Return the meaning of a lever of a class, and what it may be with its unit and default, as Markdown."""
-    default = "must be given" if one.required else f"default `{listings.default_of_lever(one)}`"
-    unit = f" ({one.unit})" if one.unit else ""
-    return [prose(one.description, cls.__module__), f"{lever_values(one)}{unit}; {default}"]
-
-
-def lever_values(one: Lever) -> str:
-    """Return what a lever may be, as Markdown: choices as code.
-
-    >>> lever_values(Lever("tie", "choice", "low", choices=("low", "high")))
-    '`low`, `high`'
-    """
-    if one.kind == "choice":
-        return ", ".join(f"`{choice}`" for choice in one.choices)
-    return escaped(listings.values_of_lever(one))
-
-
 class Kind(NamedTuple):
     """One kind of part, and what makes the pages of all there are."""
 
@@ -226,95 +149,3 @@ class Kind(NamedTuple):
 def toctree(paths: Iterable[str]) -> str:
     """Return a table of contents of pages that are listed above it already."""
     return "\n".join(["```{toctree}", ":hidden:", ":maxdepth: 1", "", *(f"/{path}" for path in paths), "```"])
-
-
-_MENTION = re.compile(r"\bspec(?:ification)?s? (\d+)\b", re.IGNORECASE)
-_ENDS = re.compile(r"\n\s*\n|\||(?<!Em)(?<!Fig)\.\s+(?=[A-Z\"])")
-_ITEM = re.compile(
-    r"(?<![*\w-])(?P<letter>[RVDET])(?P<number>\d+)(?:(?:-| to )[RVDET]?\d+)?(?![\w.]\w)"
-    r"|\bsections? (?P<section>\d+)(?![.-]?\d)"
-)
-_CLAIM = re.compile(r"\bH(?P<spec>\d)\.(?P<claim>\d+)\b(?!\w)|\bEm(?:bodiments?|\.) (?P<em>\d+)\b")
-_LETTERS = {1: "RVEDT", 4: "RVET"}
-"""Those that stand for items of a room; elsewhere D and T are other things."""
-_APART = re.compile(r"((?m:^#{1,6} [^\n]*)|```.*?```|`[^`\n]*`|\[[^\]\n]*\]\([^)\n]*\)|<[^>\n]+>)", re.DOTALL)
-"""Headings, code, links and tags, which stay as they are."""
-
-
-def linked(text: str, room: int | None = None) -> str:
-    """Return a text in which the items that it names are links.
-
-    Parameters
-    ----------
-    text : str
-        Markdown.
-    room : int, optional
-        The specification that a number without one belongs to.
-
-    Examples
-    --------
-    >>> linked("(spec 3, R82)")
-    '([spec 3](site:specification/3-dispatch.html), [R82](site:specification/3-dispatch.html#r82))'
-    """
-    result, spec, until = [], room, 0
-    for part in _APART.split(text):
-        if part.startswith(("`", "<", "#")) or re.match(r"\[.*\]\(", part, re.DOTALL):
-            result.append(part)
-        else:
-            done, spec, until = _linked_part(part, room, spec, until)
-            result.append(done)
-    return "".join(result)
-
-
-def _linked_part(text: str, room: int | None, spec: int | None, depth: int) -> tuple[str, int | None, int]:
-    """Return one part between pieces of code with its links, and the specification that goes on behind it."""
-    pieces, at = [], 0
-    for mark in _marks(text):
-        before = text[at : mark.start()]
-        spec, depth = _after(before, room, spec, depth)
-        pieces.append(before)
-        at = mark.end()
-        if mark.re is _MENTION:
-            spec, depth = int(mark[1]), 0
-        pieces.append(_link(mark, spec, room))
-    spec, depth = _after(text[at:], room, spec, depth)
-    return "".join([*pieces, text[at:]]), spec, depth
-
-
-def _marks(text: str) -> list[re.Match[str]]:
-    marks = [mark for pattern in (_MENTION, _ITEM, _CLAIM) for mark in pattern.finditer(text)]
-    return sorted(marks, key=lambda mark: mark.start())
-
-
-def _after(text: str, room: int | None, spec: int | None, depth: int) -> tuple[int | None, int]:
-    """Return the specification that counts behind some words: a mention ends with its sentence or parenthesis."""
-    if spec is None or spec == room:
-        return spec, 0
-    if _ENDS.search(text):
-        return room, 0
-    for letter in text:
-        depth += {"(": 1, ")": -1}.get(letter, 0)
-        if depth < 0:
-            return room, 0
-    return spec, depth
-
-
-def _link(mark: re.Match[str], spec: int | None, room: int | None) -> str:
-    words = mark.groupdict()
-    if words.get("claim"):
-        spec, item = int(words["spec"]), f"h{words['spec']}-{words['claim']}"
-    elif words.get("em"):
-        spec, item = 3, f"em-{words['em']}"
-    elif words.get("section"):
-        item = f"section-{words['section']}"
-        if spec == room:
-            return mark[0]
-    elif words.get("letter"):
-        item = f"{words['letter']}{words['number']}".lower()
-        if spec == room and words["letter"] not in _LETTERS.get(spec or 0, "RVE"):
-            return mark[0]
-    else:
-        item = ""
-    if spec not in PAGES:
-        return mark[0]
-    return ref(mark[0], f"specification/{PAGES[spec]}" + (f"#{item}" if item else ""))

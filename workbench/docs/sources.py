@@ -1,45 +1,45 @@
-"""What the site is made of besides the reference: pages written by hand, the specifications, notebooks with outputs.
+"""Pages of the site that are written by hand, and the specifications.
 
 Pages written by hand are those of `docs/pages`, and texts of the project that are pages as they stand. In a page
 `{{drawing NAME}}` stands for a drawing, `{{include FILE begin .. end}}` for a part of a file of the project and
 `{{table NAME}}` for a table that the code makes; each on a line of its own. Every item of a specification keeps its
 anchor. Links lead to a built page, or to a file, which is named.
-
-Notebooks are executed once, and kept as long as nothing that they run has changed: an executed copy lies in the user's
-cache under a digest of the notebook, its sweeps, the version, and the revision of every engine that they name.
-Notebooks in the project stay without outputs.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 import posixpath
 import re
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path, PurePosixPath
-from typing import Any
-from unittest import mock
 
-from workbench.docs import NOTEBOOKS, PAGES, ROOT, SPECIFICATION, SWEEPS
+from workbench.docs import PAGES, ROOT, SPECIFICATION
 from workbench.docs.drawings import drawn
-from workbench.docs.markdown import ROOMS, Page, code, linked, ref, sections, toctree
-from workbench.docs.reference import results
-from workbench.errors import WorkbenchError
-from workbench.files import cache_home
-from workbench.notebooks.execution import STILL
-from workbench.version import __version__
+from workbench.docs.markdown import Page, code, ref, sections, toctree
+from workbench.docs.reference.claims import claim_kinds, claims_table, verdict_summary, verdict_words
+from workbench.docs.reference.figures import gallery_cards
+from workbench.docs.spec_links import SPEC_OF, linked
 
 _MARK = re.compile(r"^\{\{(?P<what>\w+) (?P<rest>[^}]*)\}\}$", re.MULTILINE)
+_LINK = re.compile(r"(?P<bang>!?)\[(?P<words>[^\[\]]*)\]\((?P<target>[^()\s]+)\)")
+
+BUILT = {
+    "README.md": "index",
+    "CONTRIBUTING.md": "recipes",
+    "CHANGELOG.md": "changes",
+    "docs/statistics.md": "statistics",
+    "docs/translation-rules.md": "mechanisms/translation-rules",
+    "data/verdict/verdict.md": "verdict/index",
+    "data/verdict/cases.csv": "verdict/index",
+}
+"""Files of the project that are pages of the site."""
+
 TABLES: dict[str, Callable[[], str]] = {
-    "verdict": results.verdict_summary,
-    "claims": results.claims_table,
-    "words": results.verdict_words,
-    "kinds": results.claim_kinds,
-    "gallery": results.gallery_cards,
+    "verdict": verdict_summary,
+    "claims": claims_table,
+    "words": verdict_words,
+    "kinds": claim_kinds,
+    "gallery": gallery_cards,
     "deviations": lambda: "\n".join(f"- {ref(name, f'deviations/{name}')}" for name in deviations()),
 }
 """What `{{table NAME}}` stands for."""
@@ -78,7 +78,7 @@ def deviations() -> dict[str, Path]:
 def page(here: str, text: str, folder: Path, room: str = "") -> Page:
     """Return a page of a text of the project."""
     title = next((line.removeprefix("# ") for line in text.splitlines() if line.startswith("# ")), here)
-    body = linked(rewritten(text, folder), ROOMS.get(room))
+    body = linked(rewritten(text, folder), SPEC_OF.get(room))
     return Page(here, title, _MARK.sub(lambda match: _filled(match, here), body))
 
 
@@ -168,112 +168,3 @@ def _built_page(place: str) -> str | None:
         if place.endswith(".md") and inside.startswith(folder):
             return inside.removeprefix(folder)
     return None
-
-
-_WIDGET = "application/vnd.jupyter.widget-view+json"
-_FORM = 2
-"""Of executed copies: with pictures where dashboards stood."""
-NOT_EXECUTED = (
-    "```{note}\nShown without outputs: this copy of the site was built without running notebooks. `make docs` runs "
-    "them once.\n```"
-)
-
-
-def notebook_sources(execute: bool) -> dict[str, str]:
-    """Return the notebooks as sources of the site, by their paths, and the page that lists them."""
-    pages = {f"notebooks/{file.name}": _notebook_source(file, execute) for file in sorted(NOTEBOOKS.glob("*.ipynb"))}
-    return {**pages, "notebooks/index.md": _index([Path(name).stem for name in pages])}
-
-
-def _notebook_source(file: Path, execute: bool) -> str:
-    copy = kept_copy(file)
-    if execute and not copy.exists():
-        run_notebook(file, copy)
-    if not copy.exists():
-        return json.dumps(_with_note(json.loads(file.read_text(encoding="utf-8"))))
-    return json.dumps(_shown_outputs(json.loads(copy.read_text(encoding="utf-8"))))
-
-
-def kept_copy(file: Path) -> Path:
-    """Return where the executed copy of a notebook lies."""
-    text = file.read_text(encoding="utf-8")
-    sweeps = [(SWEEPS / name).read_text(encoding="utf-8") for name in sorted(set(_SWEEP.findall(text)))]
-    what = json.dumps([_FORM, text, sweeps, __version__, _revisions("\n".join([text, *sweeps]))])
-    digest = hashlib.blake2b(what.encode(), digest_size=10).hexdigest()
-    return cache_home() / "notebooks" / f"{file.stem}-{digest}.ipynb"
-
-
-_SWEEP = re.compile(r"sweeps/([\w/]+\.yaml)")
-
-
-def _revisions(text: str) -> list[tuple[str, str]]:
-    """Return the engines that a text names, with their revisions."""
-    from workbench.mechanisms.mechanism import mechanism, mechanisms
-
-    return [(name, str(mechanism(name).revision)) for name in mechanisms() if re.search(rf"\b{name}\b", text)]
-
-
-def run_notebook(file: Path, copy: Path) -> None:
-    """Execute a notebook, compiled, and keep it.
-
-    Raises
-    ------
-    WorkbenchError
-        A cell of it fails.
-    """
-    import nbformat
-    from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError
-
-    print(f"docs: running {file.name} (kept from then on)", file=sys.stderr, flush=True)
-    notebook = nbformat.read(file, as_version=4)
-    with _compiled():
-        client = NotebookClient(notebook, timeout=1200, resources={"metadata": {"path": str(NOTEBOOKS)}})
-        try:
-            client.execute()
-        except CellExecutionError as problem:
-            raise WorkbenchError(f"{file.name}: a cell fails: {problem.ename}: {problem.evalue}") from None
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    copy.write_text(nbformat.writes(notebook), encoding="utf-8")
-
-
-def _compiled() -> AbstractContextManager[Any]:
-    """Let the kernels of notebooks compile although this process does not, find this package, and be unwatched."""
-    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-    there = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
-    return mock.patch.dict(os.environ, {**there, STILL: "1", "PYTHONPATH": path}, clear=True)
-
-
-def _with_note(notebook: dict[str, Any]) -> dict[str, Any]:
-    note = {"cell_type": "markdown", "id": "not-executed", "metadata": {}, "source": NOT_EXECUTED}
-    notebook["cells"].insert(1, note)
-    return notebook
-
-
-def _shown_outputs(notebook: dict[str, Any]) -> dict[str, Any]:
-    """Return a notebook without what a page cannot show: messages to the log, live widgets but for their picture."""
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code":
-            for out in cell["outputs"]:
-                _without_widget(out.get("data", {}))
-            cell["outputs"] = [out for out in cell["outputs"] if _can_be_shown(out)]
-    notebook["metadata"].pop("widgets", None)
-    return notebook
-
-
-def _without_widget(data: dict[str, Any]) -> None:
-    """Leave the picture of a widget; one that has none has nothing to show."""
-    if data.pop(_WIDGET, None) is not None and "image/png" not in data:
-        data.clear()
-
-
-def _can_be_shown(out: dict[str, Any]) -> bool:
-    return out.get("name") != "stderr" and out.get("data") != {}
-
-
-def _index(names: list[str]) -> str:
-    words = (
-        "Lessons and studies, one a mechanism, with what they printed and drew. `make lab` opens them in JupyterLab."
-    )
-    listed = "\n".join(names)
-    return sections("# Notebooks", words, f"```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```")

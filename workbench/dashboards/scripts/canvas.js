@@ -3,7 +3,7 @@
 const INK = "#222222", QUIET = "#767676", PALE = "#e4e4e4";
 const LEFT = 84, RIGHT = 30;
 
-const told = (number) => number.toLocaleString("en", { maximumFractionDigits: 3 });
+const formatted = (number) => number.toLocaleString("en", { maximumFractionDigits: 3 });
 
 /** The numbers of a column that came as bytes; a copy, as bytes may lie unaligned in a message. */
 function numbers({ buffer, byteOffset, byteLength }) {
@@ -14,9 +14,9 @@ function numbers({ buffer, byteOffset, byteLength }) {
 function roundNumbers(from, to, count, finest = 0) {
   const rough = Math.max((to - from) / count, finest, 1e-12), power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((k) => k * power).find((candidate) => candidate >= rough * (1 - 1e-9));
-  const found = [];
-  for (let k = Math.ceil(from / step - 1e-9); k * step <= to + step * 1e-9; k++) found.push(k * step + 0); // -0 would be written as such
-  return found;
+  const values = [];
+  for (let k = Math.ceil(from / step - 1e-9); k * step <= to + step * 1e-9; k++) values.push(k * step + 0); // -0 would be written as such
+  return values;
 }
 
 /** Calls a function at the browser's next frame, once however often it is asked for. */
@@ -179,7 +179,7 @@ class Sheet {
     for (const value of at) {
       ink.fillStyle = PALE;
       ink.fillRect(LEFT, y(value) - 0.5, this.right - LEFT, 1);
-      this.words(told(value), LEFT - 8, y(value), { align: "right" });
+      this.words(formatted(value), LEFT - 8, y(value), { align: "right" });
     }
     ink.strokeStyle = QUIET;
     ink.strokeRect(LEFT - 0.5, top - 0.5, this.right - LEFT + 1, high + 1);
@@ -197,7 +197,7 @@ class Sheet {
     for (const value of roundNumbers(from, to, Math.max(2, this.wide / 120), finest)) {
       this.ink.fillStyle = QUIET;
       this.ink.fillRect(x(value) - 0.5, bottom, 1, 5);
-      this.words(told(value / unit), x(value), bottom + 8, { align: "center", base: "top" });
+      this.words(formatted(value / unit), x(value), bottom + 8, { align: "center", base: "top" });
     }
     this.words(label, (LEFT + this.right) / 2, bottom + 24, { align: "center", base: "top", most: this.right - LEFT });
     return x;

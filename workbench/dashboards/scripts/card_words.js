@@ -5,6 +5,6 @@ const timeName = (word) => (word ? `request (${word.trim()})` : "request");
 const nameOf = (scene, item) => scene.cards[item % scene.cards.length];
 
 function placeWords(scene, strip, pieces) {
-  const of = pieces.map((k) => `${told(Math.round(strip.length[k]))} % ${scene.key[strip.fill[k]][0]}`);
+  const of = pieces.map((k) => `${formatted(Math.round(strip.length[k]))} % ${scene.key[strip.fill[k]][0]}`);
   return of.join(", ");
 }

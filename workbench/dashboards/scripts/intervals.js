@@ -9,9 +9,9 @@ function axisOf({ lines, log }) {
 }
 
 function decades(from, to) {
-  const found = [];
-  for (let power = from; power <= to * (1 + 1e-9); power *= 10) found.push(power);
-  return found.length > 1 ? found : [from, ...[2, 5, 10].map((k) => k * from).filter((value) => value <= to)];
+  const powers = [];
+  for (let power = from; power <= to * (1 + 1e-9); power *= 10) powers.push(power);
+  return powers.length > 1 ? powers : [from, ...[2, 5, 10].map((k) => k * from).filter((value) => value <= to)];
 }
 
 class IntervalPicture {
@@ -33,7 +33,7 @@ class IntervalPicture {
     for (const value of scene.log ? decades(from, to) : roundNumbers(0, to, 4)) {
       sheet.ink.fillStyle = PALE;
       sheet.ink.fillRect(LEFT, this.y(value) - 0.5, sheet.right - LEFT, 1);
-      sheet.words(told(value), LEFT - 8, this.y(value), { align: "right" });
+      sheet.words(formatted(value), LEFT - 8, this.y(value), { align: "right" });
     }
     this.x = this.alongAxis();
     sheet.words(scene.title, LEFT, TOP / 2, { bold: true, most: sheet.right - LEFT });
@@ -47,7 +47,7 @@ class IntervalPicture {
     const x = (value) => LEFT + ((scale(value) - from) / (to - from)) * (sheet.right - LEFT);
     const most = Math.max(...places), count = Math.max(2, Math.min(10, sheet.wide / 60));
     const shown = doubling ? decadesOfTwo(Math.min(...places), most, count) : roundNumbers(Math.min(...places), most, count, 1);
-    const labels = names.length ? names.map((name, k) => [name, k]) : shown.map((value) => [told(value), value]);
+    const labels = names.length ? names.map((name, k) => [name, k]) : shown.map((value) => [formatted(value), value]);
     for (const [label, value] of labels) sheet.words(label, x(value), TOP + HIGH + 8, { align: "center", base: "top" });
     sheet.words(scene.x, (LEFT + sheet.right) / 2, TOP + HIGH + 24, { align: "center", base: "top", most: sheet.right - LEFT });
     return x;
@@ -96,19 +96,19 @@ class IntervalPicture {
 
 /** Powers of two between two numbers, at most about so many. */
 function decadesOfTwo(from, to, count) {
-  const step = Math.max(1, Math.ceil(Math.log2(Math.max(to / from, 2)) / count)), found = [];
-  for (let power = 2 ** Math.ceil(Math.log2(from)); power <= to; power *= 2 ** step) found.push(power);
-  return found;
+  const step = Math.max(1, Math.ceil(Math.log2(Math.max(to / from, 2)) / count)), powers = [];
+  for (let power = 2 ** Math.ceil(Math.log2(from)); power <= to; power *= 2 ** step) powers.push(power);
+  return powers;
 }
 
 function render({ model, el }) {
-  const says = el.appendChild(document.createElement("div")), picture = new IntervalPicture(el);
-  says.className = "wb-result";
+  const caption = el.appendChild(document.createElement("div")), picture = new IntervalPicture(el);
+  caption.className = "wb-result";
   const redraw = atNextFrame(() => {
     if (!model.get("drawn")) return; // the page may be there before the first run
     const { words } = model.get("scene");
-    says.textContent = words;
-    says.style.display = words ? "" : "none";
+    caption.textContent = words;
+    caption.style.display = words ? "" : "none";
     picture.draw(model.get("scene"));
     picture.sheet.canvas.dataset.drawn = model.get("drawn");
   });

@@ -45,7 +45,7 @@ function drawMultiples(sheet, scene, focused) {
     const bottom = rows * (HEAD + HIGH + 8), [from, to] = [scene.edges[0], scene.edges.at(-1)];
     for (let column = 0; column < Math.min(COLUMNS, places.length); column++)
       for (const value of roundNumbers(from, to, 4))
-        sheet.words(told(value), 10 + column * (wide + BETWEEN) + ((value - from) / (to - from)) * wide, bottom + 2, { align: "center", base: "top" });
+        sheet.words(formatted(value), 10 + column * (wide + BETWEEN) + ((value - from) / (to - from)) * wide, bottom + 2, { align: "center", base: "top" });
     sheet.words(`${scene.label}; the same axis for all`, sheet.wide / 2, bottom + 19, { align: "center", base: "top", most: sheet.wide - 20 });
   }
   return places;

@@ -12,7 +12,7 @@ function drawPoints(sheet, scene) {
   const pale = scene.pale ?? [];
   const [low, high] = ends([...scene.points.map((point) => point.y), ...pale.map((place) => place[1])]);
   const y = sheet.upward(TOP, HIGH, high - low, scene.y, []);
-  for (const value of roundNumbers(low, high, 4)) sheet.words(told(value), LEFT - 8, y(value - low), { align: "right" });
+  for (const value of roundNumbers(low, high, 4)) sheet.words(formatted(value), LEFT - 8, y(value - low), { align: "right" });
   const x = sheet.along(TOP + HIGH, ends([...scene.points.map((point) => point.x), ...pale.map((place) => place[0])]), scene.x);
   for (const [across, up] of pale) {
     sheet.ink.beginPath();
@@ -36,8 +36,8 @@ function drawPoints(sheet, scene) {
 }
 
 function render({ model, el }) {
-  const says = el.appendChild(document.createElement("div")), sheet = new Sheet(el);
-  says.className = "wb-says";
+  const caption = el.appendChild(document.createElement("div")), sheet = new Sheet(el);
+  caption.className = "wb-says";
   sheet.canvas.tabIndex = 0;
   sheet.canvas.setAttribute("role", "listbox");
   sheet.canvas.setAttribute("aria-label", "points; arrow keys choose one");
@@ -47,7 +47,7 @@ function render({ model, el }) {
     const scene = model.get("scene");
     places = drawPoints(sheet, scene);
     const chosen = scene.points.find((point) => point.k === scene.chosen);
-    says.textContent = chosen ? `Shown: ${chosen.name}. Click a point to set every lever as it has them.` : "";
+    caption.textContent = chosen ? `Shown: ${chosen.name}. Click a point to set every lever as it has them.` : "";
     sheet.canvas.dataset.drawn = model.get("drawn");
   });
   const nearest = (event) => {
@@ -60,7 +60,7 @@ function render({ model, el }) {
   sheet.canvas.addEventListener("mousemove", (event) => {
     const point = nearest(event);
     sheet.canvas.style.cursor = point ? "pointer" : "default";
-    if (point) says.textContent = point.name;
+    if (point) caption.textContent = point.name;
   });
   sheet.canvas.addEventListener("click", (event) => pick(nearest(event)));
   sheet.canvas.addEventListener("keydown", (event) => {
@@ -73,7 +73,7 @@ function render({ model, el }) {
   });
   sheet.saves("points", redraw.now, () => model.get("scene"));
   redraw();
-  return keepDrawn(model, says, redraw);
+  return keepDrawn(model, caption, redraw);
 }
 
 export default { render };

@@ -125,7 +125,7 @@ class SegmentMap {
     const state = awaited[k] ? "freed, other streams may still use it" : "in use";
     const events = this.scene.after - born[k];
     const time = age[k] < 0 ? "" : ` (${timeTold(age[k])})`;
-    const since = born[k] ? `allocated ${told(events)} ${events === 1 ? "event" : "events"}${time} ago` : "older than the history";
+    const since = born[k] ? `allocated ${formatted(events)} ${events === 1 ? "event" : "events"}${time} ago` : "older than the history";
     const where = segment < 0 ? "" : `, in a segment of ${bytesTold(this.segments.size[segment])}`;
     const frames = stacks[stack[k]] ?? [];
     return [`Block of ${bytesTold(size[k])}${where}: ${state}, ${since}.`, ...(frames.length ? frames : ["No stack was recorded."])];
@@ -133,13 +133,13 @@ class SegmentMap {
 }
 
 function render({ model, el }) {
-  const picture = new SegmentMap(el), says = el.appendChild(document.createElement("div")), { canvas } = picture.sheet;
-  says.className = "wb-says wb-stack";
+  const picture = new SegmentMap(el), caption = el.appendChild(document.createElement("div")), { canvas } = picture.sheet;
+  caption.className = "wb-says wb-stack";
   canvas.tabIndex = 0;
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", "map of segments; arrow keys go from block to block");
   const hint = "Rest the pointer on a block to see how large and how old it is and who asked for it; with the keyboard, arrows go from block to block.";
-  const write = (lines) => says.replaceChildren(...lines.map((line) => Object.assign(document.createElement("div"), { textContent: line })));
+  const write = (lines) => caption.replaceChildren(...lines.map((line) => Object.assign(document.createElement("div"), { textContent: line })));
   const redraw = atNextFrame(() => {
     if (!picture.scene) return;
     picture.draw();
@@ -167,7 +167,7 @@ function render({ model, el }) {
   });
   picture.sheet.saves("segments", redraw.now, () => model.get("scene"));
   show();
-  return keepDrawn(model, says, redraw, show);
+  return keepDrawn(model, caption, redraw, show);
 }
 
 export default { render };

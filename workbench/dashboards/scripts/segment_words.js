@@ -2,8 +2,8 @@
 
 const WHO = "workgroup", MOMENT = "cycle";
 const timeName = (word) => `time (${word}cycles)`;
-const nameOf = (scene, item) => `Workgroup ${told(item)}`;
+const nameOf = (scene, item) => `Workgroup ${formatted(item)}`;
 
 function placeWords(scene, strip, [first]) {
-  return `segments ${told(strip.base[first])} to ${told(strip.base[first] + strip.length[first] - 1)}`;
+  return `segments ${formatted(strip.base[first])} to ${formatted(strip.base[first] + strip.length[first] - 1)}`;
 }

@@ -9,7 +9,7 @@ function drawHistory(sheet, scene, top) {
   for (const value of at) {
     ink.fillStyle = PALE;
     ink.fillRect(LEFT, y(value - low) - 0.5, sheet.right - LEFT, 1);
-    sheet.words(told(value), LEFT - 8, y(value - low), { align: "right" });
+    sheet.words(formatted(value), LEFT - 8, y(value - low), { align: "right" });
   }
   const x = sheet.along(top + HIGH, [0, Math.max(values.length, scene.history.trials)], "trials", { finest: 1 });
   ink.strokeStyle = MAIN;
@@ -114,8 +114,8 @@ function drawStudy(sheet, scene) {
 }
 
 function render({ model, el }) {
-  const says = el.appendChild(document.createElement("div")), sheet = new Sheet(el);
-  says.className = "wb-says";
+  const caption = el.appendChild(document.createElement("div")), sheet = new Sheet(el);
+  caption.className = "wb-says";
   sheet.canvas.tabIndex = 0;
   sheet.canvas.setAttribute("role", "img");
   sheet.canvas.setAttribute("aria-label", "the study: its front over parallel axes, its history, shares of its levers");
@@ -129,7 +129,7 @@ function render({ model, el }) {
     if (!model.get("drawn")) return;
     const scene = model.get("scene");
     places = drawStudy(sheet, scene);
-    says.textContent = scene.parallel.names[scene.chosen] ? `Shown: ${described(scene.chosen)}.` : "";
+    caption.textContent = scene.parallel.names[scene.chosen] ? `Shown: ${described(scene.chosen)}.` : "";
     sheet.canvas.dataset.drawn = model.get("drawn");
   });
   const nearest = (event) => {
@@ -141,7 +141,7 @@ function render({ model, el }) {
   sheet.canvas.addEventListener("mousemove", (event) => {
     const place = nearest(event);
     sheet.canvas.style.cursor = place ? "pointer" : "default";
-    if (place) says.textContent = described(place.line);
+    if (place) caption.textContent = described(place.line);
   });
   sheet.canvas.addEventListener("click", (event) => {
     const place = nearest(event);
@@ -149,7 +149,7 @@ function render({ model, el }) {
   });
   sheet.saves("study", redraw.now, () => model.get("scene"));
   redraw();
-  return keepDrawn(model, says, redraw);
+  return keepDrawn(model, caption, redraw);
 }
 
 export default { render };

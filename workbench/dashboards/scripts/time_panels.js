@@ -1,5 +1,5 @@
 // Two runs over one axis of time: who held which rows (a strip a side), and lines below (a panel a quantity).
-// What a row and a moment are called and how a place is told, a file of words says: WHO, MOMENT, timeName(word),
+// What a row and a moment are called and how a place is named, a file of words defines: WHO, MOMENT, timeName(word),
 // nameOf(scene, item) and placeWords(scene, strip, pieces).
 
 const LINE = 110, TITLE = 24, KEY = 20, GAP = 14, AXIS = 44;
@@ -19,7 +19,7 @@ function readLine(line) {
   return { label: line.label, curves, most: Math.max(1, ...curves.map(({ value }) => value.reduce((a, b) => Math.max(a, b), 0))) };
 }
 
-/** In what a long time is told, and the word for it. */
+/** The unit of a long time, and the word for it. */
 function unitOfTime(most) {
   return most >= 2e7 ? [1e6, "million "] : most >= 2e5 ? [1e3, "thousand "] : [1, ""];
 }
@@ -162,28 +162,28 @@ class TimePicture {
     return -1;
   }
 
-  saysCursor() {
-    const values = this.lines.map(({ label, curves }) => `${label} ${curves.map((c) => told(valueAt(c, this.cursor))).join(" and ")}`);
-    return `${MOMENT[0].toUpperCase()}${MOMENT.slice(1)} ${told(Math.floor(this.cursor))}: ${values.join("; ")}.`;
+  cursorText() {
+    const values = this.lines.map(({ label, curves }) => `${label} ${curves.map((c) => formatted(valueAt(c, this.cursor))).join(" and ")}`);
+    return `${MOMENT[0].toUpperCase()}${MOMENT.slice(1)} ${formatted(Math.floor(this.cursor))}: ${values.join("; ")}.`;
   }
 
-  saysMarked() {
+  markedText() {
     const places = this.strips.map((strip, place) => {
       const pieces = [...strip.item.keys()].filter((k) => strip.item[k] === this.marked);
       if (!pieces.length) return `not shown under ${this.names[place]}`;
-      const span = `${MOMENT}s ${told(strip.begin[pieces[0]])} to ${told(Math.max(...pieces.map((k) => strip.end[k])))}`;
+      const span = `${MOMENT}s ${formatted(strip.begin[pieces[0]])} to ${formatted(Math.max(...pieces.map((k) => strip.end[k])))}`;
       return `${placeWords(this.scene, strip, pieces)}, ${span} under ${this.names[place]}`;
     });
     return `${nameOf(this.scene, this.marked)}: ${places.join("; ")}.`;
   }
 }
 
-function followPointer(picture, says, redraw, zoom) {
+function followPointer(picture, caption, redraw, zoom) {
   const { canvas } = picture.sheet;
   let from = null;
   const point = (cursor, marked) => {
     Object.assign(picture, { cursor, marked });
-    says.textContent = cursor === null || !picture.lines.length ? HINT : [picture.saysCursor(), marked < 0 ? "" : picture.saysMarked()].join(" ");
+    caption.textContent = cursor === null || !picture.lines.length ? HINT : [picture.cursorText(), marked < 0 ? "" : picture.markedText()].join(" ");
     redraw();
   };
   canvas.addEventListener("pointerdown", (event) => { from = event.offsetX; });
@@ -199,8 +199,8 @@ function followPointer(picture, says, redraw, zoom) {
 }
 
 function render({ model, el }) {
-  const says = el.appendChild(document.createElement("div"));
-  says.className = "wb-says";
+  const caption = el.appendChild(document.createElement("div"));
+  caption.className = "wb-says";
   const picture = new TimePicture(el);
   let span = null;
   const redraw = atNextFrame(() => {
@@ -216,8 +216,8 @@ function render({ model, el }) {
   };
   picture.sheet.saves("over_time", redraw.now, () => model.get("scene"));
   show();
-  followPointer(picture, says, redraw, (wanted) => { span = wanted; redraw(); });
-  return keepDrawn(model, says, redraw, show);
+  followPointer(picture, caption, redraw, (wanted) => { span = wanted; redraw(); });
+  return keepDrawn(model, caption, redraw, show);
 }
 
 export default { render };

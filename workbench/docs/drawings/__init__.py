@@ -12,27 +12,33 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from workbench.docs import ROOT
-from workbench.docs.drawings import dispatch, memory
+from workbench.docs.drawings import dispatch
+from workbench.docs.drawings.decisions import decisions
+from workbench.docs.drawings.free_maps import grouped_run, probe, run_lengths
+from workbench.docs.drawings.malloc import as_written, corrected, one_lock, serve
+from workbench.docs.drawings.placement import drain, first_fit, nearest_boundary, placement_steps
+from workbench.docs.drawings.pool import best_fit_split_drawing, dgx_1v, lending, of_machine, target
+from workbench.docs.drawings.translation import directory, eviction, protected_eviction, served_by
 
 DRAWINGS: dict[str, Callable[[], str]] = {
-    "nearest_boundary": dispatch.nearest_boundary,
-    "first_fit": dispatch.first_fit,
-    "drain": dispatch.drain,
-    "exact_run": dispatch.run_lengths,
-    "grouped_run": dispatch.grouped_run,
+    "nearest_boundary": nearest_boundary,
+    "first_fit": first_fit,
+    "drain": drain,
+    "exact_run": run_lengths,
+    "grouped_run": grouped_run,
     "windows": dispatch.windows,
     "rotated_split": dispatch.rotated_split,
     "module_choice": dispatch.module_choice,
-    "prefix_sum": memory.corrected,
-    "prefix_sum_as_written": memory.as_written,
-    "one_lock": memory.one_lock,
-    "directory": memory.directory,
-    "protected_eviction": memory.protected_eviction,
-    "served_by": memory.served_by,
-    "board": memory.dgx_1v,
-    "best_fit_split": memory.best_fit_split_drawing,
-    "lending": memory.lending,
-    "decisions": dispatch.decisions,
+    "prefix_sum": corrected,
+    "prefix_sum_as_written": as_written,
+    "one_lock": one_lock,
+    "directory": directory,
+    "protected_eviction": protected_eviction,
+    "served_by": served_by,
+    "board": dgx_1v,
+    "best_fit_split": best_fit_split_drawing,
+    "lending": lending,
+    "decisions": decisions,
 }
 
 
@@ -69,17 +75,17 @@ def of_question(question: str) -> str:
 
 def of_preset(one: Any) -> str:
     """Return the drawing of a preset's page: a board as its cards and links."""
-    return block(memory.of_machine(one.machine(), one.title)) if one.of.name == "board" else ""
+    return block(of_machine(one.machine(), one.title)) if one.of.name == "board" else ""
 
 
 _POLICIES: dict[str, Callable[[Any], str]] = {
-    "placement": dispatch.placement_steps,
-    "probe": dispatch.probe,
+    "placement": placement_steps,
+    "probe": probe,
     "units": dispatch.units,
     "priority": dispatch.priorities,
-    "target": memory.target,
-    "eviction": memory.eviction,
-    "serve": memory.serve,
+    "target": target,
+    "eviction": eviction,
+    "serve": serve,
 }
 _QUESTIONS = {
     "placement": "nearest_boundary",
@@ -97,7 +103,7 @@ _SHEET = ROOT / "docs" / "static" / "site.css"
 _LIGHT_PAGE = "--font-stack: sans-serif; --color-background-primary: #fff; background: #fff; padding: 6px"
 
 
-class Shown(NamedTuple):
+class NotebookDrawing(NamedTuple):
     """One drawing, as the last line of a cell."""
 
     svg: str
@@ -106,7 +112,7 @@ class Shown(NamedTuple):
         return f"<style>{_style()}</style>{self.svg}"
 
 
-def shown(name: str) -> Shown:
+def drawing(name: str) -> NotebookDrawing:
     """Return a drawing by its name, for a notebook.
 
     Raises
@@ -116,10 +122,10 @@ def shown(name: str) -> Shown:
 
     Examples
     --------
-    >>> "svg.drawing .free" in shown("first_fit")._repr_html_()
+    >>> "svg.drawing .free" in drawing("first_fit")._repr_html_()
     True
     """
-    return Shown(DRAWINGS[name]())
+    return NotebookDrawing(DRAWINGS[name]())
 
 
 def _style() -> str:

@@ -78,5 +78,5 @@ def policy_of(question: str, name: str, **levers: Any) -> Any:
 def first_run(sweep: dict[str, Any], events: bool = False) -> tuple[Mechanism, Any]:
     """Run a sweep's first point at its first seed; return its mechanism and the record."""
     run = next(iter(make_plan(read_sweep(sweep)).runs()))
-    there = mechanism(sweep["engine"])
-    return there, there.engine.simulate(run.point.setup, run.seed, events=events)
+    registered = mechanism(sweep["engine"])
+    return registered, registered.engine.simulate(run.point.setup, run.seed, events=events)

@@ -9,11 +9,9 @@ import argparse
 import textwrap
 from collections.abc import Iterator
 
-from workbench.cli.main import COMMANDS, Command, find
-from workbench.docs.markdown import Kind, Page, code, entry, from_docstring, prose, ref, sections, table
-from workbench.policies.bases import BASES
-from workbench.words import WORDS
-from workbench.words import find as find_word
+from workbench.cli.commands import COMMANDS, Command, find
+from workbench.docs.markdown import Kind, Page, code, entry, from_docstring, ref, sections, table
+from workbench.docs.spec_links import prose
 
 
 def word_pages() -> Iterator[Page]:
@@ -47,7 +45,6 @@ _ABOUT_COMMANDS = (
     "One command a station of the road from a sweep file to a figure in a paper. Each has `--help`, and `--json` where "
     "it prints rows."
 )
-"""The first words of the page of commands, which the index of all kinds repeats."""
 
 
 def command_pages() -> Iterator[Page]:
@@ -72,7 +69,7 @@ def _command_entry(command: Command) -> str:
         for action in parser._actions
     ]
     arguments = table(["argument", "meaning", "default"], rows) if rows else ""
-    return entry(command.name, prose(command.says), code(usage, "text"), arguments)
+    return entry(command.name, prose(command.description), code(usage, "text"), arguments)
 
 
 def _written(action: argparse.Action) -> str:
@@ -89,9 +86,4 @@ def _default(action: argparse.Action) -> str:
     return f"`{action.default}`"
 
 
-COMMAND_KIND = Kind(
-    "commands",
-    "Commands",
-    _ABOUT_COMMANDS,
-    command_pages,
-)
+COMMAND_KIND = Kind("commands", "Commands", _ABOUT_COMMANDS, command_pages)

@@ -16,26 +16,16 @@ from typing import Any
 import yaml
 
 from workbench.docs.drawings import of_preset
-from workbench.docs.markdown import (
-    Kind,
-    Page,
-    anchor,
-    code,
-    entry,
-    lever_table,
-    of_class,
-    prose,
-    ref,
-    sections,
-    table,
-    titled,
-)
-from workbench.docs.reference.engines import engine_refs, generator_path
+from workbench.docs.lever_table import lever_table
+from workbench.docs.markdown import Kind, Page, anchor, code, entry, of_class, ref, sections, table, titled
+from workbench.docs.reference.engines import engine_refs
+from workbench.docs.spec_links import prose
 from workbench.machine.presets import DOUBTFUL, MARKS, Preset, preset, preset_names
 from workbench.mechanisms.mechanism import mechanism, mechanisms
 from workbench.workloads.catalogue import catalogue
 from workbench.workloads.importers import Importer, importers
 from workbench.workloads.workload import KINDS, Generator
+from workbench.workloads.workload import KINDS as WORKLOAD_KINDS
 from workbench.workloads.workload_key import Regime, regimes
 
 
@@ -70,6 +60,11 @@ def workload_pages() -> Iterator[Page]:
         )
         names = (*map(regime_anchor, regimes(kind)), *(cls.name for cls in own))
         yield Page(here, title, text, f"{len(rows)} regimes, {len(able)} generators; for {engine_refs(engines)}", names)
+
+
+def generator_path(cls: type[Generator]) -> str:
+    """Return the entry of a generator, on the page of the first kind of requests that it gives."""
+    return f"reference/workloads/{next(kind for kind in WORKLOAD_KINDS if cls.gives(kind))}#{cls.name}"
 
 
 def regime_anchor(name: str) -> str:
@@ -118,7 +113,7 @@ def importer_pages() -> Iterator[Page]:
         "# Importers",
         IMPORTER_KIND.description,
         "In a sweep it is `workload: {trace: FILE}`; `workbench trace import FILE --json` says it in a terminal.",
-        *(part for module, members in rooms for part in _room_of_importers(module, members)),
+        *(part for module, members in rooms for part in _entries_of_module(module, members)),
         "## Public files",
         "`workbench trace import --fetch NAME` gets one, checked by its digest.",
         table(["name", "format", "licence", "what it holds"], public),
@@ -126,7 +121,7 @@ def importer_pages() -> Iterator[Page]:
     yield Page("reference/importers", "Importers", text, names=tuple(importers()))
 
 
-def _room_of_importers(module: str, members: Iterator[tuple[str, Importer]]) -> Iterator[str]:
+def _entries_of_module(module: str, members: Iterator[tuple[str, Importer]]) -> Iterator[str]:
     """Yield the entries of the importers that a module holds, the first with what the module says of all."""
     room = inspect.cleandoc(sys.modules[module].__doc__ or "")
     for name, one in members:

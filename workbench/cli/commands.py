@@ -1,0 +1,152 @@
+"""The commands of `workbench`: what each is called, which module holds it, what it does, and how it ends."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from workbench.errors import InputError, unknown_name
+
+DONE, SOME_FAILED, WRONG_INPUT = 0, 1, 2
+"""Exit statuses."""
+
+COMMANDS = {
+    "plan": ("run", "How many runs a sweep has and how many are kept; runs nothing."),
+    "run": ("run", "Run a sweep; what is kept already is not run again."),
+    "results": ("results", "What a results folder holds: summary, table as CSV, figures."),
+    "status": ("results", "How far a sweep is that runs elsewhere, and whether its driver lives."),
+    "tune": ("tune", "Tune policies and levers against several measures."),
+    "explain sensitivity": ("explain", "Which levers a measure depends on, alone and together."),
+    "explain discover": ("explain", "Where in the space of workload and machine a policy loses."),
+    "explain blame": ("explain", "How much less a measure is without each kind of delay."),
+    "notebook": ("notebook", "Run notebooks once for each combination of their parameters."),
+    "claims": ("claims", "Put the claims of the source documents to the test."),
+    "figure": ("results", "Figures of theory, or of the runs of a results folder."),
+    "export": ("results", "Write a bundle for a paper from a results folder."),
+    "verify": ("results", "Compute a bundle's numbers from its runs, and do some runs again."),
+    "list policies": ("listings", "Every policy that can be named in a sweep."),
+    "list measures": ("listings", "Every measure that can be named in a sweep."),
+    "list figures": ("listings", "Every figure, and what it is drawn of."),
+    "list workloads": ("listings", "Every workload that can be named in a sweep."),
+    "list levers": ("listings", "Every lever with its range, default and unit."),
+    "list presets": ("listings", "Machine presets with the source of each figure."),
+    "list schema": ("listings", "The JSON schema of sweep files."),
+    "circuit write": ("circuits", "A mechanism as Verilog, golden vectors or a test bench."),
+    "circuit synth": ("circuits", "Gates, levels, flip-flops and relative delay of circuits, synthesised."),
+    "circuit prove": (
+        "circuits",
+        "Whether two circuits compute one function, proven by SAT (exit status 1: they differ).",
+    ),
+    "trace import": ("trace_import", "What a real trace holds, and the same as workload columns."),
+    "trace residency": ("trace_residency", "Lost residency of shared memory on recorded kernels."),
+    "trace replay": ("trace_replay", "What each policy would have done with the memory that a trace recorded."),
+    "advise": ("advise", "Which settings of an allocator would have carried a recorded program."),
+    "new policy": ("new_policy", "Write a policy file and its test, ready to change."),
+    "new preset": ("new_preset", "Write a machine preset's file, ready to fill in."),
+    "open dashboard": ("browser", "Serve a dashboard in a browser, without any request off this host."),
+    "open lab": ("browser", "Open JupyterLab on the notebooks."),
+    "open docs": ("browser", "Open the documentation, without any request off this host."),
+    "bench": ("bench", "Measure the speed of the engines on this machine."),
+    "doctor": ("doctor", "What this machine has and lacks, with the command that brings it."),
+    "completion": ("completion", "A completion script for bash, zsh or fish."),
+}
+"""Each command: the module of this package that holds it, as a constant of its last word, and what it does.
+
+Only the module of the command that runs is imported.
+"""
+
+GROUPS = {
+    "explain": "What a result comes from",
+    "list": "What a sweep may name",
+    "circuit": "A mechanism as hardware",
+    "trace": "What recorded traces hold",
+    "new": "Files to begin with",
+    "open": "Pages in a browser",
+}
+"""The first words of commands of two, and what these have in common."""
+
+FORMER = {
+    **{name: f"explain {name}" for name in ("sensitivity", "discover", "blame")},
+    **{
+        name: f"list {name}" for name in ("policies", "measures", "figures", "workloads", "levers", "presets", "schema")
+    },
+    "circuit": "circuit write",
+    "synth": "circuit synth",
+    "prove": "circuit prove",
+    **{name: f"trace {name}" for name in ("import", "residency", "replay")},
+    "new-policy": "new policy",
+    "new-preset": "new preset",
+    **{name: f"open {name}" for name in ("dashboard", "lab", "docs")},
+}
+"""Former names, which go with 0.6, and the commands that they are now.
+
+Two sentences of `workbench.workloads` (`catalogue`, `importers.importer`) say former names as long as these count: what
+the code of a workload says is part of the names of its runs.
+"""
+
+SPECIFICATIONS = (
+    "'spec 3, R81' in a text is item R81 of page 3 of docs/specification/ (of an installed package: "
+    "workbench/specification/)."
+)
+Arguments = Callable[[argparse.ArgumentParser], None]
+Run = Callable[[argparse.Namespace], int]
+
+
+class Command(NamedTuple):
+    """One or two words after `workbench`."""
+
+    name: str
+    description: str
+    add_arguments: Arguments
+    run: Run
+
+
+def resolved(words: Sequence[str]) -> tuple[Command, Sequence[str]]:
+    """Return the command that words begin with, and the words behind its name; of a former name say the new one."""
+    first, two = words[0], " ".join(words[:2])
+    name = two if two in COMMANDS else first
+    if name in COMMANDS:
+        return find(name), words[len(name.split()) :]
+    if first in FORMER and (words[1:] or first not in GROUPS):
+        hint = f"`workbench {first}` is `workbench {FORMER[first]}` since 0.5; the old name goes with 0.6."
+        print(f"workbench: {hint}", file=sys.stderr)
+        return find(FORMER[first]), words[1:]
+    if first not in GROUPS:
+        raise unknown_name("", "command", first, first_words())
+    if not words[1:]:
+        raise InputError(f"workbench {first} takes one of {', '.join(kinds(first))}. See: workbench {first} --help")
+    raise unknown_name("", f"{first} command", words[1], kinds(first))
+
+
+def find(name: str) -> Command:
+    """Return the command of a name."""
+    module_name, description = COMMANDS[name]
+    module = importlib.import_module(f"workbench.cli.{module_name}")
+    return Command(name, description, *getattr(module, name.split()[-1].upper()))
+
+
+def first_words() -> list[str]:
+    """Return what may stand after `workbench`: commands of one word, and the first words of the others."""
+    return list(dict.fromkeys(name.split()[0] for name in COMMANDS))
+
+
+def kinds(group: str) -> list[str]:
+    """Return the second words of the commands that begin with a word."""
+    return [name.split()[1] for name in COMMANDS if name.startswith(f"{group} ")]
+
+
+def _description(word: str) -> str:
+    return f"{GROUPS[word]}: {', '.join(kinds(word))}." if word in GROUPS else COMMANDS[word][1]
+
+
+def overview(group: str = "") -> str:
+    if group:
+        usage, rows = f"workbench {group} KIND", [(word, COMMANDS[f"{group} {word}"][1]) for word in kinds(group)]
+    else:
+        usage, rows = "workbench COMMAND", [(word, _description(word)) for word in first_words()]
+    lines = [textwrap.fill(f"  {word:<13}{description}", 80, subsequent_indent=" " * 15) for word, description in rows]
+    return "\n".join([f"{usage} ... (each has --help)", "", *lines, "", SPECIFICATIONS])

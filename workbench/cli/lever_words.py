@@ -1,0 +1,113 @@
+"""Levers in words: what each may be, what it is by default, and which classes have it."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from typing import Any
+
+import workbench
+from workbench.levers import Lever, Spec
+
+NUMBERS = {"integer": "whole number", "number": "number", "integers": "list of whole numbers"}
+WORDS = {**NUMBERS, "numbers": "list of numbers", "text": "text", "switch": "true or false"}
+WITHOUT_LEVERS = ("__main__", "api", "cli", "compiled", "docs", "export", "figures")
+"""Packages that are not looked through for levers: they declare none."""
+
+
+def values_of_lever(one: Lever) -> str:
+    """Return what a lever may be.
+
+    >>> values_of_lever(Lever("lines", "integer", 64, least=1, most=4096, scale="power_of_two"))
+    'whole number from 1 to 4096, powers of two'
+    """
+    if one.kind == "choice":
+        return f"one of {', '.join(one.choices)}"
+    if one.kind in ("spec", "specs"):
+        return f"{'list of ' if one.kind == 'specs' else ''}{_name_of(one.spec)}"
+    return f"{WORDS[one.kind]}{_range(one)}{_scale(one)}"
+
+
+def _name_of(spec: Any) -> str:
+    noun = getattr(spec, "noun", "") or getattr(spec, "question", "") or getattr(spec, "name", "")
+    return str(noun).replace("_", " ")
+
+
+def _range(one: Lever) -> str:
+    if one.least is not None and one.most is not None:
+        return f" from {_number(one.least)} to {_number(one.most)}"
+    if one.least is not None:
+        return f" of at least {_number(one.least)}"
+    return f" of at most {_number(one.most)}" if one.most is not None else ""
+
+
+def _scale(one: Lever) -> str:
+    step = f", in steps of {_number(one.step)}" if one.step is not None else ""
+    return step + {"linear": "", "log": ", logarithmic", "power_of_two": ", powers of two"}[one.scale]
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() and abs(value) < 1e9 else f"{value:.10g}"
+
+
+def default_of_lever(one: Lever) -> str:
+    """Return the default of a lever as a sweep writes it; empty where it must be given."""
+    if one.required:
+        return ""
+    text = one.shortly(one.check(one.default))
+    return text.lower() if one.kind == "switch" else text or '""'
+
+
+def default_words(one: Lever) -> str:
+    return "must be given" if one.required else f"default {default_of_lever(one)}"
+
+
+@functools.cache
+def declared_levers() -> dict[str, list[type[Spec]]]:
+    """Return every lever of the package by name, sorted, with the classes that have it."""
+    _import_all()
+    result: dict[str, list[type[Spec]]] = {}
+    for cls in sorted(set(_below(Spec)), key=lambda cls: (cls.__module__, cls.__qualname__)):
+        if cls.__module__.startswith("workbench."):
+            for name in (name for name in cls.levers if not name.startswith("_")):
+                result.setdefault(name, []).append(cls)
+    return dict(sorted(result.items()))
+
+
+def _import_all() -> None:
+    for package in pkgutil.iter_modules(workbench.__path__, "workbench."):
+        if package.name.removeprefix("workbench.") in WITHOUT_LEVERS:
+            continue
+        module = importlib.import_module(package.name)
+        for inside in pkgutil.walk_packages(getattr(module, "__path__", []), f"{package.name}."):
+            if "__main__" not in inside.name:
+                importlib.import_module(inside.name)
+
+
+def _below(cls: type[Spec]) -> Iterator[type[Spec]]:
+    for inner in cls.__subclasses__():
+        yield inner
+        yield from _below(inner)
+
+
+def kind_of_spec(cls: type[Spec]) -> str:
+    """Return what kind of thing has levers: a policy of a question, a workload, a machine; empty for all else.
+
+    >>> from workbench.policies.placement import NearestBoundary
+    >>> kind_of_spec(NearestBoundary)
+    'placement policy'
+    """
+    from workbench.levers import Family
+    from workbench.machine import Described
+    from workbench.policies.policy import Policy
+    from workbench.workloads.workload import Generator
+
+    if issubclass(cls, Policy):
+        return f"{cls.question} policy"
+    if issubclass(cls, Generator):
+        return "workload"
+    if issubclass(cls, Described):
+        return "machine"
+    return cls.noun if issubclass(cls, Family) else ""
