@@ -10,6 +10,7 @@ import pytest
 import workbench as wb
 from tests.house.test_every_lever import registered
 from tests.house.test_specification_references import TEXTS, Reference, references, resolves
+from workbench.claims import known_claims
 from workbench.cli.commands import COMMANDS
 from workbench.docs import SWEEPS
 from workbench.docs.build import KINDS, reference_pages

@@ -110,10 +110,6 @@ def _keep(place: Path, counts: Counts) -> None:
     beside.replace(place)
 
 
-FLIP_FLOP_AREA = 6.0
-"""A flip-flop in NAND gates: 24 transistors."""
-
-
 def _synthesise(circuit: Circuit, by: str, seconds: float) -> Counts:
     with tempfile.TemporaryDirectory(prefix="workbench-circuit-") as place:
         folder = Path(place)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from workbench.cli.commands import DONE
+from workbench.cli.machine_facts import facts
+from workbench.cli.optional_things import THINGS, has_card
 from workbench.cli.output import say_json
 
 
@@ -21,6 +23,15 @@ def _run(args: argparse.Namespace) -> int:
     else:
         print("\n".join(lines(report)))
     return DONE
+
+
+def examine() -> dict[str, Any]:
+    """Return the facts of this machine and, of each optional thing, whether it is here and what brings it."""
+    things = [
+        {"name": thing.name, "purpose": thing.purpose, "present": thing.present(), "cure": thing.cure}
+        for thing in THINGS
+    ]
+    return {**facts(), "card": has_card(), "things": things}
 
 
 def lines(report: dict[str, Any]) -> Iterator[str]:

@@ -12,6 +12,9 @@ from collections.abc import Iterator
 from workbench.cli.commands import COMMANDS, Command, find
 from workbench.docs.markdown import Kind, Page, code, entry, from_docstring, ref, sections, table
 from workbench.docs.spec_links import prose
+from workbench.policies.bases import BASES
+from workbench.words import WORDS
+from workbench.words import find as find_word
 
 
 def word_pages() -> Iterator[Page]:

@@ -48,11 +48,6 @@ class ReadyPlacement(NamedTuple):
     memory: np.ndarray
 
 
-Bits = str | Sequence[bool] | np.ndarray
-Encoding = Literal["free1", "free0"]
-FEWEST_SEGMENTS, MOST_SEGMENTS = 2, 4096
-
-
 class Placement(Policy, abstract=True):
     """The base of every placement policy.
 
