@@ -245,6 +245,14 @@ def test_compiled_code_sees_the_scalar_levers_in_order():
     assert Car(fuel="none", roof=False).numbers() == [5.0, 80.0, 4.0, 0.0, 2.0]
 
 
+def test_numbers_are_the_callers_and_leave_no_trace_in_a_spec():
+    car = Car()
+    before = pickle.dumps(car), identity_of(car)
+    car.numbers().clear()
+    assert car.numbers() == Car().numbers() != []
+    assert (pickle.dumps(car), identity_of(car)) == before
+
+
 def test_the_label_of_an_axis_has_the_unit():
     assert (Car.levers["power"].label, Car.levers["doors"].label) == ("power (kW)", "doors")
 

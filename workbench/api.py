@@ -584,9 +584,11 @@ def _say_changed_front(plan: Plan, folder: Path, progress: Progress | None) -> N
 
 def _results(runs: RunSet) -> Results:
     plan = settled(runs)
-    wanted = None if plan is runs.plan else {run.id for run in plan.runs()}
-    rows = (row for row in runs.rows.values() if wanted is None or row.id in wanted)
-    results = Results(plan, rows, runs.folder, runs.seconds)
+    rows = runs.rows
+    if plan is not runs.plan:
+        wanted = {*plan.ids}
+        rows = {run: row for run, row in rows.items() if run in wanted}
+    results = Results(plan, rows.values(), runs.folder, runs.seconds)
     results.checked = runs.checked
     return results
 

@@ -1,37 +1,26 @@
-"""The first run of a user's answer is watched until one has ended well; logs get the room that they need."""
+"""A built-in answer is watched when that is asked for alone; logs get the room that they need."""
 
 from __future__ import annotations
 
 import pytest
 
-from workbench.engines.kit.engine import FirstRuns, with_room
-from workbench.policies.placement import FirstFit, Placement
-
-
-class Mine(Placement, abstract=True):
-    def answer(free, segments, length, params, memory):
-        return -1
-
-
-def test_an_answer_of_a_user_is_watched_until_a_run_has_ended_well():
-    runs, seen = FirstRuns(), []
-
-    def run(fault=0):
-        with runs.watched([FirstFit(), Mine()], checked=False) as checked:
-            seen.append(checked)
-            return 1 // (1 - fault)
-
-    with pytest.raises(ZeroDivisionError):
-        run(fault=1)
-    run()
-    run()
-    assert seen == [True, True, False]
+from workbench.api import planned
+from workbench.engines.kit.engine import with_room
+from workbench.engines.shared_memory import SharedMemory
 
 
 @pytest.mark.parametrize("asked", [True, False])
 def test_a_built_in_answer_is_watched_when_asked_for_alone(asked):
-    with FirstRuns().watched([FirstFit()], checked=asked) as checked:
-        assert checked == asked
+    seen = []
+
+    class Watching(SharedMemory):
+        def begin(self, run, attempt):
+            seen.append(attempt.checked)
+            return super().begin(run, attempt._replace(checked=False))
+
+    (point,) = planned({"engine": "shared_memory", "workload": "large_uniform"}).points
+    Watching().simulate(point.setup, 1, checked=asked)
+    assert seen == [asked]
 
 
 @pytest.mark.parametrize(("takes", "failures"), [(0, 0), (3, 0), (0, 2), (3, 2)])

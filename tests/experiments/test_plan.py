@@ -7,6 +7,7 @@ import pytest
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import override, read_seeds, read_sweep
+from workbench.runs.run import run_id
 
 BASE = {"engine": "shared_memory", "workload": "large_uniform", "seeds": 3}
 
@@ -20,7 +21,8 @@ def test_points_times_seeds_all_points_of_a_seed_first():
     runs = list(result.runs())
     assert len(result) == len(runs) == 6
     assert [run.seed for run in runs] == [0, 0, 1, 1, 2, 2]
-    assert len({run.id for run in runs}) == 6
+    assert [run.id for run in runs] == result.ids == [run_id(run.point.id, run.seed) for run in runs]
+    assert len({*result.ids}) == 6
 
 
 def test_run_ids_do_not_depend_on_how_a_setup_is_written():

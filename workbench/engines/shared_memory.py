@@ -138,9 +138,9 @@ def check_table(wanted: Workgroups, segments: int) -> None:
     check_column("workgroup", "arrival", arrival, rows, 0, LAST_CYCLE)
     check_whole("workgroup", "length", wanted.length, rows, 1, segments)
     check_column("workgroup", "duration", wanted.duration, rows, 1, LAST_CYCLE)
-    back = np.flatnonzero(arrival[1:] < arrival[:-1])
-    if back.size:
-        row = int(back[0]) + 1
+    is_back = arrival[1:] < arrival[:-1]
+    if is_back.any():
+        row = int(is_back.argmax()) + 1
         raise InputError(
             f"workgroup {row} arrives at cycle {arrival[row]}, before the one before it ({arrival[row - 1]}); arrivals "
             "must not decrease."

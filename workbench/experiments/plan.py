@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import gc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -34,9 +35,15 @@ class Plan:
     def runs(self) -> Iterator[PlannedRun]:
         """Yield every run, all points of a seed before the next seed, so that pairs are complete as early as
         possible."""
+        ids = iter(self.ids)
         for seed in self.sweep.seeds:
             for point in self.points:
-                yield PlannedRun(run_id(point.id, seed), point, seed)
+                yield PlannedRun(next(ids), point, seed)
+
+    @functools.cached_property
+    def ids(self) -> list[str]:
+        """Return the id of every run, in the order of `runs`."""
+        return [run_id(point.id, seed) for seed in self.sweep.seeds for point in self.points]
 
     def __len__(self) -> int:
         return len(self.points) * len(self.sweep.seeds)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from workbench.experiments.results_folder import (
     SWEEP,
 )
 from workbench.experiments.store import Store
-from workbench.mechanisms.measured_by import MeasuredBy, read_measured
+from workbench.mechanisms.measured_by import read_measured
 from workbench.runs.row import Row
 from workbench.runs.run import PlannedPoint, run_id
 from workbench.runs.user_code import check_code
@@ -200,20 +200,22 @@ class RunSet:
 
 def gather(plan: Plan, store: Store, folder: Path | None = None, seconds: float = 0.0) -> RunSet:
     """Return the rows of a plan from a store; measures that other code computed than there is now are missing."""
-    wanted = {run.id for run in plan.runs()}
-    origins, measured = store.origins(), plan.sweep.measured_by()
-    kept = (_as_measured(kept.row(origins), measured) for kept in store.kept() if kept.id in wanted)
-    rows, checked = standing(plan, store, [store.failed_again.get(row.id, row) for row in kept])
+    rows, checked = standing(plan, store, list(_rows_of(plan, store)))
     runs = RunSet(plan, rows, folder, seconds)
     runs.checked = checked
     return runs
 
 
-def _as_measured(row: Row, measured: MeasuredBy) -> Row:
-    """Return the row without the cells that other code computed than there is now."""
-    if row.measured == measured.text:
-        return row
-    return row._replace(measures=read_measured(row.measured).cells(row.measures, measured))
+def _rows_of(plan: Plan, store: Store) -> Iterator[Row]:
+    """Yield the rows of a plan, each without the cells that other code computed than there is now."""
+    wanted, origins, measured = {*plan.ids}, store.origins(), plan.sweep.measured_by()
+    text = measured.text
+    for kept in store.kept():
+        if kept.id in wanted:
+            row = kept.row(origins)
+            if row.measured != text:
+                row = row._replace(measures=read_measured(row.measured).cells(row.measures, measured))
+            yield store.failed_again.get(row.id, row)
 
 
 def _lacked(rows: list[Row], own: Mapping[str, Any]) -> str:

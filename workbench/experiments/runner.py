@@ -118,7 +118,7 @@ def run_missing(
         if repeating is not None:
             repeating.kill()
         store.prove_place()
-        wanted = {run.id for run in plan.runs()}
+        wanted = {*plan.ids}
         kept = sum(row.id in wanted for row in store.kept())
         raise Stopped(_stopped(kept, len(plan), store)) from None
     finally:
@@ -186,8 +186,9 @@ def _batches(
 ) -> Generator[Done]:
     if not pending:
         return
+    setups = {run.point.id: run.point.setup for run in pending}
     in_driver = executor == "threads" or (executor is None and (workers is None or workers <= 1))
-    if in_driver and not has_fixed_hash_seed() and any(has_own_code(run.point.setup, own) for run in pending):
+    if in_driver and not has_fixed_hash_seed() and any(has_own_code(setup, own) for setup in setups.values()):
         reason = _reason_to_stay(pending, own, workers, executor)
         if not reason:
             yield from in_pool(Bundler(pending, own), pool_of(None, workers or min(cores(), len(pending))), limit)
@@ -198,7 +199,7 @@ def _batches(
             f"{VARIABLE}={FIXED}."
         )
     if executor is None and workers == 0:
-        yield from _one_by_one(pending, own)
+        yield from _one_by_one(pending, Runs(setups, own))
     elif executor is None and workers is None:
         yield from _as_it_pays(Bundler(pending, own), len(pending), limit)
     elif executor is None and workers == 1:
@@ -251,9 +252,8 @@ def in_process(bundler: Bundler, limit: float) -> Iterator[Done]:
         yield done
 
 
-def _one_by_one(pending: list[PlannedRun], own: Own) -> Iterator[Done]:
+def _one_by_one(pending: list[PlannedRun], runs: Runs) -> Iterator[Done]:
     """Do each run in this very thread, however long it takes; an interrupt costs only the one under way."""
-    runs = Runs({run.point.id: run.point.setup for run in pending}, own)
     for run in pending:
         yield Done([runs.row(Task(run.id, run.point.id, run.seed))])
 

@@ -18,7 +18,7 @@ import socket
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from workbench.experiments.former_store import FORMAT, put_aside, read_former
 from workbench.experiments.results_folder import FORMER, ROWS, SUFFIX, FileGuard
 from workbench.experiments.verdicts import Verdict
 from workbench.mechanisms.measured_by import MeasuredBy, lacking
-from workbench.runs.row import Kept, Row, better, kept, origin_id
+from workbench.runs.row import Kept, Row, better, decode, kept, origin_id
 
 LOOK_SECONDS = 1.0
 """How often a driver that keeps rows looks whether they are still at their path."""
@@ -64,7 +64,8 @@ class Store:
         """Text -> id of each origin that this driver has kept."""
         self._looked = time.monotonic()
         self._vanished: StoreError | None = None
-        with self._in_one_sentence():
+        self._in_one_sentence = _InOneSentence(folder)
+        with self._in_one_sentence:
             self._rows = RowFiles(folder and folder / ROWS, read_only)
             damaged = self._rows.damaged.items()
             self.notes += [f"{self._rows.path}/{file}: {lines} damaged lines were left out." for file, lines in damaged]
@@ -116,12 +117,12 @@ class Store:
         self._set_meta("driver", json.dumps(facts))
 
     def _set_meta(self, key: str, text: str) -> None:
-        with self._in_one_sentence():
+        with self._in_one_sentence:
             self._rows.add(meta={key: text})
 
     def add_points(self, identities: Iterable[tuple[str, str]]) -> None:
         """Keep what each point is, as canonical JSON."""
-        with self._in_one_sentence():
+        with self._in_one_sentence:
             self._rows.add(points=identities)
 
     def points(self) -> set[str]:
@@ -141,11 +142,13 @@ class Store:
             They cannot be kept, or the store is no longer at its path (`prove_place`).
         """
         rows, now = list(rows), time.time()
-        new = {origin_id(row.origin): row.origin for row in rows if row.origin not in self._origins}
-        named = {**self._origins, **{text: name for name, text in new.items()}}
+        new = {row.origin: origin_id(row.origin) for row in rows if row.origin not in self._origins}
+        named = self._origins | new
         try:
-            with self._in_one_sentence():
-                self._rows.add([kept(row, now, named[row.origin]) for row in rows], new)
+            with self._in_one_sentence:
+                self._rows.add(
+                    [kept(row, now, named[row.origin]) for row in rows], {name: text for text, name in new.items()}
+                )
         except StoreError:
             self.prove_place()
             raise
@@ -219,7 +222,7 @@ class Store:
         """
         now, rows = time.time(), (self.kept_row(run) for run in runs)
         done = [row for row in rows if row is not None and row.status == "done"]
-        with self._in_one_sentence():
+        with self._in_one_sentence:
             self._rows.add(
                 row._replace(status="withdrawn", error=error, measures="{}", at=now, measured="") for row in done
             )
@@ -250,16 +253,21 @@ class Store:
         """Put everything in its place."""
         self._rows.close()
 
-    @contextmanager
-    def _in_one_sentence(self) -> Iterator[None]:
-        """Turn what the files of a store raise within this into one sentence."""
-        try:
-            yield
-        except OSError as problem:
+
+class _InOneSentence:
+    """Turns what the files of a store raise within it into one sentence; a class, as every row is kept within one."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, _: object) -> None:
+        if isinstance(problem, OSError):
             text = problem.strerror or str(problem)
             is_full = any(sign in text for sign in ("full", "I/O", "No space", "too large"))
             cure = " Rows that were kept before are safe." if is_full else ""
-            raise StoreError(f"{self.folder}: the results store cannot be used: {text}.{cure}") from None
+            raise StoreError(f"{self._folder}: the results store cannot be used: {text}.{cure}") from None
 
 
 def _refuse_another(path: Path | None, meta: Mapping[str, str], name: str) -> None:
@@ -314,7 +322,7 @@ class RowFiles:
     def _learn(self, text: bytes) -> None:
         head = _ROW.match(text)
         if head is None:
-            kind, key, *values = json.loads(text)
+            (kind, key, *values), _ = decode(text.decode())
             if kind in self._named:
                 (self._named[kind][key],) = values
                 return
@@ -476,8 +484,11 @@ class RowFiles:
         return file
 
 
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
 def _text(fields: list[Any]) -> bytes:
-    return json.dumps(fields, separators=(",", ":")).encode()
+    return _encode(fields).encode()
 
 
 def _line(text: bytes) -> bytes:
@@ -516,7 +527,7 @@ def _pieces(line: bytes) -> list[bytes]:
 
 
 def _kept(text: bytes) -> Kept:
-    kind, run, *values = json.loads(text)
+    (kind, run, *values), _ = decode(text.decode())
     return Kept(run, *(values[0] if kind == "row" else values))
 
 

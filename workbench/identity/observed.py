@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import source_from_cache
 from pathlib import Path
@@ -432,12 +432,16 @@ def _wrap(module: Any, name: str, noted: Callable[..., None]) -> None:
             capable.add(asking)
 
 
-@contextmanager
-def observed(who: str) -> Iterator[None]:
+def observed(who: str) -> AbstractContextManager[None]:
     """Note what is read within this, in a process that observes; elsewhere nothing is noted."""
-    if not _observer.installed:
-        yield
-        return
+    return _noted(who) if _observer.installed else _UNNOTED
+
+
+_UNNOTED = nullcontext()
+
+
+@contextmanager
+def _noted(who: str) -> Iterator[None]:
     _observer.begin(who)
     try:
         yield

@@ -152,10 +152,12 @@ class Spec:
 
     def numbers(self) -> list[float]:
         """Return the scalar levers in the order of declaration, as compiled code sees them."""
-        return [
-            self.levers[name].number(getattr(self, name)) if kind == "choice" else float(getattr(self, name))
-            for name, kind in self.scalars
-        ]
+        return [*self._scalar_numbers]
+
+    @cached_property
+    def _scalar_numbers(self) -> tuple[float, ...]:
+        """Return the same, computed once: every run of a setup asks for them."""
+        return tuple(self.levers[name].number(getattr(self, name)) for name, _ in self.scalars)
 
     @classmethod
     def read(cls, given: object, path: str = "", where: str = "") -> Self:

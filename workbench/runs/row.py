@@ -10,6 +10,10 @@ from workbench.digests import digest
 
 ORIGIN_DIGITS = 16
 
+_encode = json.JSONEncoder().encode
+decode = json.JSONDecoder().raw_decode
+"""Returns what a text of JSON holds, and where it ends; `json.loads` also looks for blanks, which no row has."""
+
 
 class Row(NamedTuple):
     """One run's outcome."""
@@ -47,7 +51,8 @@ class Kept(NamedTuple):
 
     def row(self, origins: Mapping[str, str]) -> Row:
         """Return the row, given the texts of the store's origins; an origin that is not among them is unknown."""
-        return Row(*self[:6], json.loads(self.measures), origins.get(self.origin, ""), self.measured)
+        measures, _ = decode(self.measures)
+        return Row(*self[:6], measures, origins.get(self.origin, ""), self.measured)
 
 
 def origin_id(text: str) -> str:
@@ -61,7 +66,7 @@ def origin_id(text: str) -> str:
 
 def kept(row: Row, at: float, origin: str) -> Kept:
     """Return a row as it is kept at a moment, with the id of its origin."""
-    return Kept(*row[:5], float(row.seconds), json.dumps(row.measures), at, origin, row.measured)
+    return Kept(*row[:5], float(row.seconds), _encode(row.measures), at, origin, row.measured)
 
 
 def better(new: Kept, old: Kept | None) -> bool:

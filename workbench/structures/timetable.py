@@ -53,7 +53,7 @@ def new_timetable(capacity: int) -> Timetable:
     counters[SOONEST] = NEVER
     link = np.arange(1, capacity + 1, dtype=np.int32)
     link[-1] = -1
-    nothing = np.full(TURN, -1, np.int32)
+    nothing = ~np.zeros(TURN, np.int32)  # -1 everywhere
     return Timetable(
         counters,
         np.zeros(WORDS, np.uint64),

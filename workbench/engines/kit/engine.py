@@ -17,10 +17,10 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, lru_cache, partial
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar, cast, get_type_hints
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -134,50 +134,15 @@ Machine = TypeVar("Machine")
 Record = TypeVar("Record")
 
 
-class FirstRuns:
-    """Which users' answers one engine has still to see through a run without a fault; built-in ones need no proof."""
-
-    def __init__(self) -> None:
-        self._proved: set[Callable[..., Any]] = set()
-
-    def watched(self, policies: Iterable[Policy], checked: bool) -> _Watched:
-        """Let the policies' answers do one run within this context; they are proved when it ends without an exception.
-
-        Gives whether the run must test every array index: where that was asked for (`checked`), or where an answer
-        that is not part of this package is not proved.
-
-        >>> runs = FirstRuns()
-        >>> with runs.watched([], checked=False) as checked:
-        ...     print(checked)
-        False
-        """
-        return _Watched(self._proved, {policy.function() for policy in policies if not policy.built_in}, checked)
-
-
-class _Watched:
-    """One run of some answers; a class, as every run has one."""
-
-    __slots__ = ("_checked", "_proved", "_theirs")
-
-    def __init__(self, proved: set[Callable[..., Any]], theirs: set[Callable[..., Any]], checked: bool) -> None:
-        self._proved, self._theirs, self._checked = proved, theirs, checked
-
-    def __enter__(self) -> bool:
-        return self._checked or not self._proved.issuperset(self._theirs)
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._proved.update(self._theirs)
-
-
-class _FirstRuns(defaultdict[type, FirstRuns]):
-    """What each engine has still to see through a run without a fault; no part of what a run's id stands for."""
+class _Proved(defaultdict[type, set[Callable[..., Any]]]):
+    """The users' answers that each engine has seen through a run without a fault; built-in ones need no proof."""
 
     def __identity__(self) -> tuple[()]:
+        """Return nothing: it is no part of what a run's id stands for."""
         return ()
 
 
-_first_runs = _FirstRuns(FirstRuns)
+_proved = _Proved(set)
 
 
 class Given(NamedTuple, Generic[Slots, Options, Machine]):
@@ -193,7 +158,8 @@ class Given(NamedTuple, Generic[Slots, Options, Machine]):
 
 def given(slots: type[Slots], setup: Setup, seed: int) -> Given[Slots, Any, Any]:
     """Return a setup with its policies by slot, and the random streams of a seed."""
-    return Given(filled(slots, setup), setup.options, setup.machine, Streams(seed), setup)
+    chosen = slots(*map(setup.policies.__getitem__, getattr(slots, "_fields", ())))
+    return Given(chosen, setup.options, setup.machine, Streams(seed), setup)
 
 
 class Attempt(NamedTuple):
@@ -318,10 +284,12 @@ class Simulator(Generic[Record]):
         PolicyError
             A policy raised, gave an answer that its question does not allow, or refused for ever.
         """
-        run = self.read(self.given(setup, seed))
-        with _first_runs[type(self)].watched(self.asked(run), checked) as checked:
-            sizes = {**dict.fromkeys(logs_of(self.state), 0), **self.room(run)}
-            play = with_room(partial(self._play, run, events, checked), partial(self._needed, events), sizes)
+        run, proved = self.read(self.given(setup, seed)), _proved[type(self)]
+        theirs = {policy.function() for policy in self.asked(run) if not policy.built_in}
+        sizes = {**dict.fromkeys(logs_of(self.state), 0), **self.room(run)}
+        checked = checked or not theirs <= proved
+        play = with_room(partial(self._play, run, events, checked), partial(self._needed, events), sizes)
+        proved |= theirs
         return self.record(run, play)
 
     def _play(self, run: Any, events: bool, checked: bool, room: Mapping[str, int]) -> Any:
@@ -382,11 +350,6 @@ def question_of(slots: Any, name: str) -> str:
 @cache
 def _questions(slots: Any) -> dict[str, str]:
     return {name: str(kind.question) for name, kind in get_type_hints(slots).items()}
-
-
-def filled(slots: type[Slots], setup: Setup) -> Slots:
-    """Return the policies of a setup, each with the type of its slot."""
-    return slots(*map(setup.policies.__getitem__, getattr(slots, "_fields", ())))
 
 
 class Part:
@@ -531,37 +494,34 @@ def made(state: type[State], sizes: Mapping[str, int], **given: Any) -> State:
     Queue(head=array([-1, -1]), order=array([[0],
            [0]], dtype=int32))
     """
-    fields, zeros, others, places = _shapes(cast(Any, state), tuple(sizes.items()), tuple(given))
-    if fields is None:
+    hashable: Any = state
+    columns = _columns(hashable, tuple(sizes.items()), tuple(given))
+    if columns is None:
         return state(**given)  # which names what is missing, or is no field
-    values: list[Any] = [None] * fields
-    for place, shape, dtype in zeros:
-        values[place] = np.zeros(shape, dtype)
-    for place, shape, dtype, fill in others:
-        values[place] = array = np.empty(shape, dtype)
-        array.fill(fill)
-    for place, value in zip(places, given.values()):
-        values[place] = value
-    return cast(State, cast(Any, state)._make(values))
+    zeros, filled, order = columns
+    values = [*map(np.zeros, *zeros), *map(np.ndarray.copy, filled), *given.values()]
+    return state(*map(values.__getitem__, order))
 
 
 @lru_cache(maxsize=256)
-def _shapes(
+def _columns(
     state: type, sizes: tuple[tuple[str, int], ...], given: tuple[str, ...]
-) -> tuple[int | None, list[Any], list[Any], list[int]]:
-    """Return how many fields there are; place, shape and type of the columns that are not given and begin with zeros;
-    those of the others, with their contents; the places of what is given. Runs of one setup have the same.
+) -> tuple[tuple[list[Any], list[Any]], list[np.ndarray], list[int]] | None:
+    """Return the shapes and the types of the columns that begin with zeros, and the others as views of one number.
 
-    Where fields and what is given do not go together, there is no number of fields.
+    Then come the places of the fields among these columns and what is given, in this order. Runs of one setup have the
+    same. None where the fields and what is given do not go together.
     """
     known, columns = dict(sizes), {name: one for name, one in _declared(state).items() if name not in given}
-    names: tuple[str, ...] = getattr(state, "_fields", ())
-    if set(names) != {*columns, *given}:
-        return None, [], [], []
-    place = {name: number for number, name in enumerate(names)}
-    zeros = [(place[name], one.shape(known), one.dtype) for name, one in columns.items() if not one.fill]
-    others = [(place[name], one.shape(known), one.dtype, one.fill) for name, one in columns.items() if one.fill]
-    return len(names), zeros, others, [place[name] for name in given]
+    fields: tuple[str, ...] = getattr(state, "_fields", ())
+    if set(fields) != {*columns, *given}:
+        return None
+    zeros = {name: one for name, one in columns.items() if not one.fill}
+    others = {name: one for name, one in columns.items() if one.fill}
+    shapes, types = [one.shape(known) for one in zeros.values()], [one.dtype for one in zeros.values()]
+    filled = [np.broadcast_to(np.array(one.fill, one.dtype), one.shape(known)) for one in others.values()]
+    place = {name: number for number, name in enumerate((*zeros, *others, *given))}
+    return (shapes, types), filled, [place[name] for name in fields]
 
 
 def _declared(state: type) -> dict[str, Column]:
