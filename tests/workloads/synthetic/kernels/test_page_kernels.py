@@ -22,8 +22,9 @@ from workbench.workloads.synthetic.dense_kernels import (
     TiledGemm,
     Transpose,
 )
+from workbench.workloads.synthetic.graphs import PowerLawGraph, UniformGraph
 from workbench.workloads.synthetic.page_kernels import PageKernel
-from workbench.workloads.synthetic.sparse_kernels import CsrSpmv, EmbeddingGather, GraphBfs, PowerLawGraph, UniformGraph
+from workbench.workloads.synthetic.sparse_kernels import CsrSpmv, EmbeddingGather, GraphBfs
 from workbench.workloads.workload_key import generators
 
 MACHINE = TranslationMachine(cores=3, page_bytes=512)
