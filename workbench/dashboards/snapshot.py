@@ -23,7 +23,7 @@ from workbench.studies.torch_memory.lives import Lives, Moment
 from workbench.studies.torch_memory.snapshot import CardHistory, card_histories, failed_first
 from workbench.studies.torch_memory.trial import DEFAULTS, grid
 from workbench.units import bytes_said
-from workbench.workloads.allocations import ACTIONS
+from workbench.workloads.allocator_log import ACTIONS
 
 GREY, BLACK, ORANGE = "#8a949e", "#222222", "#e8590c"
 _WIDE = {"width": "auto", "flex": "1 1 240px"}

@@ -19,7 +19,7 @@ from workbench.errors import InputError, at, nearest_name, unknown_name, wrong_v
 from workbench.levers import Spec
 from workbench.parts import from_file, is_in_file
 from workbench.strict_yaml import read_mapping
-from workbench.workloads.csv_file import column_names
+from workbench.workloads.csv_columns import column_names
 from workbench.workloads.importers.source import Source
 from workbench.workloads.workload import KINDS, Generator, Workload, check_kind
 
@@ -180,8 +180,8 @@ _READ_BY: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "workgroups": ("workbench.workloads.csv_file", "WorkgroupFile"),
         "groups": ("workbench.workloads.group_file", "GroupFile"),
         "mallocs": ("workbench.workloads.malloc_calls", "MallocFile"),
-        "pool_requests": ("workbench.workloads.recorded_memory", "PoolFile"),
-        "accesses": ("workbench.workloads.recorded_accesses", "AccessFile"),
+        "pool_requests": ("workbench.workloads.pool_file", "PoolFile"),
+        "accesses": ("workbench.workloads.access_file", "AccessFile"),
     },
     "trace": {
         "workgroups": ("workbench.workloads.trace_groups", "TraceWorkgroups"),

@@ -20,7 +20,7 @@ from workbench.studies.torch_memory.holdings import pins, segments_at
 from workbench.studies.torch_memory.lives import moment_of
 from workbench.studies.torch_memory.snapshot import card_histories
 from workbench.studies.torch_memory.trial import tried
-from workbench.workloads.allocations import ALLOC, OOM, SEGMENT_ALLOC
+from workbench.workloads.allocator_log import ALLOC, OOM, SEGMENT_ALLOC
 
 SHIPPED = Path(__file__).parents[3] / "data" / "made_up_snapshot.pickle.gz"
 GROWS, SHRINKS = ("segment_alloc", "segment_map"), ("segment_free", "segment_unmap")

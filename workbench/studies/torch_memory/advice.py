@@ -36,7 +36,7 @@ from workbench.studies.torch_memory.trial import (
     tried,
     with_smallest_card,
 )
-from workbench.workloads.allocations import FREE_COMPLETED, OTHER, AllocatorLog
+from workbench.workloads.allocator_log import FREE_COMPLETED, OTHER, AllocatorLog
 from workbench.workloads.importers.source import Source, as_one_sentence
 from workbench.workloads.importers.torch_snapshot import read_snapshot
 

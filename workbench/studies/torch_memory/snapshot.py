@@ -36,7 +36,7 @@ from workbench.errors import InputError
 from workbench.studies.torch_memory.holdings import SegmentMap, segments_at
 from workbench.studies.torch_memory.lives import Lives, Moment, lives_of, moment_of
 from workbench.studies.torch_memory.trial import played_on
-from workbench.workloads.allocations import ACTIONS, FREE_COMPLETED, OOM, AllocatorLog
+from workbench.workloads.allocator_log import ACTIONS, FREE_COMPLETED, OOM, AllocatorLog
 from workbench.workloads.catalogue import trace_file
 from workbench.workloads.importers.source import Source, as_one_sentence
 from workbench.workloads.importers.torch_log import TorchLogs

@@ -22,7 +22,8 @@ import numpy as np
 
 from workbench.errors import InputError, shown
 from workbench.parts.registry import Registry, keep_old_words, take_old_words
-from workbench.workloads.allocations import AllocationTable, AllocatorLog
+from workbench.workloads.allocations import AllocationTable
+from workbench.workloads.allocator_log import AllocatorLog
 from workbench.workloads.importers.source import Source, as_one_sentence, refuse_unreadable
 from workbench.workloads.kernels import MISSING, KernelRows, KernelTable
 

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.workloads.allocations import (
+from workbench.workloads.allocator_log import (
     ACTIONS,
     ACTIVE,
     AWAITING,

@@ -26,7 +26,8 @@ import numpy as np
 
 from workbench.errors import InputError, shown
 from workbench.structures import pickle_scan
-from workbench.workloads.allocations import (
+from workbench.workloads.allocations import UNKNOWN, Block, MemoryRows
+from workbench.workloads.allocator_log import (
     ALLOC,
     FREE_COMPLETED,
     INACTIVE,
@@ -36,10 +37,7 @@ from workbench.workloads.allocations import (
     SEGMENT_FREE,
     SEGMENT_MAP,
     SEGMENT_UNMAP,
-    UNKNOWN,
     AllocatorLog,
-    Block,
-    MemoryRows,
 )
 from workbench.workloads.catalogue import trace_file
 from workbench.workloads.importers.importer import Importer, Trace

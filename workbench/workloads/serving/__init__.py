@@ -26,7 +26,8 @@ import numpy as np
 from workbench.errors import InputError, at, shown
 from workbench.levers import lever
 from workbench.streams import Streams
-from workbench.workloads.csv_file import CsvFile, column_names, row_place
+from workbench.workloads.csv_columns import column_names, row_place
+from workbench.workloads.csv_file import CsvFile
 from workbench.workloads.pool_requests import PoolRequests, gpus_of
 from workbench.workloads.serving.server import (
     CacheLayout,
