@@ -17,7 +17,8 @@ from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanism
 from workbench.machine import read_machine
-from workbench.workloads.workload_key import read_workload, regimes
+from workbench.workloads.generators import regimes
+from workbench.workloads.workload_key import read_workload
 
 
 class Page:

@@ -15,7 +15,7 @@ from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import make_plan, plan_different_runs
 from workbench.experiments.sweep import read_sweep
 from workbench.machine import Machine, presets, read_machine
-from workbench.workloads.workload_key import regimes
+from workbench.workloads.generators import regimes
 
 
 @pytest.fixture

@@ -25,8 +25,9 @@ from workbench.levers import Family, Lever, Spec
 from workbench.machine import preset, presets
 from workbench.machine.machine import Resource
 from workbench.policies.policy import policies, questions
+from workbench.workloads.generators import regimes
 from workbench.workloads.workload import Generator, Workload
-from workbench.workloads.workload_key import read_workload, regimes
+from workbench.workloads.workload_key import read_workload
 
 _PRESET = Lever("preset", "text", description="a machine with a source for each of its figures")
 

@@ -36,7 +36,7 @@ from workbench.experiments.mechanism import Mechanism, WithOwn, measures_of
 from workbench.experiments.plan import setups_read
 from workbench.experiments.sweep import read_sweep
 from workbench.levers import Lever, Spec
-from workbench.workloads.workload_key import generators
+from workbench.workloads.generators import generators
 
 MOST_SEEDS = 1000
 

@@ -34,9 +34,9 @@ from workbench.docs.reference.engines import engine_refs, generator_path
 from workbench.experiments.mechanism import mechanism, mechanisms
 from workbench.machine.presets import DOUBTFUL, MARKS, Preset, preset, preset_names
 from workbench.workloads.catalogue import catalogue
+from workbench.workloads.generators import Regime, regimes
 from workbench.workloads.importers import Importer, importers
 from workbench.workloads.workload import KINDS, Generator
-from workbench.workloads.workload_key import Regime, regimes
 
 
 def flow(value: Any) -> str:
