@@ -19,9 +19,9 @@ import msgspec
 import numpy as np
 
 from workbench.errors import InputError, shown
-from workbench.workloads.importers.importer import Card
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.text_formats import JsonArray, repaired
+from workbench.workloads.importers.trace import Card
 
 NOBODY = -1
 _CALLS = ("cuda_runtime", "runtime", "cuda_driver", "hip_runtime")

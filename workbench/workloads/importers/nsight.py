@@ -32,9 +32,10 @@ import numpy as np
 
 from workbench.errors import InputError, shown
 from workbench.workloads.importers.binary_formats import Database, is_sqlite
-from workbench.workloads.importers.importer import Card, Importer, KernelList, Trace
+from workbench.workloads.importers.importer import Importer
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.text_formats import Header, Row, csv_rows, decimal_of, has_header
+from workbench.workloads.importers.trace import Card, KernelList, Trace
 from workbench.workloads.kernels import MISSING, KernelColumns, KernelRows, shape_of, timed_shapes
 
 _KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"

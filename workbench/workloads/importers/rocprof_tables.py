@@ -32,10 +32,11 @@ import numpy as np
 from workbench.errors import InputError, shown
 from workbench.units import workgroups_for
 from workbench.workloads.importers.binary_formats import Database, is_sqlite
-from workbench.workloads.importers.importer import Importer, Trace
+from workbench.workloads.importers.importer import Importer
 from workbench.workloads.importers.rocprof_traces import AgentFacts, card_of_agent
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.text_formats import Header, Row, csv_rows, has_header
+from workbench.workloads.importers.trace import Trace
 from workbench.workloads.kernels import MISSING, KernelColumns, KernelRows, shape_of, timed_shapes
 
 _DISPATCHES = "rocpd_kernel_dispatch"

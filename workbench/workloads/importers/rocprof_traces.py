@@ -38,8 +38,9 @@ from workbench.workloads.importers.binary_formats import (
     varint,
     whole_of,
 )
-from workbench.workloads.importers.importer import Card, Importer, Trace
+from workbench.workloads.importers.importer import Importer
 from workbench.workloads.importers.source import Source, most_bytes
+from workbench.workloads.importers.trace import Card, Trace
 from workbench.workloads.kernels import KernelRows, shape_of
 
 _GPU = 2

@@ -40,9 +40,10 @@ from workbench.workloads.allocator_log import (
     AllocatorLog,
 )
 from workbench.workloads.catalogue import trace_file
-from workbench.workloads.importers.importer import Importer, Trace
+from workbench.workloads.importers.importer import Importer
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_log import Streamed, TorchLogs, torch_logs
+from workbench.workloads.importers.trace import Trace
 
 _PICKLE = re.compile(rb"\x80[\x02-\x05]")
 _FIRST_EVENTS = re.compile(rb"device_traces(?:\x94|q.|r....)?\](?:\x94|q.|r....)?\(?(\])", re.DOTALL)

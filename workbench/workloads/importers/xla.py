@@ -39,10 +39,11 @@ from workbench.workloads.importers.binary_formats import (
     varint,
     whole_of,
 )
-from workbench.workloads.importers.importer import Card, Importer, Trace
+from workbench.workloads.importers.importer import Importer
 from workbench.workloads.importers.kineto_events import EMPTY, decoded, nanoseconds
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.text_formats import JsonArray
+from workbench.workloads.importers.trace import Card, Trace
 from workbench.workloads.kernels import KernelRows, KernelTable, shape_of
 
 _SIGNS = (b'"kernel_details"', b'"/device:GPU:', b'"highres-ticks"')
