@@ -37,8 +37,9 @@ from workbench.studies.torch_memory.trial import (
     with_smallest_card,
 )
 from workbench.workloads.allocator_log import FREE_COMPLETED, OTHER, AllocatorLog
-from workbench.workloads.importers.source import Source, as_one_sentence
+from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_snapshot import read_snapshot
+from workbench.workloads.importers.unreadable import as_one_sentence
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -26,8 +26,9 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.units import is_count
 from workbench.workloads.importers.importer import Importer
-from workbench.workloads.importers.source import Source, is_tracez
+from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.trace import Trace
+from workbench.workloads.importers.unreadable import is_tracez
 from workbench.workloads.importers.warp_reader import (
     Touches,
     TouchRows,

@@ -22,8 +22,9 @@ import numpy as np
 
 from workbench.errors import InputError, shown
 from workbench.parts.registry import Registry, keep_old_words, take_old_words
-from workbench.workloads.importers.source import Source, as_one_sentence, refuse_unreadable
+from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.trace import Trace
+from workbench.workloads.importers.unreadable import as_one_sentence, refuse_unreadable
 from workbench.workloads.kernels import MISSING, KernelRows, KernelTable
 
 _LATEST_NS = (1 << 62) - 1

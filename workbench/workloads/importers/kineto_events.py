@@ -19,8 +19,8 @@ import msgspec
 import numpy as np
 
 from workbench.errors import InputError, shown
+from workbench.workloads.importers.json_arrays import JsonArray, repaired
 from workbench.workloads.importers.source import Source
-from workbench.workloads.importers.text_formats import JsonArray, repaired
 from workbench.workloads.importers.trace import Card
 
 NOBODY = -1

@@ -24,7 +24,8 @@ import numpy as np
 
 from workbench.errors import InputError, shown
 from workbench.units import is_count
-from workbench.workloads.importers.source import Source, refuse_unreadable
+from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.unreadable import refuse_unreadable
 
 BATCH = 1 << 18
 """Addresses of a batch, about."""

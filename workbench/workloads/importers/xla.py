@@ -26,7 +26,10 @@ import msgspec
 import numpy as np
 
 from workbench.errors import InputError, shown
-from workbench.workloads.importers.binary_formats import (
+from workbench.workloads.importers.importer import Importer
+from workbench.workloads.importers.json_arrays import JsonArray
+from workbench.workloads.importers.kineto_events import EMPTY, decoded, nanoseconds
+from workbench.workloads.importers.protobuf import (
     Schema,
     WireError,
     bytes_of,
@@ -39,10 +42,7 @@ from workbench.workloads.importers.binary_formats import (
     varint,
     whole_of,
 )
-from workbench.workloads.importers.importer import Importer
-from workbench.workloads.importers.kineto_events import EMPTY, decoded, nanoseconds
 from workbench.workloads.importers.source import Source
-from workbench.workloads.importers.text_formats import JsonArray
 from workbench.workloads.importers.trace import Card, Trace
 from workbench.workloads.kernels import KernelRows, KernelTable, shape_of
 
