@@ -34,14 +34,8 @@ from workbench.streams import Streams
 from workbench.workloads.catalogue import trace_file
 from workbench.workloads.dispatch_order import DispatchOrder, RoundRobin
 from workbench.workloads.importers import read_trace
-from workbench.workloads.importers.address_traces import (
-    KernelsList,
-    MemTraceReader,
-    NvbitMemTrace,
-    Part,
-    read_listing,
-    trace_beside,
-)
+from workbench.workloads.importers.accelsim import KernelsList, read_listing, trace_beside
+from workbench.workloads.importers.nvbit import MemTraceReader, NvbitMemTrace, Part
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.warp_reader import Touches, WarpReader
 from workbench.workloads.recorded import OfTrace, TraceFile, check_unchanged
