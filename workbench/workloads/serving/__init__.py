@@ -29,20 +29,9 @@ from workbench.streams import Streams
 from workbench.workloads.csv_columns import column_names, row_place
 from workbench.workloads.csv_file import CsvFile
 from workbench.workloads.pool_requests import PoolRequests, gpus_of
-from workbench.workloads.serving.server import (
-    CacheLayout,
-    Paged,
-    ReserveExact,
-    ReserveLongest,
-    ReservePowerOfTwo,
-    Rows,
-    Served,
-    Server,
-    ServerRules,
-    Traffic,
-    merged,
-    prefixes,
-)
+from workbench.workloads.serving.cache_layout import CacheLayout, Paged, ReserveExact, ReserveLongest, ReservePowerOfTwo
+from workbench.workloads.serving.server import Rows, Served, Server, ServerRules, merged
+from workbench.workloads.serving.traffic import Traffic, prefixes
 from workbench.workloads.synthetic.laws import Law, LogNormal
 from workbench.workloads.synthetic.portable_math import waiting
 from workbench.workloads.workload import Generator, Workload
