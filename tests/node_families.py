@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench.workloads.generators import Regime, regimes
 from workbench.workloads.synthetic.laws import Constant
-from workbench.workloads.workload_key import Regime, regimes
 
 TINY: dict[str, dict[str, Any]] = {
     "training": {"iterations": 1, "layers": 1, "kernel_groups": 3},

@@ -11,7 +11,7 @@ from workbench.claims.claim import Evidence
 from workbench.claims.node import CLAIMS
 from workbench.explain.factorial import Effect, Factorial
 from workbench.statistics import Interval
-from workbench.workloads import workload_key
+from workbench.workloads import generators, workload_key
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SEEDS = 2
@@ -23,10 +23,11 @@ CASES = {"H6.1": 3, "H6.1b": 3, "H6.2": 4, "H6.3": 3, "H6.4": 16, "H6.5": 10, "H
 def tiny(monkeypatch: pytest.MonkeyPatch) -> Evidence:
     """Nodes of two cards of two modules, families of a handful of groups."""
     small = tiny_regimes()
-    known = workload_key.regimes
-    monkeypatch.setattr(
-        workload_key, "regimes", lambda wants="workgroups": small if wants == "applications" else known(wants)
-    )
+    known = generators.regimes
+    for module in (generators, workload_key):
+        monkeypatch.setattr(
+            module, "regimes", lambda wants="workgroups": small if wants == "applications" else known(wants)
+        )
     machine = {"cards": 2, "modules": 2, "left_mib": 4}
     monkeypatch.setattr(node, "MACHINE", machine)
     monkeypatch.setattr(node, "SHORT", machine)

@@ -24,11 +24,12 @@ from workbench.policies.placement import Compaction, FirstFit, NearestBoundary, 
 from workbench.policies.placement.queueing import FifoLookahead, QueuePolicy, RetryPolicy
 from workbench.policies.policy import policies, read_policy
 from workbench.policies.probes import Probe
+from workbench.workloads.generators import regimes
 from workbench.workloads.synthetic.arrivals import Arrival
 from workbench.workloads.synthetic.instructions import DEFAULT_MIXES, InstructionMix, Instructions
 from workbench.workloads.synthetic.laws import Law, Uniform
 from workbench.workloads.workload import Workload
-from workbench.workloads.workload_key import read_workload, regimes
+from workbench.workloads.workload_key import read_workload
 
 DEPTH = Lever("depth", "integer", 4, least=1, most=64, unit="entries", description="how many entries the ring holds")
 

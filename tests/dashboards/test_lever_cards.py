@@ -18,8 +18,8 @@ from workbench.dashboards.lever_cards import LeverCards
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.machine import read_machine
-from workbench.mechanisms.mechanism import mechanism
-from workbench.workloads.workload_key import read_workload, regimes
+from workbench.workloads.generators import regimes
+from workbench.workloads.workload_key import read_workload
 
 
 class Page:

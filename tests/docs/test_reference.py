@@ -24,10 +24,10 @@ from workbench.machine.presets import preset, preset_names
 from workbench.mechanisms.mechanism import mechanism, mechanisms
 from workbench.parts.registry import _registries
 from workbench.policies.policy import policies, questions
+from workbench.workloads.generators import regimes
 from workbench.workloads.importers import importers
 from workbench.workloads.workload import KINDS as WORKLOAD_KINDS
 from workbench.workloads.workload import Generator
-from workbench.workloads.workload_key import regimes
 
 
 @pytest.fixture(scope="module", autouse=True)

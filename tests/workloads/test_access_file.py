@@ -14,7 +14,7 @@ from workbench.levers import Lever
 from workbench.machine import TranslationMachine
 from workbench.streams import Streams
 from workbench.workloads import workload as blocks
-from workbench.workloads.csv_file import stream_columns
+from workbench.workloads.csv_columns import stream_columns
 from workbench.workloads.workload_key import read_workload
 
 MACHINE = TranslationMachine(cores=4)

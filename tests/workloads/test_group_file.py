@@ -13,7 +13,7 @@ from tests.oracles import group_csv
 from tests.work_counts import instructions
 from workbench.machine import Machine, Resource, read_machine
 from workbench.streams import Streams
-from workbench.workloads import csv_file
+from workbench.workloads import csv_columns
 from workbench.workloads.group_file import GroupFile, group_columns
 from workbench.workloads.synthetic.random_groups import RandomGroups
 
@@ -173,7 +173,7 @@ def test_a_file_read_in_pieces_is_the_same_file(write, monkeypatch, piece, wrong
     rows = [f"{k},{k % 64},1,{k % 9 + 1},0,5,{k},1,0" for k in range(20)]
     if wrong is not None:
         rows[wrong] += "x"
-    monkeypatch.setattr(csv_file, "_PIECE", piece)
+    monkeypatch.setattr(csv_columns, "_PIECE", piece)
     workload = write(HEADER + "\n".join(rows))
     if wrong is None:
         assert workload.content().groups.demand["vgpr"].tolist() == list(range(20))

@@ -12,9 +12,10 @@ from tests.junk import ANYTHING, refusal
 from workbench.machine import read_machine
 from workbench.streams import Streams
 from workbench.workloads.csv_file import WorkgroupFile
+from workbench.workloads.generators import regimes
 from workbench.workloads.synthetic.laws import Bimodal, Exponential, PowersOfTwo, Uniform
 from workbench.workloads.synthetic.random_groups import RandomWorkgroups
-from workbench.workloads.workload_key import read_workload, regimes, workload_schema
+from workbench.workloads.workload_key import read_workload, workload_schema
 
 PILOT = {  # spec 1, section 6, the table of the pilot, row by row
     "large_uniform": (Uniform(low=1, high=64), Uniform(low=1, high=100)),

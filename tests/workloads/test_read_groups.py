@@ -14,11 +14,12 @@ from workbench.levers import lever
 from workbench.machine import Machine, read_machine
 from workbench.streams import Streams
 from workbench.workloads.csv_file import WorkgroupFile
+from workbench.workloads.generators import generators, regimes
 from workbench.workloads.group_file import GroupFile
 from workbench.workloads.synthetic.random_groups import RandomGroups, RandomWorkgroups
 from workbench.workloads.trace_groups import TraceGroups, TraceWorkgroups
 from workbench.workloads.workload import Generator
-from workbench.workloads.workload_key import generators, read_workload, regimes, workload_schema
+from workbench.workloads.workload_key import read_workload, workload_schema
 
 WRITTEN = [
     "random_groups",

@@ -241,8 +241,8 @@ FIGURES = listing("figures", figure_rows, figure_details)
 
 def workload_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
     """Return one mapping a generator or regime, by what they give; generators by name, the user's among them."""
+    from workbench.workloads.generators import regimes
     from workbench.workloads.workload import KINDS, Generator
-    from workbench.workloads.workload_key import regimes
 
     generators = [
         {
@@ -265,8 +265,8 @@ def workload_rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
 
 def workload_details(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the levers of a generator, or the source and the values of a regime."""
+    from workbench.workloads.generators import regimes
     from workbench.workloads.workload import Generator
-    from workbench.workloads.workload_key import regimes
 
     if row["kind"] == "regime":
         one = regimes(row["gives"])[row["name"]]

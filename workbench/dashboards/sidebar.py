@@ -17,8 +17,7 @@ from workbench.dashboards.spec_controls import LeversControl, control_for
 from workbench.dashboards.workload_control import WorkloadControl
 from workbench.errors import InputError
 from workbench.levers import Lever, Spec
-from workbench.mechanisms.measures import WithOwn, measures_of
-from workbench.mechanisms.mechanism import Mechanism
+from workbench.workloads.generators import generators
 
 MOST_SEEDS = 1000
 _DRAWN = Lever(

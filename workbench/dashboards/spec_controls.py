@@ -30,8 +30,9 @@ from workbench.machine import Machine
 from workbench.machine.machine import Resource
 from workbench.parts.registry import first_paragraph
 from workbench.policies.policy import Policy, policies
+from workbench.workloads.generators import generators
 from workbench.workloads.workload import KINDS, Workload
-from workbench.workloads.workload_key import all_outside, generators
+from workbench.workloads.workload_key import all_outside
 
 
 class SpecsControl(Control):

@@ -21,9 +21,9 @@ from workbench.levers import Spec, lever
 from workbench.machine import Board
 from workbench.records.malloc import MallocRecord, address
 from workbench.records.pool import PoolRecord, granted
-from workbench.workloads.csv_file import write_file
+from workbench.workloads.csv_columns import write_file
+from workbench.workloads.pool_file import pool_columns
 from workbench.workloads.pool_requests import ALLOC, PoolRequests
-from workbench.workloads.recorded_memory import pool_columns
 
 SERVES = ("warp_aggregated", "per_thread")
 TARGETS = ("max_bandwidth", "most_free", "round_robin")

@@ -35,7 +35,7 @@ from workbench.records.pool import (
     granted,
     stays_of,
 )
-from workbench.workloads.csv_file import write_file
+from workbench.workloads.csv_columns import write_file
 from workbench.workloads.workload import Accesses
 
 LIMITS = (0, 1 << 26, 1 << 27, 1 << 28, 1 << 29, None)

@@ -16,7 +16,8 @@ import numpy as np
 from workbench.errors import InputError, at, unknown_name
 from workbench.levers import Lever, Spec, lever
 from workbench.streams import Streams
-from workbench.workloads.csv_file import MOST_CYCLES, CsvFile, check_times, column_names, read_columns, row_place
+from workbench.workloads.csv_columns import column_names, read_columns, row_place
+from workbench.workloads.csv_file import MOST_CYCLES, CsvFile, check_times
 from workbench.workloads.synthetic.instructions import MOST_OF_A_GROUP, first_excess
 from workbench.workloads.workload import INSTRUCTION_CLASSES, MOST_CHANNELS, MOST_PRIORITIES, Groups
 

@@ -12,7 +12,8 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.levers import Family, Lever, Spec, lever
 from workbench.streams import Streams
-from workbench.workloads.csv_file import MOST_CYCLES, CsvFile, column_names, read_columns, row_place
+from workbench.workloads.csv_columns import column_names, read_columns, row_place
+from workbench.workloads.csv_file import MOST_CYCLES, CsvFile
 from workbench.workloads.synthetic.laws import Constant, Law, Uniform
 from workbench.workloads.workload import Generator, Mallocs
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, at
-from workbench.workloads.allocations import AllocatorLog
+from workbench.workloads.allocator_log import AllocatorLog
 
 ALLOC, FREE, DIE = 0, 1, 2
 """The values of `PoolRequests.action`; an application that dies frees nothing more itself."""

@@ -31,7 +31,8 @@ from workbench.streams import Streams
 from workbench.workloads.application import Application, Applications, Kernel, Launch, Pattern, Phase, Touch
 from workbench.workloads.application_check import check_applications
 from workbench.workloads.application_plan import Plan, StreamPlan
-from workbench.workloads.importers.kineto_events import NOBODY, Operators, launched, operators_of
+from workbench.workloads.importers.kineto_events import NOBODY
+from workbench.workloads.importers.kineto_operators import Operators, launched, operators_of
 from workbench.workloads.pool_requests import gpus_of
 from workbench.workloads.recorded import RecordedKernels, TraceFile
 from workbench.workloads.trace_groups import MOST_GROUPS, KernelGroups, TraceGroups, kernel_groups

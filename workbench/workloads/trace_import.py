@@ -11,11 +11,12 @@ import numpy as np
 from workbench.files import digest_of_file
 from workbench.streams import Streams
 from workbench.workloads.catalogue import catalogue, trace_file
-from workbench.workloads.csv_file import write_file
+from workbench.workloads.csv_columns import write_file
 from workbench.workloads.group_file import group_columns
 from workbench.workloads.importers import read_trace
+from workbench.workloads.pool_file import pool_columns
 from workbench.workloads.recorded_accesses import TraceAccesses
-from workbench.workloads.recorded_memory import TracePool, pool_columns
+from workbench.workloads.recorded_memory import TracePool
 from workbench.workloads.trace_groups import TraceGroups, TraceWorkgroups
 
 FromTrace = TraceWorkgroups | TraceGroups | TraceAccesses | TracePool

@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.levers import Family, lever
 from workbench.workloads import workload as blocks
 from workbench.workloads.workload import Accesses
 
@@ -132,96 +130,6 @@ def _rows(block: Accesses, rows: slice | np.ndarray) -> Accesses:
 def _joined(parts: list[Accesses]) -> Accesses:
     columns = zip(*((part.cycle, part.core, part.page) for part in parts))
     return Accesses(*(np.concatenate(column) for column in columns))
-
-
-class DispatchOrder(Family, noun="dispatch order", example="{blocked: 4}"):
-    """The base of every dispatch order; a core that is named beyond the machine's is refused by `check_cores`."""
-
-    def core(self, workgroup: np.ndarray, workgroups: int, cores: int) -> np.ndarray:
-        """Return the core of each workgroup.
-
-        Parameters
-        ----------
-        workgroup : int64[count]
-            Numbers in the grid, x fastest.
-        workgroups : int
-            How many the grid has.
-        cores : int
-            How many the machine has.
-
-        Returns
-        -------
-        int64[count]
-        """
-        raise NotImplementedError
-
-    def period(self, workgroups: int, cores: int) -> int:
-        """Return the workgroups in a row among which every core has its share."""
-        return cores
-
-    def check_cores(self, cores: int, path: str) -> None:
-        """Refuse a core that the machine does not have."""
-
-
-class RoundRobin(DispatchOrder):
-    """Workgroup i goes to core i mod cores: what MGPUSim's and GPGPU-Sim's dispatchers do while all cores have room.
-
-    >>> RoundRobin().core(np.arange(5), 5, 2).tolist()
-    [0, 1, 0, 1, 0]
-    """
-
-    def core(self, workgroup: np.ndarray, workgroups: int, cores: int) -> np.ndarray:
-        return workgroup % cores
-
-
-class Blocked(DispatchOrder):
-    """So many workgroups in a row go to a core, then as many to the next; 0 = the grid divided evenly by the cores.
-
-    >>> Blocked().core(np.arange(5), 5, 2).tolist(), Blocked(size=1).core(np.arange(5), 5, 2).tolist()
-    ([0, 0, 0, 1, 1], [0, 1, 0, 1, 0])
-    """
-
-    brief = ("size",)
-    size: int = lever(
-        0, least=0, most=1 << 30, unit="workgroups", description="workgroups in a row on a core; 0 = all its"
-    )
-
-    def core(self, workgroup: np.ndarray, workgroups: int, cores: int) -> np.ndarray:
-        return workgroup // self._size(workgroups, cores) % cores
-
-    def period(self, workgroups: int, cores: int) -> int:
-        return self._size(workgroups, cores) * cores
-
-    def _size(self, workgroups: int, cores: int) -> int:
-        return self.size or max(-(-workgroups // cores), 1)
-
-
-class Listed(DispatchOrder):
-    """Workgroup i goes to the i-th core of a list, which begins anew at its end: what a dispatcher was seen to do.
-
-    >>> Listed(cores=(2, 0, 0)).core(np.arange(5), 5, 4).tolist()
-    [2, 0, 0, 2, 0]
-    """
-
-    brief = ("cores",)
-    cores: tuple[int, ...] = lever(
-        (0,), least=0, most=1023, description="the core of each workgroup, in order of the grid"
-    )
-
-    def check(self) -> None:
-        if not self.cores:
-            raise InputError(f"{self.name}.cores must name at least one core. Got [].")
-
-    def core(self, workgroup: np.ndarray, workgroups: int, cores: int) -> np.ndarray:
-        return np.array(self.cores, np.int64)[workgroup % len(self.cores)]
-
-    def period(self, workgroups: int, cores: int) -> int:
-        return len(self.cores)
-
-    def check_cores(self, cores: int, path: str) -> None:
-        if max(self.cores) >= cores:
-            expected = f"must name cores below {cores}, all that the machine has"
-            raise InputError(f"{path}.cores {expected}. Got {max(self.cores)}. Nearest: {cores - 1}.")
 
 
 class Ordinals:

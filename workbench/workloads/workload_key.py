@@ -1,25 +1,22 @@
 """What the key `workload:` of a sweep file may say: a generator, a regime, a file of one's own, or a trace.
 
-Beside its reader: the generators and the named regimes (a generator with its laws chosen, each with its source; there
-is one YAML file a kind of engine), which workload reads a file of one's own, and which a recorded trace, for what
-engine, and the JSON schema of the key, with which an editor completes a sweep file.
+Beside its reader: which workload reads a file of one's own, and which a recorded trace, for what engine, and the JSON
+schema of the key, with which an editor completes a sweep file.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Mapping
-from functools import cache
-from importlib import import_module
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from workbench.errors import InputError, at, nearest_name, unknown_name, wrong_value
+from workbench.errors import InputError, at, nearest_name, wrong_value
 from workbench.levers import Spec
-from workbench.parts import from_file, is_in_file
-from workbench.strict_yaml import read_mapping
-from workbench.workloads.csv_file import column_names
+from workbench.parts import is_in_file
+from workbench.workloads.csv_columns import column_names
+from workbench.workloads.generators import generators, read_generator, read_regime, regimes
 from workbench.workloads.importers.source import Source
 from workbench.workloads.workload import KINDS, Generator, Workload, check_kind
 
@@ -183,8 +180,8 @@ _READ_BY: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "workgroups": ("workbench.workloads.csv_file", "WorkgroupFile"),
         "groups": ("workbench.workloads.group_file", "GroupFile"),
         "mallocs": ("workbench.workloads.malloc_calls", "MallocFile"),
-        "pool_requests": ("workbench.workloads.recorded_memory", "PoolFile"),
-        "accesses": ("workbench.workloads.recorded_accesses", "AccessFile"),
+        "pool_requests": ("workbench.workloads.pool_file", "PoolFile"),
+        "accesses": ("workbench.workloads.access_file", "AccessFile"),
     },
     "trace": {
         "workgroups": ("workbench.workloads.trace_groups", "TraceWorkgroups"),
@@ -308,141 +305,3 @@ def _regimes(wants: str) -> list[dict[str, Any]]:
 def _keyed(key: str, choice: dict[str, Any], cls: type[Spec]) -> dict[str, Any]:
     shape = cls.schema()
     return {**shape, "properties": {key: choice, **shape["properties"]}, "required": [key, *shape.get("required", [])]}
-
-
-_MODULES = (
-    *("applications", "dense_kernels", "memory_jobs", "page_accesses", "random_groups", "reported_programs"),
-    *("sparse_kernels", "training_memory"),
-)
-for _name in ("malloc_calls", "serving", *(f"synthetic.{module}" for module in _MODULES)):
-    import_module(f"workbench.workloads.{_name}")  # which defines its generators; one's own joins them as it is defined
-
-
-def generators(wants: str) -> dict[str, type[Generator]]:
-    """Return the generators of what an engine wants, in the order of their names.
-
-    >>> sorted(generators("groups"))
-    ['random_groups']
-    """
-    return {name: cls for name, cls in sorted(Generator.members.items()) if cls.gives(wants)}
-
-
-_Class = TypeVar("_Class", bound=type[Generator])
-
-
-def add_generator(cls: _Class) -> _Class:
-    """Enter a generator of one's own, which it does by itself when it is defined; defined again, the later one counts.
-
-    Raises
-    ------
-    InputError
-        It is no generator, or the workbench has one of that name.
-
-    Examples
-    --------
-    >>> add_generator(int)
-    Traceback (most recent call last):
-    workbench.errors.InputError: a generator must be a class that derives from Generator. Got <class 'int'>.
-    """
-    if not (isinstance(cls, type) and issubclass(cls, Generator)):
-        raise wrong_value("", "a generator", "must be a class that derives from Generator", cls)
-    joined: _Class = Generator.members.joined(cls)
-    return joined
-
-
-def generator_in_file(name: str, folder: Path, where: str) -> type[Generator]:
-    """Return the generator that `FILE.py:CLASS` names, as `workbench.parts.registry` does; errors as of that."""
-    generator: type[Generator] = from_file(name, folder, where, "generator", _is_generator)
-    return generator
-
-
-def _is_generator(value: object) -> bool:
-    return isinstance(value, type) and issubclass(value, Generator) and value is not Generator
-
-
-def read_generator(
-    name: object,
-    levers: Mapping[str, Any],
-    path: str = "workload",
-    where: str = "",
-    wants: str = "workgroups",
-    folder: Path | None = None,
-) -> Generator:
-    """Read the generator of a name with some levers set; it must give what an engine `wants`.
-
-    >>> read_generator("random_workgroups", {"count": 10, "size": 4}).count
-    10
-
-    Raises
-    ------
-    InputError
-        The name or a lever is unknown, a value is not allowed, or the generator gives something else; the sentence
-        holds the path.
-    """
-    place = at(where, f"{path}.synthetic")
-    if isinstance(name, str) and is_in_file(name):
-        cls = generator_in_file(name, folder or Path(), place)
-    elif isinstance(name, str) and name in Generator.members:
-        cls = Generator.members[name]
-    else:
-        raise unknown_name(place, "generator", name, generators(wants))
-    check_kind(cls, wants, f"generator {cls.name}", generators(wants), place)
-    return cls.read(levers, path, where)
-
-
-_SYNTHETIC = Path(__file__).with_name("synthetic")
-_FILES = {
-    "workgroups": _SYNTHETIC / "regimes.yaml",
-    "groups": _SYNTHETIC / "group_regimes.yaml",
-    "mallocs": _SYNTHETIC / "malloc_regimes.yaml",
-    "pool_requests": _SYNTHETIC / "pool_regimes.yaml",
-    "accesses": _SYNTHETIC / "access_regimes.yaml",
-    "applications": _SYNTHETIC / "application_regimes.yaml",
-}
-
-
-class Regime(NamedTuple):
-    """One named regime."""
-
-    name: str
-    says: str
-    source: str
-    machine: Any
-    """The machine that the regime was stated for, as a sweep file says it; any that is large enough will do."""
-    workload: Generator
-
-
-@cache
-def regimes(wants: str = "workgroups") -> Mapping[str, Regime]:
-    """Return every regime of what an engine wants, by name.
-
-    >>> list(regimes())
-    ['large_uniform', 'medium_uniform', 'bimodal', 'power_of_two', 'small_uniform']
-    >>> "head_of_line" in regimes("groups")
-    True
-    """
-    if wants not in _FILES:
-        return {}
-    return {name: _made_regime(name, said, wants) for name, said in read_mapping(_FILES[wants]).items()}
-
-
-def read_regime(name: object, path: str = "", where: str = "", wants: str = "workgroups") -> Regime:
-    """Return the regime of a name.
-
-    Raises
-    ------
-    InputError
-        There is none of that name, or it gives something else than the engine `wants`.
-    """
-    known, place = regimes(wants), at(where, path)
-    other = next((regimes(kind)[name] for kind in _FILES if isinstance(name, str) and name in regimes(kind)), None)
-    if other is None:
-        raise unknown_name(place, "regime", name, known)
-    check_kind(type(other.workload), wants, f"regime {name}", known, place)
-    return known[other.name]
-
-
-def _made_regime(name: str, said: Mapping[str, Any], wants: str) -> Regime:
-    levers = dict(said["workload"])
-    workload = read_generator(levers.pop("synthetic"), levers, name, _FILES[wants].name, wants)
-    return Regime(name, str(said["says"]), str(said["source"]), said["machine"], workload)

@@ -20,7 +20,7 @@ from workbench.advice.torch_memory.lives import moment_of
 from workbench.advice.torch_memory.snapshot import card_histories
 from workbench.advice.torch_memory.trial import tried
 from workbench.engines.torch_allocator.replay import asking_of
-from workbench.workloads.allocations import ALLOC, OOM, SEGMENT_ALLOC
+from workbench.workloads.allocator_log import ALLOC, OOM, SEGMENT_ALLOC
 
 SHIPPED = Path(__file__).parents[3] / "data" / "made_up_snapshot.pickle.gz"
 GROWS, SHRINKS = ("segment_alloc", "segment_map"), ("segment_free", "segment_unmap")

@@ -12,7 +12,7 @@ from workbench.explain.residency import GRANULES, by_granule, by_rule, survey, t
 from workbench.machine import Machine, preset
 from workbench.workloads.catalogue import locate
 from workbench.workloads.importers import read_trace
-from workbench.workloads.importers.importer import Trace
+from workbench.workloads.importers.trace import Trace
 from workbench.workloads.kernels import KernelRows
 
 

@@ -11,10 +11,10 @@ from tests.depth import long, seeds
 from tests.workloads.importers import profiles
 from tests.workloads.importers.refusing import damaged, read_or_refused, refusal
 from workbench.errors import InputError
-from workbench.workloads.importers import binary_formats as module
 from workbench.workloads.importers import read_trace
-from workbench.workloads.importers.binary_formats import Database
+from workbench.workloads.importers import sqlite_files as module
 from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.sqlite_files import Database
 
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS start, x AS end FROM n"
 

@@ -105,7 +105,7 @@ def test_a_line_without_end_is_not_read_to_its_end(tmp_path, monkeypatch, name):
     [("kineto", "takes more than"), ("kineto_before_the_events", "in its fi"), ("kineto_after_the_events", "after")],
 )
 def test_an_event_without_end_is_not_read_to_its_end(tmp_path, monkeypatch, begins, says):
-    monkeypatch.setattr("workbench.workloads.importers.text_formats.MOST_PENDING", 1 << 20)
+    monkeypatch.setattr("workbench.workloads.importers.json_arrays.MOST_PENDING", 1 << 20)
     place = tmp_path / "t"
     with place.open("wb") as file:
         file.write(BEGINNINGS[begins])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.errors import InputError
-from workbench.workloads.importers.text_formats import JsonArray
+from workbench.workloads.importers.json_arrays import JsonArray
 
 TEXT = st.text(alphabet='ab"\\{}[],: \n\u00e9\U0001f600', max_size=8)
 VALUES = st.recursive(

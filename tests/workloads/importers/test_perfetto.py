@@ -10,7 +10,7 @@ import pytest
 from tests.depth import long
 from tests.workloads.importers.profiles import field, message, writer
 from tests.workloads.importers.refusing import refusal
-from workbench.workloads.importers import read_trace, rocprof_traces
+from workbench.workloads.importers import read_trace
 
 
 def annotation(name: int | str, value: int | str) -> bytes:
@@ -148,7 +148,7 @@ def test_a_bad_trace_is_refused_in_one_sentence(tmp_path, contents, says):
 
 @long
 def test_packets_do_not_unpack_without_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(rocprof_traces, "most_bytes", lambda: 1 << 20)
+    monkeypatch.setattr("workbench.workloads.importers.perfetto.most_bytes", lambda: 1 << 20)
     bomb = packet((8, 1)) + packet((50, zlib.compress(bytes(1 << 26))))
     tracemalloc.start()
     try:

@@ -5,7 +5,7 @@ import pytest
 from tests import public_traces
 from tests.depth import thinned
 from workbench.workloads.importers import read_trace
-from workbench.workloads.importers.torch_log import Sites
+from workbench.workloads.importers.stack_sites import Sites
 
 
 def named(frames):

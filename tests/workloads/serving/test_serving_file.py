@@ -9,7 +9,7 @@ import workbench as wb
 from workbench.errors import InputError
 from workbench.machine import preset
 from workbench.streams import Streams
-from workbench.workloads.recorded_memory import PoolFile
+from workbench.workloads.pool_file import PoolFile
 from workbench.workloads.serving import ServingFile
 from workbench.workloads.workload_key import read_workload
 

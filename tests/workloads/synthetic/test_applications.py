@@ -8,7 +8,7 @@ import pytest
 from workbench.machine import Board
 from workbench.streams import Streams
 from workbench.workloads.application import Launch
-from workbench.workloads.workload_key import read_generator, regimes
+from workbench.workloads.generators import read_generator, regimes
 
 
 def kernels(name, seed=1, **levers):

@@ -13,6 +13,7 @@ from tests.work_counts import growth
 from workbench.machine import TranslationMachine
 from workbench.streams import Streams
 from workbench.workloads import workload as blocks
+from workbench.workloads.generators import generators, regimes
 from workbench.workloads.synthetic.page_accesses import (
     PrivateArrays,
     ProducerConsumer,
@@ -22,7 +23,7 @@ from workbench.workloads.synthetic.page_accesses import (
 )
 from workbench.workloads.synthetic.page_kernels import PageKernel
 from workbench.workloads.synthetic.page_patterns import Zipf
-from workbench.workloads.workload_key import generators, read_workload, regimes
+from workbench.workloads.workload_key import read_workload
 
 MACHINES = st.builds(TranslationMachine, cores=st.integers(1, 5), private_entries=st.integers(1, 8))
 PATTERNS = st.sampled_from(["sweep", "scatter", {"zipf": 0.7}])

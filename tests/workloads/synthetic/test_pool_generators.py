@@ -11,11 +11,12 @@ from tests.depth import deeper
 from workbench.errors import InputError
 from workbench.machine import Board, Card, Link, preset
 from workbench.streams import Streams
+from workbench.workloads.generators import read_regime, regimes
 from workbench.workloads.pool_requests import ALLOC, matched_by_size, one_handle_each
 from workbench.workloads.synthetic.memory_jobs import FullCard, MixedJobs
 from workbench.workloads.synthetic.portable_math import power
 from workbench.workloads.synthetic.training_memory import DataParallel, PipelineParallel, in_flight
-from workbench.workloads.workload_key import read_regime, read_workload, regimes
+from workbench.workloads.workload_key import read_workload
 
 GB = 10**9
 BOARD = Board(

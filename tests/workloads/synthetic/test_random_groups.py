@@ -14,9 +14,10 @@ from tests.oracles import random_groups
 from workbench.machine import Machine, Resource, preset, read_machine
 from workbench.machine.presets import preset_names
 from workbench.streams import Streams
+from workbench.workloads.generators import regimes
 from workbench.workloads.synthetic.random_groups import RandomGroups
 from workbench.workloads.workload import Groups
-from workbench.workloads.workload_key import read_workload, regimes
+from workbench.workloads.workload_key import read_workload
 
 BARRIERS = Resource(label="barriers", level="module", contiguous=False, blocks=16)
 CACHE = Resource(label="cache", level="unit", contiguous=True, blocks=64)

@@ -11,8 +11,9 @@ from tests.depth import deeper
 from tests.junk import refusal
 from workbench.machine import Machine
 from workbench.streams import Streams
+from workbench.workloads.generators import regimes
 from workbench.workloads.malloc_calls import MallocFile, RandomMallocs
-from workbench.workloads.workload_key import read_workload, regimes
+from workbench.workloads.workload_key import read_workload
 
 SIZES = ["uniform", 5, {"log_normal": [40, 1]}, {"bimodal": {"small": [1, 4], "large": [100, 200]}}]
 FREES = ["never_freed", {"freed_by_thread": {"share": 0.5}}, {"freed_by_warp": {"lifetime": 7}}]

@@ -16,7 +16,7 @@ import numpy as np
 from workbench.engines.torch_allocator import state as rows
 from workbench.engines.torch_allocator.recording import Recording
 from workbench.engines.torch_allocator.state import rounded_sizes
-from workbench.workloads.allocations import (
+from workbench.workloads.allocator_log import (
     ALLOC,
     FREE_COMPLETED,
     FREE_REQUESTED,

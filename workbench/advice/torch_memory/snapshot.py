@@ -36,11 +36,12 @@ from workbench.engines.torch_allocator.replay import (
 )
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import InputError
-from workbench.workloads.allocations import ACTIONS, FREE_COMPLETED, OOM, AllocatorLog
+from workbench.workloads.allocator_log import ACTIONS, FREE_COMPLETED, OOM, AllocatorLog
 from workbench.workloads.catalogue import trace_file
-from workbench.workloads.importers.source import Source, as_one_sentence
+from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_log import TorchLogs
 from workbench.workloads.importers.torch_snapshot import read_snapshot
+from workbench.workloads.importers.unreadable import as_one_sentence
 from workbench.workloads.recorded import TraceFile, trace_in
 
 

@@ -23,10 +23,9 @@ from workbench.docs.spec_links import prose
 from workbench.machine.presets import DOUBTFUL, MARKS, Preset, preset, preset_names
 from workbench.mechanisms.mechanism import mechanism, mechanisms
 from workbench.workloads.catalogue import catalogue
+from workbench.workloads.generators import Regime, regimes
 from workbench.workloads.importers import Importer, importers
 from workbench.workloads.workload import KINDS, Generator
-from workbench.workloads.workload import KINDS as WORKLOAD_KINDS
-from workbench.workloads.workload_key import Regime, regimes
 
 
 def flow(value: Any) -> str:

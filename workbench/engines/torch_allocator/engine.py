@@ -17,7 +17,7 @@ from workbench.levers import lever
 from workbench.machine import Board
 from workbench.records.torch_allocator import AllocatorRecord, CallCosts, CardRun, Reproduced
 from workbench.streams import Streams
-from workbench.workloads.allocations import AllocatorLog
+from workbench.workloads.allocator_log import AllocatorLog
 from workbench.workloads.pool_requests import TensorRequests
 
 NOTHING_HELD = np.zeros(0, np.int64)

@@ -22,7 +22,7 @@ from workbench.engines.torch_allocator.state import (
     Start,
     rounded_sizes,
 )
-from workbench.workloads.allocations import (
+from workbench.workloads.allocator_log import (
     ALLOC,
     AWAITING,
     FREE_COMPLETED,

@@ -16,7 +16,7 @@ from workbench.engines.torch_allocator import state as rows
 from workbench.engines.torch_allocator.initial_state import NO_ENDS, beginning
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.engines.torch_allocator.state import MIB, SMALL_BUFFER, Requests, Start, Supply
-from workbench.workloads.allocations import (
+from workbench.workloads.allocator_log import (
     ALLOC,
     FREE_COMPLETED,
     FREE_REQUESTED,

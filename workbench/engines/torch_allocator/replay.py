@@ -49,7 +49,7 @@ from workbench.engines.torch_allocator.state import (
     roomier,
     rounded_sizes,
 )
-from workbench.workloads.allocations import SEGMENT_FREE, SEGMENT_UNMAP, AllocatorLog
+from workbench.workloads.allocator_log import SEGMENT_FREE, SEGMENT_UNMAP, AllocatorLog
 
 
 class Played(NamedTuple):

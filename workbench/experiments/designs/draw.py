@@ -22,8 +22,9 @@ from workbench.levers import Family, Kind, Lever, Spec
 from workbench.parts import is_in_file
 from workbench.policies.catalogue import policy_in_file
 from workbench.policies.policy import Policy, policies
+from workbench.workloads.generators import generator_in_file, regimes
 from workbench.workloads.workload import Generator
-from workbench.workloads.workload_key import generator_in_file, of_file, outside, regimes
+from workbench.workloads.workload_key import of_file, outside
 
 ZIP = "the design"
 """What the lists of a design are zipped by."""

@@ -30,7 +30,8 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.units import workgroups_for
 from workbench.workloads.allocations import AllocationTable
-from workbench.workloads.importers.importer import Importer, Trace
+from workbench.workloads.importers.importer import Importer
+from workbench.workloads.importers.json_arrays import JsonArray
 from workbench.workloads.importers.kineto_events import (
     GPU_TYPES,
     MEMORY,
@@ -45,7 +46,7 @@ from workbench.workloads.importers.kineto_events import (
     nanoseconds,
 )
 from workbench.workloads.importers.source import HEAD_BYTES, Source
-from workbench.workloads.importers.text_formats import JsonArray
+from workbench.workloads.importers.trace import Trace
 from workbench.workloads.importers.xla import is_xla_trace
 from workbench.workloads.kernels import MISSING, KernelRows, KernelTable
 

@@ -22,9 +22,10 @@ import numpy as np
 from workbench.errors import InputError, shown
 from workbench.units import is_count
 from workbench.workloads.allocations import AllocationTable, LiveBefore, MemoryRows, live_after
-from workbench.workloads.importers.importer import Importer, Trace
+from workbench.workloads.importers.csv_tables import Header, csv_rows, has_header
+from workbench.workloads.importers.importer import Importer
 from workbench.workloads.importers.source import Source
-from workbench.workloads.importers.text_formats import Header, csv_rows, has_header
+from workbench.workloads.importers.trace import Trace
 
 _COLUMNS = ("Thread", "Time", "Action", "Pointer", "Size", "Stream")
 _ALLOCATE, _FREES, _FAILED = "allocate", ("free", "deallocate"), "allocate failure"

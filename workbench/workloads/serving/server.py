@@ -12,27 +12,16 @@ blocks on demand.
 from __future__ import annotations
 
 import heapq
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from workbench.levers import Family, lever
-from workbench.streams import Streams
 from workbench.workloads.pool_requests import ALLOC, FREE, FilledRequests, PoolRequests
+from workbench.workloads.serving.cache_layout import CacheLayout
+from workbench.workloads.serving.traffic import NO_PREFIX, Traffic
 
 _FINISH, _GROW, _ARRIVE = range(3)
 """What happens at one time, in this order."""
-
-
-class CacheLayout(Family, noun="cache layout", example="{paged: 16}"):
-    """The base of every layout."""
-
-    block: ClassVar[int] = 0
-    """Tokens of a block; 0 = a request has one region."""
-
-    def tokens(self, prompt: int, answer: int, longest: int) -> int:
-        """Return the tokens of the one region that a request gets."""
-        raise NotImplementedError
 
 
 class ServerRules(NamedTuple):
@@ -235,109 +224,6 @@ class Server:
     def _give(self, row: int, tokens: int, filled: int, now: int) -> None:
         self._free += tokens // self.rules.unit
         self.rows.give(now, row, float(filled * self.rules.token_bytes))
-
-
-class ReserveLongest(CacheLayout):
-    """One region for the longest sequence that the model takes, whatever comes.
-
-    References
-    ----------
-    arXiv 2309.06180, section 6.1: Orca (Max).
-    """
-
-    def tokens(self, prompt: int, answer: int, longest: int) -> int:
-        return longest
-
-
-class ReservePowerOfTwo(CacheLayout):
-    """One region for the prompt and the next power of two above the answer: at most twice what the answer needs.
-
-    References
-    ----------
-    arXiv 2309.06180, section 6.1: Orca (Pow2).
-
-    Examples
-    --------
-    >>> ReservePowerOfTwo().tokens(100, 25, 2048)
-    132
-    """
-
-    def tokens(self, prompt: int, answer: int, longest: int) -> int:
-        return min(prompt + (1 << (answer - 1).bit_length()), longest)
-
-
-class ReserveExact(CacheLayout):
-    """One region for prompt and answer, as if it were known how long the answer will be.
-
-    References
-    ----------
-    arXiv 2309.06180, section 6.1: Orca (Oracle), infeasible in practice.
-    """
-
-    def tokens(self, prompt: int, answer: int, longest: int) -> int:
-        return prompt + answer
-
-
-class Paged(CacheLayout):
-    """Blocks of some tokens, got as the sequence grows; blocks of a prefix that several share are there once.
-
-    References
-    ----------
-    arXiv 2309.06180, section 4.3; 16 tokens is its default (section 7.2).
-    """
-
-    brief = ("block_tokens",)
-    block_tokens: int = lever(16, least=1, most=4096, scale="power_of_two", unit="tokens", description="of a block")
-
-    @property
-    def block(self) -> int:  # type: ignore[override]
-        return self.block_tokens
-
-
-class Traffic(NamedTuple):
-    """Requests to a server; one row a request, arrivals not decreasing."""
-
-    arrival: np.ndarray
-    """int64[requests], nanoseconds."""
-    prompt: np.ndarray
-    """int64[requests], tokens, at least 1."""
-    answer: np.ndarray
-    """int64[requests], tokens, at least 1."""
-    prefix: np.ndarray
-    """int64[requests], the number of the prefix that begins the prompt, -1 = its own words."""
-
-    def cut(self, longest: int) -> Traffic:
-        """Return the same for a model that keeps so many tokens: a longer prompt is cut, then the answer.
-
-        >>> one = np.array([0])
-        >>> Traffic(one, one + 90, one + 20, one).cut(100).answer.tolist()
-        [10]
-        """
-        prompt = np.minimum(self.prompt, longest - 1)
-        return self._replace(prompt=prompt, answer=np.minimum(self.answer, longest - prompt))
-
-    def dealt(self, servers: int, number: int) -> Traffic:
-        """Return what one of several servers gets when they take turns."""
-        return Traffic(*(column[number::servers] for column in self))
-
-
-def prefixes(prompt: np.ndarray, tokens: int, kinds: int, share: float, streams: Streams) -> np.ndarray:
-    """Return which prefix begins each prompt; one that is not longer than the prefix begins with its own words.
-
-    Parameters
-    ----------
-    prompt : int64[requests]
-        Tokens of each.
-    tokens, kinds : int
-        How long prefixes are, and how many there are.
-    share : float
-        How many prompts begin with one, as a share.
-    """
-    if not tokens or not share:
-        return np.full(len(prompt), NO_PREFIX)
-    has = (streams.uniforms("has prefix", len(prompt)) < share) & (prompt > tokens)
-    which = (streams.uniforms("prefixes", len(prompt)) * kinds).astype(np.int64)
-    return np.where(has, which, NO_PREFIX)
 
 
 class Writing(NamedTuple):

@@ -16,7 +16,8 @@ import numpy as np
 from workbench.errors import InputError, at, wrong_value
 from workbench.levers import lever
 from workbench.streams import Streams
-from workbench.workloads.warp_pages import CoreClock, DispatchOrder, Ordinals, RoundRobin, WarpPages, cut
+from workbench.workloads.dispatch_order import DispatchOrder, RoundRobin
+from workbench.workloads.warp_pages import CoreClock, Ordinals, WarpPages, cut
 from workbench.workloads.workload import Accesses, Workload
 
 _SPANS_AT_ONCE = 1 << 17

@@ -13,6 +13,7 @@ from tests.oracles import page_kernels as oracle
 from workbench.machine import TranslationMachine
 from workbench.streams import Streams
 from workbench.workloads import workload as blocks
+from workbench.workloads.generators import generators
 from workbench.workloads.synthetic import page_kernels
 from workbench.workloads.synthetic.dense_kernels import (
     Reduction,
@@ -22,9 +23,9 @@ from workbench.workloads.synthetic.dense_kernels import (
     TiledGemm,
     Transpose,
 )
+from workbench.workloads.synthetic.graphs import PowerLawGraph, UniformGraph
 from workbench.workloads.synthetic.page_kernels import PageKernel
-from workbench.workloads.synthetic.sparse_kernels import CsrSpmv, EmbeddingGather, GraphBfs, PowerLawGraph, UniformGraph
-from workbench.workloads.workload_key import generators
+from workbench.workloads.synthetic.sparse_kernels import CsrSpmv, EmbeddingGather, GraphBfs
 
 MACHINE = TranslationMachine(cores=3, page_bytes=512)
 ELEMENT = {"element_bytes": st.sampled_from([4, 8]), "warp_size": st.sampled_from([8, 32])}

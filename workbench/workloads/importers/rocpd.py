@@ -1,6 +1,4 @@
-"""Tables of AMD's profilers: rocpd databases, `*_kernel_trace.csv`, and `pmc_perf.csv` of rocprofiler-compute.
-
-Grids are in work-items and become workgroups rounded up.
+"""AMD's rocpd databases, as rocprofv3 and rocprofiler-systems write them.
 
 rocpd is the SQLite database `*_results.db` that rocprofv3 writes since ROCm 7, and rocprofiler-systems on demand. A
 table has the identifier of its recording behind its name (`rocpd_kernel_dispatch_0000a1...`), and a file of several
@@ -9,15 +7,6 @@ agent, queue and stream themselves, those of schema 4 name a track that does; sc
 stamps in a table too. `group_segment_size` of a dispatch is the LDS of a workgroup, static and dynamic together. The
 card's number is its agent's among the GPUs (`type_index`), as in rocprofv3's JSON; where there are several machines,
 cards are counted through.
-
-`*_kernel_trace.csv` has one row a dispatch. ROCm 6 wrote `Group_Segment_Size`, the LDS of a workgroup, and agents as
-numbers. ROCm 7 writes `LDS_Block_Size`, the same rounded up to 512 bytes by the tool, the registers of the kernel, the
-stream, and agents as `Agent 4` or `GPU 3`; what `rocpd convert` makes of a database begins with a `Guid` and spells
-`Lds_Block_Size`. ROCm 5 (rocprof, rocprofv2) wrote the columns of rocprofiler-compute.
-
-`pmc_perf.csv` of rocprofiler-compute (once Omniperf) has one row a dispatch. The names of the columns differ from
-version to version, and so does their order; of about a thousand columns a dozen is used. Some versions round the time
-stamps so coarsely that every duration is 0, which the trace then says.
 """
 
 from __future__ import annotations
@@ -29,19 +18,18 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from workbench.errors import InputError, shown
-from workbench.units import workgroups_for
-from workbench.workloads.importers.binary_formats import Database, is_sqlite
-from workbench.workloads.importers.importer import Importer, Trace
-from workbench.workloads.importers.rocprof_traces import AgentFacts, card_of_agent
+from workbench.errors import InputError
+from workbench.workloads.importers.importer import Importer
+from workbench.workloads.importers.rocprofv3 import AgentFacts, card_of_agent
 from workbench.workloads.importers.source import Source
-from workbench.workloads.importers.text_formats import Header, Row, csv_rows, has_header
-from workbench.workloads.kernels import MISSING, KernelColumns, KernelRows, shape_of, timed_shapes
+from workbench.workloads.importers.sqlite_files import Database, is_sqlite
+from workbench.workloads.importers.trace import Trace
+from workbench.workloads.kernels import MISSING, KernelColumns, timed_shapes
 
 _DISPATCHES = "rocpd_kernel_dispatch"
 _ENDING = re.compile(r"(?:_[\w-]{1,200})?", re.ASCII)
-_GRID = ("grid_size_x", "grid_size_y", "grid_size_z")
-_WORKGROUP = ("workgroup_size_x", "workgroup_size_y", "workgroup_size_z")
+GRID = ("grid_size_x", "grid_size_y", "grid_size_z")
+WORKGROUP = ("workgroup_size_x", "workgroup_size_y", "workgroup_size_z")
 _OF_TRACK = ("agent_id", "queue_id", "stream_id")
 _TIMES = ("start", "end")
 _OTHERS = ("id", "kernel_id", "track_id", "start_id", "end_id", "group_segment_size")
@@ -175,9 +163,9 @@ class _Recording(NamedTuple):
 def _add_recording(recording: _Recording, columns: KernelColumns) -> None:
     """Add the dispatches of a recording."""
     database, table = recording.database, recording.table
-    database.require(table, ("kernel_id", *_GRID, *_WORKGROUP), "rocpd database")
+    database.require(table, ("kernel_id", *GRID, *WORKGROUP), "rocpd database")
     tracks, times = _tracks(recording), _times(recording)
-    for batch in database.numbers(table, (*_OTHERS, *_TIMES, *_OF_TRACK, *_GRID, *_WORKGROUP)):
+    for batch in database.numbers(table, (*_OTHERS, *_TIMES, *_OF_TRACK, *GRID, *WORKGROUP)):
         batch |= _of_tracks(batch, tracks)
         if times is not None:
             batch |= {name: _at(times, batch[f"{name}_id"], recording) for name in _TIMES}
@@ -188,17 +176,17 @@ def _add_batch(batch: dict[str, np.ndarray], recording: _Recording, columns: Ker
     where, ending = recording.database.where, recording.ending
     symbol = _mapped(batch["kernel_id"], recording.symbols.numbers[ending], recording, "kernel")
     agents = {key: number for (of, key), number in recording.agents.numbers.items() if of == ending}
-    least = np.minimum.reduce([batch[axis] for axis in _WORKGROUP])
+    least = np.minimum.reduce([batch[axis] for axis in WORKGROUP])
     if (least < 1).any():
         row = int(np.argmax(least < 1))
-        size = tuple(int(batch[axis][row]) for axis in _WORKGROUP)
+        size = tuple(int(batch[axis][row]) for axis in WORKGROUP)
         raise InputError(
             f"{where}: dispatch {batch['id'][row]} has the workgroup size {size}; each axis must be 1 or more."
         )
     registers = dict(zip(("vgprs", "accum_vgprs", "sgprs"), recording.symbols.registers[symbol].T))
     columns.add(
         symbol,
-        **timed_shapes(batch, _GRID, _WORKGROUP, where, in_work_items=True),
+        **timed_shapes(batch, GRID, WORKGROUP, where, in_work_items=True),
         device=_mapped(batch["agent_id"], agents, recording, "GPU agent"),
         stream=batch["stream_id"],
         shared_bytes=batch["group_segment_size"],
@@ -267,139 +255,3 @@ def _schema(database: Database, endings: list[str]) -> str:
         if tag == "schema_version"
     }
     return ", ".join(sorted(reply))
-
-
-_COLUMNS_OF_TRACE = ("kernel_name", "agent_id", "start_timestamp", "end_timestamp", *_GRID, *_WORKGROUP)
-_NUMBERS_OF_TRACE = {
-    "stream": ("stream_id",),
-    "shared_bytes": ("lds_block_size", "group_segment_size"),
-    "vgprs": ("vgpr_count",),
-    "accum_vgprs": ("accum_vgpr_count",),
-    "sgprs": ("sgpr_count",),
-    "correlation": ("correlation_id",),
-    "queue": ("queue_id",),
-}
-_NUMBER_OF_AGENT = re.compile(r"(?:Agent|GPU|CPU)?\s*(\d{1,9})", re.IGNORECASE | re.ASCII)
-_LDS_BLOCK_BYTES = 512
-
-
-class KernelTraceCsv(Importer):
-    """Read line by line."""
-
-    format = "rocprofv3_kernel_trace_csv"
-    description = "*_kernel_trace.csv of AMD's rocprofv3"
-    counted = "dispatches"
-
-    def recognises(self, head: bytes) -> bool:
-        return has_header(head, _is_header)
-
-    def read(self, source: Source) -> Trace:
-        kernels, agents, rounded = KernelRows(), set[str](), dict[str, int]()
-        for row in csv_rows(source, _is_header, "a kernel trace"):
-            _add_dispatch(row, kernels)
-            agents.add(row.text("agent_id"))
-            if row.header.has("lds_block_size"):
-                rounded = {"shared_bytes_rounded_to": _LDS_BLOCK_BYTES}
-        return self.trace(
-            source,
-            kernels.table(),
-            noted={"agents": sorted(agents), **rounded},
-        )
-
-
-def _is_header(header: Header) -> bool:
-    return header.has(*_COLUMNS_OF_TRACE)
-
-
-def _add_dispatch(row: Row, kernels: KernelRows) -> None:
-    start, end = row.whole("start_timestamp"), row.whole("end_timestamp")
-    grid, block = row.triple(*_GRID), row.triple(*_WORKGROUP)
-    if start is None or end is None or grid is None or block is None:
-        raise InputError(f"{row.where}: a dispatch needs a start, an end, a grid and a workgroup size.")
-    kernels.add(
-        row.text("kernel_name"),
-        **shape_of(grid, block, in_work_items=True),
-        start_ns=start,
-        duration_ns=end - start,
-        device=_agent(row),
-        **row.wholes(_NUMBERS_OF_TRACE),
-    )
-
-
-def _agent(row: Row) -> int:
-    """Return the number of the agent; `Agent n` counts CPUs too, so it is no number of a card."""
-    text = row.text("agent_id")
-    match = _NUMBER_OF_AGENT.fullmatch(text)
-    if match is None:
-        raise InputError(f"{row.where}: Agent_Id must be a number, `Agent n` or `GPU n`. Got {shown(text)}.")
-    return int(match[1])
-
-
-_COLUMNS_OF_COMPUTE = {
-    "name": ("Kernel_Name", "KernelName"),
-    "start": ("Start_Timestamp", "BeginNs"),
-    "end": ("End_Timestamp", "EndNs"),
-    "workgroup": ("Workgroup_Size", "wgr"),
-    "grid": ("Grid_Size", "grd"),
-    "device": ("GPU_ID", "gpu-id"),
-    "lds": ("LDS_Per_Workgroup", "lds"),
-    "vgpr": ("Arch_VGPR", "arch_vgpr", "vgpr", "VGPR"),
-    "accum_vgpr": ("Accum_VGPR", "accum_vgpr"),
-    "sgpr": ("SGPR", "sgpr"),
-    "queue": ("Queue_ID", "queue-id"),
-}
-_LOWER = {what: tuple(map(str.lower, names)) for what, names in _COLUMNS_OF_COMPUTE.items()}
-_NUMBERS_OF_COMPUTE = {what: names for what, names in _LOWER.items() if what != "name"}
-
-
-class RocprofCompute(Importer):
-    """Read line by line."""
-
-    format = "omniperf_pmc_csv"
-    description = "pmc_perf.csv of AMD's rocprofiler-compute"
-    counted = "dispatches"
-
-    def recognises(self, head: bytes) -> bool:
-        return has_header(head.partition(b"\n")[0], lambda header: not _absent(header, "name", "workgroup", "device"))
-
-    def read(self, source: Source) -> Trace:
-        rows, noted = KernelRows(), dict[str, Any]()
-
-        def is_whole(header: Header) -> bool:
-            for what in _absent(header, "name", "start", "end", "workgroup", "device"):
-                names = " or ".join(_COLUMNS_OF_COMPUTE[what])
-                raise InputError(f"{source.where}: has no column {names}, so it is no whole pmc_perf.csv.")
-            places = {what: header.places.get(header.first(names)) for what, names in _LOWER.items()}
-            used = {what: header.names[place].strip() for what, place in places.items() if place is not None}
-            noted.update(columns=len(header.names), columns_used=used)
-            return True
-
-        for row in csv_rows(source, is_whole, "a pmc_perf.csv"):
-            _add_counted(row, rows)
-        return self.trace(source, rows.table(), noted=noted)
-
-
-def _absent(header: Header, *needed: str) -> list[str]:
-    return [what for what in needed if header.first(_LOWER[what]) not in header.places]
-
-
-def _add_counted(row: Row, rows: KernelRows) -> None:
-    values = {what: row.decimal(row.header.first(names)) for what, names in _NUMBERS_OF_COMPUTE.items()}
-    told = {what: None if value is None else int(value) for what, value in values.items()}  # medians may have a half
-    start, end, threads, device = (told[what] for what in ("start", "end", "workgroup", "device"))
-    if start is None or end is None or threads is None or device is None or threads < 1:
-        raise InputError(f"{row.where}: needs a start, an end, a device and a workgroup size of at least 1.")
-    rows.add(
-        row.text(row.header.first(_LOWER["name"])),
-        start_ns=start,
-        duration_ns=end - start,
-        device=device,
-        stream=told["queue"],
-        workgroups=None if told["grid"] is None else workgroups_for(told["grid"], threads),
-        threads=threads,
-        shared_bytes=told["lds"],
-        vgprs=told["vgpr"],
-        accum_vgprs=told["accum_vgpr"],
-        sgprs=told["sgpr"],
-        queue=told["queue"],
-    )
