@@ -11,7 +11,7 @@ from workbench.experiments.row import Row
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import read_sweep
 from workbench.figures import figure
-from workbench.figures.where_time_goes import PARTS
+from workbench.figures._where_time_goes import PARTS
 from workbench.metrics.node import TIMES
 
 WHERE = figure("where_time_goes", "node")

@@ -12,12 +12,12 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
-from workbench.figures.curves import Curve, Curves, draw_curves
+from workbench.figures._curves import Curve, Curves, draw_curves
+from workbench.figures._trends import TREND_LOOK, chosen_lever, lever_label, trend_groups
 from workbench.figures.estimates import level_of, means_of, measure_of
 from workbench.figures.labels import measure_words
 from workbench.figures.panels import Line, values
 from workbench.figures.registry import Recipe
-from workbench.figures.trends import TREND_LOOK, chosen_lever, lever_label, trend_groups
 from workbench.studies.statistics import median_interval, pair
 from workbench.studies.statistics.comparison import ratios
 

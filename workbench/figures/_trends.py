@@ -11,7 +11,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
-from workbench.figures.curves import Curve, Curves, Look, draw_curves
+from workbench.figures._curves import Curve, Curves, Look, draw_curves
 from workbench.figures.estimates import chosen_measure, level_of, means_of
 from workbench.figures.labels import axis_label, measure_label
 from workbench.figures.panels import Line, check_room, panels, undefined, values

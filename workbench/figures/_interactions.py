@@ -8,9 +8,9 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
+from workbench.figures._sensitivities import analysis_of, lever_names
 from workbench.figures.figure_files import Column, below
 from workbench.figures.registry import ANY, on_paper, recipe
-from workbench.figures.sensitivities import analysis_of, lever_names
 from workbench.studies.sensitivity.analysis import Analysis, Of
 from workbench.studies.sensitivity.estimates import Indices
 
