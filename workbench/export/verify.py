@@ -12,12 +12,12 @@ from workbench.experiments.mechanism import OwnMeasure
 from workbench.experiments.plan import PlannedRun
 from workbench.experiments.row import Row
 from workbench.experiments.worker import work
-from workbench.export.comparison import Change
+from workbench.export._comparison import Change
+from workbench.export._kept_runs import KeptRuns, absent, kept_runs
+from workbench.export._recomputed import READ, RECOMPUTED, REDRAWN, YOURS, Computed, compute
+from workbench.export._run_rows import read_rows, with_origins
 from workbench.export.content import MAIN, ROWS
-from workbench.export.kept_runs import KeptRuns, absent, kept_runs
 from workbench.export.manifest import FORMAT, changed, read_manifest
-from workbench.export.recomputed import READ, RECOMPUTED, REDRAWN, YOURS, Computed, compute
-from workbench.export.run_rows import read_rows, with_origins
 from workbench.streams import Streams
 
 

@@ -18,11 +18,11 @@ from workbench.experiments.reproducibility import Checked
 from workbench.experiments.results_folder import PROVENANCE, SWEEP
 from workbench.experiments.row import Row
 from workbench.experiments.run_set import RunSet
-from workbench.export.comparison import PICTURES, Change, changed_values, changes, compared_pictures, redrawn
+from workbench.export._comparison import PICTURES, Change, changed_values, changes, compared_pictures, redrawn
+from workbench.export._inputs import INPUTS
+from workbench.export._kept_runs import KeptRuns
 from workbench.export.content import MAIN, OF_SETUPS, Content, content, in_order
 from workbench.export.drawings import FIGURES, Drawing, recipe_of
-from workbench.export.inputs import INPUTS
-from workbench.export.kept_runs import KeptRuns
 from workbench.export.manifest import FORMAT, MANIFEST, digest_of, drawn_with, plain
 from workbench.export.venues import style
 from workbench.figures.registry import FIGURES as KNOWN

@@ -14,10 +14,10 @@ from workbench.experiments.results_folder import SWEEP
 from workbench.experiments.row import Row, run_id
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import Sweep, read_sweep, said_by
-from workbench.export.cells import Place
-from workbench.export.comparison import Change
+from workbench.export._cells import Place
+from workbench.export._comparison import Change
+from workbench.export._selection import plan_of_manifest
 from workbench.export.content import ROWS
-from workbench.export.selection import plan_of_manifest
 from workbench.metrics.measure import Measure
 from workbench.studies.adaptive import settled
 

@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterator
 from typing import NamedTuple
 
-from workbench.export.slices import Slice, Track
+from workbench.export._slices import Slice, Track
 from workbench.records.node import KIND, Message, NodeRecord, Who, messages_of
 
 LINKS, POOL, APPLICATIONS = "links", "pool", "applications"

@@ -21,8 +21,8 @@ from workbench.experiments.mechanism import OwnMeasure
 from workbench.experiments.results_folder import SWEEP
 from workbench.experiments.run_set import RunSet, named, shortest
 from workbench.experiments.sweep import with_files
+from workbench.export._source_imports import imports_of
 from workbench.export.citations import specs_in
-from workbench.export.source_imports import imports_of
 from workbench.figures.registry import FIGURES
 from workbench.identity import current
 from workbench.levers import Spec, identity_of

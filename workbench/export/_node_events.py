@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.export.node_slices import APPLICATIONS, LINKS, POOL, card_name, slices_of
-from workbench.export.slices import Event, Laned, Numbers, Slice, Track, in_lanes, nanoseconds, slice_event
+from workbench.export._node_slices import APPLICATIONS, LINKS, POOL, card_name, slices_of
+from workbench.export._slices import Event, Laned, Numbers, Slice, Track, in_lanes, nanoseconds, slice_event
 from workbench.records.node import KIND, Message, NodeRecord, messages_of
 
 Cycles = tuple[int, int] | None

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.export.slices import Event, names_of, nanoseconds
+from workbench.export._slices import Event, names_of, nanoseconds
 from workbench.metrics.dispatch_modules import lanes, within
 from workbench.metrics.dispatch_rows import amounts, last_dispatch, releases
 from workbench.records.dispatch import DispatchRecord
