@@ -17,11 +17,12 @@ from nbformat.v4 import new_code_cell, new_notebook
 import workbench as wb
 from tests.depth import compiled_only, long
 from tests.docs.test_reference import TEXTS, public_entries
-from workbench.docs import DOCS, NOTEBOOKS, PAGES, ROOT, sources
-from workbench.docs.build import dead_links
+from workbench.docs import DOCS, NOTEBOOKS, PAGES, ROOT
+from workbench.docs import _sources as sources
+from workbench.docs._build import dead_links
+from workbench.docs._notebook_pages import _page_outputs, executed_copy, notebook_sources, run_notebook
+from workbench.docs._sources import anchors
 from workbench.docs.drawings import DRAWINGS, drawn
-from workbench.docs.notebook_pages import _page_outputs, executed_copy, notebook_sources, run_notebook
-from workbench.docs.sources import anchors
 from workbench.errors import WorkbenchError
 from workbench.experiments.mechanism import mechanism
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.docs.drawings.svg import Svg, policy_of
+from workbench.docs.drawings._svg import Svg, policy_of
 from workbench.policies.policy import policies
 
 REQUESTS = (5, 8, 9, 2, 7, 4, 6, 3)

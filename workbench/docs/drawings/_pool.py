@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.docs.drawings.svg import Svg, policy_of
+from workbench.docs.drawings._svg import Svg, policy_of
 from workbench.errors import WorkbenchError
 
 GIB = 1 << 30

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from workbench.docs.drawings.svg import Svg, policy_of
+from workbench.docs.drawings._svg import Svg, policy_of
 from workbench.errors import WorkbenchError
 
 MAP = "0111100111111100"

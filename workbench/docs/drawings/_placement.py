@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.docs.drawings.free_maps import HIGH_END_NEARER, MAP, free_row, placed_row, rows_of
-from workbench.docs.drawings.svg import Svg, first_run, policy_of
+from workbench.docs.drawings._free_maps import HIGH_END_NEARER, MAP, free_row, placed_row, rows_of
+from workbench.docs.drawings._svg import Svg, first_run, policy_of
 
 SEGMENTS, REQUESTS, HORIZON = 64, 60, 1050
 

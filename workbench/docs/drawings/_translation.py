@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.docs.drawings.svg import Svg, first_run, policy_of
+from workbench.docs.drawings._svg import Svg, first_run, policy_of
 
 HOLDERS = {"page 17": "0111", "page 42": "1000", "page 8": "1111", "page 5": "0010"}
 """Bitmaps of four pages, core 0 on the left."""

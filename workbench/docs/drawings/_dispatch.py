@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.docs.drawings.free_maps import rows_of
-from workbench.docs.drawings.svg import Svg, policy_of
+from workbench.docs.drawings._free_maps import rows_of
+from workbench.docs.drawings._svg import Svg, policy_of
 
 
 def windows() -> str:

@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
-from workbench.docs import BUILD, DOCS, PICTURES, has_sources, sources
+from workbench.docs import BUILD, DOCS, PICTURES, has_sources
+from workbench.docs import _sources as sources
+from workbench.docs._notebook_pages import notebook_sources
 from workbench.docs.markdown import Kind, Page, ref, sections, table, toctree
-from workbench.docs.notebook_pages import notebook_sources
 from workbench.docs.reference import engines, interface, workloads
 from workbench.docs.reference.claims import claim_pages
 from workbench.docs.reference.figures import FIGURE_KIND

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.docs.drawings.svg import Svg
+from workbench.docs.drawings._svg import Svg
 from workbench.experiments.mechanism import is_built_in, mechanism, mechanisms
 
 SLOTS_LEFT, WIDE, BOX = 130, 640, 26
