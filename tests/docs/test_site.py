@@ -231,7 +231,8 @@ def test_sources_of_the_site_name_no_host_for_scripts_or_fonts():
 
 
 def test_the_command_says_where_the_site_is_and_builds_none_without_its_sources(tmp_path, monkeypatch, capsys):
-    from workbench.cli import browser, main
+    from workbench.cli import _browser as browser
+    from workbench.cli import main
 
     monkeypatch.setattr(browser, "SITE", tmp_path / "index.html")
     monkeypatch.setattr(browser, "CHECKOUT", tmp_path)

@@ -9,7 +9,7 @@ import pytest
 
 import workbench as wb
 from tests.depth import thinned
-from workbench.cli.new_policy import class_name, write_policy
+from workbench.cli._new_policy import class_name, write_policy
 from workbench.dashboards._sidebar import Sidebar
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.errors import InputError, PolicyError

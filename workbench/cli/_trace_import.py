@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from workbench.cli._importer_option import add_importer, enter_importer
+from workbench.cli._output import say_json, say_lines
+from workbench.cli._run_arguments import levers_of
 from workbench.cli.commands import DONE
-from workbench.cli.importer_option import add_importer, enter_importer
-from workbench.cli.output import say_json, say_lines
-from workbench.cli.run_arguments import levers_of
 from workbench.errors import InputError
 
 _WORKLOAD_KINDS = {

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from workbench.cli._output import add_table_arguments, say_json, say_table
 from workbench.cli.commands import DONE
-from workbench.cli.output import add_table_arguments, say_json, say_table
 from workbench.errors import WorkbenchError, unknown_name
 
 BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks"

@@ -6,9 +6,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from workbench.cli._output import say_json
+from workbench.cli._run_arguments import levers_of, whole
 from workbench.cli.commands import DONE, SOME_FAILED
-from workbench.cli.output import say_json
-from workbench.cli.run_arguments import levers_of, whole
 from workbench.errors import InputError
 from workbench.strict_yaml import parse_value
 

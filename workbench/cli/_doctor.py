@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
+from workbench.cli._machine_facts import facts
+from workbench.cli._optional_things import THINGS, has_card
+from workbench.cli._output import say_json
 from workbench.cli.commands import DONE
-from workbench.cli.machine_facts import facts
-from workbench.cli.optional_things import THINGS, has_card
-from workbench.cli.output import say_json
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.cli._output import say_json, say_lines, say_notes, say_summary, say_table
+from workbench.cli._run_arguments import levers_of, whole
 from workbench.cli.commands import DONE, SOME_FAILED
-from workbench.cli.output import say_json, say_lines, say_notes, say_summary, say_table
-from workbench.cli.run_arguments import levers_of, whole
 from workbench.errors import InputError, wrong_value
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.cli._output import say_json, say_notes
+from workbench.cli._run_arguments import add_worker_arguments, default_folder, executor_of, levers_of
 from workbench.cli.commands import DONE, SOME_FAILED
-from workbench.cli.output import say_json, say_notes
-from workbench.cli.run_arguments import add_worker_arguments, default_folder, executor_of, levers_of
 from workbench.errors import InputError
 from workbench.experiments.progress import Bar
 from workbench.strict_yaml import read_mapping

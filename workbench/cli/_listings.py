@@ -13,9 +13,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from workbench.cli._output import add_table_arguments, say_json, say_lines, say_notes, say_table
 from workbench.cli.commands import DONE, Arguments, Run
 from workbench.cli.lever_words import declared_levers, default_words, kind_of_spec, values_of_lever
-from workbench.cli.output import add_table_arguments, say_json, say_lines, say_notes, say_table
 from workbench.errors import InputError, nearest_name, unknown_name
 from workbench.levers import Lever, Spec
 from workbench.parts.registry import file_of

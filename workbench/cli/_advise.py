@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.cli._output import say_json, say_lines, say_table
 from workbench.cli.commands import DONE
-from workbench.cli.output import say_json, say_lines, say_table
 from workbench.errors import InputError
 
 if TYPE_CHECKING:

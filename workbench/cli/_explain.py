@@ -10,9 +10,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.commands import DONE, SOME_FAILED
-from workbench.cli.output import add_table_arguments, say_json, say_lines, say_notes, say_table
-from workbench.cli.run_arguments import (
+from workbench.cli._output import add_table_arguments, say_json, say_lines, say_notes, say_table
+from workbench.cli._run_arguments import (
     add_run_arguments,
     add_sweep_arguments,
     counted,
@@ -21,6 +20,7 @@ from workbench.cli.run_arguments import (
     overrides,
     whole,
 )
+from workbench.cli.commands import DONE, SOME_FAILED
 from workbench.errors import InputError
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from workbench.cli._output import say_json, say_lines
+from workbench.cli._run_arguments import whole
 from workbench.cli.commands import DONE
-from workbench.cli.output import say_json, say_lines
-from workbench.cli.run_arguments import whole
 from workbench.errors import InputError, StoreError
 from workbench.experiments.progress import Bar
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from workbench.cli._importer_option import add_importer, enter_importer
+from workbench.cli._output import say_json, say_notes, say_table
 from workbench.cli.commands import DONE
-from workbench.cli.importer_option import add_importer, enter_importer
-from workbench.cli.output import say_json, say_notes, say_table
 from workbench.errors import InputError
 
 

@@ -7,8 +7,8 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.cli._new_policy import is_snake_case
 from workbench.cli.commands import DONE
-from workbench.cli.new_policy import is_snake_case
 from workbench.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
