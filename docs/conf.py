@@ -14,9 +14,9 @@ version = release = workbench.__version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "dollarmath"]
-myst_all_links_external = True  # every link is an address of a built page; `workbench.docs.build` looks at each
+myst_all_links_external = True  # every link is an address of a built page; `workbench.docs._build` looks at each
 myst_heading_anchors = 3
-nb_execution_mode = "off"  # executed copies come with the sources (workbench/docs/notebook_pages.py)
+nb_execution_mode = "off"  # executed copies come with the sources (workbench/docs/_notebook_pages.py)
 nb_merge_streams = True
 suppress_warnings = ["myst.header", "misc.highlighting_failure", "mystnb.unknown_mime_type"]
 

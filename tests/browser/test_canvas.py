@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from workbench.dashboards.canvas import script
+from workbench.dashboards._canvas import script
 
 _MODEL = """
 const listeners = [];

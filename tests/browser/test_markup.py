@@ -21,7 +21,7 @@ PARTS = f"""
 from typing import Literal
 
 import workbench as wb
-from workbench.dashboards.shared_memory import shared_memory_dashboard
+from workbench.dashboards._shared_memory import shared_memory_dashboard
 from workbench.levers import lever
 from workbench.policies.placement.fit import FirstFit
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.dashboards.page import Heartbeat
+from workbench.dashboards._page import Heartbeat
 
 _MODEL = """
 const questions = [], heard = [];

@@ -130,7 +130,7 @@ def test_a_person_reads_which_resource_and_what_it_rests_on(tmp_path, capsys):
 
 FIRST_LINE = """
 import os, sys
-from workbench.cli import advise, main
+from workbench.cli import _advise as advise, main
 
 def first(sentence):
     late = {"workbench.experiments", "workbench.explain", "pandas", "optuna"} & set(sys.modules)

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from workbench.cli import doctor
-from workbench.cli.machine_facts import compile_cache, free_memory
+from workbench.cli import _doctor as doctor
+from workbench.cli._machine_facts import compile_cache, free_memory
+from workbench.cli._optional_things import THINGS, Thing
 from workbench.cli.main import main
-from workbench.cli.optional_things import THINGS, Thing
 from workbench.compiled.kernel import cache_folder, code_home
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.depth import LONG, long
 from workbench.cli import main
-from workbench.cli.new_policy import QUESTIONS, class_name, policy_text, write_policy
+from workbench.cli._new_policy import QUESTIONS, class_name, policy_text, write_policy
 from workbench.compiled import fields_of
 from workbench.errors import InputError
 from workbench.policies.catalogue import load_all

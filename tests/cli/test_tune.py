@@ -11,9 +11,9 @@ import yaml
 
 from tests.depth import long
 from tests.tuning.small import small
+from workbench.cli._run_arguments import default_folder
+from workbench.cli._tune import say_levers
 from workbench.cli.main import main
-from workbench.cli.run_arguments import default_folder
-from workbench.cli.tune import say_levers
 
 OTHER = "{regime: small_uniform, count: 20}"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from workbench.cli import bench
+from workbench.cli import _bench as bench
+from workbench.cli._output import cell, table_lines
 from workbench.cli.commands import COMMANDS
 from workbench.cli.main import main
-from workbench.cli.output import cell, table_lines
 
 SWEEP = "sweeps/placement/drain.yaml"
 CHEAP = (

@@ -30,7 +30,7 @@ def printed(program: str) -> str:
 
 def test_a_run_does_not_import_it_nor_do_figures_import_matplotlib():
     """Neither a figure's module imports it, nor the packages that hold it, nor their lists."""
-    lists = "import workbench.figures.saving_by_policy; workbench.figures.figures(); workbench.figures.calculations()"
+    lists = "import workbench.figures._saving_by_policy; workbench.figures.figures(); workbench.figures.calculations()"
     asked = f"import sys; linear = 'scipy.linalg' in sys.modules; {lists}; print(linear, 'matplotlib' in sys.modules)"
     assert printed(f"{COMPILES}; {asked}") == "False False"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from ipywidgets import Widget, comm
 
-from workbench.dashboards import paired_dashboard
+from workbench.dashboards import _paired_dashboard as paired_dashboard
 from workbench.policies import policy as catalogue
 from workbench.policies.placement import Placement
 
@@ -84,5 +84,5 @@ def sent_whole(monkeypatch: pytest.MonkeyPatch) -> None:
 def two_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the pages that play long runs open with two seeds, where it is no matter how many there are."""
     for name in ("dispatch", "pool"):
-        room = importlib.import_module(f"workbench.dashboards.{name}")
+        room = importlib.import_module(f"workbench.dashboards._{name}")
         monkeypatch.setattr(room, "OPENING", room.OPENING._replace(seeds=2))

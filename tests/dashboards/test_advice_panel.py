@@ -7,9 +7,9 @@ import pytest
 from tests.oracles.torch_allocator import Rules
 from tests.recorded_torch import Recorder, exercised
 from workbench.advice.replay import Replayed, replayed
-from workbench.dashboards import advice_panel
-from workbench.dashboards.advice_panel import AdvicePanel, caches_of, caches_table
-from workbench.dashboards.pool import PoolPanels, SnapshotAnswer
+from workbench.dashboards import _advice_panel as advice_panel
+from workbench.dashboards._advice_panel import AdvicePanel, caches_of, caches_table
+from workbench.dashboards._pool import PoolPanels, SnapshotAnswer
 from workbench.workloads.recorded_memory import TracePool
 from workbench.workloads.synthetic.memory_jobs import MixedJobs
 

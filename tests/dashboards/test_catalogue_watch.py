@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.dashboards import catalogue_watch
-from workbench.dashboards.catalogue_watch import CatalogueWatch, users_own
+from workbench.dashboards import _catalogue_watch as catalogue_watch
+from workbench.dashboards._catalogue_watch import CatalogueWatch, users_own
 from workbench.workloads.synthetic.laws import Law
 
 REAL_CELL = """

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.dashboards.controls import ListControl, NameControl, SwitchControl, TextControl
-from workbench.dashboards.spec_controls import ChoiceControl, LeversControl, alternatives, control_for, workloads
+from workbench.dashboards._controls import ListControl, NameControl, SwitchControl, TextControl
+from workbench.dashboards._spec_controls import ChoiceControl, LeversControl, alternatives, control_for, workloads
 from workbench.engines.shared_memory import SharedMemoryOptions
 from workbench.errors import InputError
 from workbench.levers import Lever, Spec, lever

@@ -12,11 +12,11 @@ import yaml
 import workbench as wb
 from tests.depth import long, thinned
 from tests.oracles.dispatch_measures import dispatches, makespan, waits
-from workbench.dashboards import dispatch_timeline
-from workbench.dashboards.dispatch import OPENING, DispatchView, power_note, resources_line
-from workbench.dashboards.dispatch_timeline import dispatch_scene
-from workbench.dashboards.interval_panels import FAR_APART, Side, intervals_scene
-from workbench.dashboards.sidebar import Sidebar
+from workbench.dashboards import _dispatch_timeline as dispatch_timeline
+from workbench.dashboards._dispatch import OPENING, DispatchView, power_note, resources_line
+from workbench.dashboards._dispatch_timeline import dispatch_scene
+from workbench.dashboards._interval_panels import FAR_APART, Side, intervals_scene
+from workbench.dashboards._sidebar import Sidebar
 from workbench.engines.dispatch import Dispatch
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep

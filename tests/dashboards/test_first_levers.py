@@ -8,15 +8,15 @@ import pytest
 
 import workbench as wb
 from tests.depth import long
-from workbench.dashboards.lever_search import MISS, first_of
-from workbench.dashboards.sidebar import Sidebar
+from workbench.dashboards._lever_search import MISS, first_of
+from workbench.dashboards._sidebar import Sidebar
 from workbench.mechanisms.mechanism import mechanism
 
 NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", pytest.param("node", marks=long))
 
 
 def opening(name):
-    return importlib.import_module(f"workbench.dashboards.{name}").OPENING
+    return importlib.import_module(f"workbench.dashboards._{name}").OPENING
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 
 import workbench as wb
 from tests.depth import thinned
-from workbench.dashboards.difference_panels import difference_words
-from workbench.dashboards.paired_dashboard import heading
+from workbench.dashboards._difference_panels import difference_words
+from workbench.dashboards._paired_dashboard import heading
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.figures.drain_difference import drain_difference_data
 from workbench.statistics import compare
@@ -20,7 +20,7 @@ NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", "node")
 
 
 def opening(name):
-    return importlib.import_module(f"workbench.dashboards.{name}").OPENING
+    return importlib.import_module(f"workbench.dashboards._{name}").OPENING
 
 
 @pytest.mark.parametrize("name", NAMES)

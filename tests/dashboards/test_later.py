@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from workbench.dashboards.background import Later
+from workbench.dashboards._background import Later
 
 
 def test_without_an_event_loop_it_is_done_at_once():

@@ -10,12 +10,12 @@ import pytest
 
 import workbench as wb
 from tests.depth import long, thinned
-from workbench.dashboards.card_question import BOTH
-from workbench.dashboards.dispatch import OPENING
-from workbench.dashboards.dispatch_levers import seven_levers
-from workbench.dashboards.dispatch_limits import blocks_allowed, waves_allowed
-from workbench.dashboards.lever_cards import LeverCards
-from workbench.dashboards.sidebar import Sidebar
+from workbench.dashboards._card_question import BOTH
+from workbench.dashboards._dispatch import OPENING
+from workbench.dashboards._dispatch_levers import seven_levers
+from workbench.dashboards._dispatch_limits import blocks_allowed, waves_allowed
+from workbench.dashboards._lever_cards import LeverCards
+from workbench.dashboards._sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.machine import read_machine
 from workbench.workloads.generators import regimes

@@ -10,9 +10,9 @@ import sys
 import pytest
 
 import workbench as wb
-from workbench.dashboards.malloc import OPENING, MallocPanels
-from workbench.dashboards.opening import NothingToChoose
-from workbench.dashboards.paired_dashboard import PairedDashboard
+from workbench.dashboards._malloc import OPENING, MallocPanels
+from workbench.dashboards._opening import NothingToChoose
+from workbench.dashboards._paired_dashboard import PairedDashboard
 from workbench.errors import InputError
 
 

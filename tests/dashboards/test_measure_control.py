@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import workbench as wb
-from workbench.dashboards.catalogue_watch import CatalogueWatch, users_own
-from workbench.dashboards.sidebar import MeasureControl
+from workbench.dashboards._catalogue_watch import CatalogueWatch, users_own
+from workbench.dashboards._sidebar import MeasureControl
 from workbench.mechanisms.mechanism import mechanism
 from workbench.parts import remove
 

@@ -10,11 +10,11 @@ import pytest
 from tests.oracles.torch_allocator import MIB, Rules
 from tests.recorded_torch import Recorder, exercised
 from workbench.advice.torch_memory.snapshot import CardHistory
-from workbench.dashboards.advice_panel import AdvicePanel, snapshot_of, trace_of
-from workbench.dashboards.memory_curves import Line, curves_scene, highest
-from workbench.dashboards.memory_history import MemoryHistoryPanel
-from workbench.dashboards.pool import SnapshotAnswer
-from workbench.dashboards.segment_map import AGE_KEY, ROWS, age_fills, map_scene, places_of
+from workbench.dashboards._advice_panel import AdvicePanel, snapshot_of, trace_of
+from workbench.dashboards._memory_curves import Line, curves_scene, highest
+from workbench.dashboards._memory_history import MemoryHistoryPanel
+from workbench.dashboards._pool import SnapshotAnswer
+from workbench.dashboards._segment_map import AGE_KEY, ROWS, age_fills, map_scene, places_of
 from workbench.workloads.importers import torch_snapshot
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_snapshot import read_snapshot
@@ -230,7 +230,7 @@ def test_a_dropped_snapshot_is_read_once_for_its_advice_and_its_history(made, tm
         return whole(content, where)
 
     monkeypatch.setattr(torch_snapshot, "_logs", noting)
-    monkeypatch.setattr("workbench.dashboards.advice_panel.caches_of", lambda _: "")
+    monkeypatch.setattr("workbench.dashboards._advice_panel.caches_of", lambda _: "")
     answer = SnapshotAnswer(AdvicePanel())
     assert answer.show(TracePool(trace=str(place)))
     answer.history.wait()

@@ -9,9 +9,9 @@ import pytest
 
 import workbench as wb
 from tests.depth import LONG_WHERE_COMPILED
-from workbench.dashboards import node
-from workbench.dashboards.node import OPENING
-from workbench.dashboards.sidebar import Sidebar
+from workbench.dashboards import _node as node
+from workbench.dashboards._node import OPENING
+from workbench.dashboards._sidebar import Sidebar
 from workbench.experiments.plan import plan_different_runs
 from workbench.experiments.sweep import read_sweep
 from workbench.mechanisms.mechanism import mechanism

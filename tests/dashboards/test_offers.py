@@ -9,17 +9,17 @@ from functools import partial
 import pytest
 
 import workbench as wb
-from workbench.dashboards import offers
-from workbench.dashboards.controls import NameControl, NumberControl
-from workbench.dashboards.offers import Offers, catalogues, choosing, drop_downs, marking, narrow, sliders
-from workbench.dashboards.sidebar import Sidebar
+from workbench.dashboards import _offers as offers
+from workbench.dashboards._controls import NameControl, NumberControl
+from workbench.dashboards._offers import Offers, catalogues, choosing, drop_downs, marking, narrow, sliders
+from workbench.dashboards._sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.levers import Lever
 from workbench.mechanisms.mechanism import mechanism
 
 
 def sidebar(name):
-    return Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards.{name}").OPENING)
+    return Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").OPENING)
 
 
 def refused(control, check, values):

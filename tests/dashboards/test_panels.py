@@ -12,13 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import workbench as wb
-from workbench.dashboards import canvas, shared_memory
-from workbench.dashboards.canvas import sampled
-from workbench.dashboards.difference_panels import HistogramPanel, histogram_scene
-from workbench.dashboards.elements import number
-from workbench.dashboards.measures_table import measures_table
+from workbench.dashboards import _canvas as canvas
+from workbench.dashboards import _shared_memory as shared_memory
+from workbench.dashboards._canvas import sampled
+from workbench.dashboards._difference_panels import HistogramPanel, histogram_scene
+from workbench.dashboards._elements import number
+from workbench.dashboards._measures_table import measures_table
+from workbench.dashboards._shared_memory import TimePanels, time_scene
 from workbench.dashboards.paired_runs import PairedRuns
-from workbench.dashboards.shared_memory import TimePanels, time_scene
 from workbench.figures.drain_difference import drain_difference_data
 from workbench.metrics.statistics import Steps
 

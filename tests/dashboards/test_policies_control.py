@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.dashboards.dispatch import OPENING
-from workbench.dashboards.policies_control import PoliciesControl
+from workbench.dashboards._dispatch import OPENING
+from workbench.dashboards._policies_control import PoliciesControl
 from workbench.mechanisms.mechanism import mechanism
 
 

@@ -17,8 +17,8 @@ from tests.depth import long
 from tests.engines.pool_cases import Case, crowd, line
 from tests.oracles import pool_memory as slow
 from tests.recorded_snapshots import Recorder
-from workbench.dashboards.pool import OPENING, PLACES, latency_note, lent_note, memory_scene, source_note, used_note
-from workbench.dashboards.sidebar import Sidebar
+from workbench.dashboards._pool import OPENING, PLACES, latency_note, lent_note, memory_scene, source_note, used_note
+from workbench.dashboards._sidebar import Sidebar
 from workbench.engines.pool import Pool
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep

@@ -10,12 +10,13 @@ import yaml
 
 import workbench as wb
 from tests.depth import thinned
-from workbench.dashboards import check_name, elements
-from workbench.dashboards.opened_points import setting_of
+from workbench.dashboards import _elements as elements
+from workbench.dashboards import check_name
+from workbench.dashboards._opened_points import setting_of
+from workbench.dashboards._save_box import SaveBox, saved_as
+from workbench.dashboards._saved_sweep import read_saved
+from workbench.dashboards._sidebar import Sidebar
 from workbench.dashboards.paired_runs import PairedRuns
-from workbench.dashboards.save_box import SaveBox, saved_as
-from workbench.dashboards.saved_sweep import read_saved
-from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError, StoreError
 from workbench.mechanisms.mechanism import mechanism
 
@@ -92,8 +93,8 @@ def test_the_front_of_a_study_is_opened(tmp_path):
 
 @pytest.mark.parametrize("name", thinned(["malloc", "dispatch", "translation", "node", "pool"], 5))
 def test_every_dashboard_opens_its_own_sweep(name, tmp_path):
-    page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards.{name}").OPENING)
-    again = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards.{name}").OPENING)
+    page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").OPENING)
+    again = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").OPENING)
     again.seeds.box.value = 2
     path = saved_as(str(tmp_path / f"{name}.yaml"), yaml.safe_dump(page.config(), sort_keys=False))
     saved = read_saved(str(path))
@@ -142,5 +143,5 @@ def test_every_text_gets_into_a_page_by_one_way():
     """Nobody but `elements` escapes, in one place, and nobody else writes its two kinds of sentences by hand."""
     for file in Path(elements.__file__).parent.rglob("*.py"):
         source = file.read_text()
-        at_home = int(file.name == "elements.py")
+        at_home = int(file.name == "_elements.py")
         assert [source.count(word) for word in ("html.escape", '"wb-fine"', '"wb-mistake"')] == [at_home] * 3, file

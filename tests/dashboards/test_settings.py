@@ -9,8 +9,8 @@ import pytest
 
 import workbench as wb
 from tests.depth import long, thinned
-from workbench.dashboards.settings import History, as_link, differences, from_link
-from workbench.dashboards.sidebar import Sidebar
+from workbench.dashboards._settings import History, as_link, differences, from_link
+from workbench.dashboards._sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.mechanisms.mechanism import mechanism
 
@@ -18,7 +18,7 @@ NAMES = ("shared_memory", "dispatch", "translation", "pool", "malloc", pytest.pa
 
 
 def sidebar(name):
-    return Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards.{name}").OPENING)
+    return Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").OPENING)
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import yaml
 
 import workbench as wb
 from tests.work_counts import instructions
-from workbench.dashboards import paired_dashboard
-from workbench.dashboards.page import Heartbeat
+from workbench.dashboards import _paired_dashboard as paired_dashboard
+from workbench.dashboards._page import Heartbeat
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.served_notebook import SERVED
 from workbench.errors import InputError

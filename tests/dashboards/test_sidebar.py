@@ -8,8 +8,8 @@ import importlib
 import pytest
 
 from tests.depth import thinned
-from workbench.dashboards.shared_memory import OPENING
-from workbench.dashboards.sidebar import Sidebar
+from workbench.dashboards._shared_memory import OPENING
+from workbench.dashboards._sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan, plan_different_runs
 from workbench.experiments.sweep import read_sweep
@@ -25,7 +25,7 @@ def sidebar() -> Sidebar:
 @functools.cache
 def turned(page: str) -> Sidebar:
     """The sidebar of a page, which several tests turn one after the other as a user does."""
-    return Sidebar(mechanism(page), importlib.import_module(f"workbench.dashboards.{page}").OPENING)
+    return Sidebar(mechanism(page), importlib.import_module(f"workbench.dashboards._{page}").OPENING)
 
 
 def planned(sidebar):
@@ -63,7 +63,7 @@ REGIMES = [f"{page} {name}" for page in PAGES for name in regimes(mechanism(page
 @pytest.mark.parametrize("regime", thinned(REGIMES, 4))
 def test_every_regime_can_be_turned_to_and_is_as_long_as_the_page_has_it(regime):
     page, name = regime.split()
-    opening = importlib.import_module(f"workbench.dashboards.{page}").OPENING
+    opening = importlib.import_module(f"workbench.dashboards._{page}").OPENING
     sidebar = turned(page)
     sidebar.workload.names.value = name
     workload = regimes(sidebar.workload.kind)[name].workload

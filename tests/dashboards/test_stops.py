@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.dashboards.slider_stops import ABOVE_DEFAULT, nearest_stop, stops
+from workbench.dashboards._slider_stops import ABOVE_DEFAULT, nearest_stop, stops
 from workbench.levers import Lever
 
 whole = st.integers(min_value=-(10**6), max_value=10**10)

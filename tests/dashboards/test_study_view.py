@@ -10,9 +10,9 @@ import pytest
 
 import workbench as wb
 from tests.tuning.small import small
+from workbench.dashboards._saved_sweep import read_saved
+from workbench.dashboards._study_view import StudyView
 from workbench.dashboards.paired_runs import PairedRuns
-from workbench.dashboards.saved_sweep import read_saved
-from workbench.dashboards.study_view import StudyView
 from workbench.errors import StoreError
 from workbench.experiments.results_folder import held
 from workbench.tuning.results import parallel_axes

@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 import workbench as wb
-from workbench.dashboards.interval_panels import Side, intervals_scene
-from workbench.dashboards.sidebar import Sidebar
-from workbench.dashboards.translation import OPENING, hierarchy_line, latency_note, load_note
+from workbench.dashboards._interval_panels import Side, intervals_scene
+from workbench.dashboards._sidebar import Sidebar
+from workbench.dashboards._translation import OPENING, hierarchy_line, latency_note, load_note
 from workbench.engines.translation import Translation
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
@@ -35,7 +35,7 @@ def record():
 
 @pytest.fixture
 def shown(monkeypatch):
-    monkeypatch.setattr("workbench.dashboards.translation.OPENING", OPENING._replace(length=1600, seeds=2))
+    monkeypatch.setattr("workbench.dashboards._translation.OPENING", OPENING._replace(length=1600, seeds=2))
     made = wb.dashboard("translation")
     yield made
     made.close()

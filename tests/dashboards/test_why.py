@@ -8,10 +8,9 @@ import pytest
 
 import workbench as wb
 from tests.depth import thinned
-from workbench.dashboards.decision import answer_words, decision_picture, decision_words
+from workbench.dashboards._decision import answer_words, decision_picture, decision_words
+from workbench.dashboards._sidebar import Sidebar
 from workbench.dashboards.paired_runs import PairedRuns
-from workbench.dashboards.sidebar import Sidebar
-from workbench.explain.decisions import decisions_of, first_difference
 from workbench.mechanisms.mechanism import mechanism
 from workbench.policies.placement import FirstFit
 
@@ -49,7 +48,7 @@ def test_two_sides_part_where_an_answer_or_a_state_first_differs():
 
 @pytest.mark.parametrize("name", thinned(["dispatch", "node", "translation", "pool", "malloc"], 4))
 def test_every_engine_s_decisions_have_words_and_their_arrays_a_picture(name):
-    page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards.{name}").OPENING)
+    page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").OPENING)
     decisions = decisions_of(PairedRuns(page.config()).points[1].setup, 0, most=60)
     assert decisions
     for decision in decisions:
@@ -62,7 +61,7 @@ def test_every_engine_s_decisions_have_words_and_their_arrays_a_picture(name):
 
 
 def test_a_choice_says_which_module_is_rated_highest():
-    page = Sidebar(mechanism("dispatch"), importlib.import_module("workbench.dashboards.dispatch").OPENING)
+    page = Sidebar(mechanism("dispatch"), importlib.import_module("workbench.dashboards._dispatch").OPENING)
     decisions = decisions_of(PairedRuns(page.config()).points[0].setup, 0, most=200)
     scored = next(one for one in decisions if "scores" in one.wrote and one.saw["count"] > 1)
     scores = scored.wrote["scores"][: scored.saw["count"]]

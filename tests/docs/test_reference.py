@@ -13,7 +13,7 @@ from tests.house.test_specification_references import TEXTS, Reference, referenc
 from workbench.claims import known_claims
 from workbench.cli.commands import COMMANDS
 from workbench.docs import SWEEPS
-from workbench.docs.build import KINDS, reference_pages
+from workbench.docs._build import KINDS, reference_pages
 from workbench.docs.reference.claims import claim_path
 from workbench.docs.reference.engines import shipped_sweep
 from workbench.docs.reference.figures import GALLERY, figure_path, gallery_sweeps

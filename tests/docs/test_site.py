@@ -17,11 +17,12 @@ from nbformat.v4 import new_code_cell, new_notebook
 import workbench as wb
 from tests.depth import compiled_only, long
 from tests.docs.test_reference import TEXTS, public_entries
-from workbench.docs import DOCS, NOTEBOOKS, PAGES, ROOT, sources
-from workbench.docs.build import dead_links
+from workbench.docs import DOCS, NOTEBOOKS, PAGES, ROOT
+from workbench.docs import _sources as sources
+from workbench.docs._build import dead_links
+from workbench.docs._notebook_pages import _page_outputs, executed_copy, notebook_sources, run_notebook
+from workbench.docs._sources import anchors
 from workbench.docs.drawings import DRAWINGS, drawn
-from workbench.docs.notebook_pages import _page_outputs, executed_copy, notebook_sources, run_notebook
-from workbench.docs.sources import anchors
 from workbench.errors import WorkbenchError
 from workbench.mechanisms.mechanism import mechanism
 
@@ -230,7 +231,8 @@ def test_sources_of_the_site_name_no_host_for_scripts_or_fonts():
 
 
 def test_the_command_says_where_the_site_is_and_builds_none_without_its_sources(tmp_path, monkeypatch, capsys):
-    from workbench.cli import browser, main
+    from workbench.cli import _browser as browser
+    from workbench.cli import main
 
     monkeypatch.setattr(browser, "SITE", tmp_path / "index.html")
     monkeypatch.setattr(browser, "CHECKOUT", tmp_path)

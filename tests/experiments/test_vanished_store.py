@@ -134,7 +134,7 @@ def test_rows_of_earlier_drivers_that_were_removed_are_written_again(tmp_path):
 
 
 def test_the_command_ends_with_status_2_and_never_says_that_rows_are_kept(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("workbench.cli.run_arguments.Bar", lambda **_: Vandal(move_away, tmp_path / "out", 20))
+    monkeypatch.setattr("workbench.cli._run_arguments.Bar", lambda **_: Vandal(move_away, tmp_path / "out", 20))
     file = tmp_path / "s.yaml"
     file.write_text(yaml.safe_dump(SWEEP))
     assert main(["run", str(file), "--out", str(tmp_path / "out"), "--workers", "0"]) == 2

@@ -7,7 +7,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from workbench.export import comparison, drawings
+from workbench.export import _comparison as comparison
+from workbench.export import drawings
 
 EMPTY: Any = SimpleNamespace(name="empty", description="Nothing.", draw=lambda data: Figure())
 NO_DATA = SimpleNamespace(columns=dict)

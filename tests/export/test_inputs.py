@@ -12,8 +12,8 @@ from tests.depth import long
 from tests.export.small import runs
 from tests.tuning.small import FailsWhenWide
 from workbench.cli.main import main
-from workbench.export.inputs import write_sweep
-from workbench.export.source_imports import imports_of
+from workbench.export._inputs import write_sweep
+from workbench.export._source_imports import imports_of
 from workbench.export.verify import verify
 
 POLICY = """\
@@ -143,7 +143,7 @@ def test_what_a_bundle_cannot_bring_along_is_said(tmp_path, capsys):
 
 @pytest.mark.parametrize("moved", [True, False])
 def test_export_prints_what_is_not_in_the_bundle(tmp_path, capsys, monkeypatch, moved):
-    import workbench.export.inputs as room
+    import workbench.export._inputs as room
 
     (tmp_path / "jobs.csv").write_text("arrival,length,duration\n" + "0,3,5\n" * 9)
     if moved:

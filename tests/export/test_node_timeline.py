@@ -15,7 +15,7 @@ from tests.oracles.node.description import Node
 from tests.oracles.node.random_nodes import random_node
 from tests.oracles.node.small import card, kernel, tensor
 from tests.oracles.node_beside import Both, Engine, alike, run_both, setup_of
-from workbench.export.node_events import node_events
+from workbench.export._node_events import node_events
 from workbench.export.timeline import write_timeline
 from workbench.records.node import NodeRecord
 

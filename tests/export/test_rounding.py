@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from workbench.export.rounding import UNKNOWN, alone, fixed, p_value, to_place, with_interval
+from workbench.export._rounding import UNKNOWN, alone, fixed, p_value, to_place, with_interval
 from workbench.export.tables import percent
 
 means = st.floats(-1e8, 1e8, allow_nan=False)

@@ -10,8 +10,8 @@ import pytest
 
 from tests.depth import long
 from tests.export.small import runs
+from workbench.export._whole_folder import OWNED, owned
 from workbench.export.manifest import digests
-from workbench.export.whole_folder import OWNED, owned
 
 WHILE_WRITING = """
 import sys, time

@@ -113,7 +113,7 @@ def test_every_macro(bundle):
 
 @pytest.mark.parametrize("figure", thinned(["saving_by_policy", "drain_difference", "remaining_over_time"], 3))
 def test_every_cell_of_the_data_of_every_figure(bundle, figure, monkeypatch):
-    monkeypatch.setattr("workbench.export.recomputed.redrawn", lambda *_: {})
+    monkeypatch.setattr("workbench.export._recomputed.redrawn", lambda *_: {})
     name = f"figures/{figure}.csv"
     text = (bundle / name).read_text()
     rows = list(csv.reader(io.StringIO(text)))

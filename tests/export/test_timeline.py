@@ -18,7 +18,7 @@ from tests.toy_dispatch import BLOCKS, OF_UNIT, RESOURCES, toy
 from tests.toy_engine import SWEEP, toy_engine
 from workbench.cli.main import main
 from workbench.errors import InputError
-from workbench.export.dispatch_events import trace_events
+from workbench.export._dispatch_events import trace_events
 from workbench.export.timeline import write_timeline
 
 records = st.builds(

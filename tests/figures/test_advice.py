@@ -7,8 +7,8 @@ import pytest
 import workbench as wb
 from tests.oracles.torch_allocator import Rules
 from tests.recorded_torch import Recorder, exercised
+from workbench.figures._flame_graph import GIB, draw_flames, flame_data
 from workbench.figures.advice import MOST_SETTINGS_DRAWN, advice_data, save_advice
-from workbench.figures.flame_graph import GIB, draw_flames, flame_data
 
 
 @pytest.fixture(scope="module")

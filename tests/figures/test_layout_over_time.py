@@ -11,7 +11,7 @@ from tests.engines.test_shared_memory import simulate
 from tests.figures.stand_ins import record, runs
 from workbench.errors import InputError
 from workbench.figures import figure
-from workbench.figures.layout_over_time import NO_ADDRESSES, SHADES, WORKGROUPS, shades
+from workbench.figures._layout_over_time import NO_ADDRESSES, SHADES, WORKGROUPS, shades
 from workbench.figures.marks import FILLS
 from workbench.metrics.shared_memory import Pieces, pieces
 from workbench.policies.placement import Compaction, FirstFit, PagedMemory

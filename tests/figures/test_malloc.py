@@ -12,7 +12,7 @@ from tests.figures import stand_ins
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures import figure
-from workbench.figures.speed_up import break_even
+from workbench.figures._speed_up import break_even
 
 SWEEP = {
     "engine": "malloc",

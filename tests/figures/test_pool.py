@@ -201,7 +201,7 @@ def test_what_region_layout_refuses(found, monkeypatch):
     ]:
         with pytest.raises(InputError, match=sentence):
             recipe.choose(found, **choices)
-    monkeypatch.setattr("workbench.figures.region_layout.MOST_REGIONS", 3)
+    monkeypatch.setattr("workbench.figures._region_layout.MOST_REGIONS", 3)
     sentence = r"region_layout draws 3 regions a panel; max_bandwidth has \d+ from request 0 to 200\. Choose fewer"
     with pytest.raises(InputError, match=sentence):
         recipe.choose(found, card="gpu0", requests=(0, 200))

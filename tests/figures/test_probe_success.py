@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.errors import InputError
-from workbench.explain.probe_success import Setting, failure, simulated
-from workbench.figures.probe_success import draw_probe_success, probe_success_data
+from workbench.figures._probe_success import draw_probe_success, probe_success_data
 from workbench.policies.probes import ExactRun, GroupedRun
 
 

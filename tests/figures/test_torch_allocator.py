@@ -8,7 +8,7 @@ import workbench as wb
 from tests.oracles.torch_allocator import Rules
 from tests.recorded_torch import Recorder, exercised
 from workbench.errors import InputError
-from workbench.figures.recorded_against_replayed import RECORDED_AGAINST_REPLAYED_FIGURE as SCATTER
+from workbench.figures._recorded_against_replayed import RECORDED_AGAINST_REPLAYED_FIGURE as SCATTER
 from workbench.figures.reserved_memory import RESERVED_OVER_PROGRAM_FIGURE as CURVES
 
 MIB = 1 << 20

@@ -11,8 +11,9 @@ import pytest
 import workbench as wb
 from workbench.cli.main import main
 from workbench.errors import InputError
-from workbench.figures import cache, draw_all, draw_one, figure
-from workbench.figures.cache import DRAWN
+from workbench.figures import _cache as cache
+from workbench.figures import draw_all, draw_one, figure
+from workbench.figures._cache import DRAWN
 from workbench.figures.registry import FIGURES
 
 SWEEP: dict[str, Any] = {

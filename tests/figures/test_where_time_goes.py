@@ -10,7 +10,7 @@ from workbench.experiments.plan import make_plan
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import read_sweep
 from workbench.figures import figure
-from workbench.figures.where_time_goes import PARTS
+from workbench.figures._where_time_goes import PARTS
 from workbench.metrics.node import TIMES
 from workbench.runs.row import Row
 

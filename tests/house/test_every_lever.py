@@ -18,7 +18,7 @@ import pytest
 
 import workbench
 from tests.depth import LONG
-from workbench.dashboards.slider_stops import stops
+from workbench.dashboards._slider_stops import stops
 from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep

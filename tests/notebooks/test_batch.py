@@ -14,8 +14,8 @@ import pytest
 
 from tests.depth import long
 from tests.waiting import wait_until
+from workbench.cli._notebook import choices_of
 from workbench.cli.main import main
-from workbench.cli.notebook import choices_of
 from workbench.errors import InputError, MissingPart, StoreError
 from workbench.notebooks import run_notebooks
 from workbench.notebooks.execution import Ended, settled

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from workbench.cli.new_policy import QUESTIONS
+from workbench.cli._new_policy import QUESTIONS
 from workbench.errors import InputError
 from workbench.levers import lever
 from workbench.policies.catalogue import load_all

@@ -8,7 +8,7 @@ import pytest
 
 import workbench as wb
 from workbench.cli import main
-from workbench.cli.output import say_summary
+from workbench.cli._output import say_summary
 from workbench.statistics import Looks
 from workbench.statistics.sentences import Block, Line, blocks, decimals, fitted, held_up, number, probability
 

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NoReturn
 
+from workbench.cli._quickstart import quickstart
+from workbench.cli._signals import stoppable
 from workbench.cli.commands import GROUPS, SPECIFICATIONS, overview, resolved
-from workbench.cli.quickstart import quickstart
-from workbench.cli.signals import stoppable
 from workbench.errors import InputError, WorkbenchError
 from workbench.process import COMPILING, ENVIRONMENT, has_fixed_hash_seed
 from workbench.version import __version__

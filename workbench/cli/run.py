@@ -12,10 +12,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.commands import DONE, SOME_FAILED
-from workbench.cli.main import main
-from workbench.cli.output import say_json, say_lines, say_notes, say_summary
-from workbench.cli.run_arguments import (
+from workbench.cli._output import say_json, say_lines, say_notes, say_summary
+from workbench.cli._run_arguments import (
     add_run_arguments,
     add_sweep_arguments,
     counted,
@@ -24,6 +22,8 @@ from workbench.cli.run_arguments import (
     options_of_run,
     overrides,
 )
+from workbench.cli.commands import DONE, SOME_FAILED
+from workbench.cli.main import main
 from workbench.errors import InputError, MissingPart, WorkbenchError
 from workbench.experiments.designs import draw
 from workbench.experiments.plan import Plan

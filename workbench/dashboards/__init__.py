@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _ENGINES = ("shared_memory", "dispatch", "malloc", "pool", "translation", "node")
 DASHBOARDS: Registry[Callable[[], Widget]] = Registry(
-    "dashboard", later={name: attribute(f"workbench.dashboards.{name}:{name}_dashboard") for name in _ENGINES}
+    "dashboard", later={name: attribute(f"workbench.dashboards._{name}:{name}_dashboard") for name in _ENGINES}
 )
 """What makes each dashboard; imported when it is first asked for."""
 
@@ -78,8 +78,8 @@ def dashboard(name: str = "shared_memory") -> Widget:
 
 
 def _opened(name: str) -> Widget:
-    from workbench.dashboards.opening import further_slots
-    from workbench.dashboards.saved_sweep import read_saved
+    from workbench.dashboards._opening import further_slots
+    from workbench.dashboards._saved_sweep import read_saved
 
     saved = read_saved(name)
     with further_slots(saved.differing):
@@ -100,7 +100,7 @@ def is_saved(name: str) -> bool:
 def check_name(name: str) -> str:
     """Return a dashboard's name, of `FILE.py:NAME` that which the file adds; else one sentence."""
     if is_saved(name):
-        from workbench.dashboards.saved_sweep import read_saved
+        from workbench.dashboards._saved_sweep import read_saved
 
         name = read_saved(name).engine
     name = entered_by_file(name, Path(), "", "dashboard")

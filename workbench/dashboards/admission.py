@@ -26,7 +26,7 @@ from traitlets import Integer, default
 from voila.app import Voila
 from voila.tornado.handler import TornadoVoilaHandler
 
-from workbench.dashboards.elements import escaped
+from workbench.dashboards._elements import escaped
 from workbench.dashboards.page_access import MOST_PAGES, TOKEN, Pages, full
 
 GONE_SECONDS, LOOK_SECONDS = 120, 10

@@ -11,7 +11,7 @@ from pathlib import Path
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 from workbench.docs import BUILD
-from workbench.docs.build import build
+from workbench.docs._build import build
 from workbench.errors import WorkbenchError
 
 

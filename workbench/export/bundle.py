@@ -10,14 +10,13 @@ from workbench.errors import InputError
 from workbench.experiments.provenance import provenance
 from workbench.experiments.results_folder import PROVENANCE, write_json
 from workbench.experiments.run_set import RunSet
+from workbench.export._inputs import check_unedited, write_sweep
+from workbench.export._selection import Selection, selected, selection
+from workbench.export._whole_folder import OWNED, written_whole
 from workbench.export.content import MAIN, Content, content, in_order
 from workbench.export.drawings import drawings, write_figures
-from workbench.export.inputs import check_unedited, write_sweep
 from workbench.export.manifest import MANIFEST, changed, drawn_with, is_bundle, read_manifest, write_manifest
-from workbench.export.selection import Selection, selected, selection
 from workbench.export.venues import Columns, style
-from workbench.export.whole_folder import OWNED, written_whole
-from workbench.runs.origin import environment
 
 
 def export(

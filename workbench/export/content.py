@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from workbench.experiments.run_set import RunSet
-from workbench.export.cells import Place, RunSets, cells, places
+from workbench.export._cells import Place, RunSets, cells, places
+from workbench.export._methods import methods
+from workbench.export._run_rows import Origins, rows_as_csv
 from workbench.export.citations import bibliography, cited
 from workbench.export.drawings import FIGURES, Drawing
 from workbench.export.macros import Macro, macros, numbers_tex
-from workbench.export.methods import methods
-from workbench.export.run_rows import Origins, rows_as_csv
 from workbench.export.tables import Table, note, tables
 from workbench.export.tex import escape, render
 from workbench.export.venues import style

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from workbench.experiments.run_set import RunSet
-from workbench.export.cells import Cell, half_width
-from workbench.export.rounding import alone, p_value, to_place, with_interval, with_limits
+from workbench.export._cells import Cell, half_width
+from workbench.export._rounding import alone, p_value, to_place, with_interval, with_limits
 from workbench.export.tables import percent
 from workbench.export.tex import comment
 

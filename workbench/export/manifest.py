@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypedDict
 import msgspec
 
 from workbench.errors import InputError
-from workbench.export.whole_folder import OWNED
+from workbench.export._whole_folder import OWNED
 
 MANIFEST = "manifest.json"
 FORMAT = 3

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from workbench.export.cells import Cell, half_width
-from workbench.export.rounding import UNKNOWN, alone, p_value, to_place, with_interval, with_limits
+from workbench.export._cells import Cell, half_width
+from workbench.export._rounding import UNKNOWN, alone, p_value, to_place, with_interval, with_limits
 from workbench.export.tex import comment, escape, render
 from workbench.figures.frame import words
 from workbench.figures.labels import measure_label

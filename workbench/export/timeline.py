@@ -18,9 +18,9 @@ from typing import Any
 
 from workbench.errors import InputError
 from workbench.experiments.results_folder import write_whole
-from workbench.export.dispatch_events import trace_events
-from workbench.export.node_events import node_events
-from workbench.export.slices import Event
+from workbench.export._dispatch_events import trace_events
+from workbench.export._node_events import node_events
+from workbench.export._slices import Event
 from workbench.records.dispatch import DispatchRecord
 from workbench.records.node import NodeRecord
 

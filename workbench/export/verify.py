@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, wrong_value
-from workbench.export.comparison import Change
+from workbench.export._comparison import Change
+from workbench.export._kept_runs import KeptRuns, absent, kept_runs
+from workbench.export._recomputed import READ, RECOMPUTED, REDRAWN, YOURS, Computed, compute
+from workbench.export._run_rows import read_rows, with_origins
 from workbench.export.content import MAIN, ROWS
-from workbench.export.kept_runs import KeptRuns, absent, kept_runs
 from workbench.export.manifest import FORMAT, changed, read_manifest
-from workbench.export.recomputed import READ, RECOMPUTED, REDRAWN, YOURS, Computed, compute
-from workbench.export.run_rows import read_rows, with_origins
 from workbench.mechanisms.user_measure import OwnMeasure
 from workbench.runs.row import Row
 from workbench.runs.run import PlannedRun

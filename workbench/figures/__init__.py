@@ -104,7 +104,7 @@ def draw_one(
     StoreError
         A file cannot be written.
     """
-    from workbench.figures.cache import Folder, digest_of_runs, figure_digest
+    from workbench.figures._cache import Folder, digest_of_runs, figure_digest
     from workbench.figures.figure_files import save
 
     chosen = dict(choices or {})
@@ -140,7 +140,7 @@ def draw_study(results: StudyResults, folder: Path) -> list[Path]:
     StoreError
         A file cannot be written.
     """
-    from workbench.figures.cache import Folder, digest_of_study, figure_digest
+    from workbench.figures._cache import Folder, digest_of_study, figure_digest
 
     kept, of_study = Folder(folder), digest_of_study(results)
     return [

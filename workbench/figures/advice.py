@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from workbench.figures._flame_graph import GIB, draw_flames, flame_data
 from workbench.figures.figure_files import Column, save
-from workbench.figures.flame_graph import GIB, draw_flames, flame_data
 from workbench.figures.registry import on_paper
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from workbench.figures.point_names import Names
+    from workbench.figures._point_names import Names
 
 
 MOST_NAMES = 16
@@ -155,7 +155,7 @@ def draw(data: Pareto) -> Figure:
     A third measure is the colour of every point, and what the others are held to is a diamond.
     """
     from workbench.figures import frame, marks, plot_style
-    from workbench.figures.point_names import name_all
+    from workbench.figures._point_names import name_all
 
     figure, axes = plot_style.stacked(len(data.panels), 2.3 if len(data.panels) == 1 else 1.9)
     tints = None if data.shade is None else marks.scale([_shades(panel) for panel in data.panels])
@@ -181,7 +181,7 @@ def draw(data: Pareto) -> Figure:
 
 
 def _names(axes: Axes, panel: Cloud) -> Names:
-    from workbench.figures.point_names import Names
+    from workbench.figures._point_names import Names
 
     few, held = len(panel.names) <= MOST_NAMES, _baselines(panel)
     first = sorted(range(len(panel.names)), key=lambda k: not held[k])  # the baseline before all others

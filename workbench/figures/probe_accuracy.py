@@ -142,8 +142,8 @@ def draw_accuracy(data: Accuracy) -> Figure:
     """Draw lines of groups Z and of sampled lengths W, named where they show what is lost; each exact probe as a
     dot."""
     from workbench.figures import frame, plot_style
+    from workbench.figures._point_names import Names, name_all
     from workbench.figures.marks import line_look
-    from workbench.figures.point_names import Names, name_all
 
     figure, axes = plot_style.stacked(2, data.heights, share_x=True)
     for family in data.families:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.experiments.run_set import RunSet
-from workbench.figures.curves import Curve, Curves, Look, draw_curves
+from workbench.figures._curves import Curve, Curves, Look, draw_curves
 from workbench.figures.estimates import without_limits
 from workbench.figures.panels import common_seed, drawn_panels
 from workbench.figures.registry import Recipe

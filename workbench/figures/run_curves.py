@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
-from workbench.figures.curves import Curve, Curves, Look, draw_curves
+from workbench.figures._curves import Curve, Curves, Look, draw_curves
 from workbench.figures.estimates import level_of, mean_curve
 from workbench.figures.panels import drawn_panels, records
 from workbench.figures.registry import Recipe

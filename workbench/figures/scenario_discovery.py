@@ -170,7 +170,7 @@ def _pairs(one: Scenario, sides: list[Side]) -> tuple[tuple[Side, Side], ...]:
 
 
 def _side(lever: Lever, inside: np.ndarray, label: str) -> Side:
-    from workbench.figures.where_it_holds import is_log
+    from workbench.figures._where_it_holds import is_log
 
     kept = np.flatnonzero(inside)
     if not lever.is_number:

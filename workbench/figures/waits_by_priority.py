@@ -8,11 +8,8 @@ import numpy as np
 
 from workbench.errors import unknown_name
 from workbench.experiments.run_set import RunSet
-from workbench.figures.curves import Curve, Curves, draw_curves
-from workbench.figures.estimates import measure_of
-from workbench.figures.panels import Line, check_room, drawn_panels, heading, panels
-from workbench.figures.registry import Recipe
-from workbench.figures.trends import (
+from workbench.figures._curves import Curve, Curves, draw_curves
+from workbench.figures._trends import (
     TREND_LOOK,
     chosen_lever,
     lever_label,
@@ -22,6 +19,9 @@ from workbench.figures.trends import (
     trend_curves,
     trend_of,
 )
+from workbench.figures.estimates import measure_of
+from workbench.figures.panels import Line, check_room, drawn_panels, heading, panels
+from workbench.figures.registry import Recipe
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,7 +20,7 @@ from tests.depth import LONG_WHERE_COMPILED, compiled_only, long
 from workbench.api import planned
 from workbench.engines.kit.engine import Setup
 from workbench.engines.node.engine import Node
-from workbench.export.node_slices import paired
+from workbench.export._node_slices import paired
 from workbench.machine import Board, Card, Link, Machine, NodeMachine, TranslationMachine
 from workbench.metrics.node import TIMES
 from workbench.policies.policy import read_policy

@@ -9,9 +9,9 @@ import pytest
 
 import workbench as wb
 from tests.depth import thinned
-from workbench.cli.new_policy import class_name, write_policy
+from workbench.cli._new_policy import class_name, write_policy
+from workbench.dashboards._sidebar import Sidebar
 from workbench.dashboards.paired_runs import PairedRuns
-from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError, PolicyError
 from workbench.explain.decisions import Steps, decisions_of
 from workbench.mechanisms.mechanism import mechanism
@@ -54,7 +54,7 @@ def test_until_stops_at_the_first_that_is_wanted():
 
 @pytest.mark.parametrize("name", thinned(["dispatch", "node", "translation", "pool", "malloc"], 4))
 def test_no_decision_is_listed_twice_where_a_run_is_played_again_for_room(name):
-    page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards.{name}").OPENING)
+    page = Sidebar(mechanism(name), importlib.import_module(f"workbench.dashboards._{name}").OPENING)
     setup = PairedRuns(page.config()).points[0].setup
     with Steps(setup, 0) as run:
         decisions = run.take(200)
@@ -105,7 +105,7 @@ ASKED = ["shared_memory placement", "pool cache_fit", "translation eviction", "n
 def test_a_new_policy_of_one_s_own_is_stepped_through_with_the_functions_that_its_file_imports(asked, tmp_path):
     engine, question = asked.split()
     file, _ = write_policy(question, "steps_mine", tmp_path)
-    page = Sidebar(mechanism(engine), importlib.import_module(f"workbench.dashboards.{engine}").OPENING)
+    page = Sidebar(mechanism(engine), importlib.import_module(f"workbench.dashboards._{engine}").OPENING)
     said = {key: value for key, value in page.config().items() if key != "baseline"}
     policy = {**said["policy"], question: f"{file}:{class_name('steps_mine')}"}
     try:

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from workbench.docs import ROOT
-from workbench.docs.drawings import dispatch
-from workbench.docs.drawings.decisions import decisions
-from workbench.docs.drawings.free_maps import grouped_run, probe, run_lengths
-from workbench.docs.drawings.malloc import as_written, corrected, one_lock, serve
-from workbench.docs.drawings.placement import drain, first_fit, nearest_boundary, placement_steps
-from workbench.docs.drawings.pool import best_fit_split_drawing, dgx_1v, lending, of_machine, target
-from workbench.docs.drawings.translation import directory, eviction, protected_eviction, served_by
+from workbench.docs.drawings._decisions import decisions
+from workbench.docs.drawings._dispatch import module_choice, priorities, rotated_split, units, windows
+from workbench.docs.drawings._free_maps import grouped_run, probe, run_lengths
+from workbench.docs.drawings._malloc import as_written, corrected, one_lock, serve
+from workbench.docs.drawings._placement import drain, first_fit, nearest_boundary, placement_steps
+from workbench.docs.drawings._pool import best_fit_split_drawing, dgx_1v, lending, of_machine, target
+from workbench.docs.drawings._translation import directory, eviction, protected_eviction, served_by
 
 DRAWINGS: dict[str, Callable[[], str]] = {
     "nearest_boundary": nearest_boundary,
@@ -26,9 +26,9 @@ DRAWINGS: dict[str, Callable[[], str]] = {
     "drain": drain,
     "exact_run": run_lengths,
     "grouped_run": grouped_run,
-    "windows": dispatch.windows,
-    "rotated_split": dispatch.rotated_split,
-    "module_choice": dispatch.module_choice,
+    "windows": windows,
+    "rotated_split": rotated_split,
+    "module_choice": module_choice,
     "prefix_sum": corrected,
     "prefix_sum_as_written": as_written,
     "one_lock": one_lock,
@@ -81,8 +81,8 @@ def of_preset(one: Any) -> str:
 _POLICIES: dict[str, Callable[[Any], str]] = {
     "placement": placement_steps,
     "probe": probe,
-    "units": dispatch.units,
-    "priority": dispatch.priorities,
+    "units": units,
+    "priority": priorities,
     "target": target,
     "eviction": eviction,
     "serve": serve,

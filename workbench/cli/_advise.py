@@ -1,0 +1,242 @@
+"""`workbench advise FILE`: which settings of an allocator would have carried a recorded program."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.cli._output import say_json, say_lines, say_table
+from workbench.cli.commands import DONE
+from workbench.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workbench.advice.resource_advice import ResourceAdvice
+    from workbench.advice.torch_memory.advice import Advice
+    from workbench.advice.torch_memory.holdings import Still
+    from workbench.advice.torch_memory.trial import Trial
+    from workbench.records.torch_allocator import CallCosts
+
+
+MOST_SETTINGS = 12
+"""Settings in the table for a person."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help="a memory snapshot: torch.cuda.memory._dump_snapshot; several (ranks, steps) get one setting for all; "
+        "or an RMM log, or a profile",
+    )
+    parser.add_argument("--all", action="store_true", help="print all that came out, and a table of the settings")
+    parser.add_argument(
+        "--what-if",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("free", "FILE:LINE"),
+        help="what the peak and the card would be if a line gave back at once what it asks for; repeatable",
+    )
+    parser.add_argument("--card-bytes", metavar="BYTES", help="the card that it should fit on, such as 40GiB")
+    parser.add_argument("--html", metavar="FILE", help="write a page of its own: curves, segments, every setting")
+    parser.add_argument("--csv", metavar="FILE", help="write the settings as CSV")
+    parser.add_argument(
+        "--figure", metavar="DIR", help="draw curves and settings, and who held what as a flame graph: PDF, PNG and CSV"
+    )
+    parser.add_argument(
+        "--call-us", type=float, metavar="US", help="what a driver call costs (default: 20, an assumption)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object, as --schema says it")
+    parser.add_argument("--schema", action=_Schema, help="print the JSON schema of --json, and stop")
+
+
+class _Schema(argparse.Action):
+    """Prints the schema at once: no file needs to be named for it."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **kwargs: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=kwargs.get("help"))
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from workbench.advice.torch_memory.sentences import JSON_SCHEMA
+
+        say_json(JSON_SCHEMA)
+        parser.exit()
+
+
+def run(args: argparse.Namespace) -> int:
+    """Return the exit status; the garbage collector, a sixth of the time of a long history, waits meanwhile."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        return _run(args)
+    finally:
+        if before:
+            gc.enable()
+
+
+def _run(args: argparse.Namespace) -> int:
+    from workbench.units import parse_bytes
+    from workbench.workloads.importers.torch_snapshot import is_snapshot
+
+    if args.figure and Path(args.figure).exists() and not Path(args.figure).is_dir():
+        raise InputError(f"--figure must name a folder. Got {args.figure}, which is a file.")
+    for place in (args.html, args.csv):
+        if place and not Path(place).absolute().parent.is_dir():
+            raise InputError(f"the folder of {place} does not exist; make it, or name another file.")
+    size = parse_bytes(args.card_bytes, "--card-bytes") if args.card_bytes is not None else None
+    wrong = [word for word, _ in args.what_if if word != "free"]
+    if wrong:
+        raise InputError(f"--what-if knows free FILE:LINE. Got {wrong[0]}.")
+    costs = _costs(args.call_us)
+    args.file = args.files[0]
+    others = [file for file in args.files if not is_snapshot(file)]
+    if others and len(args.files) > 1:
+        raise InputError(f"{others[0]}: is no memory snapshot of PyTorch; only such are advised on together.")
+    if others:
+        from workbench.advice.resource_advice import advise_resources
+
+        if args.html or args.figure or args.what_if:
+            needing = "--html, --figure and --what-if"
+            raise InputError(f"{args.file}: is no memory snapshot of PyTorch, which {needing} need.")
+        _report_resources(args, advise_resources(args.file, size, costs))
+        return DONE
+    from workbench.advice.torch_memory.advice import advice_or_still
+    from workbench.advice.torch_memory.holdings import Still
+
+    files = args.files[0] if len(args.files) == 1 else args.files
+    advice = advice_or_still(files, size, say=None if args.json else _say, costs=costs)
+    if isinstance(advice, Still):
+        _report_still(args, advice)
+    else:
+        _report(args, advice)
+    return DONE
+
+
+def _costs(call_us: float | None) -> CallCosts:
+    """Return what the driver's calls cost, one that gets memory as much as one that gives it back."""
+    from workbench.records.torch_allocator import CallCosts
+
+    if call_us is None:
+        return CallCosts()
+    if not 0 <= call_us <= 1e6:
+        raise InputError(f"--call-us must be from 0 to 1000000 microseconds. Got {call_us:g}.")
+    return CallCosts(alloc_ns=round(call_us * 1000), free_ns=round(call_us * 1000))
+
+
+def _say(sentence: str) -> None:
+    """Say on what the advice will rest while it is being made; the answer itself goes to standard output."""
+    print(sentence, file=sys.stderr, flush=True)
+
+
+def _report_resources(args: argparse.Namespace, advice: ResourceAdvice) -> None:
+    from workbench.experiments.results_folder import write_whole
+
+    if args.csv:
+        write_whole(Path(args.csv), advice.table.to_csv(index=False))
+    if args.json:
+        say_json(advice.plain())
+        return
+    for sentence in advice.sentences():
+        print(sentence)
+    say_table(_resource_table(advice))
+
+
+def _resource_table(advice: ResourceAdvice) -> pd.DataFrame:
+    """Return the resources for a person."""
+    import pandas as pd
+
+    from workbench.units import bytes_said
+
+    table = advice.table.copy()
+    table["reserved_peak_bytes"] = [bytes_said(size) for size in table["reserved_peak_bytes"]]
+    table["driver_ns"] = [f"{cost / 1e6:,.1f} ms" for cost in table["driver_ns"]]
+    names = {"reserved_peak_bytes": "reserved peak", "driver_calls": "driver calls", "driver_ns": "their cost"}
+    displayed = table.rename(columns=names)
+    return pd.DataFrame(displayed if displayed["fits"].notna().all() else displayed.drop(columns="fits"))
+
+
+def _report_still(args: argparse.Namespace, still: Still) -> None:
+    if args.html or args.csv or args.figure or args.what_if:
+        raise InputError(f"{args.file}: holds no history, so there is nothing for --html, --csv, --figure, --what-if.")
+    if args.json:
+        say_json(still.plain())
+    else:
+        for sentence in still.sentences():
+            print(sentence)
+
+
+def _report(args: argparse.Namespace, advice: Advice) -> None:
+    from workbench.experiments.results_folder import write_whole
+
+    changes = [advice.what_if_freed(line) for _, line in args.what_if]
+    if args.html:
+        write_whole(Path(args.html), advice.html())
+    if args.csv:
+        write_whole(Path(args.csv), advice.table.to_csv(index=False))
+    drawn: list[str] = []
+    if args.figure:
+        from workbench.figures.advice import save_advice
+
+        drawn = list(map(str, save_advice(advice, Path(args.figure))))
+    if args.json:
+        what_if = [{**it._asdict(), "own": it.own.row(), "best": it.best.row()} for it in changes]
+        say_json({**advice.plain(), "what_if": what_if, "html": args.html, "figures": drawn})
+        return
+    for sentence in [
+        *(advice.sentences() if args.all else advice.lines()),
+        *(what_if_sentence(advice, it) for it in changes),
+    ]:
+        print(sentence)
+    if args.all:
+        if len(advice.cards) > 1:
+            say_lines([f"{advice.cards[0].name} of {len(advice.cards)} cards; driver calls of all:"])
+        say_table(_settings_table(advice))
+        say_lines([f"a row for all settings with the same figures, {len(advice.trials)} in all; every one: --csv FILE"])
+    if args.html:
+        print(f"page: {args.html}")
+    for place in drawn:
+        if place.endswith(".png"):
+            print(f"figure: {place}")
+
+
+def _distinct_settings(advice: Advice) -> list[tuple[Trial, int]]:
+    """Return the best settings, one of all with the same figures and how many these are; and what a person looks for:
+    the defaults, the recorded settings and expandable segments alone."""
+    groups: dict[tuple[object, ...], list[Trial]] = {}
+    for trial in advice.trials:
+        groups.setdefault(trial.outcome, []).append(trial)
+    looked_for = {"", advice.own_trial.conf, "expandable_segments:True"}
+    displayed = [group[0] for group in groups.values()][:MOST_SETTINGS]
+    more = [trial for trial in advice.trials if trial.conf in looked_for and trial not in displayed]
+    return [(trial, len(groups[trial.outcome])) for trial in [*displayed, *more]]
+
+
+def _settings_table(advice: Advice) -> pd.DataFrame:
+    """Return the settings that differ, the best first, as a table for a person."""
+    import pandas as pd
+
+    from workbench.units import bytes_said
+
+    rows = []
+    for trial, alike in _distinct_settings(advice):
+        card = trial.cards[0].smallest_card_bytes
+        row = {
+            advice.variable: trial.conf or "(defaults)",
+            "reserved peak": bytes_said(trial.cards[0].reserved_peak_bytes),
+            "driver calls": f"{trial.driver_calls:,}",
+            "their cost": f"{trial.driver_ns / 1e6:,.1f} ms",
+            "smallest card": "-" if card is None else bytes_said(card),
+            "alike": f"{alike:,}",
+        }
+        rows.append(row if trial.fits is None else {**row, "fits": "yes" if trial.fits else "no"})
+    return pd.DataFrame(rows)
+
+
+ADVISE = add_arguments, run

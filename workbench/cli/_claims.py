@@ -1,0 +1,82 @@
+"""`workbench claims`: which claims of the source documents hold."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from workbench.cli._output import say_json, say_lines
+from workbench.cli._run_arguments import whole
+from workbench.cli.commands import DONE
+from workbench.errors import InputError, StoreError
+from workbench.experiments.progress import Bar
+
+CLAIMS_FOLDER = Path("results/claims")
+"""Where a full run for `--write` keeps its runs when no folder is named, so that it can be stopped and gone on with."""
+
+
+def _arguments_of_claims(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("ids", nargs="*", metavar="ID", help="such as H1.1; FILE.py:ID of yours (default: all)")
+    parser.add_argument("--out", metavar="DIR", help="keep the report here, and the runs in a results folder a sweep")
+    parser.add_argument("--seeds", type=whole, metavar="N", help="paired seeds (default 200; 40 with --quick)")
+    parser.add_argument("--quick", action="store_true", help="few seeds of their own: an indicative report in minutes")
+    parser.add_argument(
+        "--write", metavar="DIR", help=f"a full run; its verdicts go here (runs are kept in {CLAIMS_FOLDER})"
+    )
+    parser.add_argument("--workers", type=int, metavar="N", help="processes")
+    parser.add_argument("--json", action="store_true", help="print one JSON list, an object a claim")
+
+
+def _run_claims(args: argparse.Namespace) -> int:
+    from workbench.claims import claims
+    from workbench.experiments.results_folder import write_whole
+
+    if args.write and (args.quick or args.ids):
+        raise InputError("--write takes a full run of every claim; leave --quick and the ids out.")
+    out = Path(args.out) if args.out else CLAIMS_FOLDER if args.write else None
+    if out is not None:
+        _refuse_results(out)
+    watch, seeds = Bar(quiet=args.json), args.seeds
+    report = claims(args.ids or None, out, seeds=seeds, quick=args.quick, workers=args.workers, progress=watch)
+    if out is not None:
+        write_whole(out / "claims.csv", report.table.to_csv(index=False))
+        write_whole(out / "cases.csv", report.case_table.to_csv(index=False))
+    if args.write:
+        _write_claims(Path(args.write), report)
+    if args.json:
+        say_json(report.plain())
+    else:
+        say_lines((report.short if args.quick and not args.ids else report.text).splitlines())
+    return DONE
+
+
+def _write_claims(folder: Path, report: Any) -> None:
+    """Write the verdicts as JSON and as tables, with where they come from."""
+    import json
+
+    from workbench.claims.cases import MARGINS
+    from workbench.claims.claim import FIRST_SEED
+    from workbench.experiments.results_folder import write_whole
+    from workbench.runs.origin import environment
+
+    seeds = {"first": FIRST_SEED, "count": report.seeds}
+    margins = {name: one._asdict() for name, one in MARGINS.items()}
+    origin = {"environment": environment(), "seeds": seeds, "margins": margins}
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "verdict.json", json.dumps(report.plain(), indent=1, allow_nan=False) + "\n")
+    write_whole(folder / "verdict.csv", report.table.to_csv(index=False))
+    write_whole(folder / "verdict.md", report.markdown)
+    write_whole(folder / "cases.csv", report.case_table.to_csv(index=False))
+    write_whole(folder / "provenance.json", json.dumps(origin, indent=1, default=str) + "\n")
+
+
+def _refuse_results(folder: Path) -> None:
+    """Refuse a folder that holds the results of a sweep: claims keep a folder a sweep, never mixed with those."""
+    from workbench.experiments.results_folder import SWEEP, has_store
+
+    if has_store(folder) or (folder / SWEEP).exists():
+        raise StoreError(f"{folder} holds the results of a sweep or a study; choose another folder for the claims.")
+
+
+CLAIMS = _arguments_of_claims, _run_claims

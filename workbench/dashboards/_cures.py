@@ -1,0 +1,99 @@
+"""Cures of a refused setting: each turns one lever, and is tried before it is offered."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from workbench.dashboards._card_question import CardLever, Change
+from workbench.dashboards._settings import Setting, put
+from workbench.errors import WorkbenchError
+
+MOST_CURES = 3
+_ROOTS = {"policy": "baseline"}
+_REFUSED = re.compile(r"(?:[\w\[\]]+\.)+(\w+) (must .*?)\. Got (.*?)\.(?: Nearest: (.*))?$")
+
+Check = Callable[[Setting], object]
+
+
+class Cure(NamedTuple):
+    """One thing to turn."""
+
+    words: str
+    change: Change
+
+
+def concerned(levers: Iterable[CardLever], sentence: str, moved: str = "") -> list[CardLever]:
+    """Return the levers that a refusal is about, the one that was moved last before the others."""
+    hits = [lever for lever in levers if re.search(lever.refused_by, sentence)]
+    return sorted(hits, key=lambda lever: lever.letter != moved)
+
+
+def shortly(levers: Sequence[CardLever], sentence: str) -> str:
+    """Return a refusal as a card says it: the lever by its letter, without its path and the nearest value.
+
+    >>> shortly([], "policy.probe.grouped_run.groups must divide vgpr (112 blocks). Got 32. Nearest: 16.")
+    'groups must divide N = 112 (vgpr). Got 32.'
+    >>> shortly([], "where policy.stuck = never_split: group 3 needs 9 blocks.")
+    'group 3 needs 9 blocks.'
+    """
+    hit = _REFUSED.search(sentence)
+    if hit is None:
+        return re.sub(r"^where policy\..*?: (?=\w+ \d)", "", sentence)
+    name, expected, got, _ = hit.groups()
+    letters = {one: lever.letter for lever in levers for one in lever.names}
+    expected = re.sub(r"vgpr \((\d+) blocks\)", r"N = \1 (vgpr)", expected)
+    if name not in letters:
+        return f"{name.replace('_', ' ')} {expected}. Got {got}."
+    return f"{letters[name]} = {got} {expected}."
+
+
+def nearest_of(sentence: str) -> tuple[Any, Any] | None:
+    """Return what a refusal got and what it says is nearest, where both are values; None otherwise.
+
+    >>> nearest_of("policy.priority.priority_windows.lengths must not grow. Got (1, 2). Nearest: (2, 1).")
+    ((1, 2), (2, 1))
+    """
+    hit = _REFUSED.search(sentence)
+    try:
+        return None if hit is None else (ast.literal_eval(hit[3]), ast.literal_eval((hit[4] or "").rstrip(".")))
+    except (ValueError, SyntaxError):
+        return None
+
+
+def cures_of(levers: Iterable[CardLever], sentence: str, setting: Setting, check: Check) -> list[Cure]:
+    """Return what would mend a refused setting, a few of each lever, and nothing that would be refused again."""
+    offered = ((lever, *one) for lever in levers for one in lever.cures(setting, sentence))
+    return list(itertools.islice(mending(offered, setting, check), MOST_CURES))
+
+
+def mending(offered: Iterable[tuple[CardLever, Any, Change]], setting: Setting, check: Check) -> Iterator[Cure]:
+    """Yield those of some values of levers, each with what is turned for it, that are not refused."""
+    for lever, value, change in offered:
+        if _mends(changed(setting, change), check):
+            listed = ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
+            yield Cure(f"set {lever.letter} = {listed}", change)
+
+
+def changed(setting: Setting, change: Change) -> Setting:
+    """Return a setting in which something else is turned.
+
+    >>> changed({"baseline": {"probe": "exact_run"}, "seeds": 3}, {"policy.probe": {"grouped_run": {"groups": 4}}})
+    {'baseline': {'probe': {'grouped_run': {'groups': 4}}}, 'seeds': 3}
+    """
+    result = dict(setting)
+    for path, value in change.items():
+        root, _, rest = path.partition(".")
+        result = put(result, f"{_ROOTS.get(root, root)}.{rest}", value)
+    return result
+
+
+def _mends(setting: Setting, check: Check) -> bool:
+    try:
+        check(setting)
+    except WorkbenchError:
+        return False
+    return True

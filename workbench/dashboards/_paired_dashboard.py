@@ -1,0 +1,373 @@
+"""A dashboard: two sets of policies on the same queues, seen as they are turned.
+
+It computes nothing itself. The sidebar is a sweep, the experiments run it, the panels show what metrics, figures and
+studies make of the rows. What takes longer than a moment is shown coarse first, with as many seeds as fit, and
+completed while the user looks; any further turn of a lever comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import ipywidgets as widgets
+import yaml
+from ipywidgets import Widget
+
+from workbench.dashboards._background import Later
+from workbench.dashboards._catalogue_watch import CatalogueWatch
+from workbench.dashboards._difference_panels import HistogramPanel
+from workbench.dashboards._elements import alert, button, escaped, small_print
+from workbench.dashboards._lever_cards import LeverCards
+from workbench.dashboards._measures_table import measures_table
+from workbench.dashboards._offers import Offers
+from workbench.dashboards._opened_points import OpenedPoints, setting_of
+from workbench.dashboards._opening import Opening, with_further_slots
+from workbench.dashboards._page import Address, Heartbeat, Toolbar
+from workbench.dashboards._save_box import SaveBox
+from workbench.dashboards._saved_sweep import SavedPoint, SavedSweep
+from workbench.dashboards._settings import History, Setting, as_link, differences, from_link
+from workbench.dashboards._several_policies import SeveralPolicies
+from workbench.dashboards._sidebar import Sidebar
+from workbench.dashboards._static_view import is_unwatched, static_view
+from workbench.dashboards._study_view import StudyView
+from workbench.dashboards._why_panel import WhyPanel
+from workbench.dashboards.paired_runs import Notes, PairedRuns
+from workbench.engines.kit.engine import Setup
+from workbench.errors import InputError, WorkbenchError
+from workbench.experiments.run_set import RunSet
+from workbench.mechanisms.mechanism import mechanism
+from workbench.workloads.workload import Workload
+
+COARSE_SECONDS = 0.08
+"""How long the runs of one move may take; what is left follows when the lever rests."""
+REST_SECONDS = 0.2
+"""How long a lever must rest before the rest of its runs is done."""
+SLICE_SECONDS = 0.25
+"""The rest is done in slices of this length, between which a new move is heard."""
+
+_LEGEND = (
+    '<b class="wb-baseline">&#9679; the baseline</b>, <b class="wb-other">&#9679; the other side</b>; '
+    "both meet the same requests at each seed. Bars right of zero are seeds on which the other side is better; the "
+    "dot is their median, the line through it the interval that holds the true median in 95 of 100 such comparisons. "
+    "Undecided: the interval holds zero, more seeds may tell."
+)
+
+_STYLE = Path(__file__).with_name("dashboard.css")
+
+
+class Panels(Protocol):
+    """The pictures of an engine's runs, below the histogram that every dashboard has."""
+
+    @property
+    def widgets(self) -> Sequence[Widget]:
+        """Return the widgets from top to bottom."""
+
+    @property
+    def notes(self) -> Notes:
+        """Return what the pictures need of every run beside its measures."""
+
+    def show_seed(self, names: Sequence[str], records: Sequence[Any], view: Any) -> None:
+        """Show one run of either side."""
+
+    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: Any) -> None:
+        """Show all that has been run."""
+
+
+class Answer(Protocol):
+    """What a page opens with once a file was dropped into it, above all else."""
+
+    @property
+    def widgets(self) -> Sequence[Widget]:
+        """Return the widgets from top to bottom."""
+
+    def show(self, workload: Workload) -> bool:
+        """Show what a workload says by itself, whatever the policies; return whether it says anything."""
+
+
+class PairedDashboard(widgets.HBox):
+    """The widget that `wb.dashboard(...)` returns."""
+
+    def __init__(self, opening: Opening, panels: Panels, answer: Answer | None = None) -> None:
+        """Take as `answer` what a file that is dropped says by itself."""
+        opening = with_further_slots(opening)
+        self.sidebar = Sidebar(mechanism(opening.engine), opening)
+        self.histogram, self.panels, self.answer = HistogramPanel(), panels, answer
+        self.first = widgets.VBox([], layout={"display": "none"})
+        self.first.add_class("wb-first")
+        self.heading = widgets.HTML(heading(opening))
+        self.heading.add_class("wb-top")
+        self.status, self.table = widgets.HTML(), widgets.HTML()
+        self.status.add_class("wb-status")
+        self.stop = button("stop", "do not run the seeds that are left", self._stop)
+        self.stop.add_class("wb-stop")
+        self._offer_stop(False)
+        self.save = SaveBox(f"{opening.engine}.yaml")
+        self.sweep = self.save.text
+        self.folded = widgets.Accordion([self.save.widget], titles=["This dashboard as a sweep file"])
+        self.why = WhyPanel(self._decision_runs)
+        self.several = SeveralPolicies(self.sidebar, self._picked)
+        several = widgets.Accordion([self.several.widget], titles=["More than two: up to eight policies side by side"])
+        why = widgets.Accordion([self.why], titles=["Why this decision: step through both runs of the drawn seed"])
+        self.board = widgets.VBox([self.histogram, *panels.widgets, self.table, several, why, self.folded])
+        self.board.add_class("wb-board")
+        style = widgets.HTML(f"<style>{_STYLE.read_text()}</style>")
+        self.opened = widgets.VBox([])
+        self.cards = LeverCards(opening.cards(), self.sidebar, self._try)
+        above = [self.heading, self.cards.widget] if self.cards.cards else []
+        beside = [] if above else [self.heading]
+        self.heartbeat = Heartbeat()
+        right = widgets.VBox(
+            [*beside, self.opened, self.heartbeat, widgets.HBox([self.status, self.stop]), self.board],
+            layout={"flex": "4 1 480px", "min_width": "0"},
+        )
+        self.opened_with = self.sidebar.setting()
+        self.history, self._note_rest = History(self.opened_with), Later(self._note)
+        self.tools = Toolbar(
+            undo=lambda: self.show(self.history.undo()),
+            redo=lambda: self.show(self.history.redo()),
+            reset=lambda: self.show(self.opened_with),
+        )
+        self.tools.allow(undo=False, redo=False, reset=False)
+        self.address = Address(self._follow)
+        self.sidebar.widget.children = [self.tools.widget, *self.sidebar.widget.children]
+        super().__init__([style, self.first, *above, self.sidebar.widget, right, self.address])
+        self.add_class("wb-dashboard")
+        if self.address.is_served:
+            self.add_class("wb-page")
+        self.study: StudyView | None = None
+        self._runs: PairedRuns | None = None
+        self._warm = False
+        self._rest, self._offers = Later(self._continue), Offers(self.sidebar)
+        self._watch = CatalogueWatch(self._defined)
+        self.sidebar.on_change(self.update)
+        self.folded.observe(self._write_sweep, "selected_index")
+        self._say("The first run on a machine compiles the engine, which takes some seconds.")
+        self.heartbeat.begin(self.update)
+
+    def _repr_mimebundle_(self, **choices: Any) -> Any:
+        """Return what a notebook shows: the widget, and where nobody watches a picture in its place."""
+        bundle = super()._repr_mimebundle_(**choices)
+        return (
+            {**(bundle or {}), **static_view(self.sidebar.config(), self.sidebar.measure.plain())}
+            if is_unwatched()
+            else bundle
+        )
+
+    def update(self) -> None:
+        """Run and show what the sidebar says; a mistake is one sentence above the panels, which stay as they were."""
+        self._rest.cancel()
+        self._offers.cancel()
+        self._note_rest.start(REST_SECONDS)
+        self.cards.refresh()  # before a policy that is new is compiled: who moves on meanwhile moves what counts
+        with self._report_errors():
+            self._show_answer()
+            self._runs = PairedRuns(self.sidebar.config(), self.panels.notes)
+            self.sidebar.seeds.show(self._runs.n_seeds)  # fewer where a workload has no more different runs
+            self._warm_up(self._runs)
+            self._show_seed(self._runs)
+            self._show_runs(self._runs, COARSE_SECONDS, REST_SECONDS)
+            self.sidebar.mark("")
+            self.cards.accept()
+            self._write_sweep()
+
+    def show(self, setting: Setting) -> None:
+        """Show a setting as if it had been turned to; one that is not valid is a sentence, and changes nothing."""
+        with self._report_errors(stale=False):
+            self.sidebar.show(setting)
+            self.update()
+
+    def open_with(self, saved: SavedSweep) -> None:
+        """Show the first point of a sweep, of results or of a study's front, and let one choose among all.
+
+        Raises
+        ------
+        InputError
+            The page cannot show that point.
+        """
+
+        def chosen(point: SavedPoint) -> None:
+            with self._report_errors(stale=False):
+                self.show(setting_of(self.sidebar, saved, point))
+
+        points = OpenedPoints(saved, chosen)
+        self.opened.children = [points.widget, *self._study_of(saved, points)]
+        self.sidebar.show(setting_of(self.sidebar, saved, saved.points[0]))
+        self.opened_with = self.sidebar.setting()
+        self.history = History(self.opened_with)
+        self.heartbeat.begin(self.update)
+
+    def _study_of(self, saved: SavedSweep, points: OpenedPoints) -> list[widgets.Widget]:
+        """Return the view of the study whose front was opened; nothing where it is no study."""
+        if saved.study is None:
+            return []
+
+        def clicked(point: str) -> None:
+            place = next((k for k, one in enumerate(saved.points) if one.id == point), None)
+            if place is None:
+                self._say("That point is the baseline itself, or younger than this page: there is no pair to show.")
+            else:
+                points.pick(place)
+
+        self.study = view = StudyView(saved.study, clicked)
+        points.names.observe(lambda _change: view.choose_point(saved.points[points.names.value].id), "value")
+        view.choose_point(saved.points[0].id)
+        folded = widgets.Accordion([view.widget], titles=["The study: its front, how it grew, which levers matter"])
+        folded.selected_index = 0
+        return [folded]
+
+    def close(self) -> None:
+        """Stop listening to the notebook, then close as every widget does."""
+        if hasattr(self, "_watch"):  # else its opening was refused, and nothing listens yet
+            if self.study is not None:
+                self.study.stop()
+            self._rest.cancel()
+            self._offers.cancel()
+            self._note_rest.cancel()
+            self.several.stop()
+            self.cards.stop()
+            self._watch.stop()
+            self.sidebar.workload.close()
+        super().close()
+
+    def _decision_runs(self) -> tuple[Sequence[str], Sequence[Setup], int]:
+        """Return what `why` steps through."""
+        if self._runs is None:
+            raise InputError("there is no setting that can be run.")
+        runs = PairedRuns(self.sidebar.config())
+        return runs.names, [point.setup for point in runs.points], int(self.sidebar.drawn.plain())
+
+    def _try(self, setting: Setting) -> None:
+        """Refuse a setting that cannot be run; nothing is shown."""
+        PairedRuns(self.sidebar.config_of(setting)).records(int(setting["drawn_seed"]))
+
+    def _picked(self) -> None:
+        """Show large what was clicked among several."""
+        self.sidebar.refresh()
+        self.update()
+
+    def _follow(self, link: str) -> None:
+        """Show the setting that the page's address names."""
+        with self._report_errors(stale=False):
+            self.show(from_link(self.opened_with, link))
+
+    def _note(self) -> None:
+        """Keep the setting for undo, and write it into the page's address."""
+        try:
+            setting = self.sidebar.setting()
+        except InputError:
+            return  # a value that is none has no place in a line of settings
+        self.history.note(setting)
+        link = as_link(differences(self.opened_with, {**setting, **self._lasting_workload(setting)}))
+        self.address.setting = link
+        self.tools.allow(self.history.can_undo, self.history.can_redo, bool(link))
+
+    def _lasting_workload(self, setting: Setting) -> Setting:
+        """Return the workload under a name that outlives the page, where the address is to give it back."""
+        if not self.address.is_served:
+            return {}
+        return self.sidebar.workload.lasting({"workload": setting["workload"]})
+
+    def _show_answer(self) -> None:
+        """Open the page with what was dropped, before any run, which it may not even allow; the zone is beside it."""
+        workload, zone = self.sidebar.workload, self.sidebar.workload.drop
+        if self.answer is None or zone is None:
+            return
+        is_answered = self.answer.show(workload.workload())
+        if is_answered != bool(self.first.children):
+            workload.release_zone(is_answered)
+            self.first.children = [zone, *self.answer.widgets] if is_answered else []
+            self.first.layout.display = None if is_answered else "none"
+
+    def _warm_up(self, runs: PairedRuns) -> None:
+        """Warm up once: whether the sources have changed takes as long to find out as some runs."""
+        if not self._warm:
+            runs.warm_up(self._say)
+            self._warm = True
+
+    def _defined(self) -> None:
+        self.sidebar.refresh()
+        self.update()
+
+    def _continue(self) -> None:
+        if self._runs is not None:
+            with self._report_errors():
+                self._show_runs(self._runs, SLICE_SECONDS, 0)
+
+    def _write_sweep(self, _change: object = None) -> None:
+        """Write the state as YAML, where somebody looks at it: writing it takes as long as a dozen runs."""
+        if self.folded.selected_index is not None:
+            with self._report_errors():
+                config = self.sidebar.workload.lasting(self.sidebar.config())
+                self.sweep.value = yaml.safe_dump(config, sort_keys=False, default_flow_style=None, width=88)
+
+    def _show_seed(self, runs: PairedRuns) -> None:
+        """Show one run of either side."""
+        records = runs.records(self.sidebar.drawn.plain())
+        self.panels.show_seed(runs.names, records, self.sidebar.looked_at())
+
+    def _show_runs(self, runs: PairedRuns, seconds: float, rest: float) -> None:
+        """Run the next seeds; the panels show all that have been run, and what is left follows."""
+        advanced = runs.advance(seconds)
+        _refuse_failures(advanced)
+        self._show_differences(runs, advanced)
+        self.panels.show_runs(runs, advanced, self.sidebar.looked_at())
+        self.table.value = measures_table(advanced, runs.names, runs.points)
+        self.board.remove_class("wb-stale")
+        left = runs.n_seeds - runs.n_done
+        self._say(f"{runs.n_done} of {runs.n_seeds} paired runs." if left else f"{runs.n_done} paired runs.")
+        self._offer_stop(bool(left))
+        if left:
+            self._rest.start(rest)
+        else:
+            self._offers.start()
+
+    def _stop(self) -> None:
+        """Leave the seeds that have not been run; the next turn of a lever runs its own."""
+        self._rest.cancel()
+        self._offer_stop(False)
+        if self._runs is not None:
+            self._say(f"{self._runs.n_done} of {self._runs.n_seeds} paired runs: stopped.")
+
+    def _offer_stop(self, is_offered: bool) -> None:
+        self.stop.layout.visibility = "visible" if is_offered else "hidden"
+
+    def _show_differences(self, runs: PairedRuns, run_set: RunSet) -> None:
+        if runs.same:
+            self.histogram.say("Both sides are the same: there is nothing to compare.")
+            return
+        try:
+            self.histogram.show(run_set, self.sidebar.measure.plain())
+        except InputError as undefined:
+            self.histogram.say(str(undefined))
+
+    @contextmanager
+    def _report_errors(self, stale: bool = True) -> Iterator[None]:
+        """Say a mistake above the panels; with `stale` these do not show what the levers say, one of which is wrong."""
+        try:
+            yield
+        except WorkbenchError as mistake:
+            message = str(mistake).removeprefix("sweep: ")  # there is no file that the sentence could be about
+            self.status.value = alert(message)
+            if stale:
+                self.sidebar.mark(message)
+                self.cards.refuse(message)
+                self.board.add_class("wb-stale")
+
+    def _say(self, sentence: str) -> None:
+        self.status.value = small_print(sentence)
+
+
+def heading(opening: Opening) -> str:
+    """Return what a page says before anything else: a title, what one sees, and what the colours mean, as HTML."""
+    title, summary = escaped(opening.title), escaped(opening.summary)
+    return f'<div class="wb-heading"><h2>{title}</h2><p>{summary}</p><p class="wb-legend">{_LEGEND}</p></div>'
+
+
+def _refuse_failures(runs: RunSet) -> None:
+    """Say in one sentence that runs failed, and why the first of them did."""
+    failed = runs.failures
+    if failed:
+        raise WorkbenchError(f"{len(failed)} of {len(runs.rows)} runs failed; seed {failed[0].seed}: {failed[0].error}")

@@ -1,0 +1,133 @@
+"""The map of a card's segments at a moment: each block by size, colored by age or by state, what is free pale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import traitlets
+
+from workbench.advice.torch_memory.lives import Lives, Moment
+from workbench.dashboards._canvas import CanvasWidget, column, script
+
+Colour = Literal["age", "state"]
+ROWS = 24
+"""Lines in which the memory is written, at most."""
+PAGE = 2 << 20
+"""A line is a multiple of so many bytes."""
+SCATTERED = 4
+"""Memory that lay at so many times the places that it needed at most is drawn moment by moment, without gaps."""
+AGES = (10, 100, 1_000, 10_000)
+"""Events at which another colour begins."""
+AGE_KEY = (
+    ("< 10", "#e0cf2e"),
+    ("< 100", "#7ad151"),
+    ("< 1,000", "#22a884"),
+    ("< 10,000", "#2a788e"),
+    ("older", "#414487"),
+    ("before the history", "#440154"),
+)
+"""Light is young and dark is old, in steps that are told apart without their hue (viridis)."""
+STATE_KEY = (("in use", "#0072b2"), ("freed, awaits other streams", "#e69f00"))
+
+
+class SegmentMapPanel(CanvasWidget):
+    """A block under the pointer, or by the arrow keys, says its size, its age, its state and who asked for it."""
+
+    _esm = script("segment_map.js")
+    stacks: Any = traitlets.List().tag(sync=True)
+    """Of each place of the program the frames that asked, the innermost first."""
+
+
+class Places(NamedTuple):
+    """Where ranges of addresses lie on one line of bytes without what was never used."""
+
+    start: np.ndarray
+    size: np.ndarray
+
+    @property
+    def total(self) -> int:
+        """Return the bytes of all ranges."""
+        return int(self.size.sum())
+
+    def of(self, address: np.ndarray) -> np.ndarray:
+        """Return the place of each address on the line: int64[addresses]."""
+        if not len(self.start):
+            return np.zeros(len(address), np.int64)
+        before = np.cumsum(self.size) - self.size
+        at = np.searchsorted(self.start, address, side="right") - 1
+        result: np.ndarray = before[at] + address - self.start[at]
+        return result
+
+
+def places_of(address: np.ndarray, size: np.ndarray) -> Places:
+    """Return the ranges that segments cover, those that overlap or touch as one.
+
+    >>> places = places_of(np.array([100, 0, 40]), np.array([50, 50, 20]))
+    >>> places.total, places.of(np.array([0, 59, 100])).tolist()
+    (110, [0, 59, 60])
+    """
+    order = np.argsort(address, kind="stable")
+    start, until = address[order], np.maximum.accumulate((address + size)[order])
+    first = np.concatenate([[True], start[1:] > until[:-1]]) if len(start) else np.zeros(0, bool)
+    last = np.concatenate([first[1:], [True]]) if len(start) else first
+    return Places(start[first], until[last] - start[first])
+
+
+def map_scene(lives: Lives, moment: Moment, time_us: np.ndarray, colour: Colour, peak: int) -> dict[str, Any]:
+    """Return what the browser draws of a moment.
+
+    Parameters
+    ----------
+    lives : Lives
+        The history: a segment keeps its place while the moment moves.
+    moment : Moment
+        What is there then.
+    time_us : ndarray
+        int64[events], when each event was, -1 = not known.
+    colour : {"age", "state"}
+        What the blocks' colours mean.
+    peak : int
+        The most bytes that were reserved at a time.
+    """
+    ever = places_of(lives.segments.address, lives.segments.size)
+    is_scattered = ever.total > SCATTERED * max(peak, 1)
+    places = places_of(moment.segment_address, moment.segment_size) if is_scattered else ever
+    whole = max(peak if is_scattered else places.total, 1)
+    row = -(-whole // (ROWS * PAGE)) * PAGE
+    return {
+        "after": moment.after,
+        "row": row,
+        "rows": -(-whole // row),
+        "segments": {"at": column(places.of(moment.segment_address)), "size": column(moment.segment_size)},
+        "blocks": {
+            "at": column(places.of(moment.address)),
+            "size": column(moment.size),
+            "born": column(moment.born),
+            "age": column(ages_us(moment, time_us)),
+            "stack": column(moment.site),
+            "awaited": column(moment.is_awaited),
+            "fill": column(age_fills(moment) if colour == "age" else moment.is_awaited),
+        },
+        **(_key("age in events:", AGE_KEY) if colour == "age" else _key("state:", STATE_KEY)),
+    }
+
+
+def _key(heading: str, key: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    return {"heading": heading, "key": [list(pair) for pair in key], "fills": [fill for _, fill in key]}
+
+
+def age_fills(moment: Moment) -> np.ndarray:
+    """Return which of `AGE_KEY` each block has: int64[blocks]."""
+    age = np.searchsorted(AGES, moment.after - moment.born, side="right")
+    return np.where(moment.born == 0, len(AGE_KEY) - 1, age)
+
+
+def ages_us(moment: Moment, time_us: np.ndarray) -> np.ndarray:
+    """Return how long ago each block was allocated, in microseconds; -1 where that is not known: int64[blocks]."""
+    if not moment.after:
+        return np.full(len(moment.born), -1)
+    then, now = time_us[np.maximum(moment.born, 1) - 1], time_us[moment.after - 1]
+    is_known = (moment.born > 0) & (then >= 0) & (now >= then)
+    return np.where(is_known, now - then, -1)

@@ -1,0 +1,137 @@
+"""Build the site: assemble its sources in one folder, let Sphinx make pages of them, check every link between them.
+
+A file is written only where it changed, so that Sphinx builds anew what must be; what no longer belongs there is
+removed.
+"""
+
+from __future__ import annotations
+
+import functools
+import posixpath
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+from workbench.docs import BUILD, DOCS, PICTURES, has_sources
+from workbench.docs import _sources as sources
+from workbench.docs._notebook_pages import notebook_sources
+from workbench.docs.markdown import Kind, Page, ref, sections, table, toctree
+from workbench.docs.reference import engines, interface, workloads
+from workbench.docs.reference.claims import claim_pages
+from workbench.docs.reference.figures import FIGURE_KIND
+from workbench.docs.reference.levers import LEVER_KIND
+from workbench.docs.reference.policies import POLICY_KIND
+from workbench.errors import InputError, WorkbenchError, missing_extra
+
+
+def build(out: Path = BUILD, executed: bool = True, workers: int = 2) -> Path:
+    """Build the site and return its first page.
+
+    Parameters
+    ----------
+    out : Path
+        The folder for sources, Sphinx's memory and pages.
+    executed : bool
+        Whether notebooks are run where no executed copy is kept.
+    workers : int
+        Processes that read and write pages.
+
+    Raises
+    ------
+    WorkbenchError
+        The sources are not here, Sphinx is not installed, it had something to warn of, or a link is dead.
+    """
+    if not has_sources():
+        raise InputError("the site is built in a checkout of the project: this package has none around it.")
+    assemble(out / "source", executed)
+    _sphinx(out, workers)
+    if dead := dead_links(out / "html"):
+        raise WorkbenchError(f"{len(dead)} links lead nowhere: {'; '.join(dead[:10])}")
+    return out / "html" / "index.html"
+
+
+def _sphinx(out: Path, workers: int) -> None:
+    try:
+        from sphinx.cmd.build import main
+    except ImportError:
+        raise missing_extra("the documentation", "docs") from None
+    folders = ["-c", str(DOCS), "-d", str(out / "doctrees"), str(out / "source"), str(out / "html")]
+    status = main(["-q", "-W", "--keep-going", "-a", "-j", str(workers), "-b", "html", *folders])
+    if status:
+        raise WorkbenchError("Sphinx had something to warn of; its sentences stand above.")
+
+
+def assemble(folder: Path, executed: bool = True) -> None:
+    """Write the sources of the site; what lies in their folder and is no source any more is removed.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they go.
+    executed : bool
+        Whether notebooks are run where no executed copy is kept.
+    """
+    pages = (*reference_pages(), *sources.specification_pages(), *sources.handwritten_pages())
+    texts = {f"{page.path}.md": page.placed() for page in pages} | notebook_sources(executed)
+    shutil.copytree(PICTURES, folder / "pictures", dirs_exist_ok=True)
+    for path in [*folder.rglob("*.md"), *folder.rglob("*.ipynb")]:
+        if path.relative_to(folder).as_posix() not in texts:
+            path.unlink()
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+KINDS: tuple[Kind, ...] = (
+    engines.ENGINE_KIND,
+    POLICY_KIND,
+    LEVER_KIND,
+    FIGURE_KIND,
+    workloads.WORKLOAD_KIND,
+    workloads.PRESET_KIND,
+    workloads.IMPORTER_KIND,
+    interface.COMMAND_KIND,
+    interface.WORD_KIND,
+)
+
+
+def reference_pages() -> list[Page]:
+    """Return every page of the reference and of the claims, those that list them included."""
+    pages, rows, firsts = [*claim_pages()], [], []
+    for kind in KINDS:
+        members = [*kind.pages()]
+        first = kind.overview(members)
+        pages += dict.fromkeys([*members, first])
+        firsts.append(first.path)
+        rows.append([ref(kind.title, first.path), kind.description, sum(len(page.names) for page in members)])
+    words = "Every page here is made from the code: from levers, questions, measures and figures as they are declared."
+    text = sections("# Reference", words, table(["part", "what it is", "entries"], rows), toctree(firsts))
+    return [*pages, Page("reference/index", "Reference", text)]
+
+
+_HREF = re.compile(r'<a\b[^>]*?\shref="([^"]+)"|<(?:img|script)\b[^>]*?\ssrc="([^"]+)"|<link\b[^>]*?\shref="([^"]+)"')
+_ID = re.compile(r'\bid="([^"]+)"')
+
+
+def dead_links(html: Path) -> list[str]:
+    """Return the links of a built site that lead to no file or to no anchor, as `page: link`."""
+    anchors = functools.cache(lambda path: frozenset(_ID.findall(path.read_text("utf-8"))) if path.is_file() else ())
+    dead = set()
+    for page in html.rglob("*.html"):
+        for link in _links_of(page.read_text(encoding="utf-8")):
+            target, _, anchor = link.partition("#")
+            place = Path(posixpath.normpath(page.parent / target.partition("?")[0])) if target else page
+            if not place.exists() or (anchor and anchor not in anchors(place)):
+                dead.add(f"{page.relative_to(html)}: {link}")
+    return sorted(dead)
+
+
+def _links_of(text: str) -> Iterator[str]:
+    for match in _HREF.finditer(text):
+        link = next(filter(None, match.groups()))
+        if not re.match(r"\w+:|//", link):
+            yield unquote(link.replace("&amp;", "&"))

@@ -1,0 +1,81 @@
+"""Drawings of the dispatcher's mechanisms: windows of priorities, waves over units, the choice of a module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.docs.drawings._free_maps import rows_of
+from workbench.docs.drawings._svg import Svg, policy_of
+
+
+def windows() -> str:
+    """Return which priority is on top at each cycle of a period of the windows."""
+    return _priorities(policy_of("priority", "priority_windows", lengths=[8, 4, 2, 1]), 15)
+
+
+def priorities(policy: Any) -> str:
+    """Return in which order a policy takes four priorities that arrive at a cycle, for some cycles."""
+    return _priorities(policy, 16)
+
+
+def _priorities(policy: Any, cycles: int) -> str:
+    orders = [policy.order(cycle=cycle) for cycle in range(cycles)]
+    labels = ("first", "second", "third", "last")
+    rows = [
+        (labels[place], [(f"owner{order[place] - 1}", str(order[place])) for order in orders]) for place in range(4)
+    ]
+    return rows_of(f"{policy.name}: priorities in the order in which they are served, cycle by cycle", rows)
+
+
+def rotated_split() -> str:
+    """Return how waves of three groups go to four units, as it is meant."""
+    return units(policy_of("units", "rotated_split"))
+
+
+def units(policy: Any) -> str:
+    """Return how the waves of six groups are shared out over the four units of a module."""
+    count, groups = 4, (3, 2, 5, 1, 3, 2)
+    picture = Svg(f"{policy.name}: waves of groups of {', '.join(map(str, groups))} over {count} units", 560, 190)
+    taken, pointer = [0] * count, policy.first_pointer(0, 0)
+    for unit in range(count):
+        picture.words(60, 40 + unit * 36, f"unit {unit}", "label", "end")
+    for number, waves in enumerate(groups):
+        counts, pointer = policy.split(waves=waves, units=count, at=pointer, taken=tuple(taken))
+        for unit, more in enumerate(counts):
+            for k in range(more):
+                x = 70 + (taken[unit] + k) * 24
+                picture.box(x, 22 + unit * 36, 22, 26, f"owner{number}", f"group {number + 1}")
+                picture.words(x + 11, 40 + unit * 36, number + 1, "inside", "middle")
+        taken = [before + more for before, more in zip(taken, counts, strict=True)]
+    spread = max(taken) - min(taken)
+    picture.words(70, 178, f"waves of group 1, 2, ... : {', '.join(map(str, taken))} a unit, spread {spread}", "small")
+    return picture.text()
+
+
+def module_choice() -> str:
+    """Return what four modules have left, and which one some policies take for the next group."""
+    rows, names = [(10, 20, 8, 4), (12, 10, 16, 3), (18, 24, 20, 8), (9, 9, 9, 9)], ("vgpr", "sgpr", "slots", "LDS")
+    picture = Svg("Free amounts of four modules, and which module takes the next group", 620, 240)
+    most = max(max(row) for row in rows)
+    for module, row in enumerate(rows):
+        left = 30 + module * 150
+        for k, amount in enumerate(row):
+            height = 110 * amount / most
+            picture.box(left + k * 28, 130 - height, 22, height, f"owner{k}", f"{names[k]}: {amount} free")
+            picture.words(left + k * 28 + 11, 144, names[k], "tiny", "middle")
+        picture.words(left + 54, 162, f"module {module}", "label", "middle")
+    for line, policy in enumerate(
+        (
+            policy_of("choice", "most_residual", weights=[3, 1, 0.5, 2]),
+            policy_of("choice", "first_module"),
+            policy_of("choice", "round_robin"),
+        )
+    ):
+        module = policy.choose(rows, after=(0,))
+        picture.words(
+            30,
+            190 + line * 18,
+            f"{policy.short()} takes module {module}, module 0 having taken the last group",
+            "small",
+        )
+    return picture.text()

@@ -1,0 +1,210 @@
+"""What another machine needs to run the sweep of a bundle again: its files, and what only a notebook defines.
+
+Modules that a policy's file imports from beside it go with it; policies, laws, engines, measures and figures that no
+file defines are written as files. A file that was edited since the runs is refused.
+"""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from workbench.engines.kit.engine import Setup
+from workbench.errors import InputError
+from workbench.experiments.results_folder import SWEEP
+from workbench.experiments.run_set import RunSet
+from workbench.experiments.saved_results import named, shortest
+from workbench.experiments.sweep import with_files
+from workbench.export._source_imports import imports_of
+from workbench.export.citations import specs_in
+from workbench.figures.registry import FIGURES
+from workbench.identity import current
+from workbench.levers import Spec, identity_of
+from workbench.mechanisms.user_measure import OwnMeasure
+from workbench.parts.registry import file_of, files_of, module_of
+
+INPUTS = "inputs"
+MOST_BYTES = 50_000_000
+"""A larger file is named where it lies instead of copied."""
+
+
+def write_sweep(runs: RunSet, folder: Path) -> list[str]:
+    """Write the sweep as it was run and copy the files that it names; return what else it needs, in sentences.
+
+    Workloads and policies lie in `inputs/`, a policy's file with every module that it imports from beside it, under
+    the names that they import each other by.
+    """
+    copies, sweep = _Copies(folder), runs.plan.sweep
+    seeds = shortest(sweep.seeds) if sweep.until is None else sweep.said["seeds"]
+    config: dict[str, Any] = {**named(sweep.said), "seeds": seeds}
+    text = yaml.safe_dump(with_files(config, sweep.folder, copies.name_of), sort_keys=False, allow_unicode=True)
+    (folder / SWEEP).write_text(text, encoding="utf-8")
+    return [*copies.needs, *write_unnamed(runs, folder, INPUTS, set(copies.files))]
+
+
+class _Copies:
+    """The files of a sweep as they are copied into a bundle."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.files: dict[Path, str] = {}
+        """The path in the bundle of every file that was copied."""
+        self.needs: list[str] = []
+
+    def name_of(self, path: Path) -> str:
+        """Copy a file once and return its path in the bundle, or where it lies if it is too large to be copied."""
+        path = path.resolve()
+        if path in self.files:
+            return self.files[path]
+        if path.stat().st_size > MOST_BYTES:
+            self.needs.append(f"{path} is too large for a bundle; it must lie there where the runs are done again.")
+            return str(path)
+        return self._module(path) if path.suffix == ".py" else self._copy(path, f"{INPUTS}/{self._different(path)}")
+
+    def _module(self, path: Path) -> str:
+        imports = imports_of(path)
+        self.needs.extend(
+            f"{path.name} imports {name}, which is neither beside it nor in an installed package: it must be there."
+            for name in imports.elsewhere
+        )
+        beside = sorted({*imports.beside, *files_of(path)} - {path})
+        if not beside:
+            return self._copy(path, f"{INPUTS}/{self._different(path)}")
+        group = {one: one.relative_to(path.parent).as_posix() for one in (path, *beside)}
+        home = next(home for home in self._homes() if all(self._free(one, f"{home}/{group[one]}") for one in group))
+        for one, name in group.items():
+            self._copy(one, f"{home}/{name}")
+        return self.files[path]
+
+    def _homes(self) -> list[str]:
+        return [INPUTS, *(f"{INPUTS}/{number}" for number in range(2, len(self.files) + 3))]
+
+    def _free(self, path: Path, name: str) -> bool:
+        """Return whether a name in the bundle can be that of a file: nobody has it, or the file itself."""
+        return name not in self.files.values() or self.files.get(path) == name
+
+    def _copy(self, path: Path, name: str) -> str:
+        (self._folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, self._folder / name)
+        self.files[path] = name
+        return name
+
+    def _different(self, path: Path) -> str:
+        """Return a file's own name, or one with a number where another file of that name is there already."""
+        taken = set(self.files.values())
+        names = (path.name if k == 0 else f"{path.stem}_{k + 1}{path.suffix}" for k in range(len(taken) + 1))
+        return next(name for name in names if f"{INPUTS}/{name}" not in taken)
+
+
+def write_unnamed(runs: RunSet, folder: Path, inputs: str, copied: set[Path]) -> list[str]:
+    """Write the text of every class that the bundle cannot bring along, where there is one; say which runs need it.
+
+    Parameters
+    ----------
+    inputs : str
+        The folder of the bundle that takes the texts, for a reader: nothing runs them.
+    copied : set of Path
+        The files that the bundle has.
+    """
+    behind: dict[type, int] = {}
+    for point in runs.points:
+        for cls in set(_classes(point.setup, type(runs.plan.sweep.mechanism.engine))):
+            if not _comes_along(cls, copied):
+                behind[cls] = behind.get(cls, 0) + len(runs.seeds)
+    messages = [_sentence(cls, count, len(runs.plan), _write(cls, folder, inputs)) for cls, count in behind.items()]
+    return [*messages, *(_of_column(part, _write(part, folder, inputs)) for part in _named(runs))]
+
+
+def _named(runs: RunSet) -> Iterator[Any]:
+    """Yield the functions of the measures and figures of the user's that the sweep names without a file."""
+    yield from (one.function for one in runs.plan.sweep.own.values() if not one.said and not one.built_in)
+    figures = runs.plan.sweep.said.get("figures") or []
+    drawn = (FIGURES[name] for name in figures if name in FIGURES)
+    yield from (recipe.data for recipe in drawn if not recipe.built_in)
+
+
+def _classes(setup: Setup, engine: type) -> Iterator[type]:
+    yield engine
+    yield from map(type, specs_in([setup.machine, setup.workload, setup.options, *setup.policies.values()]))
+
+
+def _comes_along(cls: type, copied: set[Path]) -> bool:
+    if cls.__module__.split(".")[0] == "workbench":
+        return True
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    return file is not None and Path(file).resolve() in copied
+
+
+def _write(cls: Any, folder: Path, inputs: str) -> str | None:
+    try:
+        text = inspect.getsource(cls)
+    except (OSError, TypeError):
+        return None
+    name = f"{inputs}/{getattr(cls, 'name', cls.__name__)}.source.txt"
+    (folder / inputs).mkdir(exist_ok=True)
+    (folder / name).write_text(text, encoding="utf-8")
+    return name
+
+
+def _sentence(cls: type, count: int, of: int, text: str | None) -> str:
+    return (
+        f"{count} of {of} runs need {cls.__name__}, which {_home(cls)} defines and the bundle does not bring along"
+        f"{_text_note(text)}: "
+        "they cannot be done again elsewhere unless it is defined there first. A policy in a file comes along."
+    )
+
+
+def _of_column(function: Any, text: str | None) -> str:
+    return (
+        f"{function.__name__} is computed by what {_home(function)} defines and the bundle does not bring along"
+        f"{_text_note(text)}: it cannot be computed elsewhere unless it is defined there first. Named as FILE.py:NAME "
+        "it comes along."
+    )
+
+
+def _home(part: Any) -> str:
+    return "a notebook or a script" if part.__module__ == "__main__" else f"the module {part.__module__}"
+
+
+def _text_note(text: str | None) -> str:
+    return f" (its text: {text})" if text else ""
+
+
+def check_unedited(runs: RunSet) -> None:
+    """Refuse runs whose files of policies, measures or workloads are not what the runs were computed with.
+
+    An edit of what does not execute, such as a comment, is none.
+
+    Raises
+    ------
+    InputError
+        A file was edited since, or it is not there any more; the sentence names it.
+    """
+    points = [point.setup for point in runs.points if point.setup is not None]
+    own = [(one.function, current(one.function).digest) for one in runs.plan.sweep.own.values()]
+    for part, digest in dict.fromkeys([*(pair for setup in points for pair in setup.code), *own]):
+        file = file_of(part)
+        if file is not None and digest not in _digests(file):
+            raise InputError(
+                f"{file}: was edited since these runs were computed, and a bundle would hold it as it is now; run the "
+                "sweep again, or undo the edit."
+            )
+    for workload in {id(setup.workload): setup.workload for setup in points}.values():
+        identity_of(workload)  # which refuses a file that has changed
+
+
+def _digests(file: Path) -> set[str]:
+    """Return the digests of the policies, generators and measures that a file defines as it is now."""
+    try:
+        defined = [*vars(module_of(file)).values()]
+    except (Exception, SystemExit) as problem:
+        raise InputError(f"{file}: does not run any more: {type(problem).__name__}: {problem}") from None
+    specs = (one for one in defined if isinstance(one, type) and issubclass(one, Spec) and not one.built_in)
+    functions = (one.function for one in defined if isinstance(one, OwnMeasure))
+    return {current(one).digest for one in (*specs, *functions)}
