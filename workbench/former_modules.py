@@ -60,7 +60,18 @@ _MOVED: dict[str, tuple[str, ...]] = {
     "studies.statistics": ("workbench.statistics",),
     "studies.summary": ("workbench.statistics.summary",),
     "studies.torch_memory": ("workbench.advice.torch_memory",),
+    "studies.torch_memory.sentences": (
+        "workbench.advice.torch_memory.sentences",
+        "workbench.advice.torch_memory.advice_json",
+        "workbench.advice.torch_memory.diagnosis",
+    ),
     "studies.tuning": ("workbench.tuning",),
+    "studies.tuning.results": (
+        "workbench.tuning.results",
+        "workbench.tuning.trades",
+        "workbench.tuning.importances",
+        "workbench.tuning.parallel_axes",
+    ),
 }
 """Each module of 0.5 that moved, below `workbench`, and the modules that hold its words now."""
 

@@ -14,8 +14,8 @@ from workbench.levers import lever
 from workbench.metrics.measure import Measure
 from workbench.policies.placement import Placement
 from workbench.tuning.front import Front
+from workbench.tuning.importances import INERT, lever_shares
 from workbench.tuning.objectives import Objective
-from workbench.tuning.results import INERT, lever_shares
 from workbench.tuning.study import Proposal, Study, Trial, read_study
 
 LEVERS = ("a", "b", "c", "d", "e")

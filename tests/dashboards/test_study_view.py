@@ -15,7 +15,7 @@ from workbench.dashboards._study_view import StudyView
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.errors import StoreError
 from workbench.experiments.results_folder import held
-from workbench.tuning.results import parallel_axes
+from workbench.tuning.parallel_axes import parallel_axes
 from workbench.tuning.storages import JOURNAL
 
 CONSTRAINED = {"constraints": {"wear_cv": {"most": 9}}, "trials": 24}
@@ -23,10 +23,10 @@ CONSTRAINED = {"constraints": {"wear_cv": {"most": 9}}, "trials": 24}
 
 @pytest.fixture(scope="module")
 def tuned(tmp_path_factory):
-    from workbench.tuning import results
+    from workbench.tuning import importances
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(results, "SHUFFLES", 2)
+        patch.setattr(importances, "SHUFFLES", 2)
         return wb.tune(small(**CONSTRAINED), tmp_path_factory.mktemp("watched") / "study")
 
 

@@ -14,7 +14,7 @@ from workbench.figures import draw_all, figure
 from workbench.figures.figure_files import as_csv
 from workbench.strict_yaml import read_mapping
 from workbench.tuning import read_study
-from workbench.tuning.results import FEWEST_PAIRS
+from workbench.tuning.trades import FEWEST_PAIRS
 
 ROOT = Path(__file__).parent.parent.parent
 FEW = {"saltelli": {"base": 4}, "morris": {"trajectories": 2}, "latin_hypercube": {"points": 20}}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.tuning import results
+from workbench.tuning import importances
 
 
 @pytest.fixture(autouse=True)
 def shuffles(monkeypatch):
     """Shuffle outcomes twice; a file that reads shares has a fixture of this name that leaves all shuffles."""
-    monkeypatch.setattr(results, "SHUFFLES", 2)
+    monkeypatch.setattr(importances, "SHUFFLES", 2)

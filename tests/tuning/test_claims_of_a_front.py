@@ -9,10 +9,10 @@ import workbench as wb
 from benchmarks.statistics import tuning as planted
 from tests.depth import long
 from workbench.errors import InputError
-from workbench.tuning import results
+from workbench.tuning import importances
 from workbench.tuning.front import Front
 from workbench.tuning.holdout import different
-from workbench.tuning.results import INERT
+from workbench.tuning.importances import INERT
 from workbench.tuning.study import Trial
 
 STUDY = {
@@ -56,15 +56,15 @@ def test_the_table_says_what_levers_reach_that_change_nothing(found):
 def test_the_noise_floor_is_the_largest_of_all_levers_where_outcomes_are_shuffled(monkeypatch):
     """A quantile for each lever had one of five levers above it in 70 % of empty studies."""
     parts = {None: {"a": 6.0, "b": 2.0}} | {k: {"a": 0.01 * k, "b": 1.0 - 0.01 * k} for k in range(99)}
-    monkeypatch.setattr(results, "_parts", lambda study, target: parts[study])
-    shares = results._with_floor(None, range(99), None)
+    monkeypatch.setattr(importances, "_parts", lambda study, target: parts[study])
+    shares = importances._with_floor(None, range(99), None)
     largest = sorted(max(parts[k].values()) for k in range(99))
     assert shares == pytest.approx({"a": 0.75, "b": 0.25, INERT: largest[94] / 8})
 
 
 def test_where_no_trial_differs_no_share_means_anything(monkeypatch):
-    monkeypatch.setattr(results, "_parts", lambda study, target: {"a": 0.0, "b": 0.0})
-    assert results._with_floor(None, range(99), None) == {"a": 0.5, "b": 0.5, INERT: 1.0}
+    monkeypatch.setattr(importances, "_parts", lambda study, target: {"a": 0.0, "b": 0.0})
+    assert importances._with_floor(None, range(99), None) == {"a": 0.5, "b": 0.5, INERT: 1.0}
 
 
 @long
@@ -77,7 +77,7 @@ def test_one_lever_that_matters_is_above_the_floor_and_the_others_are_not():
         planted.trial(k, dict(zip(planted.paths(), row, strict=True)), (float(value),))
         for k, (row, value) in enumerate(zip(chosen.tolist(), values, strict=True))
     ]
-    shares = results.lever_shares(planted.study(), made)["drain_cycles"]
+    shares = importances.lever_shares(planted.study(), made)["drain_cycles"]
     above = [path for path, share in shares.items() if path != INERT and share > shares[INERT]]
     assert above == [planted.paths()[0]]
 

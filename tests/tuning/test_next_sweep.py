@@ -11,7 +11,7 @@ import workbench as wb
 from tests.tuning.small import Counts, small
 from workbench.errors import InputError
 from workbench.experiments.results_folder import OWN
-from workbench.tuning import results, tune
+from workbench.tuning import importances, tune
 
 OTHER = {"regime": "small_uniform", "count": 20}
 
@@ -19,7 +19,7 @@ OTHER = {"regime": "small_uniform", "count": 20}
 @pytest.fixture(scope="module")
 def tuned(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(results, "SHUFFLES", 2)
+        patch.setattr(importances, "SHUFFLES", 2)
         return tune(small(), tmp_path_factory.mktemp("tuned") / "study", hold_out=OTHER)
 
 

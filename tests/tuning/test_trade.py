@@ -15,7 +15,7 @@ from workbench.cli.main import main
 from workbench.metrics.measure import Measure
 from workbench.statistics import compare
 from workbench.tuning import Objective, tune
-from workbench.tuning.results import to_take, trades
+from workbench.tuning.trades import to_take, trades
 
 WASTE, PACE, HEAT = (
     Objective(Measure("waste", "", "lower", ""), "minimize"),

@@ -174,6 +174,9 @@ def in_area() -> Sizes:
     return Sizes(2 * entries, entries, entries + int(directory * entries / (twice - few)))
 
 
+_BUDGETS: dict[str, Callable[[], Sizes]] = {"bits": in_bits, "area": in_area}
+
+
 def against(regime: str, sizes: Sizes) -> dict[str, Any]:
     """Return the sweep of a regime: larger private TLBs against a directory, under LRU and under MRU."""
     return experiment(
@@ -211,8 +214,6 @@ def _claims(mark: str, budget: str, words: str) -> list[Claim]:
         ),
     ]
 
-
-_BUDGETS: dict[str, Callable[[], Sizes]] = {"bits": in_bits, "area": in_area}
 
 EVICTION_THRESHOLDS = (2, 3, 4)
 LOW = "protect_low_degree"

@@ -64,7 +64,7 @@ class _Schema(argparse.Action):
         super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=kwargs.get("help"))
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        from workbench.advice.torch_memory.sentences import JSON_SCHEMA
+        from workbench.advice.torch_memory.advice_json import JSON_SCHEMA
 
         say_json(JSON_SCHEMA)
         parser.exit()

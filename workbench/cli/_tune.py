@@ -21,7 +21,7 @@ from workbench.experiments.progress import Bar
 from workbench.statistics.sentences import decimals, number
 from workbench.strict_yaml import read_mapping
 from workbench.tuning.front import BEST, POINTS
-from workbench.tuning.results import INERT
+from workbench.tuning.importances import INERT
 
 if TYPE_CHECKING:
     import pandas as pd

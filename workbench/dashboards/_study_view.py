@@ -20,7 +20,8 @@ from workbench.dashboards._elements import small_print
 from workbench.experiments.results_folder import is_held
 from workbench.metrics.measure import Measure
 from workbench.tuning import StudyResults, open_study
-from workbench.tuning.results import INERT, ParallelAxis, parallel_axes
+from workbench.tuning.importances import INERT
+from workbench.tuning.parallel_axes import ParallelAxis, parallel_axes
 from workbench.tuning.storages import JOURNAL
 from workbench.tuning.study import Trial
 

@@ -34,6 +34,8 @@ from workbench.runs.user_code import Packer, opened
 
 MOST = 2_000
 """Decisions of a run are kept, from its beginning; then it is left."""
+STATE = "state"
+"""Asks for the state; a number instead asks for so many decisions."""
 _WATCH = "workbench.explain.decisions:watch"
 
 
@@ -207,8 +209,6 @@ def first_difference(one: Sequence[Decision], two: Sequence[Decision]) -> int | 
 
 MOST_ENTRIES = 512
 """Of an array are kept; all of them count where two runs are compared."""
-STATE = "state"
-"""Asks for the state; a number instead asks for so many decisions."""
 
 
 def watch(line: Connection, given: bytes) -> None:

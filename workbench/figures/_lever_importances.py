@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.figures.figure_files import Column
 from workbench.figures.registry import OfStudy, on_paper
-from workbench.tuning.results import INERT
+from workbench.tuning.importances import INERT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

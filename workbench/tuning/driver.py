@@ -33,6 +33,8 @@ from workbench.tuning.trial_store import SamplerState, TrialStore, quiet
 if TYPE_CHECKING:
     import optuna
 
+POINT, ERROR, BEATEN_BY = "point", "error", "beaten_by"
+
 
 class Crew(NamedTuple):
     """Who does the runs of a study, and who watches."""
@@ -327,9 +329,6 @@ class Collector(Silent):
 
     def skip(self, runs: int) -> None:
         skip(self._watch, runs)
-
-
-POINT, ERROR, BEATEN_BY = "point", "error", "beaten_by"
 
 
 def tell(study: Study, asker: optuna.Study, trial: optuna.trial.Trial, outcome: Trial) -> optuna.trial.FrozenTrial:

@@ -27,6 +27,8 @@ from workbench.policies.policy import Policy, policies, read_policy
 if TYPE_CHECKING:
     import optuna
 
+TUNE = "tune"
+
 
 def read_space(sweep: Sweep) -> Levers:
     """Read the search space of a study: what `tune` stands under in `machine`, `options` and `policy`.
@@ -82,7 +84,6 @@ def _slots(sweep: Sweep, given: Any) -> Iterator[tuple[str, Node]]:
         yield slot, read_candidates(sweep, sweep.mechanism.engine.question_of(slot), chosen, f"policy.{slot}")
 
 
-TUNE = "tune"
 _ENTRIES: dict[str, Any] = {"integers": "integer", "numbers": "number"}
 
 

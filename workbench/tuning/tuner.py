@@ -37,6 +37,10 @@ from workbench.tuning.study import Study, Trial, hidden, planned, proposed, read
 from workbench.tuning.trial_store import Storage, TrialStore, quiet
 from workbench.workloads.workload_key import read_workload
 
+FRONT, HISTORY, LEVERS = "front.csv", "hypervolume.csv", "importances.csv"
+STUDY_FILES = (*FILES, STUDY, TRIALS, HISTORY, LEVERS, FRONT, BEST)
+"""What a study leaves beside its store."""
+
 
 def tune(
     study: str | Path | Mapping[str, Any],
@@ -256,11 +260,6 @@ def _saved_holdout(folder: Path, best: list[Trial]) -> RunSet | None:
     runs = open_folder(folder)
     known = {point.id for point in runs.points}
     return runs if all(trial.point in known for trial in best) else None
-
-
-FRONT, HISTORY, LEVERS = "front.csv", "hypervolume.csv", "importances.csv"
-STUDY_FILES = (*FILES, STUDY, TRIALS, HISTORY, LEVERS, FRONT, BEST)
-"""What a study leaves beside its store."""
 
 
 def keep_results(results: StudyResults, folder: Path) -> None:

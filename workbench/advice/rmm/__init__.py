@@ -34,6 +34,8 @@ from workbench.workloads.recorded_memory import cards_of, live_before, memory_ev
 
 Upstream = list[int]
 """The calls of the upstream, in their order: bytes that were got, below zero where they were given back."""
+GRANULE = 256
+"""Bytes; every resource rounds a request up to a multiple of it."""
 NO_ROOM = -1
 
 
@@ -471,10 +473,6 @@ class FreeBlocks:
         del self._start_of_end[start + size]
         del self._by_size[bisect_left(self._by_size, (size, start))]
         return size
-
-
-GRANULE = 256
-"""Bytes; every resource rounds a request up to a multiple of it."""
 
 
 class CardRequests(NamedTuple):

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from workbench.advice.torch_memory.advice_json import plain_advice
+from workbench.advice.torch_memory.diagnosis import Diagnosis
 from workbench.advice.torch_memory.holdings import Still, still_of
+from workbench.advice.torch_memory.page import notebook_of, page_of
+from workbench.advice.torch_memory.sentences import five_lines, sentences_of
 from workbench.advice.torch_memory.snapshot import (
     CardHistory,
     Read,
@@ -33,13 +37,6 @@ from workbench.records.torch_allocator import CallCosts
 from workbench.workloads.allocations import FREE_COMPLETED, OTHER, AllocatorLog
 from workbench.workloads.importers.source import Source, as_one_sentence
 from workbench.workloads.importers.torch_snapshot import read_snapshot
-
-if TYPE_CHECKING:
-    pass
-
-from workbench.advice.torch_memory.diagnosis import Diagnosis
-from workbench.advice.torch_memory.page import notebook_of, page_of
-from workbench.advice.torch_memory.sentences import five_lines, plain_advice, sentences_of
 
 TRIALS, FEWEST, ROWS_IN_ALL = 60, 8, 4_000_000
 """How many settings Optuna proposes at most and at least; fewer of a long history, so that all have so many rows."""

@@ -189,6 +189,22 @@ class Diagnosis:
         return WhatIf(line, sum(map(len, chosen)), held, own, best)
 
 
+def fragmentation(advice: Diagnosis) -> float:
+    """Return the share of the reserved bytes that was free but pinned on the first card when it was decided."""
+    reserved = sum(segment.size for segment in advice.segments)
+    return sum(segment.pinned for segment in advice.segments) / reserved if reserved else 0.0
+
+
+def must_go(advice: Diagnosis) -> int | None:
+    """Return the bytes that the first card lacked under the best setting; None = it did not fail, or how much room it
+    had is not told."""
+    failure = advice.cards[0].failure
+    room = None if failure is None else failure.room_bytes
+    if room is None:
+        return None
+    return max((advice.best_trial.cards[0].smallest_card_bytes or advice.best_trial.needed_bytes) - room, 0)
+
+
 def best_first(trials: Sequence[Trial], own: Trial, failures: Sequence[Failure | None]) -> list[Trial]:
     """Return the setting to take, then the others: those that carry most of what failed first, on the smallest cards.
 

@@ -1,10 +1,11 @@
-"""An advice in words: the answer in five lines, then all that it rests on; and as plain types for JSON."""
+"""An advice in words: the answer in five lines, then all that it rests on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from workbench.advice.torch_memory.diagnosis import fragmentation, must_go
 from workbench.advice.torch_memory.trial import assignment
 from workbench.engines.torch_allocator.settings import VARIABLES
 from workbench.units import bytes_said
@@ -14,12 +15,15 @@ if TYPE_CHECKING:
     from workbench.advice.torch_memory.snapshot import CardHistory
     from workbench.advice.torch_memory.trial import Trial
 
-SCHEMA = "workbench.advise/1"
-"""What `--json` prints; the number rises when a key goes or changes its meaning, never for a new one."""
-MOST_HOLDERS, ROUNDING = 30, 0.01
-"""Holders that `--json` lists at most; the share of what is live from which on rounding is said."""
+
+ROUNDING = 0.01
+"""The share of what is live above which the sentences name the rounding."""
+
+
 SURE = 0.999
 """The share of a recording that a replay reproduces: below it the advice says so before all else."""
+
+
 SHOWS_IT = 'torch.cuda.memory._snapshot()["allocator_settings"]'
 """The Python that shows which settings PyTorch took."""
 
@@ -45,22 +49,6 @@ def sentences_of(advice: Diagnosis) -> list[str]:
     ]
 
 
-def fragmentation(advice: Diagnosis) -> float:
-    """Return the share of the reserved bytes that was free but pinned on the first card when it was decided."""
-    reserved = sum(segment.size for segment in advice.segments)
-    return sum(segment.pinned for segment in advice.segments) / reserved if reserved else 0.0
-
-
-def must_go(advice: Diagnosis) -> int | None:
-    """Return the bytes that the first card lacked under the best setting; None = it did not fail, or how much room it
-    had is not told."""
-    failure = advice.cards[0].failure
-    room = None if failure is None else failure.room_bytes
-    if room is None:
-        return None
-    return max((advice.best_trial.cards[0].smallest_card_bytes or advice.best_trial.needed_bytes) - room, 0)
-
-
 def what_if_sentence(advice: Diagnosis, changed: WhatIf) -> str:
     """Return what the peak and the smallest card would be without what a line asks for."""
     own, best = (_peak_and_card(trial) for trial in (changed.own, changed.best))
@@ -70,114 +58,6 @@ def what_if_sentence(advice: Diagnosis, changed: WhatIf) -> str:
         f"If {changed.line} gave back at once what it asks for ({changed.blocks:,} blocks, of which "
         f"{bytes_said(changed.bytes_at_peak)} were live then): {own} as recorded, instead of {before}{same}."
     )
-
-
-def plain_advice(advice: Diagnosis) -> dict[str, Any]:
-    """Return everything that an advice says; `JSON_SCHEMA` describes it."""
-    return {
-        "schema": SCHEMA,
-        "file": advice.path,
-        "lines": five_lines(advice),
-        "variable": advice.variable,
-        "paste": assignment(advice.variable, advice.best) if advice.is_change else None,
-        "cards": [_plain_card(advice, number) for number in range(len(advice.cards))],
-        "best": advice.best_trial.row(),
-        "own": advice.own_trial.row(),
-        "settings": [trial.row() for trial in advice.trials],
-        "active_peak_bytes": advice.active_peak_bytes,
-        "offline_plan_bytes": advice.offline_plan_bytes,
-        "smallest_card_bytes": advice.smallest_card_bytes,
-        "card_bytes": advice.card_bytes,
-        "fragmentation": fragmentation(advice),
-        "must_go_bytes": must_go(advice),
-        "exactness": advice.exactness._asdict(),
-        "recorded": advice.recorded._asdict(),
-        "whole_history": advice.is_whole,
-        "failures": [failure._asdict() for failure in advice.failures],
-        "holders": [holder._asdict() for holder in advice.holders()[:MOST_HOLDERS]],
-        "sizes": [holder._asdict() for holder in advice.sizes()],
-        "pins": [pin._asdict() for pin in advice.pins()[:MOST_HOLDERS]],
-        "sentences": sentences_of(advice),
-    }
-
-
-def _plain_card(advice: Diagnosis, number: int) -> dict[str, Any]:
-    card = advice.cards[number]
-    segments = advice.segments if number == 0 else card.segments(card.decisive)
-    reserved, free = sum(it.size for it in segments), sum(it.free for it in segments)
-    return {
-        "file": card.file,
-        "device": card.log.device,
-        "events": card.events,
-        "failure": None if card.failure is None else card.failure._asdict(),
-        "after_events": card.decisive,
-        "reserved_bytes": reserved,
-        "live_bytes": reserved - free,
-        "free_bytes": free,
-        "pinned_bytes": sum(it.pinned for it in segments),
-        "largest_free_bytes": max((it.largest_free for it in segments), default=0),
-        "reserved_peak_bytes": int(card.recorded.reserved.max()),
-        "active_peak_bytes": int(card.recorded.allocated.max()),
-        "smallest_card_bytes": advice.best_trial.cards[number].smallest_card_bytes,
-        "own_smallest_card_bytes": advice.own_trial.cards[number].smallest_card_bytes,
-        "exactness": card.replay.exactness._asdict(),
-    }
-
-
-_BYTES = {"type": "integer", "minimum": 0}
-_MAYBE = {"type": ["integer", "null"], "minimum": 0}
-_ROW = {
-    "type": "object",
-    "required": ["conf", "reserved_peak_bytes", "driver_calls", "driver_ns", "smallest_card_bytes", "fits", "cards"],
-    "properties": {
-        "conf": {"type": "string"},
-        "reserved_peak_bytes": _BYTES,
-        "driver_calls": _BYTES,
-        "driver_ns": _BYTES,
-        "smallest_card_bytes": _MAYBE,
-        "fits": {"type": ["boolean", "null"]},
-        "cards": {"type": "array", "items": {"required": ["reserved_peak_bytes", "smallest_card_bytes"]}},
-    },
-}
-_OF_CARD = ("reserved", "live", "free", "pinned", "largest_free", "reserved_peak", "active_peak")
-JSON_SCHEMA: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "title": SCHEMA,
-    "type": "object",
-    "required": ["schema", "file", "lines", "variable", "paste", "cards", "best", "own", "settings", "exactness"],
-    "properties": {
-        "schema": {"const": SCHEMA},
-        "lines": {"type": "array", "items": {"type": "string"}, "minItems": 5, "maxItems": 6},
-        "variable": {"enum": list(VARIABLES)},
-        "paste": {"type": ["string", "null"]},
-        "best": _ROW,
-        "own": _ROW,
-        "settings": {"type": "array", "items": _ROW, "minItems": 1},
-        "cards": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "type": "object",
-                "required": [
-                    "file",
-                    "device",
-                    "events",
-                    "failure",
-                    "after_events",
-                    *(f"{it}_bytes" for it in _OF_CARD),
-                ],
-                "properties": {f"{name}_bytes": _BYTES for name in _OF_CARD},
-            },
-        },
-        "active_peak_bytes": _BYTES,
-        "offline_plan_bytes": _BYTES,
-        "smallest_card_bytes": _MAYBE,
-        "card_bytes": _MAYBE,
-        "must_go_bytes": _MAYBE,
-        "fragmentation": {"type": "number", "minimum": 0, "maximum": 1},
-    },
-}
-"""The JSON schema of what `--json` prints of a snapshot with a history."""
 
 
 def _doubt(advice: Diagnosis) -> list[str]:

@@ -14,6 +14,8 @@ from workbench.errors import InputError, missing_extra
 from workbench.experiments.designs.design import problem_of
 from workbench.streams import Streams
 
+LEVEL = 0.95
+
 
 class Estimates(NamedTuple):
     """Numbers with 95 % intervals: normal ones, as wide as the bootstrap over pairs or walks spreads."""
@@ -169,7 +171,6 @@ def _mean(effects: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(known, effects, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
 
 
-LEVEL = 0.95
 MOST_RESAMPLES, MOST_NUMBERS = 1000, 4_000_000
 """Of the bootstrap: so many resamples, and fewer where the numbers of all of them would be too many at once."""
 

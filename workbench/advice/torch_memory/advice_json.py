@@ -1,0 +1,137 @@
+"""An advice as plain types, which `--json` prints, and the JSON schema of these."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbench.advice.torch_memory.diagnosis import fragmentation, must_go
+from workbench.advice.torch_memory.sentences import five_lines, sentences_of
+from workbench.advice.torch_memory.trial import assignment
+from workbench.engines.torch_allocator.settings import VARIABLES
+
+if TYPE_CHECKING:
+    from workbench.advice.torch_memory.diagnosis import Diagnosis
+
+
+SCHEMA = "workbench.advise/1"
+"""What `--json` prints; the number rises when a key goes or changes its meaning, never for a new one."""
+
+
+MOST_HOLDERS = 30
+"""Holders that `--json` lists at most."""
+
+
+def plain_advice(advice: Diagnosis) -> dict[str, Any]:
+    """Return everything that an advice says; `JSON_SCHEMA` describes it."""
+    return {
+        "schema": SCHEMA,
+        "file": advice.path,
+        "lines": five_lines(advice),
+        "variable": advice.variable,
+        "paste": assignment(advice.variable, advice.best) if advice.is_change else None,
+        "cards": [_plain_card(advice, number) for number in range(len(advice.cards))],
+        "best": advice.best_trial.row(),
+        "own": advice.own_trial.row(),
+        "settings": [trial.row() for trial in advice.trials],
+        "active_peak_bytes": advice.active_peak_bytes,
+        "offline_plan_bytes": advice.offline_plan_bytes,
+        "smallest_card_bytes": advice.smallest_card_bytes,
+        "card_bytes": advice.card_bytes,
+        "fragmentation": fragmentation(advice),
+        "must_go_bytes": must_go(advice),
+        "exactness": advice.exactness._asdict(),
+        "recorded": advice.recorded._asdict(),
+        "whole_history": advice.is_whole,
+        "failures": [failure._asdict() for failure in advice.failures],
+        "holders": [holder._asdict() for holder in advice.holders()[:MOST_HOLDERS]],
+        "sizes": [holder._asdict() for holder in advice.sizes()],
+        "pins": [pin._asdict() for pin in advice.pins()[:MOST_HOLDERS]],
+        "sentences": sentences_of(advice),
+    }
+
+
+def _plain_card(advice: Diagnosis, number: int) -> dict[str, Any]:
+    card = advice.cards[number]
+    segments = advice.segments if number == 0 else card.segments(card.decisive)
+    reserved, free = sum(it.size for it in segments), sum(it.free for it in segments)
+    return {
+        "file": card.file,
+        "device": card.log.device,
+        "events": card.events,
+        "failure": None if card.failure is None else card.failure._asdict(),
+        "after_events": card.decisive,
+        "reserved_bytes": reserved,
+        "live_bytes": reserved - free,
+        "free_bytes": free,
+        "pinned_bytes": sum(it.pinned for it in segments),
+        "largest_free_bytes": max((it.largest_free for it in segments), default=0),
+        "reserved_peak_bytes": int(card.recorded.reserved.max()),
+        "active_peak_bytes": int(card.recorded.allocated.max()),
+        "smallest_card_bytes": advice.best_trial.cards[number].smallest_card_bytes,
+        "own_smallest_card_bytes": advice.own_trial.cards[number].smallest_card_bytes,
+        "exactness": card.replay.exactness._asdict(),
+    }
+
+
+_BYTES = {"type": "integer", "minimum": 0}
+
+
+_MAYBE = {"type": ["integer", "null"], "minimum": 0}
+
+
+_ROW = {
+    "type": "object",
+    "required": ["conf", "reserved_peak_bytes", "driver_calls", "driver_ns", "smallest_card_bytes", "fits", "cards"],
+    "properties": {
+        "conf": {"type": "string"},
+        "reserved_peak_bytes": _BYTES,
+        "driver_calls": _BYTES,
+        "driver_ns": _BYTES,
+        "smallest_card_bytes": _MAYBE,
+        "fits": {"type": ["boolean", "null"]},
+        "cards": {"type": "array", "items": {"required": ["reserved_peak_bytes", "smallest_card_bytes"]}},
+    },
+}
+
+
+_OF_CARD = ("reserved", "live", "free", "pinned", "largest_free", "reserved_peak", "active_peak")
+
+
+JSON_SCHEMA: dict[str, Any] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": SCHEMA,
+    "type": "object",
+    "required": ["schema", "file", "lines", "variable", "paste", "cards", "best", "own", "settings", "exactness"],
+    "properties": {
+        "schema": {"const": SCHEMA},
+        "lines": {"type": "array", "items": {"type": "string"}, "minItems": 5, "maxItems": 6},
+        "variable": {"enum": list(VARIABLES)},
+        "paste": {"type": ["string", "null"]},
+        "best": _ROW,
+        "own": _ROW,
+        "settings": {"type": "array", "items": _ROW, "minItems": 1},
+        "cards": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "type": "object",
+                "required": [
+                    "file",
+                    "device",
+                    "events",
+                    "failure",
+                    "after_events",
+                    *(f"{it}_bytes" for it in _OF_CARD),
+                ],
+                "properties": {f"{name}_bytes": _BYTES for name in _OF_CARD},
+            },
+        },
+        "active_peak_bytes": _BYTES,
+        "offline_plan_bytes": _BYTES,
+        "smallest_card_bytes": _MAYBE,
+        "card_bytes": _MAYBE,
+        "must_go_bytes": _MAYBE,
+        "fragmentation": {"type": "number", "minimum": 0, "maximum": 1},
+    },
+}
+"""The JSON schema of what `--json` prints of a snapshot with a history."""
