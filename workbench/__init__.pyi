@@ -34,6 +34,6 @@ from workbench.tuning import open_study as open_study
 from workbench.tuning import tune as tune
 from workbench.version import IMPORTED_NS as IMPORTED_NS
 from workbench.version import __version__ as __version__
+from workbench.workloads.generators import add_generator as add_generator
 from workbench.workloads.importers import Importer as Importer
 from workbench.workloads.workload_key import Generator as Generator
-from workbench.workloads.workload_key import add_generator as add_generator

@@ -18,6 +18,7 @@ from workbench.dashboards._lever_cards import LeverCards
 from workbench.dashboards._sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.machine import read_machine
+from workbench.mechanisms.mechanism import mechanism
 from workbench.workloads.generators import regimes
 from workbench.workloads.workload_key import read_workload
 

@@ -14,6 +14,7 @@ from workbench.errors import InputError
 from workbench.experiments.plan import make_plan, plan_different_runs
 from workbench.experiments.sweep import read_sweep
 from workbench.machine import Machine, presets, read_machine
+from workbench.mechanisms.mechanism import mechanism
 from workbench.workloads.generators import regimes
 
 

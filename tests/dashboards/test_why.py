@@ -11,6 +11,7 @@ from tests.depth import thinned
 from workbench.dashboards._decision import answer_words, decision_picture, decision_words
 from workbench.dashboards._sidebar import Sidebar
 from workbench.dashboards.paired_runs import PairedRuns
+from workbench.explain.decisions import decisions_of, first_difference
 from workbench.mechanisms.mechanism import mechanism
 from workbench.policies.placement import FirstFit
 

@@ -14,6 +14,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.experiments.sweep import read_sweep
 from workbench.figures import figure
 from workbench.figures._where_it_holds import edges
+from workbench.runs.row import Row
 from workbench.statistics.summary import where_it_holds
 
 WHERE = figure("where_it_holds")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbench.advice.torch_memory.sentences import what_if_sentence
 from workbench.cli._output import say_json, say_lines, say_table
 from workbench.cli.commands import DONE
 from workbench.errors import InputError

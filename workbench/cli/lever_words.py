@@ -6,9 +6,9 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-import workbench
 from workbench.levers import Lever, Spec
 
 NUMBERS = {"integer": "whole number", "number": "number", "integers": "list of whole numbers"}
@@ -77,7 +77,7 @@ def declared_levers() -> dict[str, list[type[Spec]]]:
 
 
 def _import_all() -> None:
-    for package in pkgutil.iter_modules(workbench.__path__, "workbench."):
+    for package in pkgutil.iter_modules([str(Path(__file__).parent.parent)], "workbench."):
         if package.name.removeprefix("workbench.") in WITHOUT_LEVERS:
             continue
         module = importlib.import_module(package.name)

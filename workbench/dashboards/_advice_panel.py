@@ -15,6 +15,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.advice.replay import Replayed, replay_sweep, replayed
 from workbench.dashboards._background import InThread
 from workbench.dashboards._elements import escaped, in_unit, small_print
 from workbench.dashboards.paired_runs import PairedRuns

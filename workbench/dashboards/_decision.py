@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.dashboards._elements import escaped, number
+from workbench.explain.decisions import OWN, Decision
 from workbench.structures.bitmaps import unpacked
 
 WIDE, BAR, GAP = 420, 46, 16

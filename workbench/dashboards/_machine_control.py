@@ -19,10 +19,7 @@ from workbench.errors import InputError, wrong_value
 from workbench.levers import Lever, Spec
 from workbench.machine import preset, presets
 from workbench.machine.machine import Resource
-from workbench.policies.policy import policies, questions
-from workbench.workloads.generators import regimes
-from workbench.workloads.workload import Generator, Workload
-from workbench.workloads.workload_key import read_workload
+from workbench.mechanisms.mechanism import mechanism
 
 _PRESET = Lever("preset", "text", description="a machine with a source for each of its figures")
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.advice.torch_memory.snapshot import CardHistory, card_histories, failed_first
+from workbench.advice.torch_memory.trial import DEFAULTS, grid
 from workbench.dashboards._advice_panel import reading_of
 from workbench.dashboards._background import InThread
 from workbench.dashboards._elements import alert, escaped, narrow_button, small_print
@@ -16,7 +18,7 @@ from workbench.dashboards._segment_map import SegmentMapPanel, map_scene
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import WorkbenchError
 from workbench.units import bytes_said
-from workbench.workloads.allocations import ACTIONS
+from workbench.workloads.allocator_log import ACTIONS
 
 GREY, BLACK, ORANGE = "#8a949e", "#222222", "#e8590c"
 _WIDE = {"width": "auto", "flex": "1 1 240px"}

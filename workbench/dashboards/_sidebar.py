@@ -17,7 +17,8 @@ from workbench.dashboards._spec_controls import LeversControl, control_for
 from workbench.dashboards._workload_control import WorkloadControl
 from workbench.errors import InputError
 from workbench.levers import Lever, Spec
-from workbench.workloads.generators import generators
+from workbench.mechanisms.measures import WithOwn, measures_of
+from workbench.mechanisms.mechanism import Mechanism
 
 MOST_SEEDS = 1000
 _DRAWN = Lever(

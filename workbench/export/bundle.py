@@ -17,6 +17,7 @@ from workbench.export.content import MAIN, Content, content, in_order
 from workbench.export.drawings import drawings, write_figures
 from workbench.export.manifest import MANIFEST, changed, drawn_with, is_bundle, read_manifest, write_manifest
 from workbench.export.venues import Columns, style
+from workbench.runs.origin import environment
 
 
 def export(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from workbench.errors import InputError, at, nearest_name, wrong_value
 from workbench.levers import Spec

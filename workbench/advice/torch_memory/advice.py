@@ -34,9 +34,10 @@ from workbench.engines.torch_allocator.replay import MOST_BLOCKS, NOTHING_TO_COM
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import InputError
 from workbench.records.torch_allocator import CallCosts
-from workbench.workloads.allocations import FREE_COMPLETED, OTHER, AllocatorLog
-from workbench.workloads.importers.source import Source, as_one_sentence
+from workbench.workloads.allocator_log import FREE_COMPLETED, OTHER, AllocatorLog
+from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.torch_snapshot import read_snapshot
+from workbench.workloads.importers.unreadable import as_one_sentence
 
 TRIALS, FEWEST, ROWS_IN_ALL = 60, 8, 4_000_000
 """How many settings Optuna proposes at most and at least; fewer of a long history, so that all have so many rows."""

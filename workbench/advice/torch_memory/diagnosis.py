@@ -24,10 +24,11 @@ from workbench.advice.torch_memory.trial import (
     tried,
     with_smallest_card,
 )
-from workbench.workloads.allocator_log import FREE_COMPLETED, OTHER, AllocatorLog
-from workbench.workloads.importers.source import Source
-from workbench.workloads.importers.torch_snapshot import read_snapshot
-from workbench.workloads.importers.unreadable import as_one_sentence
+from workbench.engines.torch_allocator import state as rows
+from workbench.engines.torch_allocator.replay import NOTHING_TO_COMPARE, Exactness
+from workbench.engines.torch_allocator.settings import variable_of
+from workbench.errors import InputError
+from workbench.records.torch_allocator import CallCosts
 
 if TYPE_CHECKING:
     import pandas as pd

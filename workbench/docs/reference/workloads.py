@@ -26,6 +26,7 @@ from workbench.workloads.catalogue import catalogue
 from workbench.workloads.generators import Regime, regimes
 from workbench.workloads.importers import Importer, importers
 from workbench.workloads.workload import KINDS, Generator
+from workbench.workloads.workload import KINDS as WORKLOAD_KINDS
 
 
 def flow(value: Any) -> str:

@@ -21,6 +21,8 @@ from workbench.workloads.importers.importer import Importer
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.warp_reader import Touches, TouchRows, is_shared
 
+SIGN = b"MEMTRACE: CTX 0x"
+
 
 class NvbitMemTrace(Importer):
     """Reading keeps the distinct pages and warps, not the addresses."""
@@ -66,7 +68,6 @@ _ACCESS = re.compile(
     r"warp (\d{1,6}) - (\S{1,100}) - ((?:0x[0-9a-f]{1,16}(?: |$))*)$",
     re.ASCII,
 )
-SIGN = b"MEMTRACE: CTX 0x"
 _HIGHEST = 1 << 63
 _WARP = 32
 

@@ -12,6 +12,21 @@ from workbench.workloads.allocations import AllocationTable
 from workbench.workloads.allocator_log import AllocatorLog
 from workbench.workloads.kernels import MISSING, KernelTable
 
+_CURES = {
+    "workgroups": ("grid", "kernels launched one by one have it, those replayed from a graph may not"),
+    "shared_bytes": (
+        "shared memory",
+        "a Kineto trace of an NVIDIA card has it as `shared memory`, a rocprofv3 JSON as `group_segment_size`, a "
+        "rocprofiler-compute CSV as `LDS_Per_Workgroup`",
+    ),
+    "threads": ("workgroup size", "kernels launched one by one have it, those replayed from a graph may not"),
+    "vgprs": (
+        "registers",
+        "a Kineto trace of an NVIDIA card has them as `registers per thread`, a rocprofv3 JSON as `arch_vgpr_count`, a "
+        "rocprofiler-compute CSV as `Arch_VGPR`",
+    ),
+}
+
 
 class Card(NamedTuple):
     """A GPU as the trace describes it; what the trace does not say is None. A unit is one CU or SM."""
@@ -107,20 +122,6 @@ class Trace(NamedTuple):
 
 
 _FEW_CARDS = 64
-_CURES = {
-    "workgroups": ("grid", "kernels launched one by one have it, those replayed from a graph may not"),
-    "shared_bytes": (
-        "shared memory",
-        "a Kineto trace of an NVIDIA card has it as `shared memory`, a rocprofv3 JSON as `group_segment_size`, a "
-        "rocprofiler-compute CSV as `LDS_Per_Workgroup`",
-    ),
-    "threads": ("workgroup size", "kernels launched one by one have it, those replayed from a graph may not"),
-    "vgprs": (
-        "registers",
-        "a Kineto trace of an NVIDIA card has them as `registers per thread`, a rocprofv3 JSON as `arch_vgpr_count`, a "
-        "rocprofiler-compute CSV as `Arch_VGPR`",
-    ),
-}
 
 
 def _streams(device: np.ndarray, stream: np.ndarray) -> int:

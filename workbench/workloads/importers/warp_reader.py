@@ -75,17 +75,6 @@ class TouchRows:
         return Touches(*(np.array(column, np.int64) for column in held))
 
 
-VERSIONS = (3, 4, 5)
-_OF_RAW = 4
-_OF_CLUSTER = 7
-NumberedLines = Iterator[tuple[int, str]]
-"""Lines with their numbers from 1 on, without blank ones and without blanks around them."""
-
-LANES = 32
-MODES = (0, 1, 2)
-_HEX = re.compile(r"(0[xX])?[0-9a-fA-F]+", re.ASCII)
-
-
 class WarpReader:
     """Reads one trace; what it has counted is complete when all batches have been read.
 

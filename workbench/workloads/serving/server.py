@@ -86,9 +86,6 @@ class _Prefix:
         self.born = 0
 
 
-NO_PREFIX = -1
-
-
 class Server:
     """Serves traffic to its end; `rows` then hold its requests for memory."""
 
