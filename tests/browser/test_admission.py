@@ -21,6 +21,8 @@ from tests.browser.test_kernel import kernels
 from tests.waiting import wait_until
 from workbench.dashboards.admission import CLOSED, TICKET_SECONDS, Pages, full
 
+pytestmark = pytest.mark.slow
+
 KERNEL = "/api/kernels/12345678-1234-1234-1234-123456789012"
 UPGRADE = {
     "Connection": "Upgrade",

@@ -8,7 +8,6 @@ import re
 import pytest
 
 import workbench as wb
-from tests.depth import LONG_WHERE_COMPILED
 from workbench.dashboards import node
 from workbench.dashboards.node import OPENING
 from workbench.dashboards.sidebar import Sidebar
@@ -17,7 +16,7 @@ from workbench.experiments.plan import plan_different_runs
 from workbench.experiments.sweep import read_sweep
 from workbench.metrics.node import TIMES
 
-pytestmark = LONG_WHERE_COMPILED
+pytestmark = [pytest.mark.node, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

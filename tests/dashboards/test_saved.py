@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import workbench as wb
-from tests.depth import thinned
+from tests.slow import thinned
 from workbench.dashboards import check_name, page
 from workbench.dashboards.paired_runs import PairedRuns, SaveBox, read_saved, saved_as
 from workbench.dashboards.sidebar import Sidebar

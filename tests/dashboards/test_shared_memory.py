@@ -17,6 +17,8 @@ from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.voila_server import ALONE
 from workbench.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def shown():

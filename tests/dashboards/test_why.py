@@ -7,7 +7,7 @@ import importlib
 import pytest
 
 import workbench as wb
-from tests.depth import thinned
+from tests.slow import thinned
 from workbench.dashboards.decision import answer_words, decision_picture, decision_words
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.sidebar import Sidebar

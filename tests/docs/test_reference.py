@@ -28,6 +28,8 @@ from workbench.workloads.workload import KINDS as WORKLOAD_KINDS
 from workbench.workloads.workload import Generator
 from workbench.workloads.workload_key import regimes
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module", autouse=True)
 def _parts_of_the_package_alone():

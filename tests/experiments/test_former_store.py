@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.depth import LONG, long
 from tests.experiments.stores import rows_of
+from tests.slow import LONG
 from workbench.errors import StoreError
 from workbench.experiments.former_store import FORMAT, _checksum, _meta_checksum, _origin_checksum
 from workbench.experiments.results_folder import FORMER, ROWS, has_store
@@ -168,7 +168,7 @@ stores.Store(Path(sys.argv[1]), "mine").close()
 """
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [1, 2])
 def test_a_driver_that_is_killed_while_it_takes_over_loses_nothing(tmp_path, step):
     rows = [row(seed) for seed in range(30)]

@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pytest
 
-from tests.depth import long
 from tests.export.small import runs
 from tests.studies.tuning.small import small
 from workbench.errors import InputError, StoreError
@@ -15,6 +14,8 @@ from workbench.export.bundle import digests, export
 from workbench.export.verify import verify
 from workbench.studies.summary import summary
 from workbench.studies.tuning import tune
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +125,6 @@ def test_points_and_sets_lead_to_every_run(bundle, results):
         assert {run for one in figure["runs"] for run in content["run_sets"][one]["runs"]} == behind
 
 
-@long
 def test_the_same_runs_give_the_same_bytes(bundle, results, tmp_path):
     again = results.export(tmp_path / "again")
     names = [name for name in digests(bundle) if name != "provenance.json"]

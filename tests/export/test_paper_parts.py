@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from tests.depth import long, thinned
 from tests.export.small import runs
+from tests.slow import thinned
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.export.bundle import digests
@@ -15,6 +15,8 @@ from workbench.export.citations import bibliography, cited, references_text, wor
 from workbench.export.tex import STYLES
 from workbench.export.verify import verify
 from workbench.policies.policy import policies, questions
+
+pytestmark = pytest.mark.slow
 
 POLICIES = [(q, name, of) for q in questions() for name, of in policies(q).items() if of.built_in]
 
@@ -36,7 +38,6 @@ def bundle(results, tmp_path_factory):
     return results.export(tmp_path_factory.mktemp("parts") / "paper")
 
 
-@long
 def test_repeated_it_has_the_same_bytes(results, bundle, tmp_path):
     again = results.export(tmp_path / "paper")
     assert digests(again) == digests(bundle)

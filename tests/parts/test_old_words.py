@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.depth import long
 from tests.house.test_recipes import recipes, run_block
 from workbench.engines.shared_memory import SharedMemory
 from workbench.errors import InputError
@@ -167,7 +166,7 @@ def test_a_lever_that_says_is_described_by_it():
 OLD = recipes((Path(__file__).parent.parent / "data" / "recipes_of_0_4.md").read_text(encoding="utf-8"))
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OLD)
 def test_the_recipes_of_0_4_run_as_they_were_written(name, tmp_path):
     for kind, text in OLD[name]:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numba import types
 
-from tests.depth import long
 from workbench.compiled import Question, asked
 from workbench.compiled.question import _of_view, fields_of, view_type
 from workbench.policies.catalogue import load_all
@@ -88,7 +87,7 @@ def test_it_is_told_the_same(name):
     assert repr(first) == repr(second) and (question.plain(new)(seen(question)) or max(first[-1])) > 9
 
 
-@long
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_compiled_it_is_told_the_same_and_warned_of_once(name):
     question = QUESTIONS[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.depth import thinned
+from tests.slow import thinned
 from tests.studies.claims.told_apart import told_apart
 from workbench.studies.claims import malloc
 from workbench.studies.claims.claim import Evidence

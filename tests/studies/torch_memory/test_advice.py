@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import workbench as wb
-from tests.depth import deeper
 from tests.oracles.torch_allocator import MIB, UNLIMITED, Allocator, Rules
 from tests.recorded_torch import Recorder, exercised
+from tests.slow import examples
 from workbench.engines.torch_allocator.replay import asking_of, planned_bytes, replay_of
 from workbench.engines.torch_allocator.settings import INTERVALS, AllocatorSettings
 from workbench.errors import InputError
@@ -23,6 +23,8 @@ from workbench.studies.torch_memory.lives import lives_of, moment_of
 from workbench.studies.torch_memory.page import curve_chart
 from workbench.studies.torch_memory.trial import played_on, tried, with_smallest_card
 from workbench.workloads.importers import read_trace
+
+pytestmark = pytest.mark.slow
 
 STREAMS = ((0, (0, 0)), (0x40, (0, 0)), (0x80, (0, 0)))
 
@@ -83,7 +85,7 @@ def by_twin(requested, settings):
     return peak, len(twin.calls)
 
 
-@deeper(20, 100)
+@examples(20, 100)
 @given(st.integers(0, 1 << 30), st.sampled_from(["", "expandable_segments:True", "max_split_size_mb:20"]))
 def test_the_smallest_card_serves_all_and_one_that_is_a_step_smaller_does_not(seed, conf):
     made = exercised(Recorder(Rules(), STREAMS, seed), 60, seed)
@@ -103,7 +105,7 @@ def replay_of_made(made):
     return replay_of(torch_logs(made.snapshot(), "made", 1 << 30).logs[0])
 
 
-@deeper(60, 300)
+@examples(60, 300)
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(1, 20), st.integers(1, 50)), min_size=1, max_size=25))
 def test_a_plan_lies_between_the_live_bytes_and_their_sum(blocks):
     born, lasts, size = (np.array(column) for column in zip(*blocks, strict=True))
